@@ -1,7 +1,7 @@
 import { fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 
-/** What a process says of its memory, after collections. */
+/** The memory of a process, after collections. */
 export interface Weight {
   readonly heap: number
   readonly resident: number

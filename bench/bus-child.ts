@@ -1,7 +1,7 @@
 /**
  * One end of a contender in a process of its own: `bus-child.ts <worker|caller> <contender> <url>`.
  *
- * Says `ready` first, and then answers what it is asked.
+ * Sends `ready` first, and then answers requests.
  */
 import assert from "node:assert/strict"
 import { cpuSoFar, weigh } from "./asked-child.ts"
@@ -32,7 +32,7 @@ else client = await contender.connect(url)
 const loops = new Map<number, (count: number) => Promise<void>>()
 let stream: AsyncIterator<unknown> | undefined
 
-// Nobody is left who could ask.
+// The parent process is gone.
 process.on("disconnect", () => process.exit())
 process.on("message", (question: BusQuestion) => {
   answer(question).then(

@@ -1,4 +1,4 @@
-/** What is put through the same faults: our calls over NATS, and Moleculer's. */
+/** The systems under test with the same faults: our calls over NATS, and Moleculer's. */
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
@@ -6,7 +6,7 @@ import { ServiceBroker } from "moleculer"
 import type { BrokerOptions } from "moleculer"
 import { LabCaller } from "../faults/caller.ts"
 import { Child } from "../faults/children.ts"
-import type { Told, ToldCall } from "../faults/told.ts"
+import type { CallerRecords, CallRecord } from "../faults/told.ts"
 import type { WorkerSettings } from "../faults/worker.ts"
 import type { Broker } from "../test/support/brokers.ts"
 import type { FaultWorkerSettings } from "./bus-fault-worker.ts"
@@ -24,15 +24,15 @@ export interface FaultSystem {
   connect(broker: Broker): Promise<FaultCaller>
 }
 
-/** A process that serves, and that things are done to. */
+/** A worker process into which faults are injected. */
 export interface FaultWorker extends AsyncDisposable {
   kill(signal: NodeJS.Signals): void
 }
 
-/** The calling end, which writes down what it is told. */
+/** The calling end, which records the outcome of each call. */
 export interface FaultCaller {
-  call(): Promise<ToldCall>
-  told(): Told
+  call(): Promise<CallRecord>
+  report(): CallerRecords
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export const ours: FaultSystem = {
     await caller.transport.whenConnected()
     return {
       call: () => caller.call({ operation: "work", ms: WORK, timeout: DEADLINE }),
-      told: () => caller.told,
+      report: () => caller.records,
       close: () => caller[Symbol.asyncDispose](),
     }
   },
@@ -107,14 +107,14 @@ async function startMoleculer(settings: FaultWorkerSettings): Promise<FaultWorke
 
 class MoleculerCaller implements FaultCaller {
   readonly #broker: ServiceBroker
-  readonly #calls: ToldCall[] = []
+  readonly #calls: CallRecord[] = []
 
   constructor(broker: ServiceBroker) {
     this.#broker = broker
   }
 
-  async call(): Promise<ToldCall> {
-    const told: ToldCall = {
+  async call(): Promise<CallRecord> {
+    const record: CallRecord = {
       id: `c-${this.#calls.length + 1}`,
       operationId: "lab.work",
       isIdempotent: false,
@@ -122,32 +122,32 @@ class MoleculerCaller implements FaultCaller {
       timeout: DEADLINE,
       settled: 0,
     }
-    this.#calls.push(told)
+    this.#calls.push(record)
     try {
       const { id, run, worker } = await this.#broker.call<
         { id: string; run: string; worker: string },
         object
-      >("lab.work", { id: told.id, ms: WORK })
-      Object.assign(told, { run, worker, isWrong: id !== told.id })
+      >("lab.work", { id: record.id, ms: WORK })
+      Object.assign(record, { run, worker, isWrong: id !== record.id })
     } catch (error) {
       const { type, name, message, retryable } = error as Error & {
         readonly type?: string
         readonly retryable?: boolean
       }
-      // It says nothing of whether it ran, so that nothing of that can be untrue.
-      told.error = {
+      // Its errors do not say whether the call ran, so that they cannot be wrong about it.
+      record.error = {
         code: type ?? name,
         message,
         retryable: retryable === true,
         mayHaveExecuted: true,
       }
     }
-    told.settled++
-    told.settledAt = Date.now()
-    return told
+    record.settled++
+    record.settledAt = Date.now()
+    return record
   }
 
-  told(): Told {
+  report(): CallerRecords {
     return { calls: this.#calls, streams: [] }
   }
 

@@ -4,7 +4,7 @@ import { ServiceBroker } from "moleculer"
 import type { BrokerOptions, Context } from "moleculer"
 import { JournalWriter } from "../faults/journal.ts"
 
-/** What a worker is told when it is started. */
+/** The settings with which a worker is started. */
 export interface FaultWorkerSettings {
   readonly name: string
   readonly url: string
@@ -27,7 +27,7 @@ broker.createService({
     },
   },
 })
-// Whoever started it is gone, and with it every reason to be here.
+// The parent process is gone.
 process.once("disconnect", () => process.exit(3))
 await broker.start()
 process.send?.({ type: "ready" })

@@ -13,7 +13,7 @@ import type { FaultCaller, FaultSystem, FaultWorker } from "./bus-fault-systems.
 import type { Goal } from "./goals.ts"
 import { columns } from "./table.ts"
 
-/** What a fault did to calls that are not idempotent. */
+/** The effects of a fault on calls that are not idempotent. */
 export interface BusFault {
   readonly fault: string
   readonly system: string
@@ -53,16 +53,16 @@ const FAULTS: readonly Fault[] = [
 ]
 
 const PER_SECOND = 200
-/** So long after its deadline a call counts as one that hangs. */
+/** Milliseconds after its deadline from which a call counts as hung. */
 const HANGS_AFTER = 10_000
 
-/** Puts every system through every fault, one after the other. */
+/** Runs every system with every fault, one after the other. */
 export async function measureBusFaults({
   isQuick,
-  say,
+  log,
 }: {
   readonly isQuick: boolean
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }): Promise<BusFaultResults> {
   if (!(await provideNats())) {
     throw new Error("--bus-faults needs nats-server: apt-get install nats-server")
@@ -70,15 +70,15 @@ export async function measureBusFaults({
   const busFaults: BusFault[] = []
   for (const fault of FAULTS) {
     for (const system of [ours, moleculer, moleculerTuned]) {
-      say(`${system.name}: ${fault.title}`)
-      const report = await suffer(system, fault, isQuick ? 3 : 6)
+      log(`${system.name}: ${fault.title}`)
+      const report = await runFault(system, fault, isQuick ? 3 : 6)
       busFaults.push({ fault: fault.title, system: system.name, report })
     }
   }
   return { busFaults }
 }
 
-async function suffer(system: FaultSystem, fault: Fault, seconds: number): Promise<AuditReport> {
+async function runFault(system: FaultSystem, fault: Fault, seconds: number): Promise<AuditReport> {
   const folder = mkdtempSync(join(tmpdir(), "operations-bench-"))
   await using broker = await startNats()
   const workers = await Promise.all(
@@ -90,12 +90,12 @@ async function suffer(system: FaultSystem, fault: Fault, seconds: number): Promi
     const load = loadFor(caller, seconds)
     await sleep((seconds * 1000) / 3)
     await fault.inject(workers[0] as FaultWorker, broker)
-    await patientlyAll(await load)
-    // What begins after its caller was told otherwise begins about now.
+    await waitForAll(await load)
+    // Executions that start after their caller received an error start about now.
     await sleep(300)
-    return audit(readJournal(folder), caller.told())
+    return audit(readJournal(folder), caller.report())
   } finally {
-    // One that hangs would hold it up.
+    // A hung call would delay it.
     await Promise.race([caller.close(), sleep(2000, undefined, { ref: false })])
     for (const worker of workers) await worker[Symbol.asyncDispose]()
     rmSync(folder, { recursive: true, force: true })
@@ -121,14 +121,14 @@ async function loadFor(caller: FaultCaller, seconds: number): Promise<Promise<un
   return calls
 }
 
-async function patientlyAll(calls: readonly Promise<unknown>[]): Promise<void> {
+async function waitForAll(calls: readonly Promise<unknown>[]): Promise<void> {
   const over = new AbortController()
   const late = sleep(DEADLINE + HANGS_AFTER, undefined, { signal: over.signal })
   await Promise.race([Promise.all(calls), late.catch(() => undefined)])
   over.abort()
 }
 
-/** Holds our calls against what the library promises. */
+/** Compares our calls with the goals of the library. */
 export function busFaultGoals({ busFaults }: BusFaultResults): Goal[] {
   return busFaults
     .filter(({ system }) => system === ours.name)

@@ -1,4 +1,4 @@
-/** What was measured over brokers: tables, and what the library promises. */
+/** The results over brokers: tables and goals. */
 import { GRANTED, REQUEST } from "./bus.ts"
 import type { BusStream } from "./bus-streams.ts"
 import type { Goal } from "./goals.ts"
@@ -18,7 +18,7 @@ export interface BusResults {
 const MIN_CALLS = 0.8
 const MAX_GROWN_BYTES = 32e6
 
-/** Holds calls over brokers against what the library promises. */
+/** Compares calls over brokers with the goals of the library. */
 export function busGoals({ busCalls, busDuels, busStreams }: BusResults): Goal[] {
   const rateOf = (name: string): number => {
     const row = busCalls.find((measurement) => measurement.name === name)
@@ -38,11 +38,11 @@ export function busGoals({ busCalls, busDuels, busStreams }: BusResults): Goal[]
       isMet: rate.median > 1,
     })),
     ...busStreams.map(({ name, items, caller, worker, broker }) => {
-      const most = Math.max(caller, worker, broker)
+      const largest = Math.max(caller, worker, broker)
       return {
         goal: `${items.toLocaleString("en")} items of 8 KiB, ${name}: nobody grows by more than ${MAX_GROWN_BYTES / 1e6} MB`,
-        measured: megabytes(most),
-        isMet: most <= MAX_GROWN_BYTES,
+        measured: megabytes(largest),
+        isMet: largest <= MAX_GROWN_BYTES,
       }
     }),
   ]

@@ -20,7 +20,7 @@ export interface BusStream {
 
 const PARTS = 10
 
-/** Reads a stream in ten parts and weighs everybody between them. */
+/** Reads a stream in ten parts and measures the memory of all processes between them. */
 export async function measureBusStream(
   name: BusName,
   brokers: Brokers,
@@ -60,7 +60,7 @@ export async function measureBusStream(
   }
 }
 
-/** The memory of a process that is not ours to ask. */
+/** The memory of a process of another program. */
 function residentOf(pid: number): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) * 1024
 }

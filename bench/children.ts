@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"
 
-/** What a process of its own said, or why it said nothing. */
-export type Said<TValue> = { readonly value: TValue } | { readonly failure: string }
+/** The result of a child process, or why it has none. */
+export type ChildResult<TValue> = { readonly value: TValue } | { readonly failure: string }
 
 const child = resolve(import.meta.dirname, "openapi-child.ts")
 
 /** Runs one task of `openapi-child.ts`; it is stopped when it takes longer than it may. */
-export function inChild<TValue>(args: readonly string[], seconds = 120): Said<TValue> {
+export function inChild<TValue>(args: readonly string[], seconds = 120): ChildResult<TValue> {
   const { error, status, signal, stdout, stderr } = spawnSync(
     process.execPath,
     ["--expose-gc", "--import", "tsx", child, ...args],
@@ -29,8 +29,8 @@ export function inChild<TValue>(args: readonly string[], seconds = 120): Said<TV
   return { failure: reason ?? error?.message ?? `ended with ${signal ?? status}` }
 }
 
-/** The value, where it must be there. */
-export function saidBy<TValue>(said: Said<TValue>, what: string): TValue {
-  if ("failure" in said) throw new Error(`${what}: ${said.failure}`)
-  return said.value
+/** The value of a result; throws if it has none. */
+export function readResult<TValue>(result: ChildResult<TValue>, what: string): TValue {
+  if ("failure" in result) throw new Error(`${what}: ${result.failure}`)
+  return result.value
 }

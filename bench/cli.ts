@@ -22,7 +22,7 @@ export interface CLIResults {
 const root = resolve(import.meta.dirname, "..")
 const bin = join(root, "dist/cli/bin.js")
 const FLOOR = "node -e 0"
-const MOST_OVER = 150
+const MAX_OVERHEAD_MS = 150
 
 const COMMANDS: readonly (readonly [name: string, args: readonly string[]])[] = [
   [FLOOR, ["-e", "0"]],
@@ -34,18 +34,18 @@ const COMMANDS: readonly (readonly [name: string, args: readonly string[]])[] = 
 /**
  * Measures how quickly the built program starts, beside Node alone.
  *
- * One child of each after the other, again and again: what else the machine does meets all alike.
+ * One child of each in turn, repeatedly, so that other load on the machine affects all alike.
  */
 export function measureCLI({
   isQuick,
-  say,
+  log,
 }: {
   readonly isQuick: boolean
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }): CLIResults {
-  say("Building the program")
+  log("Building the program")
   build()
-  say("Measuring how quickly it starts")
+  log("Measuring how quickly it starts")
   const folder = mkdtempSync(join(tmpdir(), "operations-bench-"))
   try {
     const times = COMMANDS.map((): number[] => [])
@@ -75,14 +75,14 @@ export function cliTables({ startUp }: CLIResults): string[] {
   return [`Start of the program; times ${FLOOR}, and more than it\n\n${lines.join("\n")}`]
 }
 
-/** What the command line promises. */
+/** The goals of the command line. */
 export function cliGoals({ startUp }: CLIResults): Goal[] {
   return startUp
     .filter(({ name }) => name !== FLOOR)
     .map(({ name, over }) => ({
-      goal: `${name}: at most ${MOST_OVER} ms over ${FLOOR}`,
+      goal: `${name}: at most ${MAX_OVERHEAD_MS} ms over ${FLOOR}`,
       measured: `${over.toFixed(1)} ms`,
-      isMet: over <= MOST_OVER,
+      isMet: over <= MAX_OVERHEAD_MS,
     }))
 }
 

@@ -17,14 +17,14 @@ import type { ConsoleResults, Paint, Weight } from "./console-report.ts"
 /** Measures when the console is there, beside a page with one word; each in a new session, in turn. */
 export async function measureConsole({
   isQuick,
-  say,
+  log,
 }: {
   readonly isQuick: boolean
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }): Promise<ConsoleResults> {
   const { path } = await provideChromium()
   if (path === undefined) throw new Error("Set CHROMIUM_PATH, or install chromium.")
-  say("Building the console")
+  log("Building the console")
   const weight = weigh(await builtConsole())
   const folder = mkdtempSync(join(tmpdir(), "operations-bench-"))
   const document = join(folder, "many.json")
@@ -37,7 +37,7 @@ export async function measureConsole({
   const hub = await startHub([sourceOf("many", { openapi: document })])
   const browser = await launch(path)
   try {
-    say("Measuring when the console is painted")
+    log("Measuring when the console is painted")
     const pages = [
       { name: EMPTY, url: `http://127.0.0.1:${(empty.address() as AddressInfo).port}/` },
       { name: CONSOLE, url: `${hub.url}/` },

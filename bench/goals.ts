@@ -57,7 +57,7 @@ export interface Goal {
 
 const MAX_RATIO = 1.8
 const MAX_BYTES = 1536
-// The same time, as far as a ratio of two noisy figures can tell.
+// The same time, within the noise of a ratio of two measurements.
 const MAX_GROWTH = 1.15
 
 const MAX_PROTOCOL_RATIO = 3
@@ -85,7 +85,7 @@ const MAX_SCHEMAS_RATIO: Readonly<Record<DocumentName, number>> = {
 
 const OURS = ["execute", "execute, identity and scopes"]
 
-/** Holds calls of MCP tools against what the library promises. */
+/** Compares calls of MCP tools with the goals of the library. */
 export function mcpGoals({ served, imported }: MCPResults): Goal[] {
   const growth = find(served, MANY_TOOLS).ratio.median
   const ratio = find(imported, OUR_CALL).ratio.median
@@ -103,7 +103,7 @@ export function mcpGoals({ served, imported }: MCPResults): Goal[] {
   ]
 }
 
-/** Holds HTTP against what the library promises. */
+/** Compares HTTP with the goals of the library. */
 export function httpGoals({ requests, events, idle, disconnects }: HTTPResults): Goal[] {
   const peers = [TRPC, ORPC].map((name) => find(requests, name).rate.median)
   const best = Math.max(...peers)
@@ -155,7 +155,7 @@ export function httpGoals({ requests, events, idle, disconnects }: HTTPResults):
   ]
 }
 
-/** Holds calls within the registry against what the library promises. */
+/** Compares calls within the registry with the goals of the library. */
 export function coreGoals({ small, large, scaling, made }: CoreResults): Goal[] {
   const goals: Goal[] = []
   for (const [size, rows] of [
@@ -202,7 +202,7 @@ export function coreGoals({ small, large, scaling, made }: CoreResults): Goal[] 
   return goals
 }
 
-/** Holds the call protocol against what the library promises. */
+/** Compares the call protocol with the goals of the library. */
 export function protocolGoals(results: ProtocolResults): Goal[] {
   const call = find(results.protocol, LOOPBACK).ratio.median
   const growth = find(results.inFlight, `10,000 ${IN_FLIGHT}`).ratio.median
@@ -227,7 +227,7 @@ export function protocolGoals(results: ProtocolResults): Goal[] {
   ]
 }
 
-/** Holds the import of documents against what the library promises. */
+/** Compares the import of documents with the goals of the library. */
 export function openapiGoals({ openapi, ...cold }: OpenAPIResults): Goal[] {
   const warm = openapi.flatMap(({ document, rows, heap }) => {
     const ratioOf = (wanted: string): number =>

@@ -1,7 +1,7 @@
 /**
- * A server of work that never ends by itself: it says when work begins, and at what time it is told to stop.
+ * A server of work that never ends by itself. It reports when work starts, and when its signal fires.
  *
- * In a process of its own. Says its port first; the monotonic clock is the same for all processes.
+ * In a process of its own. Sends its port first; the monotonic clock is the same for all processes.
  */
 import { createServer } from "node:http"
 import type { Server } from "node:http"
@@ -9,15 +9,15 @@ import type { AddressInfo } from "node:net"
 import { WebSocketServer } from "ws"
 import { loadBuiltHTTP } from "./library.ts"
 
-/** What it says, after its port. */
-export type Word = { readonly began: true } | { readonly overAt: string }
+/** Its messages after the port. */
+export type Message = { readonly began: true } | { readonly overAt: string }
 
-const say = (word: Word): unknown => process.send?.(word)
-const began = (): unknown => say({ began: true })
-const over = (): unknown => say({ overAt: String(process.hrtime.bigint()) })
+const send = (message: Message): unknown => process.send?.(message)
+const began = (): unknown => send({ began: true })
+const over = (): unknown => send({ overAt: String(process.hrtime.bigint()) })
 
 const server = process.argv[2] === "ours" ? await ours() : bare()
-// Nobody is left who could ask.
+// The parent process is gone.
 process.on("disconnect", () => process.exit())
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port))
 

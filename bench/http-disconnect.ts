@@ -1,13 +1,13 @@
-/** How soon a handler hears that its client is gone: from the end of the client's socket to the signal. */
+/** How soon a handler is notified that its client is gone: from the end of the client's socket to the signal. */
 import { fork } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
 import { WebSocket } from "ws"
-import type { Word } from "./http-disconnect-server.ts"
+import type { Message } from "./http-disconnect-server.ts"
 
-/** What became of many clients that left. */
+/** The results of many clients that left. */
 export interface Disconnects {
   readonly name: string
   readonly count: number
@@ -75,21 +75,21 @@ interface Started {
 
 async function start(name: Row["server"]): Promise<Started> {
   const child = fork(SERVER, [name], { execArgv: ["--import", "tsx"] })
-  return { child, port: await hear<number>(child) }
+  return { child, port: await waitForMessage<number>(child) }
 }
 
 async function leave({ child, port }: Started, ask: Ask): Promise<number> {
-  const began = hear<Word>(child)
+  const began = waitForMessage<Message>(child)
   const end = await ask(port)
   await began
-  const over = hear<Word>(child)
+  const over = waitForMessage<Message>(child)
   const at = process.hrtime.bigint()
   end()
   const { overAt } = (await over) as { readonly overAt: string }
   return Number(BigInt(overAt) - at) / 1e6
 }
 
-function hear<TWord>(child: ChildProcess): Promise<TWord> {
+function waitForMessage<TWord>(child: ChildProcess): Promise<TWord> {
   return new Promise((resolve, reject) => {
     const fail = (code: number | null): void =>
       reject(new Error(`A process of the benchmark ended with ${code}.`))

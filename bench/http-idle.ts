@@ -1,4 +1,4 @@
-/** What a stream costs that is open and says nothing: the memory of a server with a few hundred of them. */
+/** The cost of an idle stream: the memory of a server with a few hundred of them. */
 import { once } from "node:events"
 import { connect } from "node:net"
 import type { Socket } from "node:net"
@@ -99,7 +99,7 @@ function subscriptions({ createClient, createWebSocketTransport }: Library): Ope
         const items = client.subscribe("shop.idle", {})[Symbol.asyncIterator]()
         open.push(items)
         await items.next()
-        // Somebody waits for the second, as somebody always does.
+        // A client always waits for the next item.
         items.next().catch(() => undefined)
       },
       close() {

@@ -11,7 +11,7 @@ export interface Made {
 /**
  * Runs something and counts the controllers, timers and proxies made meanwhile.
  *
- * `nextId` gives the number of a fresh request id; ids are counted up, so their distance tells how many.
+ * `nextId` gives the number of a fresh request id; ids are counted up, so that their difference is the number of ids.
  */
 export async function countMade(
   run: () => Promise<void>,

@@ -2,7 +2,7 @@
 import { createTypeApplication } from "../scripts/lib/type-cost.ts"
 import { FromOpenAPI } from "../src/from-openapi.ts"
 import { generateTypes } from "../src/typegen/generate.ts"
-import { inChild, saidBy } from "./children.ts"
+import { inChild, readResult } from "./children.ts"
 import type { DocumentName } from "./documents.ts"
 import type { Goal } from "./goals.ts"
 import { spreadOf } from "./measure.ts"
@@ -46,7 +46,7 @@ const MAX_CIRCULAR_SECONDS = 3
 /** Measures one document, one process after the other and every row once in every round. */
 export function measureCold(document: DocumentName, file: string): ColdDocument {
   const ask = <TValue>(...args: string[]): TValue =>
-    saidBy(inChild<TValue>([...args, file]), `${args.join(" ")} of ${document}`)
+    readResult(inChild<TValue>([...args, file]), `${args.join(" ")} of ${document}`)
   const { index, name } = ask<{ index: number; name: string }>("costliest")
   const costs = { parse: [] as Cost[], list: [] as Cost[], schemas: [] as Cost[] }
   const calls: number[] = []

@@ -15,8 +15,8 @@ export async function costliest(
     .filter(({ operation }) => operation.type !== "subscription")
     .toSorted((left, right) => right.size - left.size)
   for (const { operation, index } of ranked) {
-    const faults = library.collectErrors(operation.inputSchema, simplestInput(operation))
-    if (faults.length === 0) return { index, name: operation.name }
+    const errors = library.collectErrors(operation.inputSchema, simplestInput(operation))
+    if (errors.length === 0) return { index, name: operation.name }
   }
   throw new Error("No operation can be called with a simple input.")
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ImportedOperations } from "../src/from-openapi.ts"
-import { inChild, saidBy } from "./children.ts"
+import { inChild, readResult } from "./children.ts"
 import { importers, quietly } from "./contenders/openapi.ts"
 import type { Imported, Importer } from "./contenders/openapi.ts"
 import { DOCUMENTS, loadDocument } from "./documents.ts"
@@ -59,13 +59,13 @@ interface OpenAPIEffort {
 }
 
 const THOROUGH: OpenAPIEffort = {
-  ours: { floor: 1000, least: 11, most: 31, warmUps: 4, budget: 120 },
-  compared: { floor: 300, least: 5, most: 11, warmUps: 2, budget: 15 },
+  ours: { floor: 1000, minRounds: 11, maxRounds: 31, warmUps: 4, budget: 120 },
+  compared: { floor: 300, minRounds: 5, maxRounds: 11, warmUps: 2, budget: 15 },
   children: 5,
 }
 const QUICK: OpenAPIEffort = {
-  ours: { floor: 300, least: 5, most: 11, warmUps: 4, budget: 60 },
-  compared: { floor: 100, least: 3, most: 5, warmUps: 2, budget: 5 },
+  ours: { floor: 300, minRounds: 5, maxRounds: 11, warmUps: 4, budget: 60 },
+  compared: { floor: 100, minRounds: 3, maxRounds: 5, warmUps: 2, budget: 5 },
   children: 1,
 }
 
@@ -75,7 +75,7 @@ const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "tr
 /** Measures the import of real documents, one after the other. */
 export async function measureOpenAPI(
   library: ImportLibrary,
-  { isQuick, say }: { readonly isQuick: boolean; readonly say: (text: string) => void },
+  { isQuick, log }: { readonly isQuick: boolean; readonly log: (text: string) => void },
 ): Promise<OpenAPIResults> {
   const effort = isQuick ? QUICK : THOROUGH
   const folder = await mkdtemp(join(tmpdir(), "operations-bench-"))
@@ -83,7 +83,7 @@ export async function measureOpenAPI(
   const cold: ColdDocument[] = []
   try {
     for (const name of DOCUMENTS) {
-      say(`Importing ${name}`)
+      log(`Importing ${name}`)
       const document = await loadDocument(name)
       // Fresh processes read this: unpacking would warm them up.
       const file = join(folder, `${DOCUMENTS.indexOf(name)}.json`)
@@ -94,7 +94,7 @@ export async function measureOpenAPI(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-  say("Compiling the types of circular schemas")
+  log("Compiling the types of circular schemas")
   return { openapi, cold, circularSeconds: await measureCircular() }
 }
 
@@ -120,7 +120,7 @@ async function measureDocument(
     operations,
     rows,
     call,
-    heap: saidBy(inChild<HeapShares>(["weigh", file]), `Weighing ${name}`),
+    heap: readResult(inChild<HeapShares>(["weigh", file]), `Weighing ${name}`),
     importers: await compare(library, lanes.parse, text, file, effort.compared),
   }
 }
@@ -162,7 +162,7 @@ interface Place {
 function firstRuns(name: DocumentName, file: string, children: number): Record<RowName, number> {
   const median = (row: RowName): number => {
     const times = Array.from({ length: children }, () =>
-      saidBy(inChild<number>(["first", row, name, file]), `${ROWS[row]} of ${name}`),
+      readResult(inChild<number>(["first", row, name, file]), `${ROWS[row]} of ${name}`),
     )
     return spreadOf(times).median
   }
@@ -210,9 +210,9 @@ async function tryOut(
     const { operations, outputs } = await read(text)
     return { operations, outputs }
   }
-  const said = inChild<Imported | { readonly failure: string }>(
+  const result = inChild<Imported | { readonly failure: string }>(
     ["try", importer.name, file],
     PEER_SECONDS,
   )
-  return "failure" in said ? said : said.value
+  return "failure" in result ? result : result.value
 }

@@ -12,8 +12,8 @@ export interface Lane {
 export interface Rounds {
   /** CPU milliseconds that the first lane should run in all; it decides on the number of rounds. */
   readonly floor: number
-  readonly least: number
-  readonly most: number
+  readonly minRounds: number
+  readonly maxRounds: number
   /** Runs of each lane before anything counts. */
   readonly warmUps: number
   /** CPU seconds after which a lane sits out the rounds that are left; it has one at least. */
@@ -39,7 +39,7 @@ export async function timeLanes(lanes: readonly Lane[], effort: Rounds): Promise
     }
   }
   const wanted = Math.round((effort.floor * 1e6) / (floor?.last ?? 1))
-  const rounds = Math.min(effort.most, Math.max(effort.least, wanted))
+  const rounds = Math.min(effort.maxRounds, Math.max(effort.minRounds, wanted))
   for (let round = 0; round < rounds; round++) {
     for (let step = 0; step < tracks.length; step++) {
       const track = tracks[(round + step) % tracks.length] as (typeof tracks)[number]

@@ -22,7 +22,7 @@ const WARM_UP = 4000
 /** Measures calls and streams over brokers, which it starts itself. */
 export async function measureBus(
   effort: Effort,
-  { isQuick, say }: { readonly isQuick: boolean; readonly say: (text: string) => void },
+  { isQuick, log }: { readonly isQuick: boolean; readonly log: (text: string) => void },
 ): Promise<BusResults> {
   if (!(await provideNats()) || !(await provideRedis())) {
     throw new Error(
@@ -36,7 +36,7 @@ export async function measureBus(
   // need tens of thousands of calls until the engine has compiled what they run.
   const warmUp = Math.max(WARM_UP, effort.warmUp * 6)
   const longer = { ...effort, batch: effort.batch * 10, warmUp }
-  say("Measuring calls over brokers")
+  log("Measuring calls over brokers")
   const pairs: BusPair[] = []
   try {
     const names: readonly BusName[] = [...OVER_NATS, ...OVER_REDIS]
@@ -45,12 +45,12 @@ export async function measureBus(
       pairs.map((pair) => callsOf(pair, 64)),
       longer,
     )
-    say("Measuring calls over brokers, one at a time")
+    log("Measuring calls over brokers, one at a time")
     const busSingles = await measure(
       pairs.map((pair) => callsOf(pair, 1)),
       longer,
     )
-    say("Measuring calls over brokers, in pairs")
+    log("Measuring calls over brokers, in pairs")
     const busDuels: Measurement[] = []
     for (const duel of DUELS) {
       const two = duel.map((name) => callsOf(pairs[names.indexOf(name)] as BusPair, 64))
@@ -58,7 +58,7 @@ export async function measureBus(
       busDuels.push(...rows.slice(1))
     }
     for (const pair of pairs.splice(0)) pair.end()
-    say("Reading long streams over brokers")
+    log("Reading long streams over brokers")
     const busStreams: BusStream[] = []
     const items = isQuick ? 10_000 : 100_000
     for (const name of ["granted", "redis-granted"] as const) {

@@ -10,20 +10,20 @@ import type { Effort } from "./measure.ts"
 export async function measureHTTP(
   library: Library,
   effort: Effort,
-  say: (text: string) => void,
+  log: (text: string) => void,
 ): Promise<HTTPResults> {
-  say("Measuring HTTP")
+  log("Measuring HTTP")
   const rows = await http()
   try {
     // The heavier a server, the fewer requests warm it up in the same time; how long that takes differs a lot.
     // A batch has to be long next to messages between processes, and to the opening of a stream.
     const longer = { ...effort, batch: effort.batch * 10, warmUp: effort.warmUp * 14 }
     const requests = await measure(rows.requests, longer)
-    say("Measuring server-sent events")
+    log("Measuring server-sent events")
     const events = await measure(rows.events, longer)
-    say("Weighing idle streams")
+    log("Weighing idle streams")
     const idle = await weighIdle(library)
-    say("Measuring clients that leave")
+    log("Measuring clients that leave")
     return { requests, events, idle, disconnects: await measureDisconnects() }
   } finally {
     rows.close()

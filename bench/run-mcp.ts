@@ -8,9 +8,9 @@ import type { Effort } from "./measure.ts"
 export async function measureMCP(
   library: MCPLibrary,
   effort: Effort,
-  say: (text: string) => void,
+  log: (text: string) => void,
 ): Promise<MCPResults> {
-  say("Measuring MCP tools")
+  log("Measuring MCP tools")
   const rows = await mcp(library)
   // A call takes long next to what the other rows measure: batches have to be longer too.
   const longer = { ...effort, batch: effort.batch * 4 }

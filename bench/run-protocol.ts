@@ -10,19 +10,19 @@ import { sockets } from "./websocket.ts"
 export async function measureProtocol(
   library: Library,
   effort: Effort,
-  { isQuick, say }: { readonly isQuick: boolean; readonly say: (text: string) => void },
+  { isQuick, log }: { readonly isQuick: boolean; readonly log: (text: string) => void },
 ): Promise<ProtocolResults> {
-  say("Measuring the call protocol")
+  log("Measuring the call protocol")
   const inProcess = protocol(library)
   const calls = await measure(inProcess.calls, effort)
   const inFlight = await measure(inProcess.inFlight, effort)
-  say("Measuring WebSockets")
+  log("Measuring WebSockets")
   const overSocket = await sockets(library)
   // A batch has to be long next to a turn of the event loop, and to the opening of a stream.
   const longer = { ...effort, batch: effort.batch * 4 }
   const socketCalls = await measure(overSocket.calls, longer)
   const socketStreams = await measure(overSocket.streams, longer)
-  say("Reading long streams")
+  log("Reading long streams")
   const items = isQuick ? 100_000 : 1_000_000
   const lengths = [
     await flatness("in process", items, inProcess.stream),

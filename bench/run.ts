@@ -48,7 +48,7 @@ import {
 const isQuick = process.argv.includes("--quick")
 const effort = isQuick ? QUICK : THOROUGH
 
-say("Building the library")
+log("Building the library")
 const library = await loadLibrary()
 const PARTS = [
   "--protocol",
@@ -66,26 +66,26 @@ const only = [...PARTS, "--bus-faults"].filter((part) => process.argv.includes(p
 const isWanted = (part: string): boolean => only.length === 0 || only.includes(part)
 const core = only.length === 0 ? await measureCore(library) : undefined
 const protocol = isWanted("--protocol")
-  ? await measureProtocol(library, effort, { isQuick, say })
+  ? await measureProtocol(library, effort, { isQuick, log })
   : undefined
-const mcp = isWanted("--mcp") ? await measureMCP(await loadBuiltMCP(), effort, say) : undefined
-const http = isWanted("--http") ? await measureHTTP(library, effort, say) : undefined
-const bus = isWanted("--bus") ? await measureBus(effort, { isQuick, say }) : undefined
+const mcp = isWanted("--mcp") ? await measureMCP(await loadBuiltMCP(), effort, log) : undefined
+const http = isWanted("--http") ? await measureHTTP(library, effort, log) : undefined
+const bus = isWanted("--bus") ? await measureBus(effort, { isQuick, log }) : undefined
 // Minutes of killing and freezing, which say nothing of speed.
 const busFaults = only.includes("--bus-faults")
-  ? await measureBusFaults({ isQuick, say })
+  ? await measureBusFaults({ isQuick, log })
   : undefined
-const cli = isWanted("--cli") ? measureCLI({ isQuick, say }) : undefined
-const patterns = isWanted("--patterns") ? measurePatterns(library, say) : undefined
-const sizes = isWanted("--sizes") ? await measureSizes(say) : undefined
-const types = isWanted("--types") ? await measureTypes({ isQuick, say }) : undefined
+const cli = isWanted("--cli") ? measureCLI({ isQuick, log }) : undefined
+const patterns = isWanted("--patterns") ? measurePatterns(library, log) : undefined
+const sizes = isWanted("--sizes") ? await measureSizes(log) : undefined
+const types = isWanted("--types") ? await measureTypes({ isQuick, log }) : undefined
 // Last: its documents and its peers leave a heap behind that others should not have to live in.
 const openapi = isWanted("--openapi")
-  ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, say })
+  ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, log })
   : undefined
 // Loaded only then: a browser's driver is no part of what else is measured.
 const page = isWanted("--console")
-  ? await (await import("./console.ts")).measureConsole({ isQuick, say })
+  ? await (await import("./console.ts")).measureConsole({ isQuick, log })
   : undefined
 const goals = [
   ...(core === undefined ? [] : coreGoals(core)),
@@ -140,12 +140,12 @@ if (process.argv.includes("--json")) {
 
 async function measureCore(ours: Library): Promise<CoreResults> {
   const compared = await compare(ours, effort)
-  say("Measuring the other rows")
+  log("Measuring the other rows")
   const rows = extras(ours)
   const other = await measure(rows.workloads, effort)
   await rows.close()
   const made = await makes(ours)
-  say("Measuring registries of three sizes")
+  log("Measuring registries of three sizes")
   const registries = await measure(scaling(ours), effort)
   return { ...compared, extras: other, scaling: registries, made }
 }
@@ -173,7 +173,7 @@ async function compare(
     against: "floor, large",
     run: callLoop(name, call, orderInputs),
   }))
-  say("Measuring the contenders")
+  log("Measuring the contenders")
   // Both sizes in the same rounds: nobody has one kind of operation only.
   const measured = await measure([...small, ...large], takes)
   for (const contender of contenders) await contender.close()
@@ -233,6 +233,6 @@ async function makes({ createRegistry, defineOperation }: Library): Promise<Made
   )
 }
 
-function say(text: string): void {
+function log(text: string): void {
   process.stderr.write(`${text}\n`)
 }

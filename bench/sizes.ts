@@ -8,7 +8,7 @@ import type { Goal } from "./goals.ts"
 export interface Size {
   readonly name: string
   readonly bytes: number
-  readonly most: number
+  readonly max: number
 }
 
 /** What users download. */
@@ -19,7 +19,7 @@ export interface SizeResults {
 const root = resolve(import.meta.dirname, "..")
 
 /** Applications for browsers, as a bundler sees them; minified and compressed with gzip. */
-const BUNDLES: readonly (readonly [name: string, source: string, most: number])[] = [
+const BUNDLES: readonly (readonly [name: string, source: string, max: number])[] = [
   [
     "a client over WebSocket",
     `export { createClient } from "./dist/index.js"
@@ -35,16 +35,16 @@ const BUNDLES: readonly (readonly [name: string, source: string, most: number])[
 ]
 
 /** Weighs the tarball and bundles of the built package. */
-export async function measureSizes(say: (text: string) => void): Promise<SizeResults> {
-  say("Building the package")
+export async function measureSizes(log: (text: string) => void): Promise<SizeResults> {
+  log("Building the package")
   run("run", "build")
-  say("Weighing it")
+  log("Weighing it")
   const [packed] = JSON.parse(run("pack", "--dry-run", "--json", "--ignore-scripts")) as {
     readonly size: number
   }[]
-  const sizes: Size[] = [{ name: "tarball", bytes: packed?.size ?? Number.NaN, most: 2_000_000 }]
-  for (const [name, source, most] of BUNDLES) {
-    sizes.push({ name: `${name}, bundled`, bytes: await bundledSize(source), most })
+  const sizes: Size[] = [{ name: "tarball", bytes: packed?.size ?? Number.NaN, max: 2_000_000 }]
+  for (const [name, source, max] of BUNDLES) {
+    sizes.push({ name: `${name}, bundled`, bytes: await bundledSize(source), max })
   }
   return { sizes }
 }
@@ -59,10 +59,10 @@ export function sizeTables({ sizes }: SizeResults): string[] {
 
 /** What the package promises. */
 export function sizeGoals({ sizes }: SizeResults): Goal[] {
-  return sizes.map(({ name, bytes, most }) => ({
-    goal: `${name}: at most ${kilobytes(most)}`,
+  return sizes.map(({ name, bytes, max }) => ({
+    goal: `${name}: at max ${kilobytes(max)}`,
     measured: kilobytes(bytes),
-    isMet: bytes <= most,
+    isMet: bytes <= max,
   }))
 }
 

@@ -30,12 +30,12 @@ const CHECK_ONLY = { noEmit: true, declaration: false, emitDeclarationOnly: fals
 /** Compiles programs of several sizes with every compiler that is supported. */
 export async function measureTypes(options: {
   readonly isQuick: boolean
-  readonly say: (text: string) => void
+  readonly log: (text: string) => void
 }): Promise<TypeResults> {
   await using application = await createTypeApplication()
   const types: TypeCost[] = []
   for (const compiler of COMPILERS) {
-    options.say(`Compiling with ${compiler}`)
+    options.log(`Compiling with ${compiler}`)
     const sizes = [NONE, ONE, FIFTY, ...(compiler === "typescript" ? [THOUSAND] : [])]
     let base: number | undefined
     for (const size of sizes) {
@@ -83,8 +83,8 @@ export function typeTables({ types }: TypeResults): string[] {
 export function typeGoals({ types }: TypeResults): Goal[] {
   const find = (compiler: Compiler, size: typeof NONE): TypeCost | undefined =>
     types.find((cost) => cost.compiler === compiler && cost.operations === size.operations)
-  const most = (goal: string, measured: number, limit: number, unit: string): Goal => ({
-    goal: `${goal}: at most ${limit.toLocaleString("en")} ${unit}`,
+  const goalAtMost = (goal: string, measured: number, limit: number, unit: string): Goal => ({
+    goal: `${goal}: at goalAtMost ${limit.toLocaleString("en")} ${unit}`,
     measured: measured.toLocaleString("en", { maximumFractionDigits: 2 }),
     isMet: measured <= limit,
   })
@@ -95,10 +95,10 @@ export function typeGoals({ types }: TypeResults): Goal[] {
   const old: Compiler = "typescript-5.9"
   return [
     ...COMPILERS.flatMap((compiler) => [
-      most(`${compiler}, one operation`, count(compiler, ONE), 120_000, "instantiations"),
-      most(`${compiler}, 50 operations`, count(compiler, FIFTY), 300_000, "instantiations"),
+      goalAtMost(`${compiler}, one operation`, count(compiler, ONE), 120_000, "instantiations"),
+      goalAtMost(`${compiler}, 50 operations`, count(compiler, FIFTY), 300_000, "instantiations"),
     ]),
-    most(`${old}, one operation over none`, seconds(old, ONE) - seconds(old, NONE), 1.5, "s"),
-    most("typescript, 1,000 operations, 50 calls", seconds("typescript", THOUSAND), 3, "s"),
+    goalAtMost(`${old}, one operation over none`, seconds(old, ONE) - seconds(old, NONE), 1.5, "s"),
+    goalAtMost("typescript, 1,000 operations, 50 calls", seconds("typescript", THOUSAND), 3, "s"),
   ]
 }

@@ -7,7 +7,7 @@ import { startWorker } from "./cluster/processes.ts"
 import type { WorkerProcess } from "./cluster/processes.ts"
 // #region start
 import { createClient, isCallError, silentLogger } from "@alkdev/operations"
-import { settleConfig } from "@alkdev/operations/config"
+import { resolveConfig } from "@alkdev/operations/config"
 import { createNatsTransport } from "@alkdev/operations/nats"
 import { createHub } from "@alkdev/operations/node"
 import type { Shop } from "./cluster/shop.ts"
@@ -17,7 +17,7 @@ const journal = join(folder, "journal")
 await using nats = await startNatsServer()
 let workers = await Promise.all(["a", "b", "c"].map((name) => startWorker(name, nats.url, journal)))
 
-const config = settleConfig({ sources: { shop: { remote: nats.url } } }, { baseDir: folder })
+const config = resolveConfig({ sources: { shop: { remote: nats.url } } }, { baseDir: folder })
 await using hub = createHub(config, { logger: silentLogger })
 await hub.ready()
 

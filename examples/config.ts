@@ -1,5 +1,5 @@
 // #region define
-import { ConfigError, defineConfig, settleConfig } from "@alkdev/operations/config"
+import { ConfigError, defineConfig, resolveConfig } from "@alkdev/operations/config"
 
 const config = defineConfig({
   sources: {
@@ -23,14 +23,14 @@ const config = defineConfig({
 // #endregion
 
 // #region settle
-const settled = settleConfig(config, { baseDir: "/srv/hub" })
+const resolved = resolveConfig(config, { baseDir: "/srv/hub" })
 
-for (const { name, kind, namespace } of settled.sources) console.log(name, kind, namespace)
+for (const { name, kind, namespace } of resolved.sources) console.log(name, kind, namespace)
 // #endregion
 
 // #region faults
 try {
-  settleConfig(
+  resolveConfig(
     {
       sources: {
         github: { openapi: "./github.json", hedaers: {}, auth: "${enf:TOKEN}" },

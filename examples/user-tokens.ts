@@ -1,7 +1,7 @@
 // #region hub
 import type { CredentialContext } from "@alkdev/operations"
 import { CallError, silentLogger } from "@alkdev/operations"
-import { defineConfig, settleConfig } from "@alkdev/operations/config"
+import { defineConfig, resolveConfig } from "@alkdev/operations/config"
 import { createHub } from "@alkdev/operations/node"
 import { startNotes } from "./user-tokens/server.ts"
 
@@ -22,8 +22,8 @@ const config = defineConfig({
     notes: { openapi: `${notes.url}/openapi.json`, baseUrl: notes.url, auth: tokenOf },
   },
 })
-const settled = settleConfig(config, { baseDir: import.meta.dirname })
-await using hub = createHub(settled, { logger: silentLogger })
+const resolved = resolveConfig(config, { baseDir: import.meta.dirname })
+await using hub = createHub(resolved, { logger: silentLogger })
 await hub.ready()
 
 for (const id of ["ada", "bob", "eve"]) {

@@ -3,7 +3,7 @@ import { ENGINES } from "./engines.ts"
 import type { Engine } from "./engines.ts"
 import type { Scenario, Size } from "./scenario.ts"
 
-/** What is to be run. */
+/** The options of a run. */
 export interface Options {
   readonly engines: readonly Engine[]
   readonly scenarios: readonly Scenario[]
@@ -14,8 +14,8 @@ export interface Options {
 
 export const USAGE = `Usage: npm run faults -- [options]
 
-Starts brokers, workers and callers, breaks them as the fault matrix says, and compares what ran with what
-callers were told. Ends with 1 if anything is not as it should be.
+Starts brokers, workers and callers, injects the faults of the matrix, and compares what ran with what
+was reported to callers. Exits with 1 if any check fails.
 
   --engine <nats|redis|all>   brokers to run on; all
   --only <F1,F13,...>         scenarios to run; all

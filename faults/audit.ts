@@ -1,32 +1,32 @@
 import type { Journal, JournalEntry } from "./journal.ts"
-import type { Told, ToldCall, ToldError, ToldStream } from "./told.ts"
+import type { CallerRecords, CallRecord, RecordedError, StreamRecord } from "./told.ts"
 
-/** The journal of all workers, compared with what the callers were told. */
+/** The result of comparing the journal of all workers with the records of all callers. */
 export interface AuditReport {
   readonly calls: number
   readonly streams: number
   readonly ok: number
   /** Ended with an error. */
   readonly failed: number
-  /** How often which error. */
+  /** The number of errors, by code. */
   readonly codes: Readonly<Record<string, number>>
   readonly hung: readonly string[]
   /** Calls that are not idempotent and ran more than once. */
   readonly twice: readonly string[]
-  /** Idempotent ones that did, as they may. */
+  /** Idempotent calls that ran more than once, as they may. */
   readonly repeated: number
-  /** What is not true, a sentence each. */
+  /** Reports to callers that are not true, as sentences. */
   readonly untrue: readonly string[]
-  /** Calls that began after their callers had been told that they failed. */
+  /** Calls that began after their callers had received an error. */
   readonly startedLate: number
-  /** Calls that came to their end, while their callers got an error. */
+  /** Calls that completed, although their callers received an error. */
   readonly lost: number
-  /** Calls that were settled this much after their deadline, in milliseconds. */
+  /** The longest time by which a call settled after its deadline, in milliseconds. */
   readonly overdue: number
   readonly latency: Latency
 }
 
-/** How long calls took that succeeded, in milliseconds. */
+/** The latency of successful calls, in milliseconds. */
 export interface Latency {
   readonly p50: number
   readonly p99: number
@@ -41,13 +41,13 @@ interface Run {
 
 type Runs = ReadonlyMap<string, Run>
 
-/** Compares. Nothing is taken on trust: an answer counts if a worker wrote down that it gave it. */
-export function audit(journal: Journal, { calls, streams }: Told): AuditReport {
+/** Compares journal and records. An answer counts only if a worker's journal confirms it. */
+export function audit(journal: Journal, { calls, streams }: CallerRecords): AuditReport {
   const byCall = runsByCall(journal.entries)
   const failures = [...calls, ...streams].map(({ error }) => error).filter(isThere)
   const known = new Set([...calls, ...streams].map(({ id }) => id))
   const settled = calls.filter(({ settledAt }) => settledAt !== undefined)
-  const ran = (call: ToldCall): Runs => byCall.get(call.id) ?? NONE
+  const ran = (call: CallRecord): Runs => byCall.get(call.id) ?? NONE
   return {
     calls: calls.length,
     streams: streams.length,
@@ -65,9 +65,9 @@ export function audit(journal: Journal, { calls, streams }: Told): AuditReport {
       ...[...byCall.keys()]
         .filter((id) => !known.has(id))
         .map((id) => `Nobody called ${id}; it ran.`),
-      ...calls.flatMap((call) => callFaults(call, ran(call)).map((fault) => `${call.id} ${fault}`)),
+      ...calls.flatMap((call) => callIssues(call, ran(call)).map((issue) => `${call.id} ${issue}`)),
       ...streams.flatMap((stream) =>
-        streamFaults(stream, byCall.get(stream.id) ?? NONE).map((fault) => `${stream.id} ${fault}`),
+        streamIssues(stream, byCall.get(stream.id) ?? NONE).map((issue) => `${stream.id} ${issue}`),
       ),
     ],
     startedLate: settled.filter((call) => call.error !== undefined && startsAfter(ran(call), call))
@@ -78,7 +78,7 @@ export function audit(journal: Journal, { calls, streams }: Told): AuditReport {
   }
 }
 
-/** The middle, the hundredth part that took longest, and the longest. */
+/** The median, the 99th percentile and the maximum. */
 export function latencyOf(times: readonly number[]): Latency {
   const sorted = times.toSorted((one, other) => one - other)
   const at = (part: number): number =>
@@ -87,62 +87,62 @@ export function latencyOf(times: readonly number[]): Latency {
 }
 
 /** How long it took to settle a call; `0` for one that hangs. */
-export function tookOf({ sentAt, settledAt }: Pick<ToldCall, "sentAt" | "settledAt">): number {
+export function tookOf({ sentAt, settledAt }: Pick<CallRecord, "sentAt" | "settledAt">): number {
   return (settledAt ?? sentAt) - sentAt
 }
 
 const NONE: Runs = new Map()
 
-/** What was said of a call and is not so. */
-function callFaults(call: ToldCall, runs: Runs): string[] {
-  const faults: string[] = []
-  if (call.settled > 1) faults.push(`was settled ${call.settled} times.`)
-  if (call.settledAt === undefined) return faults
-  if (call.error !== undefined) return [...faults, ...errorFaults(call, call.error, runs)]
-  if (call.isWrong === true) faults.push("succeeded with an answer that is not its own.")
+/** What is wrong with the record of a call. */
+function callIssues(call: CallRecord, runs: Runs): string[] {
+  const issues: string[] = []
+  if (call.settled > 1) issues.push(`was settled ${call.settled} times.`)
+  if (call.settledAt === undefined) return issues
+  if (call.error !== undefined) return [...issues, ...errorIssues(call, call.error, runs)]
+  if (call.isWrong === true) issues.push("succeeded with an answer that is not its own.")
   const run = call.run === undefined ? undefined : runs.get(call.run)
-  if (runs.size === 0) faults.push("succeeded, and never ran.")
+  if (runs.size === 0) issues.push("succeeded, and never ran.")
   else if (run === undefined)
-    faults.push(`succeeded with the answer of no run of it (${call.run}).`)
-  else if (run.endedAt === undefined) faults.push(`succeeded, and run ${call.run} did not end.`)
-  else if (run.worker !== call.worker) faults.push(`succeeded on ${call.worker}, not where it ran.`)
-  return faults
+    issues.push(`succeeded with the answer of no run of it (${call.run}).`)
+  else if (run.endedAt === undefined) issues.push(`succeeded, and run ${call.run} did not end.`)
+  else if (run.worker !== call.worker) issues.push(`succeeded on ${call.worker}, not where it ran.`)
+  return issues
 }
 
-function errorFaults(call: ToldCall, error: ToldError, runs: Runs): string[] {
+function errorIssues(call: CallRecord, error: RecordedError, runs: Runs): string[] {
   const { code, mayHaveExecuted, retryable } = error
-  const faults: string[] = []
+  const issues: string[] = []
   const where = [...runs.values()].map(({ worker }) => worker).join(", ")
   if (mayHaveExecuted === undefined || retryable === undefined) {
-    faults.push(`failed with what is no CallError: ${code} ${error.message}`)
+    issues.push(`failed with what is no CallError: ${code} ${error.message}`)
   }
   if (mayHaveExecuted === false && runs.size > 0) {
     const when = startsAfter(runs, call) ? "and began after that" : "and had run"
-    faults.push(`failed with ${code}, "did not run", ${when} on ${where}.`)
+    issues.push(`failed with ${code}, "did not run", ${when} on ${where}.`)
   }
   if (retryable === true && !call.isIdempotent && runs.size > 0) {
-    faults.push(`failed with ${code}, "may be repeated", and had an effect on ${where}.`)
+    issues.push(`failed with ${code}, "may be repeated", and had an effect on ${where}.`)
   }
-  return faults
+  return issues
 }
 
-function streamFaults(stream: ToldStream, runs: Runs): string[] {
-  const faults: string[] = []
+function streamIssues(stream: StreamRecord, runs: Runs): string[] {
+  const issues: string[] = []
   const { gaps, repeats, wrong, received, expected, error } = stream
-  if (gaps > 0) faults.push(`has ${gaps} items missing.`)
-  if (repeats > 0) faults.push(`has ${repeats} items twice.`)
-  if (wrong > 0) faults.push(`has ${wrong} items that are not its own.`)
+  if (gaps > 0) issues.push(`has ${gaps} items missing.`)
+  if (repeats > 0) issues.push(`has ${repeats} items twice.`)
+  if (wrong > 0) issues.push(`has ${wrong} items that are not its own.`)
   if (stream.isComplete === true && received !== expected) {
-    faults.push(`ended in order after ${received} of ${expected} items.`)
+    issues.push(`ended in order after ${received} of ${expected} items.`)
   }
-  if (received > 0 && runs.size === 0) faults.push("has items, and never ran.")
+  if (received > 0 && runs.size === 0) issues.push("has items, and never ran.")
   if (error?.mayHaveExecuted === false && runs.size > 0) {
-    faults.push(`failed with ${error.code}, "did not run", and had run.`)
+    issues.push(`failed with ${error.code}, "did not run", and had run.`)
   }
   if (error !== undefined && error.mayHaveExecuted === undefined) {
-    faults.push(`failed with what is no CallError: ${error.code} ${error.message}`)
+    issues.push(`failed with what is no CallError: ${error.code} ${error.message}`)
   }
-  return faults
+  return issues
 }
 
 function runsByCall(entries: readonly JournalEntry[]): ReadonlyMap<string, Map<string, Run>> {
@@ -159,7 +159,7 @@ function runsByCall(entries: readonly JournalEntry[]): ReadonlyMap<string, Map<s
   return byCall
 }
 
-function startsAfter(runs: Runs, { settledAt }: ToldCall): boolean {
+function startsAfter(runs: Runs, { settledAt }: CallRecord): boolean {
   return (
     settledAt !== undefined && [...runs.values()].some(({ startedAt }) => startedAt > settledAt)
   )
@@ -169,11 +169,11 @@ function hasEnd(runs: Runs): boolean {
   return [...runs.values()].some(({ endedAt }) => endedAt !== undefined)
 }
 
-function isOk({ settledAt, error }: ToldCall): boolean {
+function isOk({ settledAt, error }: CallRecord): boolean {
   return settledAt !== undefined && error === undefined
 }
 
-function isComplete(stream: ToldStream): boolean {
+function isComplete(stream: StreamRecord): boolean {
   return stream.isComplete === true || stream.isLeft === true
 }
 

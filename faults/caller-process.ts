@@ -4,9 +4,9 @@ import type { CallOrder, RateOrder } from "./caller.ts"
 import type { StreamOrder } from "./consume.ts"
 import { createTransport } from "./engines.ts"
 import type { BusAddress } from "./engines.ts"
-import type { Told } from "./told.ts"
+import type { CallerRecords } from "./told.ts"
 
-/** What a process of callers is told when it is started. */
+/** The settings of a caller process. */
 export interface CallersSettings {
   readonly name: string
   readonly bus: BusAddress
@@ -14,7 +14,7 @@ export interface CallersSettings {
   readonly callers: number
 }
 
-/** What it is asked to do. It says `settled` when all of it is over. */
+/** A command for a caller process, which sends `settled` when all calls are over. */
 export type CallersOrder =
   | { readonly type: "burst"; readonly count: number; readonly order: CallOrder }
   | { readonly type: "rate"; readonly order: RateOrder }
@@ -32,8 +32,8 @@ for (const { transport } of callers) {
   })
 }
 
-/** Tells the lab, as long as there is one. */
-function tell(message: { readonly type: string; readonly [field: string]: unknown }): void {
+/** Sends a message to the lab, if it still runs. */
+function notifyLab(message: { readonly type: string; readonly [field: string]: unknown }): void {
   if (process.connected) process.send?.(message)
 }
 
@@ -52,10 +52,10 @@ async function obey(caller: LabCaller, order: CallersOrder): Promise<void> {
   await caller.settled()
 }
 
-function toldByAll(): Told {
+function recordsOfAll(): CallerRecords {
   return {
-    calls: callers.flatMap(({ told }) => told.calls),
-    streams: callers.flatMap(({ told }) => told.streams),
+    calls: callers.flatMap(({ records }) => records.calls),
+    streams: callers.flatMap(({ records }) => records.streams),
   }
 }
 
@@ -63,13 +63,13 @@ process.once("disconnect", () => process.exit(3))
 process.on("message", (message: CallersOrder | { readonly type: "report" }) => {
   if (message.type === "report") {
     const stats = callers.map(({ transport }) => transport.stats().calling)
-    tell({ type: "report", told: toldByAll(), connections, stats })
+    notifyLab({ type: "report", records: recordsOfAll(), connections, stats })
     return
   }
   void Promise.all(callers.map((caller) => obey(caller, message))).then(() =>
-    tell({ type: "settled" }),
+    notifyLab({ type: "settled" }),
   )
 })
 
 await Promise.all(callers.map(({ transport }) => transport.whenConnected()))
-tell({ type: "ready" })
+notifyLab({ type: "ready" })

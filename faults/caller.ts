@@ -5,45 +5,45 @@ import type { Transport } from "../src/protocol/transport.ts"
 import { consume } from "./consume.ts"
 import type { StreamOrder } from "./consume.ts"
 import { now } from "./now.ts"
-import { toldError } from "./told.ts"
-import type { Told, ToldCall, ToldStream } from "./told.ts"
+import { recordError } from "./told.ts"
+import type { CallerRecords, CallRecord, StreamRecord } from "./told.ts"
 
 /** One call to make. */
 export interface CallOrder {
   /** Without the namespace. */
   readonly operation?: "work" | "read" | "crash" | "block" | "relay" | undefined
-  /** Milliseconds that it takes, and those that its caller waits. */
+  /** The duration and the timeout, in milliseconds. */
   readonly ms?: number | undefined
   readonly timeout?: number | undefined
   readonly data?: string | undefined
   readonly bytes?: number | undefined
-  /** The version that it asks for; any. */
+  /** The requested version; any when left out. */
   readonly version?: string | undefined
 }
 
-/** A load: so many calls each second, for so long. */
+/** A load: a rate of calls, for a time. */
 export interface RateOrder extends CallOrder {
   readonly perSecond: number
   readonly seconds: number
 }
 
-/** Milliseconds between the looks at how many calls are due. */
+/** The interval at which due calls are made, in milliseconds. */
 const TICK = 10
-/** So long after its deadline a call hangs. */
+/** The time after its deadline at which a call counts as hung, in milliseconds. */
 export const HANGS_AFTER = 10_000
 
-/** A caller that writes down what it is told. */
+/** A caller that records the outcome of its calls. */
 export class LabCaller<TTransport extends Transport = BusTransport> implements AsyncDisposable {
   readonly transport: TTransport
   readonly #prefix: string
   readonly #map: PendingRequestMap
   readonly #name: string
-  readonly #calls: ToldCall[] = []
-  readonly #streams: ToldStream[] = []
+  readonly #calls: CallRecord[] = []
+  readonly #streams: StreamRecord[] = []
   readonly #open = new Set<Promise<void>>()
   #isClosed = false
 
-  /** `prefix`: how ids of the lab's operations begin for this caller. */
+  /** `prefix`: the prefix of the lab's operation ids for this caller. */
   constructor(name: string, transport: TTransport, prefix = "lab.") {
     this.#name = name
     this.#prefix = prefix
@@ -51,39 +51,39 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
     this.#map = new PendingRequestMap(this.transport, { logger: silentLogger })
   }
 
-  get told(): Told {
+  get records(): CallerRecords {
     return { calls: this.#calls, streams: this.#streams }
   }
 
-  /** Calls, and resolves with what it was told; never rejects. */
-  async call(order: CallOrder = {}): Promise<ToldCall> {
-    const told = this.#begin(order)
+  /** Makes a call, and resolves with its record; never rejects. */
+  async call(order: CallOrder = {}): Promise<CallRecord> {
+    const record = this.#begin(order)
     const { ms = 300, data, bytes } = order
     const input = {
-      id: told.id,
+      id: record.id,
       ms,
       ...(data !== undefined && { data }),
       ...(bytes !== undefined && { bytes }),
     }
-    const answer = this.#map.call(told.operationId, input, {
-      timeout: told.timeout,
+    const answer = this.#map.call(record.operationId, input, {
+      timeout: record.timeout,
       ...(order.version !== undefined && { version: order.version }),
     })
     const settled = answer.then(
       (envelope) => {
-        settle(told)
-        takeAnswer(told, envelope.data, order)
+        settle(record)
+        takeAnswer(record, envelope.data, order)
       },
       (error: unknown) => {
-        settle(told)
-        told.error = toldError(error)
+        settle(record)
+        record.error = recordError(error)
       },
     )
     await this.#tracked(settled)
-    return told
+    return record
   }
 
-  /** Makes so many calls each second, whatever becomes of them. Resolves when the last one was made. */
+  /** Makes calls at a rate, whatever their outcome. Resolves when the last one was made. */
   async rate({ perSecond, seconds, ...order }: RateOrder, signal?: AbortSignal): Promise<void> {
     const began = performance.now()
     const all = Math.round(perSecond * seconds)
@@ -94,15 +94,15 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
     }
   }
 
-  /** Makes so many calls at once. */
+  /** Makes many calls at once. */
   burst(count: number, order: CallOrder = {}): void {
     for (let made = 0; made < count; made++) void this.call(order)
   }
 
   /** Opens a stream and takes its items; resolves when it is over, and never rejects. */
-  async stream(order: StreamOrder): Promise<ToldStream> {
+  async stream(order: StreamOrder): Promise<StreamRecord> {
     const id = `${this.#name}-s${this.#streams.length + 1}`
-    const told: ToldStream = {
+    const record: StreamRecord = {
       id,
       sentAt: now(),
       expected: order.count,
@@ -112,19 +112,19 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
       wrong: 0,
       longestWait: 0,
     }
-    this.#streams.push(told)
-    await this.#tracked(consume(this.#map, told, order))
-    return told
+    this.#streams.push(record)
+    await this.#tracked(consume(this.#map, record, order))
+    return record
   }
 
-  /** Waits for all that was begun; for what hangs no longer than that takes to be sure. */
-  async settled(patience = HANGS_AFTER): Promise<void> {
+  /** Waits for all open calls and streams; `grace` is how long after its deadline a hung call is waited for. */
+  async settled(grace = HANGS_AFTER): Promise<void> {
     const open = this.#calls.filter(({ settledAt }) => settledAt === undefined)
     const last = Math.max(now(), ...open.map(({ sentAt, timeout }) => sentAt + timeout))
     const waiting = new AbortController()
     await Promise.race([
       Promise.all(this.#open),
-      sleep(last - now() + patience, undefined, { signal: waiting.signal }).catch(() => {}),
+      sleep(last - now() + grace, undefined, { signal: waiting.signal }).catch(() => {}),
     ])
     waiting.abort()
   }
@@ -135,8 +135,8 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
     await this.#map.close()
   }
 
-  #begin({ operation = "work", timeout = 5000 }: CallOrder): ToldCall {
-    const told: ToldCall = {
+  #begin({ operation = "work", timeout = 5000 }: CallOrder): CallRecord {
+    const record: CallRecord = {
       id: `${this.#name}-${this.#calls.length + 1}`,
       operationId: this.#prefix + operation,
       isIdempotent: operation === "read",
@@ -144,8 +144,8 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
       timeout,
       settled: 0,
     }
-    this.#calls.push(told)
-    return told
+    this.#calls.push(record)
+    return record
   }
 
   async #tracked(work: Promise<void>): Promise<void> {
@@ -155,15 +155,19 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
   }
 }
 
-function settle(told: ToldCall): void {
-  told.settled++
-  told.settledAt ??= now()
+function settle(record: CallRecord): void {
+  record.settled++
+  record.settledAt ??= now()
 }
 
-function takeAnswer(told: ToldCall, data: unknown, { data: sent = "", bytes }: CallOrder): void {
+function takeAnswer(
+  record: CallRecord,
+  data: unknown,
+  { data: sent = "", bytes }: CallOrder,
+): void {
   const { id, run, worker, size, text } = (data ?? {}) as Readonly<Record<string, unknown>>
-  told.run = typeof run === "string" ? run : undefined
-  told.worker = typeof worker === "string" ? worker : undefined
+  record.run = typeof run === "string" ? run : undefined
+  record.worker = typeof worker === "string" ? worker : undefined
   const hasText = bytes === undefined || (typeof text === "string" && text.length === bytes)
-  told.isWrong = id !== told.id || size !== sent.length || !hasText
+  record.isWrong = id !== record.id || size !== sent.length || !hasText
 }

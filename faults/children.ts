@@ -16,24 +16,24 @@ interface Message {
   readonly [field: string]: unknown
 }
 
-/** So much of what a child complains about is kept. */
-const MOST_TEXT = 4000
-const HANGING = 20_000
+/** The number of characters of a child's stderr that are kept. */
+const MAX_TEXT = 4000
+const MESSAGE_TIMEOUT_MS = 20_000
 
 const running = new Set<ChildProcess>()
-// Also a frozen one ends by this. Nothing is left behind, whatever ends the lab.
+// This also ends frozen processes, so that nothing is left behind, whatever ends the lab.
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")
 })
 
-/** A process of the lab: one of its own programs, which speaks to it by messages. */
+/** A process of the lab: one of its programs, connected by messages. */
 export class Child implements AsyncDisposable {
   readonly name: string
   readonly exit: Promise<Exit>
   readonly #process: ChildProcess
   readonly #listeners = new Set<(message: Message) => void>()
-  readonly #heard: Message[] = []
-  #complaints = ""
+  readonly #received: Message[] = []
+  #stderr = ""
 
   constructor(program: Program, name: string, settings: unknown) {
     this.name = name
@@ -46,10 +46,10 @@ export class Child implements AsyncDisposable {
       return { code: code as number | null, signal: signal as NodeJS.Signals | null }
     })
     child.stderr?.on("data", (bytes) => {
-      this.#complaints = `${this.#complaints}${bytes}`.slice(-MOST_TEXT)
+      this.#stderr = `${this.#stderr}${bytes}`.slice(-MAX_TEXT)
     })
     child.on("message", (message: Message) => {
-      this.#heard.push(message)
+      this.#received.push(message)
       for (const listener of this.#listeners) listener(message)
     })
   }
@@ -68,14 +68,14 @@ export class Child implements AsyncDisposable {
     if (this.#process.connected) this.#process.send(message, () => undefined)
   }
 
-  /** The first message of a type that came, or comes. Rejects if it ends before that, or says nothing. */
-  async message(type: string, within = HANGING): Promise<Message> {
-    const heard = this.#heard.find((message) => message.type === type)
-    return heard ?? (await this.#next(type, within))
+  /** The first message of a type, received or still to come. Rejects if the process ends, or after a timeout. */
+  async message(type: string, within = MESSAGE_TIMEOUT_MS): Promise<Message> {
+    const received = this.#received.find((message) => message.type === type)
+    return received ?? (await this.#next(type, within))
   }
 
-  /** Asks, and resolves with the next message of that type. */
-  async ask(message: Message, answer: string, within = HANGING): Promise<Message> {
+  /** Sends a message, and resolves with the next message of type `answer`. */
+  async ask(message: Message, answer: string, within = MESSAGE_TIMEOUT_MS): Promise<Message> {
     const next = this.#next(answer, within)
     this.send(message)
     return await next
@@ -93,7 +93,7 @@ export class Child implements AsyncDisposable {
     this.kill("SIGCONT")
   }
 
-  /** The bytes that it has in memory. */
+  /** Its memory in bytes. */
   memory(): number {
     return memoryOf(this.pid)
   }
@@ -116,16 +116,16 @@ export class Child implements AsyncDisposable {
       }
       const fail = (why: string): void => {
         end()
-        reject(new Error(`The process ${this.name} of the lab ${why}:\n${this.#complaints}`))
+        reject(new Error(`The process ${this.name} of the lab ${why}:\n${this.#stderr}`))
       }
-      const timer = setTimeout(() => fail(`did not say "${type}" in ${within} ms`), within)
+      const timer = setTimeout(() => fail(`did not send "${type}" in ${within} ms`), within)
       this.#listeners.add(listen)
       void this.exit.then(({ code, signal }) => fail(`ended with ${signal ?? code}`))
     })
   }
 }
 
-/** The bytes that a process has in memory; 0 for one that is gone. */
+/** The memory of a process in bytes; 0 if it is gone. */
 export function memoryOf(pid: number): number {
   try {
     return existsSync("/proc/self/status") ? memoryInProc(pid) : memoryByPs(pid)

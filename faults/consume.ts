@@ -2,62 +2,62 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { PendingRequestMap } from "../src/index.ts"
 import { now } from "./now.ts"
 import { itemText } from "./operations.ts"
-import { toldError } from "./told.ts"
-import type { ToldStream } from "./told.ts"
+import { recordError } from "./told.ts"
+import type { StreamRecord } from "./told.ts"
 
-/** A stream to open, and how to take its items. */
+/** A stream to open, and how to consume it. */
 export interface StreamOrder {
   readonly count: number
   readonly bytes: number
   /** Milliseconds between two items, at their source. */
   readonly every?: number | undefined
-  /** Milliseconds that the consumer needs for each. */
+  /** The time that the consumer needs per item, in milliseconds. */
   readonly perItem?: number | undefined
-  /** It leaves after so many. */
+  /** It leaves after this many items. */
   readonly leaveAfter?: number | undefined
-  /** It takes so many, and then none for so many milliseconds. */
+  /** It pauses for `ms` milliseconds after `after` items. */
   readonly pause?: { readonly after: number; readonly ms: number } | undefined
   readonly idleTimeout?: number | undefined
 }
 
-/** Takes the items of a stream and looks at each. Never rejects. */
+/** Consumes a stream, and checks each item. Never rejects. */
 export async function consume(
   map: PendingRequestMap,
-  told: ToldStream,
+  record: StreamRecord,
   order: StreamOrder,
 ): Promise<void> {
   const { count, bytes, every, perItem, leaveAfter, pause, idleTimeout } = order
-  const input = { id: told.id, count, bytes, ...(every !== undefined && { every }) }
+  const input = { id: record.id, count, bytes, ...(every !== undefined && { every }) }
   const options = idleTimeout === undefined ? {} : { idleTimeout }
   let lastAt = now()
   try {
     for await (const { data } of map.subscribe("lab.items", input, options)) {
-      told.longestWait = Math.max(told.longestWait, now() - lastAt)
-      take(told, data, bytes)
-      if (told.received === leaveAfter) {
-        told.isLeft = true
-        told.settledAt = now()
+      record.longestWait = Math.max(record.longestWait, now() - lastAt)
+      take(record, data, bytes)
+      if (record.received === leaveAfter) {
+        record.isLeft = true
+        record.settledAt = now()
         break
       }
       if (perItem !== undefined) await sleep(perItem)
-      if (told.received === pause?.after) await sleep(pause.ms)
+      if (record.received === pause?.after) await sleep(pause.ms)
       lastAt = now()
     }
-    if (told.isLeft !== true) told.isComplete = true
+    if (record.isLeft !== true) record.isComplete = true
   } catch (error) {
-    told.error = toldError(error)
+    record.error = recordError(error)
   }
-  told.settledAt ??= now()
+  record.settledAt ??= now()
 }
 
-/** Counts an item, and what is wrong with it. */
-function take(told: ToldStream, data: unknown, bytes: number): void {
+/** Records an item, and any errors in it. */
+function take(record: StreamRecord, data: unknown, bytes: number): void {
   const { n, text } = (data ?? {}) as { readonly n?: unknown; readonly text?: unknown }
-  const next = told.received + told.gaps + 1
-  if (typeof n !== "number" || text !== itemText(n, bytes)) told.wrong++
+  const next = record.received + record.gaps + 1
+  if (typeof n !== "number" || text !== itemText(n, bytes)) record.wrong++
   else if (n < next) {
-    told.repeats++
+    record.repeats++
     return
-  } else told.gaps += n - next
-  told.received++
+  } else record.gaps += n - next
+  record.received++
 }

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net"
 
-/** How a pipe treats what goes through it. */
+/** The faults of a pipe. */
 export interface PipeFaults {
   readonly delay?: number | undefined
   readonly jitter?: number | undefined
@@ -9,12 +9,12 @@ export interface PipeFaults {
   readonly isStalled: boolean
 }
 
-/** So much may wait in a pipe; whoever sends more has to wait. */
-const MOST_BYTES = 1024 * 1024
+/** The buffer of a pipe in bytes; beyond it the sender is paused. */
+const MAX_BYTES = 1024 * 1024
 
-/** One direction of a connection: bytes come out in order, later, slower, or not for a while. */
+/** One direction of a connection: bytes arrive in order, but later, slower, or stalled. */
 export class DelayedPipe {
-  /** Pieces of data of which a bit is wrong. */
+  /** The number of chunks with a flipped bit. */
   damaged = 0
   readonly #from: Socket
   readonly #to: Socket
@@ -23,13 +23,13 @@ export class DelayedPipe {
   readonly #waiting: { readonly bytes: Buffer; readonly dueAt: number }[] = []
   #faults: PipeFaults = { isStalled: false }
   #size = 0
-  /** When the last one in line is due: none may overtake it. */
+  /** When the last queued chunk is due: later ones must not overtake it. */
   #lastDue = 0
   #timer: NodeJS.Timeout | undefined
   #hasEnded = false
   #isOver = false
 
-  /** `allow` says how many bytes of a number still get through. */
+  /** `allow` returns how many of these bytes still get through. */
   constructor(from: Socket, to: Socket, random: () => number, allow: (bytes: number) => number) {
     this.#from = from
     this.#to = to
@@ -64,7 +64,7 @@ export class DelayedPipe {
     this.#lastDue = dueAt
     this.#waiting.push({ bytes, dueAt })
     this.#size += bytes.length
-    if (this.#size > MOST_BYTES) this.#from.pause()
+    if (this.#size > MAX_BYTES) this.#from.pause()
     this.#flush()
   }
 
@@ -107,6 +107,6 @@ export class DelayedPipe {
     if (!this.#to.destroyed) this.#to.write(bytes.subarray(0, allowed))
     // The rest was to come after the place at which it broke.
     if (allowed < bytes.length) this.stop()
-    else if (this.#size <= MOST_BYTES) this.#from.resume()
+    else if (this.#size <= MAX_BYTES) this.#from.resume()
   }
 }

@@ -13,7 +13,7 @@ export type Engine = (typeof ENGINES)[number]
 /** The same limit on both, the one that NATS has. */
 const MAX_PAYLOAD = 1024 * 1024
 
-/** What a process needs to know of a broker. Plain data: it is told to children. */
+/** How to connect to a broker. Plain data, because it is sent to child processes. */
 export interface BusAddress {
   readonly engine: Engine
   readonly port: number
@@ -21,12 +21,12 @@ export interface BusAddress {
   readonly password?: string | undefined
   /** The other servers of a NATS cluster, or the sentinels of Redis. */
   readonly others?: readonly number[] | undefined
-  /** Whoever listens to the transport throws, and so does its logger. */
+  /** Listeners and loggers throw. */
   readonly hasBadListeners?: boolean | undefined
   readonly guard?: GuardOptions | undefined
 }
 
-/** Where a broker on loopback is, with the credentials that it asks for. */
+/** The URL of a broker on loopback, with its credentials. */
 export function urlOf({ engine, port, password }: BusAddress): string {
   const user = engine === "nats" ? "lab" : ""
   const login = password === undefined ? "" : `${user}:${password}@`
@@ -61,7 +61,7 @@ function connectTo(address: BusAddress): BusTransport {
   return createRedisTransport({ connect: { sentinels, name: "main" }, ...options })
 }
 
-/** A listener that is of no help. */
+/** A listener that always throws. */
 export function throws(): never {
   throw new Error("A listener throws on purpose.")
 }

@@ -5,7 +5,7 @@ import { serveHub } from "../src/hub/serve-hub.ts"
 import { silentLogger } from "../src/internal/logger.ts"
 import { configOf, sourceOf } from "../test/hub/plain.ts"
 
-/** What a hub is told when it is started. */
+/** The settings of a hub process. */
 export interface HubSettings {
   /** By their names. */
   readonly sources: Readonly<Record<string, SourceConfig>>

@@ -23,10 +23,10 @@ import type { Journal } from "./journal.ts"
 import { now } from "./now.ts"
 import { FaultProxy } from "./proxy.ts"
 import type { Check, Size } from "./scenario.ts"
-import type { Told } from "./told.ts"
+import type { CallerRecords } from "./told.ts"
 import type { WorkerSettings } from "./worker.ts"
 
-/** What a lab is set up with. */
+/** Options of a lab. */
 export interface LabOptions {
   readonly engine: Engine
   readonly size: Size
@@ -42,8 +42,8 @@ type WorkerOptions = Partial<
 
 /** What a process of callers reports. */
 export interface CallersReport {
-  readonly told: Told
-  /** When one of them was connected. */
+  readonly records: CallerRecords
+  /** The times at which one of them connected. */
   readonly connections: readonly number[]
   readonly stats: readonly CallingStats[]
 }
@@ -63,15 +63,15 @@ export async function closeLabs(): Promise<void> {
   await Promise.all([...open].map((lab) => lab[Symbol.asyncDispose]()))
 }
 
-/** A broker, workers and callers for one scenario, and all that is found out about them. */
+/** A broker, workers and callers for one scenario, and the results of its checks. */
 export class Lab implements AsyncDisposable {
   readonly engine: Engine
   readonly size: Size
   readonly checks: Check[] = []
   readonly facts: Record<string, string | number> = {}
-  /** The guard's times, the same for everybody; set it before anybody is started. */
+  /** The guard options of all processes; set them before any is started. */
   guard: GuardOptions | undefined
-  /** Whoever listens throws; set it before anybody is started. */
+  /** Listeners throw; set it before any process is started. */
   hasBadListeners = false
   /** For files of a scenario. */
   readonly folder = mkdtempSync(join(tmpdir(), "operations-faults-"))
@@ -111,19 +111,19 @@ export class Lab implements AsyncDisposable {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
   }
 
-  /** The bytes that the broker has in memory. */
+  /** The memory of the broker in bytes. */
   brokerMemory(): number {
     return memoryOf(this.broker.pid)
   }
 
-  /** Starts the broker; with a password, everybody here knows it. */
+  /** Starts the broker, with a password that all processes use. */
   async startBroker(password?: string): Promise<Broker> {
     this.#password = password
     this.#broker = this.own(await startBroker(this.engine, { password }))
     return this.#broker
   }
 
-  /** Starts three NATS servers, or two of Redis with a sentinel; gives those that may be lost one after the other. */
+  /** Starts three NATS servers, or two of Redis with a sentinel; returns those that may be lost one after the other. */
   async startCluster(): Promise<readonly Broker[]> {
     if (this.engine === "nats") {
       const servers = (await startNatsCluster()).map((server) => this.own(server))
@@ -138,7 +138,7 @@ export class Lab implements AsyncDisposable {
     return [main]
   }
 
-  /** For a while another broker is in the place of the lab's, and takes another password. */
+  /** Replaces the broker for a while by one with another password. */
   async refuseFor(milliseconds: number): Promise<void> {
     await this.broker.kill()
     const other = this.own(
@@ -149,12 +149,12 @@ export class Lab implements AsyncDisposable {
     await this.broker.restart()
   }
 
-  /** A way to the broker on which things can go wrong. */
+  /** A proxy to the broker that can inject faults. */
   async proxy(): Promise<FaultProxy> {
     return this.own(await FaultProxy.start(this.broker.port, this.random))
   }
 
-  /** Starts a worker; resolves when it has begun, which may be long before it is connected. */
+  /** Starts a worker; resolves when its process runs, which may be long before it is connected. */
   async launchWorker(options: WorkerOptions = {}): Promise<Child> {
     const { grace = 10_000, proxy, ...rest } = options
     const name = `w${++this.#workers}`
@@ -170,7 +170,7 @@ export class Lab implements AsyncDisposable {
     return worker
   }
 
-  /** Starts workers; resolves when all of them are there. */
+  /** Starts workers; resolves when all of them are connected. */
   async workers(count: number, options: WorkerOptions = {}): Promise<Child[]> {
     const workers = await Promise.all(
       Array.from({ length: count }, () => this.launchWorker(options)),
@@ -179,7 +179,7 @@ export class Lab implements AsyncDisposable {
     return workers
   }
 
-  /** What a worker counts. */
+  /** The statistics of a worker. */
   async statsOf(worker: Child): Promise<BusStats> {
     return (await worker.ask({ type: "stats" }, "stats"))["stats"] as BusStats
   }
@@ -189,7 +189,7 @@ export class Lab implements AsyncDisposable {
     return this.callerOver(createTransport(this.#address(proxy)))
   }
 
-  /** A caller with a transport of its own, for whom the ids of the lab's operations begin in another way. */
+  /** A caller with its own transport, and its own prefix of operation ids. */
   callerOver<TTransport extends Transport>(
     transport: TTransport,
     prefix?: string,
@@ -212,14 +212,14 @@ export class Lab implements AsyncDisposable {
     return { child, url: String(url), wsUrl: String(wsUrl), mcpUrl: String(mcpUrl) }
   }
 
-  /** How a hub says that one of its sources does. */
+  /** The state of a source of a hub. */
   async stateOf({ child }: LabHub, source: string): Promise<string> {
     const { sources } = await child.ask({ type: "sources" }, "sources")
     const found = (sources as readonly SourceStatus[]).find(({ name }) => name === source)
     return found?.state ?? "missing"
   }
 
-  /** Callers in a process of their own. */
+  /** Starts callers in a separate process. */
   async callers(count = 1): Promise<CallerGroup> {
     const name = `g${this.#ended.length}`
     const settings: CallersSettings = { name, bus: this.#address(), callers: count }
@@ -229,16 +229,16 @@ export class Lab implements AsyncDisposable {
   }
 
   /**
-   * Makes calls until each of these workers has answered one, so that everybody knows everybody. Gives the names of
-   * those that did not.
+   * Makes calls until each of these workers has answered one, so that all are discovered. Returns the names of those that
+   * did not.
    */
   async warm(caller: LabCaller<Transport>, workers: readonly Child[]): Promise<readonly string[]> {
     const missing = new Set(workers.map(({ name }) => name))
     for (const until = now() + HANGS_AFTER; missing.size > 0 && now() < until;) {
-      const told = await Promise.all(
+      const records = await Promise.all(
         Array.from({ length: 4 * workers.length }, () => caller.call({ operation: "work", ms: 5 })),
       )
-      for (const { worker = "" } of told) missing.delete(worker)
+      for (const { worker = "" } of records) missing.delete(worker)
     }
     return [...missing]
   }
@@ -247,9 +247,12 @@ export class Lab implements AsyncDisposable {
     return readJournal(this.folder)
   }
 
-  /** What all callers were told so far. */
-  told(): Told {
-    const all = [...this.#callers.map(({ told }) => told), ...this.#reports.map(({ told }) => told)]
+  /** The records of all callers so far. */
+  records(): CallerRecords {
+    const all = [
+      ...this.#callers.map(({ records }) => records),
+      ...this.#reports.map(({ records }) => records),
+    ]
     return {
       calls: all.flatMap(({ calls }) => calls),
       streams: all.flatMap(({ streams }) => streams),
@@ -257,15 +260,15 @@ export class Lab implements AsyncDisposable {
   }
 
   audit(): AuditReport {
-    return audit(this.journal(), this.told())
+    return audit(this.journal(), this.records())
   }
 
-  /** Something has to hold. */
+  /** Adds a check. */
   check(what: string, holds: boolean, saw: string | number): void {
     this.checks.push({ what, holds, saw: String(saw), isTimed: false })
   }
 
-  /** Something takes so many milliseconds at most, and what this process stood still by itself. */
+  /** Adds a check for a time limit, extended by the time that this process itself stood still. */
   checkTime(what: string, limit: number, milliseconds: number): void {
     const stood = this.#loop.max / 1e6
     const holds = milliseconds <= limit + stood
@@ -273,12 +276,12 @@ export class Lab implements AsyncDisposable {
     this.checks.push({ what, holds, saw, isTimed: true })
   }
 
-  /** A limit that a busy machine can break, of whatever kind. */
+  /** Adds a check that may fail on a busy machine. */
   checkBusy(what: string, holds: boolean, saw: string | number): void {
     this.checks.push({ what, holds, saw: String(saw), isTimed: true })
   }
 
-  /** Looks again and again until something holds; gives whether it did. */
+  /** Polls until a condition holds; returns whether it did. */
   async until(holds: () => boolean | Promise<boolean>, within: number): Promise<boolean> {
     for (const end = now() + within; now() < end; await sleep(20)) {
       if (await holds()) return true
@@ -286,7 +289,7 @@ export class Lab implements AsyncDisposable {
     return await holds()
   }
 
-  /** Something that ends with the lab. */
+  /** Registers something that is disposed with the lab. */
   own<TOwned extends AsyncDisposable>(one: TOwned): TOwned {
     this.#ended.push(one)
     return one
@@ -294,7 +297,7 @@ export class Lab implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#loop.disable()
-    // Callers before workers before the broker: none of them notices.
+    // Callers before workers before the broker, so that none of them sees a failure.
     for (const one of this.#ended.splice(0).toReversed()) await one[Symbol.asyncDispose]()
     rmSync(this.folder, { recursive: true, force: true })
     open.delete(this)
@@ -313,7 +316,7 @@ export class Lab implements AsyncDisposable {
   }
 }
 
-/** Callers in a process of their own, as the lab sees them. */
+/** A process of callers, as the lab sees it. */
 export class CallerGroup {
   readonly child: Child
   readonly #keep: (report: CallersReport) => void
@@ -323,18 +326,18 @@ export class CallerGroup {
     this.#keep = keep
   }
 
-  /** Has all of them do something; resolves when it is over, with what they report of all they ever did. */
+  /** Sends a command to all callers; resolves when it is done, with the report of everything they ever did. */
   async run(order: CallersOrder, within: number): Promise<CallersReport> {
     await this.child.ask(order, "settled", within).catch(() => undefined)
     return await this.report()
   }
 
-  /** What they have to say. What the lab is to know for its audit is asked for once, at the end. */
+  /** Their report. The audit gets it once, at the end. */
   async report(): Promise<CallersReport> {
     return (await this.child.ask({ type: "report" }, "report")) as unknown as CallersReport
   }
 
-  /** Ends them, and hands what they were told to the audit. */
+  /** Ends them, and hands their records to the audit. */
   async finish(): Promise<CallersReport> {
     const report = await this.report()
     this.#keep(report)

@@ -5,23 +5,23 @@ import { buildSync } from "esbuild"
 
 const PROGRAMS = ["worker.ts", "caller-process.ts", "hub-process.ts"] as const
 
-/** What the lab runs in processes of their own. */
+/** The programs that the lab runs as separate processes. */
 export type Program = (typeof PROGRAMS)[number]
 
 let folder: string | undefined
 
 /**
- * Where a program is, as one file for `node`.
+ * The path of a program, as one file for `node`.
  *
- * Built once: a worker is then there in a tenth of the time that its sources would take to load, and has no
- * compiler in its memory.
+ * Built once: a worker then starts in a tenth of the time that its sources would take to load, and has no compiler in
+ * its memory.
  */
 export function programPath(program: Program): string {
   folder ??= build()
   return join(folder, program.replace(/\.ts$/, ".mjs"))
 }
 
-/** Removes what was built. It is done when this process ends, too, if that tells. */
+/** Removes the built programs. Also called when this process exits regularly. */
 export function removePrograms(): void {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   folder = undefined
@@ -39,7 +39,7 @@ function build(): string {
     platform: "node",
     target: "node20",
     format: "esm",
-    // Packages among them that are no modules ask for others by `require`.
+    // Bundled CommonJS packages use `require`.
     banner: {
       js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
     },

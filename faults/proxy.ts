@@ -3,24 +3,24 @@ import { connect, createServer } from "node:net"
 import type { AddressInfo, Server, Socket } from "node:net"
 import { DelayedPipe } from "./delayed-pipe.ts"
 
-/** What is wrong with the way to a broker. Nothing, where nothing is said. */
+/** The faults of a connection to a broker; none by default. */
 export interface ProxyFaults {
-  /** Milliseconds that bytes take in each direction, and by how much that varies. */
+  /** The delay in each direction, and its variation, in milliseconds. */
   readonly delay?: number | undefined
   readonly jitter?: number | undefined
   /** Nothing gets through: to the broker ("up"), from it ("down"), or either way. */
   readonly stall?: "up" | "down" | "both" | undefined
-  /** A connection breaks after so many bytes, in the middle of whatever they were. */
+  /** A connection breaks after this many bytes, even within a message. */
   readonly cutAfter?: number | undefined
   /** Bytes that get through per second in each direction. */
   readonly bytesPerSecond?: number | undefined
-  /** How likely it is that one bit of a piece of data is wrong, from 0 to 1. */
+  /** The probability of a flipped bit per chunk, from 0 to 1. */
   readonly flip?: number | undefined
   /** New connections are closed at once. */
   readonly refuse?: boolean | undefined
 }
 
-/** A way to a broker on which things go wrong on command. */
+/** A proxy to a broker that injects faults on command. */
 export class FaultProxy implements AsyncDisposable {
   readonly #server: Server
   readonly #target: number
@@ -29,7 +29,7 @@ export class FaultProxy implements AsyncDisposable {
   readonly #abandoned = new WeakSet<Link>()
   #faults: ProxyFaults = {}
   #damaged = 0
-  /** Connections that were taken, and those that were cut. */
+  /** The number of accepted connections, and of those that were cut. */
   accepted = 0
   cuts = 0
 
@@ -40,7 +40,7 @@ export class FaultProxy implements AsyncDisposable {
     server.on("connection", (socket) => this.#accept(socket))
   }
 
-  /** Starts one in front of a port on loopback. Whoever starts it closes it. */
+  /** Starts a proxy for a port on loopback. Close it when you are done. */
   static async start(target: number, random: () => number = Math.random): Promise<FaultProxy> {
     const server = createServer({ allowHalfOpen: true })
     server.listen(0, "127.0.0.1")
@@ -56,18 +56,18 @@ export class FaultProxy implements AsyncDisposable {
     return this.#links.size
   }
 
-  /** Pieces of data of which a bit was changed. */
+  /** The number of chunks with a flipped bit. */
   get damaged(): number {
     return [...this.#links].reduce((sum, link) => sum + link.damaged, this.#damaged)
   }
 
-  /** From now on this is wrong, and nothing else; also with connections that are open. */
+  /** Sets the faults, also for open connections. */
   set(faults: ProxyFaults): void {
     this.#faults = faults
     for (const link of this.#links) if (!this.#abandoned.has(link)) link.apply(faults)
   }
 
-  /** Nothing gets through the connections that are open now, and nobody is told; new ones are sound. */
+  /** Stalls the connections that are open now, unnoticed by either end; new ones work. */
   abandon(): void {
     for (const link of this.#links) {
       link.apply({ stall: "both" })
@@ -109,7 +109,7 @@ export class FaultProxy implements AsyncDisposable {
   }
 }
 
-/** One connection through the proxy: two pipes, and what both of them count. */
+/** One connection through the proxy: two pipes with shared counters. */
 class Link {
   readonly #sockets: readonly [Socket, Socket]
   readonly #up: DelayedPipe
@@ -148,7 +148,7 @@ class Link {
     this.#down.apply({ ...faults, isStalled: faults.stall === "down" || faults.stall === "both" })
   }
 
-  /** Breaks it: with a reset, or as if both ends had said that they are done. */
+  /** Breaks it: with a reset, or like a regular end. */
   cut(isReset: boolean): void {
     if (this.#isOver) return
     if (isReset) for (const socket of this.#sockets) socket.resetAndDestroy()
@@ -156,12 +156,12 @@ class Link {
     this.#end(true)
   }
 
-  /** Pieces of data of which a bit is wrong. */
+  /** The number of chunks with a flipped bit. */
   get damaged(): number {
     return this.#up.damaged + this.#down.damaged
   }
 
-  /** How many of these bytes still get through; the connection breaks behind the last one. */
+  /** How many of these bytes still get through; the connection breaks after the last one. */
   #allow(bytes: number): number {
     if (bytes < this.#left) {
       this.#left -= bytes
@@ -169,13 +169,13 @@ class Link {
     }
     const allowed = this.#left
     this.#left = 0
-    // After they were written. Both ways of breaking occur: an end in the middle looks like one in order.
+    // After they were written. Half of the breaks look like a regular end.
     const isReset = this.#random() < 0.5
     setImmediate(() => this.cut(isReset))
     return allowed
   }
 
-  /** One side is gone; what the other is still to be told of comes first. */
+  /** Handles the end of one side, after its remaining bytes were delivered. */
   #closed(socket: Socket): void {
     const pipe = socket === this.#sockets[0] ? this.#up : this.#down
     if (pipe.isEmpty || this.#sockets.every(({ destroyed }) => destroyed)) this.#end(false)

@@ -1,4 +1,4 @@
-// The fault lab: `npm run faults`. What it can be told: `npm run faults -- --help`.
+// The fault lab: `npm run faults`. Its options: `npm run faults -- --help`.
 import { readArgs, USAGE } from "./args.ts"
 import type { Options } from "./args.ts"
 import { provideBroker } from "./brokers.ts"
@@ -8,7 +8,7 @@ import type { Verdict } from "./scenario.ts"
 import { SCENARIOS } from "./scenarios/index.ts"
 import { heading, row, summary } from "./table.ts"
 
-/** Somebody wants it to end. */
+/** A signal asked it to end. */
 let isEnding = false
 
 function print(text: string): void {

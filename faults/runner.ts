@@ -4,18 +4,18 @@ import { Lab } from "./lab.ts"
 import type { LabOptions } from "./lab.ts"
 import type { Check, Scenario, Size, Verdict } from "./scenario.ts"
 
-/** No scenario takes longer, unless something hangs. */
-const LONGEST = 180_000
+/** The timeout of a scenario, in milliseconds. */
+const SCENARIO_TIMEOUT_MS = 180_000
 
-/** Runs a scenario in a lab of its own. Never rejects: what goes wrong is part of the verdict. */
+/** Runs a scenario in its own lab. Never rejects: errors are part of the verdict. */
 export async function runScenario(scenario: Scenario, options: LabOptions): Promise<Verdict> {
   const began = performance.now()
   const lab = new Lab(options)
   let fault: string | undefined
   let report = audit({ entries: [], torn: [] }, { calls: [], streams: [] })
   try {
-    await within(LONGEST, scenario.run(lab))
-    // What begins after its caller was told otherwise begins about now.
+    await within(SCENARIO_TIMEOUT_MS, scenario.run(lab))
+    // A call that starts after its caller got an error would start about now.
     await sleep(300)
     report = lab.audit()
   } catch (error) {
@@ -41,12 +41,12 @@ export async function runScenario(scenario: Scenario, options: LabOptions): Prom
   }
 }
 
-/** Whether all holds that counts: with every change, on machines with much else to do, time does not. */
+/** Whether all relevant checks hold: in short runs, on busy machines, time limits do not count. */
 export function allHold(checks: readonly Check[], size: Size): boolean {
   return checks.every(({ holds, isTimed }) => holds || (isTimed && size === "short"))
 }
 
-/** What holds in every scenario, so that none can forget it. */
+/** Checks that apply to every scenario. */
 function always({ calls, streams, hung, twice, untrue }: Verdict["report"]): Check[] {
   const none = (what: string, found: readonly string[]): Check => ({
     what,
@@ -55,7 +55,7 @@ function always({ calls, streams, hung, twice, untrue }: Verdict["report"]): Che
     isTimed: false,
   })
   return [
-    // A scenario that called nobody has shown nothing.
+    // A scenario without calls has shown nothing.
     {
       what: "calls were made",
       holds: calls + streams > 0,
@@ -64,7 +64,7 @@ function always({ calls, streams, hung, twice, untrue }: Verdict["report"]): Che
     },
     none("every call settles", hung),
     none("none runs twice", twice),
-    none("what callers are told is true", untrue),
+    none("all reports to callers are true", untrue),
   ]
 }
 

@@ -2,27 +2,27 @@ import type { AuditReport } from "./audit.ts"
 import type { Engine } from "./engines.ts"
 import type { Lab } from "./lab.ts"
 
-/** How large the load is: as the matrix says, for a look, or for every change. */
+/** The size of the load: the full matrix, a quick look, or a test on every change. */
 export type Size = "full" | "quick" | "short"
 
 /** One row of the fault matrix. */
 export interface Scenario {
   readonly id: string
   readonly title: string
-  /** Runs it. All that is begun in the lab ends with the lab. */
+  /** Runs it. Everything that it starts ends with the lab. */
   run(lab: Lab): Promise<void>
 }
 
-/** Something that has to hold beside what holds for all scenarios. */
+/** A check of one scenario, in addition to those of all scenarios. */
 export interface Check {
   readonly what: string
   readonly saw: string
   readonly holds: boolean
-  /** It is a matter of time, so that a busy machine can break it. */
+  /** It depends on time, so that it may fail on a busy machine. */
   readonly isTimed: boolean
 }
 
-/** What became of a scenario. */
+/** The result of a scenario. */
 export interface Verdict {
   readonly id: string
   readonly title: string
@@ -32,7 +32,7 @@ export interface Verdict {
   readonly checks: readonly Check[]
   /** Figures worth a look. */
   readonly facts: Readonly<Record<string, string | number>>
-  /** What went wrong with the lab itself. */
+  /** An error of the lab itself. */
   readonly fault: string | undefined
   readonly passed: boolean
   readonly seconds: number

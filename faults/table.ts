@@ -21,7 +21,7 @@ export function heading(): string {
   return line(COLUMNS.map(([name]) => name))
 }
 
-/** The row of a scenario; below it, what did not hold. */
+/** The row of a scenario, followed by its failed checks. */
 export function row(verdict: Verdict): string {
   const { id, engine, title, report, checks, facts, fault, passed } = verdict
   const all = report.calls + report.streams
@@ -55,16 +55,16 @@ export function row(verdict: Verdict): string {
   ].join("\n")
 }
 
-/** How all of it ended, with what to type to see a failure again. */
+/** The summary, with the commands that repeat failures. */
 export function summary(verdicts: readonly Verdict[]): string {
   const failed = verdicts.filter(({ passed }) => !passed)
   const seconds = Math.round(verdicts.reduce((sum, verdict) => sum + verdict.seconds, 0))
   const count = `${verdicts.length} scenarios in ${seconds} s`
-  if (failed.length === 0) return `${count}: all as they should be.`
+  if (failed.length === 0) return `${count}: all passed.`
   const again = failed.map(
     ({ id, engine, seed }) => `  npm run faults -- --only ${id} --engine ${engine} --seed ${seed}`,
   )
-  return [`${count}: ${failed.length} failed. Again:`, ...again].join("\n")
+  return [`${count}: ${failed.length} failed. Run them again with:`, ...again].join("\n")
 }
 
 function line(cells: readonly (string | number)[]): string {

@@ -1,29 +1,29 @@
 import { isCallError } from "../src/index.ts"
 
-/** What a caller was told of an error. */
-export interface ToldError {
+/** An error, as its caller received it. */
+export interface RecordedError {
   readonly code: string
   readonly message: string
-  /** `undefined` for what is no `CallError`, which is a defect by itself. */
+  /** `undefined` if it is not a `CallError`, which is a defect by itself. */
   readonly mayHaveExecuted: boolean | undefined
   readonly retryable: boolean | undefined
   readonly retryAfterMs?: number | undefined
 }
 
-/** A call, and what its caller was told of it. Plain data, so that a process can send it to another. */
-export interface ToldCall {
+/** A call and its outcome, as its caller saw it. Plain data, so that it can be sent between processes. */
+export interface CallRecord {
   readonly id: string
   readonly operationId: string
-  /** It may be run again without a second effect. */
+  /** Running it again has no second effect. */
   readonly isIdempotent: boolean
   /** Epoch milliseconds. */
   readonly sentAt: number
   readonly timeout: number
-  /** `undefined` for one that hangs. */
+  /** `undefined` if it hangs. */
   settledAt?: number | undefined
   /** How often it was settled; more than once is a defect. */
   settled: number
-  error?: ToldError | undefined
+  error?: RecordedError | undefined
   /** The run that the answer came from. */
   run?: string | undefined
   worker?: string | undefined
@@ -31,35 +31,35 @@ export interface ToldCall {
   isWrong?: boolean | undefined
 }
 
-/** A stream, and what its consumer got of it. */
-export interface ToldStream {
+/** A stream and its outcome, as its consumer saw it. */
+export interface StreamRecord {
   readonly id: string
   readonly sentAt: number
-  /** Items that it has, when nothing goes wrong. */
+  /** The number of items of a complete stream. */
   readonly expected: number
   received: number
-  /** Items that are missing, that came twice or out of order, and that are not what was sent. */
+  /** Items that are missing, that arrived twice or out of order, and that are wrong. */
   gaps: number
   repeats: number
   wrong: number
   settledAt?: number | undefined
-  /** It ended in order, all of it. */
+  /** It ended regularly. */
   isComplete?: boolean | undefined
   /** Its consumer left it. */
   isLeft?: boolean | undefined
-  error?: ToldError | undefined
+  error?: RecordedError | undefined
   /** The longest time between two items, in milliseconds. */
   longestWait: number
 }
 
-/** What callers were told, all of it. */
-export interface Told {
-  readonly calls: readonly ToldCall[]
-  readonly streams: readonly ToldStream[]
+/** The records of callers. */
+export interface CallerRecords {
+  readonly calls: readonly CallRecord[]
+  readonly streams: readonly StreamRecord[]
 }
 
 /** An error as plain data. */
-export function toldError(error: unknown): ToldError {
+export function recordError(error: unknown): RecordedError {
   if (!isCallError(error)) {
     const message = error instanceof Error ? error.message : String(error)
     return { code: "NO_CALL_ERROR", message, mayHaveExecuted: undefined, retryable: undefined }

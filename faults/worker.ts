@@ -9,21 +9,21 @@ import { labRegistry } from "./operations.ts"
 import type { Sabotage } from "./operations.ts"
 import { relayOperations } from "./relay.ts"
 
-/** What a worker is told when it is started. */
+/** The settings of a worker process. */
 export interface WorkerSettings {
   readonly name: string
   readonly bus: BusAddress
   /** The folder of the journals. */
   readonly folder: string
   readonly limits?: ServeLimits | undefined
-  /** Milliseconds that calls have to end when the worker is told to. */
+  /** The time that running calls get when the worker is asked to stop, in milliseconds. */
   readonly grace: number
   /** Milliseconds by which its clock is wrong. */
   readonly skew?: number | undefined
   readonly sabotage?: Sabotage | undefined
   /** The version of all that it serves; 1.0.0. */
   readonly version?: string | undefined
-  /** The URL of an API that it offers, too. */
+  /** The URL of an API that it also serves. */
   readonly api?: string | undefined
 }
 
@@ -42,8 +42,8 @@ const server = serveCalls({
   ...settings.limits,
 })
 
-/** Tells the lab, as long as there is one. */
-function tell(message: { readonly type: string; readonly [field: string]: unknown }): void {
+/** Sends a message to the lab, if it still runs. */
+function notifyLab(message: { readonly type: string; readonly [field: string]: unknown }): void {
   if (process.connected) process.send?.(message)
 }
 
@@ -51,23 +51,26 @@ process.once("SIGTERM", () => {
   // The second one ends it at once, as by default.
   void server.drain({ grace: settings.grace }).then(() => process.exit(0))
 })
-// Whoever started it is gone, and with it every reason to be here.
+// The lab is gone.
 process.once("disconnect", () => process.exit(3))
 process.on("message", (message: { readonly type: string; readonly by?: number }) => {
   if (message.type === "step") {
     skew += message.by ?? 0
-    tell({ type: "stepped" })
+    notifyLab({ type: "stepped" })
   }
   if (message.type === "stats") {
-    tell({ type: "stats", stats: transport.stats(), inFlight: server.inFlight })
+    notifyLab({ type: "stats", stats: transport.stats(), inFlight: server.inFlight })
   }
 })
 
-tell({ type: "started" })
+notifyLab({ type: "started" })
 transport.whenConnected().then(
-  () => tell({ type: "ready" }),
+  () => notifyLab({ type: "ready" }),
   (error: unknown) => {
-    tell({ type: "failed", message: error instanceof CallError ? error.message : String(error) })
+    notifyLab({
+      type: "failed",
+      message: error instanceof CallError ? error.message : String(error),
+    })
     process.exit(2)
   },
 )

@@ -15,9 +15,9 @@ for (const page of pages) {
     writeFileSync(path, first.updated)
     console.log(`${page}: updated`)
   }
-  const { faults } = update ? checkDocument(root, page, first.updated) : first
-  for (const { line, message } of faults) console.log(`${page}:${line} ${message}`)
-  if (faults.length > 0) process.exitCode = 1
+  const { issues } = update ? checkDocument(root, page, first.updated) : first
+  for (const { line, message } of issues) console.log(`${page}:${line} ${message}`)
+  if (issues.length > 0) process.exitCode = 1
 }
 console.log(`${pages.length} pages checked`)
 if (process.exitCode === 1)

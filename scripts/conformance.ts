@@ -87,7 +87,7 @@ async function examine(side: Side, revision: Revision): Promise<string> {
     const isGap = Object.hasOwn(gaps, result.name)
     const isLax = isInProfile && result.warnings.length > 0
     if ((isNeeded && result.isOk === isGap) || isLax) fail(`${side} ${revision}`, result)
-    if (values.verbose) tell(result)
+    if (values.verbose) printResult(result)
   }
   const missing = profile.filter((name) => !results.some((result) => result.name === name))
   if (scenario === undefined && missing.length > 0) {
@@ -113,7 +113,7 @@ function fail(where: string, result: ScenarioResult): void {
   for (const problem of problems) console.log(`  ${problem}`)
 }
 
-function tell({ name, isOk, isScored, passed, failures, warnings }: ScenarioResult): void {
+function printResult({ name, isOk, isScored, passed, failures, warnings }: ScenarioResult): void {
   const count = `${passed} checks${isScored ? "" : ", not scored"}`
   console.log(`${isOk ? "ok  " : "FAIL"} ${name} (${count})`)
   for (const line of failures) console.log(`     ${line}`)

@@ -12,19 +12,19 @@ import { describeError, pollution } from "../test/fuzz/laws.ts"
 /** Sent by a process when it begins a case, and when it is done with one. */
 type Message = readonly [
   seed: number,
-  result?: { readonly outcome?: string; readonly fault?: string },
+  result?: { readonly outcome?: string; readonly failure?: string },
 ]
 
 interface Totals {
   readonly outcomes: Record<string, number>
-  readonly faults: Array<readonly [seed: number, fault: string]>
+  readonly failures: Array<readonly [seed: number, failure: string]>
   cases: number
 }
 
-/** A process that is at the same case for so many milliseconds hangs. */
+/** Milliseconds on the same case after which a process counts as hung. */
 const HANGS_AFTER = 120_000
-/** Faults after which a fuzzer ends. */
-const MOST_FAULTS = 20
+/** Number of failures after which a fuzzer ends. */
+const MAX_FAILURES = 20
 
 const { values } = parseArgs({
   options: {
@@ -51,27 +51,27 @@ else process.exitCode = await main(Number(values.minutes) * 60_000)
 async function main(duration: number): Promise<number> {
   if (!(duration > 0))
     throw new Error(`--minutes must be a positive number, got "${values.minutes}".`)
-  let failures = 0
+  let failureCount = 0
   for (const name of names) {
-    const { cases, outcomes, faults } = await fuzz(name, duration / names.length)
-    failures += faults.length
+    const { cases, outcomes, failures } = await fuzz(name, duration / names.length)
+    failureCount += failures.length
     const shown = Object.entries(outcomes).map(([outcome, count]) => `${outcome} ${count}`)
     console.log(`${name}: ${cases} cases from seed ${values.from} (${shown.join(", ")})`)
-    for (const [seed, fault] of faults) {
-      console.log(`  npm run fuzz -- --only ${name} --seed ${seed}: ${fault}`)
+    for (const [seed, failure] of failures) {
+      console.log(`  npm run fuzz -- --only ${name} --seed ${seed}: ${failure}`)
     }
   }
-  console.log(failures === 0 ? "No failures." : `${failures} failures.`)
-  return failures === 0 ? 0 : 1
+  console.log(failureCount === 0 ? "No failures." : `${failureCount} failureCount.`)
+  return failureCount === 0 ? 0 : 1
 }
 
 /** When a process ends too early, another goes on after the case that ended it. */
 async function fuzz(name: string, duration: number): Promise<Totals> {
-  const totals: Totals = { outcomes: {}, faults: [], cases: 0 }
+  const totals: Totals = { outcomes: {}, failures: [], cases: 0 }
   const until = performance.now() + duration
   for (let next = Number(values.from); ; next++) {
     const last = await runProcess(name, next, until, totals)
-    if (last === undefined || totals.faults.length >= MOST_FAULTS) return totals
+    if (last === undefined || totals.failures.length >= MAX_FAILURES) return totals
     next = last
   }
 }
@@ -97,17 +97,17 @@ async function runProcess(
       return
     }
     totals.cases++
-    const { outcome, fault } = result
+    const { outcome, failure } = result
     if (outcome !== undefined) totals.outcomes[outcome] = (totals.outcomes[outcome] ?? 0) + 1
-    if (fault !== undefined) totals.faults.push([seed, fault])
-    isOver = performance.now() >= until || totals.faults.length >= MOST_FAULTS
+    if (failure !== undefined) totals.failures.push([seed, failure])
+    isOver = performance.now() >= until || totals.failures.length >= MAX_FAILURES
     if (isOver) child.kill("SIGKILL")
   })
   const code = await new Promise<number | null>((resolve) => child.once("exit", resolve))
   clearTimeout(watch)
   if (isOver) return undefined
   if (at === undefined) throw new Error(`The process of "${name}" ended before its first case.`)
-  totals.faults.push([at, code === null ? "hangs" : `ended its process with ${code}`])
+  totals.failures.push([at, code === null ? "hangs" : `ended its process with ${code}`])
   return at
 }
 
@@ -116,8 +116,8 @@ async function work(name: string, from: number): Promise<void> {
   for (let seed = from; fuzzer !== undefined; seed++) {
     process.send?.([seed])
     const result = await fuzzer.run(seed).then(
-      (outcome) => ({ outcome, fault: pollution() }),
-      (error: unknown) => ({ fault: describeError(error) }),
+      (outcome) => ({ outcome, failure: pollution() }),
+      (error: unknown) => ({ failure: describeError(error) }),
     )
     process.send?.([seed, result])
     // Lets the messages out, and what nobody waits for end the process at its own seed.

@@ -67,16 +67,16 @@ for (const file of DOCUMENTS) {
   const credentials = credentialsFor(document)
   for (const operation of FromOpenAPI(document, { namespace: "api", baseUrl, credentials })) {
     sent++
-    const fault = await rejectionOf(operation)
-    if (fault !== undefined) rejected.set(`${file} ${operation.name}`, fault)
+    const rejection = await rejectionOf(operation)
+    if (rejection !== undefined) rejected.set(`${file} ${operation.name}`, rejection)
   }
   await server.close()
 }
 
 const unexpected = [...rejected].filter(([key]) => !REJECTIONS.has(key))
 const gone = [...REJECTIONS.keys()].filter((key) => !rejected.has(key))
-for (const [key, fault] of rejected) {
-  console.log(`rejected ${key}: ${REJECTIONS.get(key) ?? fault}`)
+for (const [key, rejection] of rejected) {
+  console.log(`rejected ${key}: ${REJECTIONS.get(key) ?? rejection}`)
 }
 for (const key of gone) console.log(`accepted ${key}: take it off the list of rejections`)
 const share = (sent - rejected.size) / sent
@@ -85,7 +85,7 @@ console.log(
 )
 process.exit(share < WANTED || unexpected.length > 0 || gone.length > 0 ? 1 : 0)
 
-/** What Prism says against a request; that it finds nothing to answer is not about the request. */
+/** Why Prism rejects a request. That it has no response is not about the request. */
 async function rejectionOf(operation: ImportedOperation): Promise<string | undefined> {
   try {
     const { method, url, headers, body } = await prepareRequest(

@@ -147,7 +147,7 @@ async function take(
 }
 
 async function choose(page: Page, way: string): Promise<void> {
-  const ways = page.getByRole("group", { name: "How to give the input" })
+  const ways = page.getByRole("group", { name: "Input view" })
   await ways.getByRole("button", { name: way, exact: true }).click()
 }
 

@@ -16,8 +16,8 @@ import type { SoakHub } from "./soak/hub.ts"
 
 /** Clients per surface at the same time. */
 const CLIENTS = 2
-const FEWEST_ROUNDS = 3
-/** A visit that takes so many milliseconds hangs. */
+const MIN_ROUNDS = 3
+/** Milliseconds after which a visit counts as hung. */
 const HANGS_AFTER = 90_000
 /** Milliseconds after which a rest ends although handles still come and go. */
 const MAX_REST = 30_000
@@ -76,7 +76,7 @@ async function main(duration: number): Promise<number> {
   const samples: Sample[] = []
   const began = performance.now()
   const isDone = (): boolean =>
-    performance.now() - began >= duration && samples.length >= FEWEST_ROUNDS
+    performance.now() - began >= duration && samples.length >= MIN_ROUNDS
   for (let round = 0; !isDone(); round++) {
     await runRound(soak, place, round)
     samples.push(await takeSample(place.signal))

@@ -1,12 +1,12 @@
-// The entry `./config`: what a configuration is, and whether one is sound. Light, and on any platform.
+// The entry `./config`: the types of a configuration, and its validation. Lightweight, and for any platform.
 
 export { defineConfig } from "./config/define.ts"
 export type { ConfigContext, ConfigFunction, UserConfig } from "./config/define.ts"
 export { ConfigError } from "./config/error.ts"
 export type { ConfigFault } from "./config/error.ts"
 export { configSchema } from "./config/config-shapes.ts"
-export { settleConfig } from "./config/settle.ts"
-export type { SettleOptions } from "./config/settle.ts"
+export { resolveConfig, settleConfig } from "./config/settle.ts"
+export type { ResolveConfigOptions, SettleOptions } from "./config/settle.ts"
 export type {
   AccessRule,
   ApiKeyConfig,
@@ -16,6 +16,8 @@ export type {
   OperationsConfig,
   RegistryConfig,
   RemoteSource,
+  ResolvedConfig,
+  ResolvedSource,
   ScanSource,
   ServerConfig,
   SettledConfig,

@@ -1,4 +1,4 @@
-// The public surface of the core, written out: a name that is not here is nobody's business.
+// The public API of the core: names that are not here are internal.
 
 export { OperationType } from "./core/types.ts"
 export type {

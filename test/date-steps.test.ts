@@ -8,7 +8,7 @@ import {
   silentLogger,
 } from "../src/index.ts"
 import type { CallTrace, OperationContext } from "../src/index.ts"
-import { Patience } from "../src/sources/mcp/client/patience.ts"
+import { RequestTimeout } from "../src/sources/mcp/client/patience.ts"
 import { operation } from "./support/operations.ts"
 
 const DAY = 86_400_000
@@ -118,7 +118,13 @@ describe.each([
   test("moves no deadline of a request to an MCP server", async () => {
     const clock = createManualClock(5 * DAY)
     const deadline = 5 * DAY + 1000
-    const patience = new Patience({ clock, subject: "A test", idle: 5000, total: 5000, deadline })
+    const patience = new RequestTimeout({
+      clock,
+      subject: "A test",
+      idle: 5000,
+      total: 5000,
+      deadline,
+    })
     clock.setWallTime(5 * DAY + by)
     await clock.advance(999)
     expect(patience.isOver).toBe(false)

@@ -36,7 +36,7 @@ afterAll(removePrograms)
 
 for (const engine of ENGINES) {
   const isThere = await provideBroker(engine)
-  describe.skipIf(!isThere)(`on ${engine}, callers are told the truth`, () => {
+  describe.skipIf(!isThere)(`on ${engine}, reports to callers are true`, () => {
     // Most of the time is spent waiting: for deadlines, and for brokers to come back.
     test.concurrent.each(SHORT.map((scenario) => [scenario.title, scenario] as const))(
       "%s",

@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
-import { settleConfig } from "../src/config.ts"
+import { resolveConfig } from "../src/config.ts"
 import { createHub } from "../src/hub/create-hub.ts"
 import { serveHub } from "../src/hub/serve-hub.ts"
 import { createRegistry, FromOpenAPI, prepareRequest } from "../src/index.ts"
@@ -92,7 +92,7 @@ test.each<[string, () => unknown, string]>([
 })
 
 test("serveHub refuses an option that it does not have, and opens no port", async () => {
-  await using hub = createHub(settleConfig({ sources: {} }, { baseDir: "." }))
+  await using hub = createHub(resolveConfig({ sources: {} }, { baseDir: "." }))
 
   await expect(serveHub(hub, { auth: {} } as never)).rejects.toThrow(
     "serveHub(): auth is not an option (got an object). Known options: port,",

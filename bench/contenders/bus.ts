@@ -1,7 +1,7 @@
 /** Who calls the small case over a broker, worker and caller in processes of their own. */
 import type { QuoteInput } from "../cases.ts"
 
-/** The name of a contender, told to its processes. */
+/** The name of a contender, passed to its processes. */
 export type BusName =
   | "request"
   | "table"

@@ -1,6 +1,6 @@
 import type { Importer } from "./openapi.ts"
 
-/** Inputs only; references are left out (`{ type: "object" }`) unless it is told to resolve all. */
+/** Inputs only; references are left out (`{ type: "object" }`) unless its option to resolve all is set. */
 export const generator: Importer = {
   name: "openapi-mcp-generator",
   async load() {

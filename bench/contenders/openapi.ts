@@ -31,7 +31,7 @@ export function importers(library: ImportLibrary): Importer[] {
 
 const LOUD = ["log", "info", "warn", "error", "debug"] as const
 
-/** Keeps what peers say about a document off the terminal; printing it would be most of their time. */
+/** Suppresses the console output of peers; printing it would take most of their time. */
 export async function quietly<TValue>(run: () => Promise<TValue>): Promise<TValue> {
   const before = { ...console }
   for (const method of LOUD) console[method] = () => {}

@@ -66,7 +66,7 @@ export async function socketFloor(): Promise<SocketContender> {
   }
 }
 
-// One buffer, unless a socket is told to give something else.
+// One buffer, unless the socket's `binaryType` is changed.
 function textOf(data: RawData): string {
   return (data as Buffer).toString()
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Scenario } from "../scenario.ts"
-import type { ToldCall } from "../told.ts"
+import type { CallRecord } from "../told.ts"
 import { checkCodes, failedCalls, loadOf, longestFrom, setUp } from "./common.ts"
 
-/** Nobody is left: who calls is told at once; and one that comes back is found at once. */
+/** All workers are gone: calls fail at once, and a worker that comes back is found at once. */
 export const allGone: Scenario = {
   id: "F9",
   title: "all workers gone, one comes back",
@@ -18,7 +18,7 @@ export const allGone: Scenario = {
     await loading
     await caller.settled()
     const failed = failedCalls(lab)
-    const withCode = (code: string): ToldCall[] =>
+    const withCode = (code: string): CallRecord[] =>
       failed.filter(({ error }) => error?.code === code)
     checkCodes(lab, lab.audit(), ["WORKER_LOST", "UNAVAILABLE"])
     lab.check(
@@ -33,10 +33,10 @@ export const allGone: Scenario = {
 
     const [back] = await lab.workers(1)
     const readyAt = Date.now()
-    let first: ToldCall | undefined
+    let first: CallRecord | undefined
     while (first === undefined && Date.now() < readyAt + 10_000) {
-      const told = await caller.call({ ms: 1, timeout: 5000 })
-      if (told.error === undefined) first = told
+      const record = await caller.call({ ms: 1, timeout: 5000 })
+      if (record.error === undefined) first = record
     }
     lab.check(`${back?.name} is found when it is back`, first !== undefined, first?.worker ?? "no")
     lab.checkTime("within 1 s", 1000, (first?.settledAt ?? Date.now()) - readyAt)

@@ -3,7 +3,7 @@ import { createWebSocketTransport } from "../../src/websocket.ts"
 import type { LabCaller } from "../caller.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
-import type { ToldCall } from "../told.ts"
+import type { CallRecord } from "../told.ts"
 import { checkCodes, checkFelt, checkServing, failedCalls, loadOf, setUp } from "./common.ts"
 
 /** A broker that is back before the deadline: nobody notices more than a delay. */
@@ -70,7 +70,7 @@ export const brokerGone: Scenario = {
     await lab.broker.kill()
     const at = Date.now()
     await sleep(gone / 2)
-    lab.check("the caller says that it is not connected", !caller.transport.isConnected, "")
+    lab.check("the caller reports that it is not connected", !caller.transport.isConnected, "")
     await sleep(gone / 2)
     const back = Date.now()
     await lab.broker.restart()
@@ -82,8 +82,8 @@ export const brokerGone: Scenario = {
     const failed = failedCalls(lab).filter((call) => call.sentAt > at)
     checkFelt(lab, failed)
     const unsent = failed.filter(({ sentAt }) => sentAt + timeout < back)
-    const untold = unsent.filter(({ error }) => error?.mayHaveExecuted !== false)
-    lab.check("what was never sent says so", untold.length === 0, untold.length)
+    const unreported = unsent.filter(({ error }) => error?.mayHaveExecuted !== false)
+    lab.check("errors of unsent calls say so", unreported.length === 0, unreported.length)
     lab.checkTime("calls end at their deadline", 250, report.overdue)
     lab.check(
       "calls succeed when it is back",
@@ -111,7 +111,7 @@ export const brokerFrozen: Scenario = {
     const report = lab.audit()
     checkCodes(lab, report, ["TIMEOUT"])
     const accused = caller.transport.stats().calling.workersLost
-    lab.check("no worker is accused", accused === 0, accused)
+    lab.check("no worker is reported lost", accused === 0, accused)
     lab.checkTime("calls end at their deadline", 250, report.overdue)
     lab.check(
       "calls succeed when it is back",
@@ -150,12 +150,12 @@ export const brokerRefuses: Scenario = {
     // Those that were sent while the credentials were refused need not wait.
     checkCodes(lab, lab.audit(), ["UNAVAILABLE", "WORKER_LOST"])
     const refused = failedCalls(lab).filter(({ error }) => error?.code === "UNAVAILABLE")
-    const untold = refused.filter(({ error }) => error?.retryable !== true)
-    lab.check("what was refused may be repeated", untold.length === 0, untold.length)
+    const unreported = refused.filter(({ error }) => error?.retryable !== true)
+    lab.check("what was refused may be repeated", unreported.length === 0, unreported.length)
     lab.check("calls succeed again within 10 s", isBack, "")
     await checkServing(lab, caller, workers)
     await checkServing(lab, remote, workers)
-    const nameless = remote.told.calls.filter(
+    const nameless = remote.records.calls.filter(
       ({ error }) => error?.code === "UNAVAILABLE" && !error.message.includes('"far"'),
     )
     lab.check("the hub names its source", nameless.length === 0, nameless[0]?.error?.message ?? "")
@@ -172,9 +172,9 @@ export const brokerAbsent: Scenario = {
     const workers = await Promise.all(Array.from({ length: 3 }, () => lab.launchWorker()))
     const caller = lab.caller()
     const early = caller.call({ ms: 5, timeout: 20_000 })
-    const given = await caller.call({ ms: 5, timeout: 500 })
-    lab.check("who cannot wait is told", given.error?.code === "TIMEOUT", given.error?.code ?? "ok")
-    lab.check("nobody says to be connected", !caller.transport.isConnected, "")
+    const short = await caller.call({ ms: 5, timeout: 500 })
+    lab.check("a short call times out", short.error?.code === "TIMEOUT", short.error?.code ?? "ok")
+    lab.check("the caller is not connected", !caller.transport.isConnected, "")
     lab.check(
       "workers run all the same",
       workers.every(({ isAlive }) => isAlive),
@@ -194,7 +194,7 @@ export const brokerAbsent: Scenario = {
 async function firstAfter(
   lab: Lab,
   caller: LabCaller,
-): Promise<{ readonly first: ToldCall; readonly took: number }> {
+): Promise<{ readonly first: CallRecord; readonly took: number }> {
   const at = Date.now()
   const first = await caller.call({ ms: 1, timeout: lab.pick(5000, 5000, 20_000) })
   return { first, took: Date.now() - at }

@@ -7,7 +7,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Workers whose clocks are wrong: deadlines are told in time that is left, so that nobody notices. */
+/** Workers whose clocks are wrong: deadlines are sent as remaining time, so that it has no effect. */
 export const wrongClocks: Scenario = {
   id: "F43",
   title: "workers' clocks wrong by an hour",
@@ -24,10 +24,10 @@ export const wrongClocks: Scenario = {
     ])
     await caller.settled()
     checkCodes(lab, lab.audit(), ["TIMEOUT"])
-    const failed = lab.told().calls.filter((call) => call !== short && call.error !== undefined)
+    const failed = lab.records().calls.filter((call) => call !== short && call.error !== undefined)
     lab.check("no call fails but the one that has to", failed.length === 0, failed.length)
     lab.check("that one does", short.error?.code === "TIMEOUT", short.error?.code ?? "ok")
-    const seen = new Set(lab.told().calls.map(({ worker }) => worker))
+    const seen = new Set(lab.records().calls.map(({ worker }) => worker))
     lab.check(
       "all workers serve",
       workers.every(({ name }) => seen.has(name)),
@@ -62,13 +62,13 @@ export const dateSteps: Scenario = {
     }
     const report = lab.audit()
     checkCodes(lab, report, ["TIMEOUT"])
-    const failed = lab.told().calls.filter(({ error }) => error !== undefined)
+    const failed = lab.records().calls.filter(({ error }) => error !== undefined)
     lab.check("only the call that has to fails", failed.length === 1, failed.length)
     const { error } = await short
     lab.check("that one does", error?.code === "TIMEOUT", error?.code ?? "ok")
     const { workersLost, stalls } = caller.transport.stats().calling
     lab.check("no worker is reported lost", workersLost === 0, workersLost)
-    lab.check("nobody is said to have stood still", lab.size === "short" || stalls === 0, stalls)
+    lab.check("no standstill is reported", lab.size === "short" || stalls === 0, stalls)
     lab.checkTime("calls end at their deadline", 250, report.overdue)
   },
 }

@@ -3,7 +3,7 @@ import type { AuditReport } from "../audit.ts"
 import type { LabCaller, RateOrder } from "../caller.ts"
 import type { Child } from "../children.ts"
 import type { Lab } from "../lab.ts"
-import type { ToldCall } from "../told.ts"
+import type { CallRecord } from "../told.ts"
 
 /** The load of the matrix: 200 calls a second for 6 s, 300 ms of work each, a deadline of 5 s. */
 export function loadOf(lab: Lab): RateOrder {
@@ -12,7 +12,7 @@ export function loadOf(lab: Lab): RateOrder {
     perSecond: lab.pick(200, 100, 40),
     seconds: lab.pick(6, 5, 3),
     ms: 300,
-    // Where a machine has much else to do, only what hangs is to be told by its time.
+    // On a busy machine only hanging calls should exceed their timeout.
     timeout: lab.pick(5000, 5000, 20_000),
   }
 }
@@ -64,13 +64,13 @@ export async function untilBusy(lab: Lab, worker: Child): Promise<void> {
 }
 
 /** The fault hit somebody: otherwise nothing was shown. */
-export function checkFelt(lab: Lab, calls: readonly ToldCall[]): void {
+export function checkFelt(lab: Lab, calls: readonly CallRecord[]): void {
   lab.checkBusy("the fault was felt", calls.length > 0, calls.length)
 }
 
 /** Calls that failed. */
-export function failedCalls(lab: Lab): readonly ToldCall[] {
-  return lab.told().calls.filter(({ error }) => error !== undefined)
+export function failedCalls(lab: Lab): readonly CallRecord[] {
+  return lab.records().calls.filter(({ error }) => error !== undefined)
 }
 
 /** Only these errors may come. */
@@ -103,10 +103,10 @@ export function checkFew(lab: Lab, failed: number): void {
   lab.checkBusy(`at most ${most} fail`, failed <= most, failed)
 }
 
-/** How long after an event failed calls were told, at most; calls that were made later count from there. */
+/** The longest time from an event to the failure of a call; later calls count from when they were made. */
 export function longestFrom(
   at: number,
-  calls: readonly Pick<ToldCall, "sentAt" | "settledAt">[],
+  calls: readonly Pick<CallRecord, "sentAt" | "settledAt">[],
 ): number {
   return Math.max(0, ...calls.map(({ sentAt, settledAt = at }) => settledAt - Math.max(at, sentAt)))
 }

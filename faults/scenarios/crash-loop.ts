@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Child } from "../children.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
-import type { ToldCall } from "../told.ts"
+import type { CallRecord } from "../told.ts"
 import { checkCodes, setUp } from "./common.ts"
 
-/** Replaces a worker that ends, and the one after it. Gives what ends that. */
+/** Replaces workers that exit. Returns a function that stops it. */
 function supervise(lab: Lab, workers: readonly Child[]): () => void {
   let isOver = false
   const watch = async (worker: Child): Promise<void> => {
@@ -13,7 +13,7 @@ function supervise(lab: Lab, workers: readonly Child[]): () => void {
     if (isOver) return
     await watch(await lab.launchWorker())
   }
-  // A worker that cannot be replaced shows in what the callers are told.
+  // A worker that cannot be replaced shows in the records of callers.
   for (const worker of workers) void watch(worker).catch(() => undefined)
   return () => {
     isOver = true
@@ -30,7 +30,7 @@ export const crashLoop: Scenario = {
     const loading = new AbortController()
     const load = { perSecond: lab.pick(50, 30, 20), seconds: 60, ms: 100, timeout: 10_000 }
     const loaded = caller.rate(load, loading.signal)
-    const crashes: ToldCall[] = []
+    const crashes: CallRecord[] = []
     for (let at = 0; at < 6; at++) {
       crashes.push(await caller.call({ operation: "crash", ms: 50, timeout: 10_000 }))
       await sleep(200)
@@ -48,7 +48,7 @@ export const crashLoop: Scenario = {
       refused.every((error) => error?.code === "UNAVAILABLE" && (error.retryAfterMs ?? 0) > 0),
       crashes.map(({ error }) => error?.code ?? "ok").join(", "),
     )
-    const others = lab.told().calls.filter(({ operationId }) => operationId === "lab.work")
+    const others = lab.records().calls.filter(({ operationId }) => operationId === "lab.work")
     const unavailable = others.filter(({ error }) => error?.code === "UNAVAILABLE").length
     lab.check("other operations stay available", unavailable === 0, `${unavailable} UNAVAILABLE`)
   },

@@ -46,11 +46,11 @@ export const overload: Scenario = {
     const before = Date.now()
     caller.burst(lab.pick(1000, 1000, 300), { ms: 200, timeout: 20_000 })
     await caller.settled()
-    const refused = lab.told().calls.filter(({ error }) => error !== undefined)
+    const refused = lab.records().calls.filter(({ error }) => error !== undefined)
     const soon = refused.every(({ error }) => (error?.retryAfterMs ?? 0) > 0)
     checkCodes(lab, lab.audit(), ["OVERLOADED"])
     lab.check("some are refused", refused.length > 0, refused.length)
-    lab.check("they are told when to come back", soon, refused[0]?.error?.message ?? "")
+    lab.check("errors say when to retry", soon, refused[0]?.error?.message ?? "")
     const entries = lab.journal().entries.filter(({ at }) => at >= before)
     const loads = workers.map(({ name }) => occupation(entries, name))
     const most = Math.max(...loads.map((load) => load.most))
@@ -78,7 +78,7 @@ export const hotOperation: Scenario = {
     await Promise.all([flood, other.settled()])
     await hot.settled()
     checkCodes(lab, lab.audit(), ["OVERLOADED"])
-    const { calls } = other.told
+    const { calls } = other.records
     const ok = calls.filter(({ error }) => error === undefined).length
     const share = ok / calls.length
     lab.check("99 % of the other operation's calls succeed", share >= 0.99, share.toFixed(3))

@@ -1,7 +1,7 @@
 import type { Scenario } from "../scenario.ts"
 import { checkCodes, loadOf, setUp } from "./common.ts"
 
-/** One worker after the other is told to end and started anew, and no call fails. */
+/** One worker after the other is stopped and replaced, and no call fails. */
 export const rollingRestart: Scenario = {
   id: "F11",
   title: "rolling restart under load",
@@ -29,7 +29,7 @@ export const rollingRestart: Scenario = {
   },
 }
 
-/** A worker that is told to end with 500 calls on it ends them first. */
+/** A worker that is stopped while it runs 500 calls completes them first. */
 export const drainInFlight: Scenario = {
   id: "F12",
   title: "drain with 500 in flight",

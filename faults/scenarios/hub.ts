@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { createWebSocketTransport } from "../../src/websocket.ts"
 import { awkward } from "../../test/sources/mcp/support/awkward.ts"
 import type { Scenario } from "../scenario.ts"
-import type { ToldCall } from "../told.ts"
+import type { CallRecord } from "../told.ts"
 import { checkCodes, checkSpread, failedCalls, modestLoad } from "./common.ts"
 
 /** How the ids of the lab's operations begin at a hub: over its broker, and over the MCP endpoint of another hub. */
@@ -52,7 +52,7 @@ export const hubRestarted: Scenario = {
     )
     const one = callers[0]
     if (one !== undefined) await lab.warm(one, workers)
-    const callAll = (ms: number): Promise<ToldCall[]> =>
+    const callAll = (ms: number): Promise<CallRecord[]> =>
       Promise.all(callers.map((caller) => caller.call({ ms, timeout: 20_000 })))
     await callAll(1)
     const before = callAll(5000)

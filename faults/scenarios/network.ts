@@ -37,7 +37,7 @@ export const latency: Scenario = {
 }
 
 /** Ten attempts a second, on Redis with two connections each. */
-const MOST_CONNECTIONS = 80
+const MAX_CONNECTIONS = 80
 
 /** Connections that break in the middle of a message, again and again. */
 export const cuts: Scenario = {
@@ -56,7 +56,7 @@ export const cuts: Scenario = {
     checkCodes(lab, lab.audit(), [])
     lab.check("connections were cut", proxy.cuts > 1, proxy.cuts)
     // Nobody knocks without a pause, even where every door is slammed.
-    lab.check("the caller takes its time", proxy.accepted <= MOST_CONNECTIONS, proxy.accepted)
+    lab.check("the caller takes its time", proxy.accepted <= MAX_CONNECTIONS, proxy.accepted)
     lab.facts["cuts"] = proxy.cuts
   },
 }

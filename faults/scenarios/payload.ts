@@ -1,7 +1,7 @@
 import { tookOf } from "../audit.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
-import type { ToldCall } from "../told.ts"
+import type { CallRecord } from "../told.ts"
 import { checkCodes, loadOf, setUp } from "./common.ts"
 
 const TOO_MUCH = 2_000_000
@@ -15,8 +15,8 @@ export const payload: Scenario = {
     const { caller } = await setUp(lab)
     const loading = caller.rate({ ...loadOf(lab), seconds: 2 })
     const order = { ms: 0, timeout: 20_000 }
-    const requests: ToldCall[] = []
-    const results: ToldCall[] = []
+    const requests: CallRecord[] = []
+    const results: CallRecord[] = []
     for (let at = 0; at < 3; at++) {
       requests.push(await caller.call({ ...order, data: "x".repeat(TOO_MUCH) }))
       results.push(await caller.call({ ...order, bytes: TOO_MUCH }))
@@ -25,10 +25,10 @@ export const payload: Scenario = {
     await loading
     await caller.settled()
     const large = new Set([...requests, ...results])
-    const hit = lab.told().calls.filter((call) => !large.has(call) && call.error !== undefined)
+    const hit = lab.records().calls.filter((call) => !large.has(call) && call.error !== undefined)
     checkCodes(lab, lab.audit(), ["PAYLOAD_TOO_LARGE"])
     lab.check("other calls succeed", hit.length === 0, hit.length)
-    lab.check("what fits succeeds", plain.error === undefined, toldOf(plain))
+    lab.check("what fits succeeds", plain.error === undefined, outcomeOf(plain))
     checkRefused(lab, "request", requests, false)
     checkRefused(lab, "result", results, true)
   },
@@ -38,15 +38,15 @@ export const payload: Scenario = {
 function checkRefused(
   lab: Lab,
   what: string,
-  calls: readonly ToldCall[],
+  calls: readonly CallRecord[],
   mayHaveExecuted: boolean,
 ): void {
   const others = calls.filter((call) => !isTooLarge(call, mayHaveExecuted))
-  lab.check(`the ${what} is refused`, others.length === 0, others.map(toldOf).join(" / "))
+  lab.check(`the ${what} is refused`, others.length === 0, others.map(outcomeOf).join(" / "))
   lab.checkTime(`the ${what} is refused in 100 ms`, 100, Math.min(...calls.map(tookOf)))
 }
 
-function isTooLarge({ error }: ToldCall, mayHaveExecuted: boolean): boolean {
+function isTooLarge({ error }: CallRecord, mayHaveExecuted: boolean): boolean {
   return (
     error?.code === "PAYLOAD_TOO_LARGE" &&
     error.mayHaveExecuted === mayHaveExecuted &&
@@ -55,6 +55,6 @@ function isTooLarge({ error }: ToldCall, mayHaveExecuted: boolean): boolean {
   )
 }
 
-function toldOf({ error }: ToldCall): string {
+function outcomeOf({ error }: CallRecord): string {
   return error === undefined ? "ok" : `${error.code}: ${error.message}`
 }

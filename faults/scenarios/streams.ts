@@ -5,7 +5,7 @@ import { checkCodes, longestFrom, setUp } from "./common.ts"
 import { megabytes, watchMemory } from "./memory.ts"
 
 const ITEM = 8 * 1024
-const MOST_GROWTH = 32e6
+const MAX_GROWTH = 32e6
 
 /** A worker with streams, and a consumer in a process of its own. */
 interface StreamLab {
@@ -45,7 +45,7 @@ async function setUpStream(lab: Lab): Promise<StreamLab> {
           const growth = Math.max(0, most - (before[name] ?? 0))
           const saw = megabytes(growth)
           lab.facts[name] = `+${saw}`
-          lab.checkBusy(`the ${name} grows by 32 MB at most`, growth <= MOST_GROWTH, saw)
+          lab.checkBusy(`the ${name} grows by 32 MB at most`, growth <= MAX_GROWTH, saw)
         }
       }
     },
@@ -102,7 +102,7 @@ export const earlyLeave: Scenario = {
     const isIdle = async (): Promise<boolean> => (await lab.statsOf(worker)).serving.running === 0
     lab.check("the worker has nothing left", await lab.until(isIdle, 5000), "")
     const { entries } = lab.journal()
-    const ends = lab.told().streams.map(({ id, settledAt = 0 }) => {
+    const ends = lab.records().streams.map(({ id, settledAt = 0 }) => {
       const end = entries.find(({ call, what }) => call === id && what === "aborted")
       return end === undefined ? Number.POSITIVE_INFINITY : end.at - settledAt
     })
@@ -122,11 +122,11 @@ export const killedMidStream: Scenario = {
     const running = Array.from({ length: lab.pick(20, 10, 3) }, () =>
       caller.stream({ count: 1_000_000, bytes: 200, every: 5 }),
     )
-    await lab.until(() => lab.told().streams.every(({ received }) => received > 10), 10_000)
+    await lab.until(() => lab.records().streams.every(({ received }) => received > 10), 10_000)
     const at = Date.now()
     for (const worker of workers) worker.kill("SIGKILL")
     await Promise.race([Promise.all(running), sleep(30_000)])
-    const { streams } = lab.told()
+    const { streams } = lab.records()
     checkCodes(lab, lab.audit(), ["WORKER_LOST"])
     const without = streams.filter(({ error }) => error?.code !== "WORKER_LOST").length
     lab.check("each ends with WORKER_LOST", without === 0, `${without} did not`)
@@ -156,9 +156,9 @@ export const oneFrozenOfMany: Scenario = {
     const alone = await all()
     const frozen = caller.stream({ ...order, pause: { after: 1, ms: Math.max(2000, alone * 3) } })
     const beside = await all()
-    const told = await frozen
+    const record = await frozen
     checkCodes(lab, lab.audit(), [])
-    lab.check("the one that waited gets the rest", told.isComplete === true, told.received)
+    lab.check("the one that waited gets the rest", record.isComplete === true, record.received)
     lab.facts["others"] = `${Math.round(alone)} ms alone, ${Math.round(beside)} ms beside it`
     lab.checkTime("the others take half as long again at most", alone * 1.5, beside)
   },

@@ -3,7 +3,7 @@ import { startTruncatingApi } from "../relay.ts"
 import type { Scenario } from "../scenario.ts"
 import { checkCodes, failedCalls, modestLoad } from "./common.ts"
 
-/** An API whose answers end in the middle: callers hear that it may have run, and never take a part for the whole. */
+/** An API that truncates answers: errors say that the call may have run, and no truncated answer is a success. */
 export const truncatedAnswers: Scenario = {
   id: "F62",
   title: "API that truncates every second answer",
@@ -21,7 +21,9 @@ export const truncatedAnswers: Scenario = {
     const wrong = [...api.cut].filter((id) => !failed.has(id)).length
     lab.check("no truncated answer is a success", wrong === 0, wrong)
     lab.check("no other fails", failed.size === api.cut.size, failed.size)
-    const untold = failedCalls(lab).filter(({ error }) => error?.mayHaveExecuted !== true).length
-    lab.check("all say that they may have run", untold === 0, untold)
+    const unreported = failedCalls(lab).filter(
+      ({ error }) => error?.mayHaveExecuted !== true,
+    ).length
+    lab.check("all say that they may have run", unreported === 0, unreported)
   },
 }

@@ -23,7 +23,7 @@ export const twoVersions: Scenario = {
       [importer, young],
     ] as const) {
       const names = workers.map(({ name }) => name)
-      const wrong = one.told.calls.filter(({ worker }) => !names.includes(worker ?? ""))
+      const wrong = one.records.calls.filter(({ worker }) => !names.includes(worker ?? ""))
       lab.check("all calls run on workers of their version", wrong.length === 0, wrong.length)
     }
   },

@@ -73,7 +73,7 @@ export const workerFrozenLong: Scenario = {
 }
 
 /**
- * A worker whose connection is half open: nothing gets through either way, and neither the worker nor the broker is told.
+ * A worker whose connection is half open: nothing gets through either way, and neither the worker nor the broker notices.
  * The broker goes on feeding it, also when the worker is back with a new connection.
  */
 export const workerHalfOpen: Scenario = {
@@ -138,7 +138,7 @@ function checkSilence(lab: Lab): void {
   const failed = failedCalls(lab)
   checkCodes(lab, report, ["WORKER_LOST"])
   lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
-  const most = Math.ceil(lab.told().calls.length * 0.005)
+  const most = Math.ceil(lab.records().calls.length * 0.005)
   if (lab.size !== "short") lab.check(`at most ${most} fail`, failed.length <= most, failed.length)
   lab.checkTime("p99 of the others is within 2 s", 2000, report.latency.p99)
 }

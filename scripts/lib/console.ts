@@ -30,7 +30,7 @@ export async function buildConsole(root: string, folder: string): Promise<BuiltC
     const { output } = (await build({
       configFile: join(root, "console/vite.config.ts"),
       logLevel: "warn",
-      // What is too large is said below.
+      // Files that are too large are reported below.
       build: { outDir: fresh, emptyOutDir: true, chunkSizeWarningLimit: Number.POSITIVE_INFINITY },
     })) as Rolldown.RolldownOutput
     const chunks = output.filter((one) => one.type === "chunk")
@@ -113,7 +113,7 @@ async function compressAll(folder: string): Promise<Map<string, number>> {
       }),
     ])
     sizes.set(name, gzipped.length)
-    // The page itself stays readable: it tells whether a folder holds a console.
+    // The page itself stays uncompressed: it shows whether a folder contains a console.
     if (name === "index.html" || !isWorthwhile(compressed, bytes)) continue
     await writeFile(`${file}.br`, compressed)
     await rm(file)

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 
-/** One thing wrong with a page. */
-export interface DocFault {
+/** One problem of a page. */
+export interface DocIssue {
   readonly line: number
   readonly message: string
 }
 
 export interface DocCheck {
-  readonly faults: readonly DocFault[]
+  readonly issues: readonly DocIssue[]
   /** The page with its blocks brought up to date; the same text when there was nothing to do. */
   readonly updated: string
 }
@@ -21,7 +21,7 @@ export interface DocCheck {
  * at `root`; relative links start at the page and must lead to a file, and their `#anchor` to a heading.
  */
 export function checkDocument(root: string, path: string, text: string): DocCheck {
-  const faults: DocFault[] = []
+  const issues: DocIssue[] = []
   const updated: string[] = []
   const lines = text.split("\n")
 
@@ -31,14 +31,14 @@ export function checkDocument(root: string, path: string, text: string): DocChec
     const fence = FENCE.exec(line)
     if (fence === null) {
       for (const message of brokenLinks(root, path, text, line))
-        faults.push({ line: at + 1, message })
+        issues.push({ line: at + 1, message })
       continue
     }
 
     const [, indent = "", marks = "", info = ""] = fence
     const end = lines.findIndex((other, index) => index > at && closes(other, marks))
     if (end === -1) {
-      faults.push({ line: at + 1, message: "opens a code block that is never closed" })
+      issues.push({ line: at + 1, message: "opens a code block that is never closed" })
       updated.push(...lines.slice(at + 1))
       break
     }
@@ -47,19 +47,19 @@ export function checkDocument(root: string, path: string, text: string): DocChec
     if (source === undefined) {
       updated.push(...shown)
     } else if ("problem" in source) {
-      faults.push({ line: at + 1, message: source.problem })
+      issues.push({ line: at + 1, message: source.problem })
       updated.push(...shown)
     } else {
       const wanted = source.lines.map((content) => (content === "" ? "" : indent + content))
       if (wanted.join("\n") !== shown.join("\n")) {
-        faults.push({ line: at + 1, message: `differs from ${source.name}` })
+        issues.push({ line: at + 1, message: `differs from ${source.name}` })
       }
       updated.push(...wanted)
     }
     updated.push(lines[end] ?? "")
     at = end
   }
-  return { faults, updated: updated.join("\n") }
+  return { issues, updated: updated.join("\n") }
 }
 
 /** The text between `// #region name` and its `// #endregion`, without the indent they share. */

@@ -31,7 +31,7 @@ export async function* runExamples(options: RunExamplesOptions): AsyncGenerator<
     if (name !== undefined) results.set(name, runExample(name, options).finally(startNext))
   }
   for (let at = 0; at < AT_ONCE; at++) startNext()
-  // One that ends has started the next before anybody hears of it.
+  // Each starts the next one before its result is reported.
   for (const name of names) yield await (results.get(name) as Promise<ExampleResult>)
   for (const name of namesIn(options.folder, ".out")) {
     if (!names.includes(name)) yield failed(name, `${name}.out belongs to no ${name}.ts.`)

@@ -118,11 +118,11 @@ function quantise({ pixels }: Picture): { palette: number[]; indexes: Uint8Array
 
 function nearest(palette: readonly number[], color: number): number {
   const [red, green, blue] = bytesOf(color)
-  let [best, least] = [0, Infinity]
+  let [best, smallest] = [0, Infinity]
   for (const [index, other] of palette.entries()) {
     const [r, g, b] = bytesOf(other)
     const distance = (r - red) ** 2 + (g - green) ** 2 + (b - blue) ** 2
-    if (distance < least) [best, least] = [index, distance]
+    if (distance < smallest) [best, smallest] = [index, distance]
     if (distance === 0) break
   }
   return best

@@ -36,7 +36,7 @@ export interface SoakHub extends AsyncDisposable {
   recovered(): Promise<void>
 }
 
-/** Starts the hub. Whoever starts it closes it. */
+/** Starts the hub. Close it when you are done. */
 export async function startSoakHub(): Promise<SoakHub> {
   const buses: Bus[] = []
   if (await provideNats()) buses.push(await startBus("nats", await startNats()))

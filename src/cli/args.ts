@@ -3,13 +3,13 @@ import { nearest } from "../internal/suggest.ts"
 import { UsageError } from "./model.ts"
 import type { CommandArgs, OptionSpec, OptionSpecs } from "./model.ts"
 
-/** Reads what stands after a command's name. Throws a `UsageError` that says what was meant. */
+/** Parses the arguments after a command's name. Throws a `UsageError` with a suggestion. */
 export function readArgs(argv: readonly string[], options: OptionSpecs): CommandArgs {
   const { tokens } = parseArgs({
     args: [...argv],
     options: parsable(options),
     allowPositionals: true,
-    // Faults are told in our own words, below.
+    // Mistakes are reported in our own words, below.
     strict: false,
     tokens: true,
   })
@@ -44,7 +44,7 @@ function valueOf({ name, rawName, value, inlineValue }: OptionToken, options: Op
   if (value === undefined) {
     throw new UsageError(`Option "${rawName}" needs a value: ${example}`)
   }
-  // `--config --json` is a value forgotten; `-` alone is standard input.
+  // In `--config --json` a value is missing; `-` alone is standard input.
   if (inlineValue !== true && value.length > 1 && value.startsWith("-")) {
     throw new UsageError(
       `Option "${rawName}" needs a value: ${example}. One that begins with a dash goes after "=": --${name}=-…`,

@@ -8,13 +8,13 @@ const stop = new AbortController()
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
-    // The second time, whoever is asking does not want to wait any more.
+    // The second signal ends the process at once.
     if (stop.signal.aborted) process.exit(signal === "SIGINT" ? 130 : 143)
     stop.abort(signal)
   })
 }
 
-// A reader that has enough, such as `head`, closes the pipe: no failure, and nothing left to do.
+// A reader such as `head` may close the pipe: that is not a failure.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(process.exitCode ?? 0)
@@ -36,10 +36,10 @@ const io: CommandIO = {
 const code = await main(process.argv.slice(2), io)
 process.exitCode = code
 await Promise.all([flushed(process.stdout), flushed(process.stderr)])
-// What a source left running must not keep a finished command alive.
+// Leftovers of a source must not keep a finished command alive.
 process.exit(code)
 
-/** When everything that was written has left this process. */
+/** Resolves when all output has left this process. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed || !stream.writable) resolve()

@@ -1,14 +1,14 @@
 import type { Command, OptionSpecs } from "./model.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
 
-/** A command line, its command found. */
+/** A command line, split into the command and its arguments. */
 export interface SplitLine {
   readonly name: string | undefined
-  /** Everything else, in its order. */
+  /** All other words, in order. */
   readonly rest: readonly string[]
 }
 
-/** Finds the command; shared options may stand before it. */
+/** Finds the command; shared options may precede it. */
 export function splitCommand(argv: readonly string[]): SplitLine {
   const shared: OptionSpecs = { ...sourceOptions, ...commonOptions }
   for (let at = 0; at < argv.length; at++) {
@@ -22,7 +22,7 @@ export function splitCommand(argv: readonly string[]): SplitLine {
   return { name: undefined, rest: argv }
 }
 
-/** Every option of a command; its own first, as it may mean something else by a name. */
+/** Every option of a command; its own take precedence over shared ones. */
 export function allOptions(command: Command): OptionSpecs {
   return { ...(command.hasSources ? sourceOptions : {}), ...commonOptions, ...command.options }
 }

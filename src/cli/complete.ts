@@ -4,15 +4,15 @@ import { readArgs } from "./args.ts"
 import type { Command, CommandArgs, CommandIO, OptionSpec, OptionSpecs } from "./model.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
 
-const MOST = 1000
-/** What may be put into a shell's line as it is, whatever a source calls its things. */
+const MAX_LINES = 1000
+/** Characters that are safe in a shell without quoting. */
 const SAFE = /^[\w.@:=[\]/-]+$/
 
 /**
- * What could stand at the end of a command line, for the scripts of `operations completion`: a line
- * each, or `:file` and `:directory` for what the shell knows better. Never fails.
+ * Prints completions of a command line for the scripts of `operations completion`: a line
+ * each, or `:file` and `:directory` for completion by the shell. Never fails.
  *
- * Opens no source, hub or configuration: names of operations are those that earlier commands have seen.
+ * Opens no source, hub or configuration: it uses the names that earlier commands have seen.
  */
 export async function complete(words: readonly string[], io: CommandIO): Promise<number> {
   const silent: CommandIO = { ...io, quiet: true, stderr: { write: () => true } }
@@ -24,12 +24,12 @@ export async function complete(words: readonly string[], io: CommandIO): Promise
     )
     io.stdout.write(
       lines
-        .slice(0, MOST)
+        .slice(0, MAX_LINES)
         .map((line) => `${line}\n`)
         .join(""),
     )
   } catch {
-    // A line that is being typed is wrong most of the time: nothing to offer, nothing to say.
+    // An unfinished line is often invalid: no completions, no message.
   }
   return 0
 }

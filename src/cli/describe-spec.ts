@@ -1,12 +1,12 @@
 import { isPlainRecord } from "../schema/json.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
-import { oneLine, shown, styled, textTable } from "./output.ts"
+import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
 import { nestedPropertiesOf, propertiesOf, typeText } from "./schema-text.ts"
 import type { Property } from "./schema-text.ts"
 import { unbroken, wrapFor } from "./wrap.ts"
 
-/** An operation for a person: what it does, takes, gives, and how to call it. */
+/** Describes an operation for people: purpose, input, output, and how to call it. */
 export function describeSpec(spec: OperationSpec, io: CommandIO): string {
   const { bold } = styled(io)
   const id = `${spec.namespace}.${spec.name}`
@@ -37,18 +37,18 @@ function kindOf({ type, deprecated, annotations = {}, version }: OperationSpec):
     type,
     `version ${version}`,
     ...(deprecated === true ? ["deprecated"] : []),
-    // Of a mutation that is a claim of whoever offers it, such as an MCP server that is not trusted.
-    ...(readOnly === true && type === "mutation" ? ["said to be read-only"] : []),
+    // For a mutation this is only a claim, for example of an MCP server that is not trusted.
+    ...(readOnly === true && type === "mutation" ? ["declared read-only"] : []),
     ...(readOnly === true && type === "subscription" ? ["read-only"] : []),
     ...(destructive === true ? ["destructive"] : []),
     ...(idempotent === true && type === "mutation" ? ["idempotent"] : []),
   ]
-    .map(shown)
+    .map(escapeForTerminal)
     .join(", ")
 }
 
 function textOf({ title, description }: OperationSpec): readonly string[] {
-  const lines = [title ?? "", description].map((text) => shown(text.trim()))
+  const lines = [title ?? "", description].map((text) => escapeForTerminal(text.trim()))
   return [...new Set(lines)].filter((line) => line !== "")
 }
 
@@ -93,10 +93,10 @@ function needs({ accessControl }: OperationSpec): readonly string[] {
     ...(requiredScopes.length > 0 ? [`  all of: ${requiredScopes.join(", ")}`] : []),
     ...(requiredScopesAny.length > 0 ? [`  one of: ${requiredScopesAny.join(", ")}`] : []),
     ...(resourceType === undefined ? [] : [`  ${resourceAction ?? "access"} on ${resourceType}`]),
-  ].map(shown)
+  ].map(escapeForTerminal)
 }
 
-/** A command line that shows the way: the first example's values, or the required inputs. */
+/** An example command line with the values of the first example, or the required inputs. */
 function exampleOf(
   id: string,
   { type, examples = [] }: OperationSpec,
@@ -113,7 +113,7 @@ function exampleOf(
   return oneLine([program, verb, id, ...required.map(placeholder)].join(" "))
 }
 
-/** Required inputs; of an object its own required ones, where it has some. */
+/** Required inputs; for an object its own required properties, if any. */
 function requiredOf(inputs: readonly Property[]): readonly Property[] {
   const required = inputs.filter(({ isRequired }) => isRequired)
   return required
@@ -129,7 +129,7 @@ function placeholder({ name, type }: Property): string {
   return type.endsWith("[]") ? `${key}[]=…` : `${key}=…`
 }
 
-/** One word for a shell. */
+/** Quotes a text for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -3,62 +3,62 @@ import type { CallError, ErrorCode } from "../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import { UsageError } from "./model.ts"
 import type { CommandArgs, CommandIO } from "./model.ts"
-import { complain, jsonText, shown, styled } from "./output.ts"
+import { printError, jsonText, escapeForTerminal, styled } from "./output.ts"
 import { unbroken } from "./wrap.ts"
 
-/** The exit code of what was thrown: 1 the operation failed, 2 the command was wrong. */
+/** The exit code of an error: 1 the operation failed, 2 the command was wrong. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return 2
   if (!isCallError(error)) return 1
   return Object.hasOwn(ERROR_CODES, error.code) ? ERROR_CODES[error.code as ErrorCode].exitCode : 1
 }
 
-/** How an error is told. */
-export interface ToldError {
-  /** For a program. */
+/** The command line that an error is reported for. */
+export interface ErrorContext {
+  /** Report as JSON. */
   readonly isJson: boolean
-  /** The command that failed, for where its help is. */
+  /** The failed command, to point to its help. */
   readonly command?: string | undefined
-  /** Its arguments, as far as they were read. */
+  /** Its arguments, if they were parsed. */
   readonly args?: CommandArgs | undefined
 }
 
-/** Says on standard error what was thrown and what to do about it; gives the exit code. */
-export function tellError(error: unknown, io: CommandIO, told: ToldError): number {
-  const { isJson } = told
+/** Prints an error and what to do about it to standard error; returns the exit code. */
+export function reportError(error: unknown, io: CommandIO, context: ErrorContext): number {
+  const { isJson } = context
   if (isJson) {
-    // As one line: it is for a program, also at a terminal.
+    // On one line, also at a terminal: it is for programs.
     io.stderr.write(`${jsonText({ error: errorJson(error) })}\n`)
     return exitCodeOf(error)
   }
   const { red } = styled(io, io.stderr)
   const [first = "", ...rest] = messageOf(error).split("\n")
-  complain(io, [red(first), ...rest].join("\n"))
-  const cure = cureOf(error, io, told)
-  if (cure !== undefined) complain(io, cure)
+  printError(io, [red(first), ...rest].join("\n"))
+  const cure = cureOf(error, io, context)
+  if (cure !== undefined) printError(io, cure)
   if (io.verbose === true && error instanceof Error && !(error instanceof UsageError)) {
-    complain(io, shown(error.stack ?? ""))
+    printError(io, escapeForTerminal(error.stack ?? ""))
   }
   return exitCodeOf(error)
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof Error && error.message !== "") return shown(error.message)
-  return `The command failed: ${shown(String(error))}`
+  if (error instanceof Error && error.message !== "") return escapeForTerminal(error.message)
+  return `The command failed: ${escapeForTerminal(String(error))}`
 }
 
-/** The next step, where the message alone does not show one. */
+/** The next step, if the message does not contain one. */
 function cureOf(
   error: unknown,
   { program }: CommandIO,
-  { command, args }: ToldError,
+  { command, args }: ErrorContext,
 ): string | undefined {
   if (error instanceof UsageError) {
     const words = [program, ...(command === undefined ? [] : [command]), "--help"]
     return `See how it is used: ${unbroken(words.join(" "))}`
   }
   if (isCallError(error) && error.message === HIDDEN_MESSAGE && error.requestId !== undefined) {
-    return `The log of the server has more, under the request id ${shown(error.requestId)}.`
+    return `The log of the server has more, under the request id ${escapeForTerminal(error.requestId)}.`
   }
   if (isCallError(error, "OPERATION_NOT_FOUND")) {
     return `See what there is: ${unbroken([program, "list", ...sourceWords(args)].join(" "))}`
@@ -66,7 +66,7 @@ function cureOf(
   return undefined
 }
 
-/** Where operations come from, as it was said; what could be a secret is left out. */
+/** The source options of the command line, without possible secrets. */
 function sourceWords(args: CommandArgs | undefined): readonly string[] {
   const names = ["config", "hub", "openapi", "mcp", "scan", "remote", "source"]
   return names.flatMap((name) =>
@@ -75,18 +75,18 @@ function sourceWords(args: CommandArgs | undefined): readonly string[] {
 }
 
 function shellWord(text: string): string {
-  const word = shown(text)
+  const word = escapeForTerminal(text)
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 function errorJson(error: unknown): unknown {
-  if (isCallError(error)) return withFaults(error)
+  if (isCallError(error)) return withIssues(error)
   const code = error instanceof UsageError ? "USAGE_ERROR" : "UNKNOWN_ERROR"
   return { code, message: messageOf(error) }
 }
 
-/** A `ConfigError` says where its faults are. */
-function withFaults(error: CallError): unknown {
+/** Adds the issues of a `ConfigError`, with their places. */
+function withIssues(error: CallError): unknown {
   const { faults } = error as { faults?: unknown }
   return Array.isArray(faults) ? { ...error.toJSON(), faults } : error.toJSON()
 }

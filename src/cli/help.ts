@@ -4,7 +4,7 @@ import { styled, textTable } from "./output.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
 import { unbroken, wrapFor } from "./wrap.ts"
 
-/** What `operations --help` shows. */
+/** The text of `operations --help`. */
 export function generalHelp(io: CommandIO): string {
   const sink = sinkOf(io)
   const { bold } = styled(io)
@@ -42,7 +42,7 @@ export function generalHelp(io: CommandIO): string {
   return wrapFor(sink, text)
 }
 
-/** What `operations <command> --help` shows. */
+/** The text of `operations <command> --help`. */
 export function commandHelp(command: Command, io: CommandIO): string {
   const sink = sinkOf(io)
   const { bold } = styled(io)
@@ -64,7 +64,7 @@ export function commandHelp(command: Command, io: CommandIO): string {
   return wrapFor(sink, parts.join("\n"))
 }
 
-/** A command may say of a shared option what it means there. */
+/** Shared options that a command does not redefine. */
 function withoutOwn({ options }: Command): OptionSpecs {
   return Object.fromEntries(
     Object.entries(sourceOptions).filter(([name]) => !Object.hasOwn(options, name)),
@@ -92,10 +92,10 @@ function indented(rows: readonly (readonly string[])[], sink: TextSink): string 
   )
 }
 
-// Longer lines are hard to read, also where there is room for them.
+// Longer lines are hard to read, even on a wide terminal.
 const WIDEST = 100
 
-/** Help is broken into lines wherever it goes. */
+/** The sink of help, which is always wrapped. */
 function sinkOf({ stdout }: CommandIO): TextSink {
   return { ...stdout, isTTY: true, columns: Math.min(stdout.columns ?? WIDEST, WIDEST) }
 }

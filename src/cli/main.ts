@@ -2,27 +2,32 @@ import { nearest } from "../internal/suggest.ts"
 import { readArgs } from "./args.ts"
 import { allOptions, splitCommand } from "./command-line.ts"
 import { COMMANDS } from "./commands/index.ts"
-import { tellError } from "./errors.ts"
+import { reportError } from "./errors.ts"
 import { UsageError } from "./model.ts"
 import type { Command, CommandArgs, CommandIO } from "./model.ts"
 import { print } from "./output.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
 
-/** Runs a command line, without the program's own name; gives the exit code and never rejects. */
+/** Runs a command line, without the program's name; returns the exit code and never rejects. */
 export async function main(argv: readonly string[], io: CommandIO): Promise<number> {
   const { name, rest } = splitCommand(argv)
-  const said: Said = { isJson: argv.includes("--json"), command: undefined, args: undefined, io }
+  const invocation: Invocation = {
+    isJson: argv.includes("--json"),
+    command: undefined,
+    args: undefined,
+    io,
+  }
   try {
-    return await dispatch(name, rest, io, said)
+    return await dispatch(name, rest, io, invocation)
   } catch (error) {
-    // Whoever stopped it knows why it ended.
+    // The user who stopped it knows why it ended.
     if (io.signal.aborted && !(error instanceof UsageError)) return stoppedBy(io.signal)
-    return tellError(error, said.io, said)
+    return reportError(error, invocation.io, invocation)
   }
 }
 
-/** What is known of the command line when something fails. */
-interface Said {
+/** The parsed parts of the command line, for error reports. */
+interface Invocation {
   isJson: boolean
   command: string | undefined
   args: CommandArgs | undefined
@@ -33,20 +38,20 @@ async function dispatch(
   name: string | undefined,
   rest: readonly string[],
   io: CommandIO,
-  said: Said,
+  invocation: Invocation,
 ): Promise<number> {
   if (name === undefined) return await withoutCommand(rest, io)
   if (name === "help") return await help(rest, io)
   if (name === "__complete") return await completeLine(rest, io)
   const command = await loadCommand(name)
-  said.command = command.name
+  invocation.command = command.name
   const args = readArgs(rest, allOptions(command))
-  said.args = args
-  said.isJson = args.flag("json")
-  said.io = { ...io, quiet: args.flag("quiet"), verbose: args.flag("verbose") }
+  invocation.args = args
+  invocation.isJson = args.flag("json")
+  invocation.io = { ...io, quiet: args.flag("quiet"), verbose: args.flag("verbose") }
   if (args.flag("help")) return await showHelp(command, io)
   checkArity(command, args, io)
-  return await command.run(args, said.io)
+  return await command.run(args, invocation.io)
 }
 
 async function withoutCommand(rest: readonly string[], io: CommandIO): Promise<number> {
@@ -81,7 +86,7 @@ async function help([name]: readonly string[], io: CommandIO): Promise<number> {
   return 0
 }
 
-/** What the scripts of `completion` ask: `__complete -- call github.iss`. */
+/** Answers the scripts of `completion`: `__complete -- call github.iss`. */
 async function completeLine([, ...words]: readonly string[], io: CommandIO): Promise<number> {
   const { complete } = await import("./complete.ts")
   return await complete(words, io)
@@ -113,7 +118,7 @@ function checkArity(command: Command, { positionals }: CommandArgs, { program }:
   }
 }
 
-/** 130 for Ctrl-C, 143 for SIGTERM, as shells count. */
+/** The exit code of a signal, as in shells: 130 for Ctrl-C, 143 for SIGTERM. */
 function stoppedBy(signal: AbortSignal): number {
   return signal.reason === "SIGTERM" ? 143 : signal.reason === "SIGHUP" ? 129 : 130
 }

@@ -1,4 +1,4 @@
-// What commands work with. They take everything from here, so that a test calls them like any function.
+// Types of commands. They get everything as arguments, so that a test can call them like any function.
 
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type {
@@ -9,46 +9,46 @@ import type {
   ProgressUpdate,
 } from "../core/types.ts"
 
-/** Where a command writes. */
+/** An output of a command. */
 export interface TextSink {
-  /** Bytes are what `--output -` and results that are no text write. */
+  /** Bytes are written by `--output -` and by binary results. */
   write(text: string | Uint8Array): unknown
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
 }
 
-/** What a command has of the world. */
+/** The environment of a command. */
 export interface CommandIO {
   readonly stdout: TextSink
   readonly stderr: TextSink
   readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean | undefined }
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
-  /** Fires at Ctrl-C. */
+  /** Aborted at Ctrl-C. */
   readonly signal: AbortSignal
-  /** How the program was started: `operations`, `npx @alkdev/operations`. */
+  /** The command that starts the program: `operations`, `npx @alkdev/operations`. */
   readonly program: string
-  /** `--quiet` was said: `note` writes nothing. */
+  /** `--quiet`: `note` writes nothing. */
   readonly quiet?: boolean | undefined
-  /** `--verbose` was said. */
+  /** `--verbose`. */
   readonly verbose?: boolean | undefined
 }
 
-/** An option of a command, as `node:util` parseArgs takes it, and what help says of it. */
+/** An option of a command for `parseArgs` of `node:util`, with its help. */
 export interface OptionSpec {
   readonly type: "string" | "boolean"
   readonly short?: string | undefined
   readonly multiple?: boolean | undefined
-  /** What stands for its value in help: `file`. */
+  /** Placeholder of its value in help: `file`. */
   readonly value?: string | undefined
   readonly description: string
-  /** What the shell offers for its value. */
+  /** Completion of its value. */
   readonly complete?: "file" | "directory" | readonly string[] | undefined
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
-/** Arguments of a command, read. */
+/** Parsed arguments of a command. */
 export interface CommandArgs {
   readonly positionals: readonly string[]
   /** The last value of an option that takes one. */
@@ -67,27 +67,27 @@ export interface Command {
   readonly summary: string
   /** After the name: `<operation> [key=value…]`. */
   readonly usage: string
-  /** More than the line says, for its own help. */
+  /** Details for its own help. */
   readonly details?: string | undefined
   /** Command lines without the program's name, and what each does. */
   readonly examples: readonly (readonly [line: string, what: string])[]
   readonly options: OptionSpecs
   /** Takes `--config`, `--hub`, `--openapi`, `--mcp` and so on. */
   readonly hasSources: boolean
-  /** What the shell offers for its arguments. */
+  /** Completion of its arguments. */
   readonly complete?: "operation" | "file" | readonly string[] | undefined
-  /** Least and most arguments. */
+  /** Minimum and maximum number of arguments. */
   readonly arity: readonly [number, number]
   /** The exit code: 0 done, 1 the operation failed, 2 the command was wrong. */
   run(args: CommandArgs, io: CommandIO): Promise<number>
 }
 
-/** The command line was wrong: exit 2, the message, and where help is. */
+/** A wrong command line: exit 2, with the message and a pointer to help. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
 }
 
-/** Which operations a command asks for. */
+/** A query for a list of operations. */
 export interface ListQuery {
   readonly query?: string | undefined
   readonly namespace?: string | undefined
@@ -109,12 +109,12 @@ export interface TargetCallOptions {
   readonly signal: AbortSignal
   /** Milliseconds. */
   readonly timeout?: number | undefined
-  /** Answers what the operation asks while it runs; a hub elsewhere cannot ask. */
+  /** Answers requests for input while the operation runs; a remote hub cannot ask. */
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
 }
 
-/** An HTTP request that would go out; credentials masked. */
+/** An HTTP request that would be sent; credentials masked. */
 export interface PreparedCall {
   readonly method: string
   readonly url: string
@@ -122,22 +122,22 @@ export interface PreparedCall {
   readonly body?: string | undefined
 }
 
-/** What commands call: the sources of a config, ad hoc ones, or a hub that runs elsewhere. */
+/** The target of commands: the sources of a configuration, ad hoc sources, or a remote hub. */
 export interface Target extends AsyncDisposable {
-  /** Those an identity may call, and how many there are beyond the limit. */
+  /** Lists operations that may be called, and their total beyond the limit. */
   list(query: ListQuery): Promise<{ operations: readonly ListedOperation[]; total: number }>
   /**
    * The spec of an operation, by its id, or by a name that only one has (`issues.create` for
-   * `github.issues.create`, also what its source calls it). Rejects with `OPERATION_NOT_FOUND` and what was meant.
+   * `github.issues.create`, or its name in the source). Rejects with `OPERATION_NOT_FOUND` and a suggestion.
    */
   find(id: string): Promise<OperationSpec>
-  /** Every spec at once, internal ones included; absent where each has to be fetched. */
+  /** Every spec at once, internal ones included; absent when each has to be fetched. */
   specs?(): Promise<readonly OperationSpec[]>
   execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope>
   subscribe(id: string, input: unknown, options: TargetCallOptions): AsyncIterable<ResponseEnvelope>
-  /** The request that `execute` would send; `undefined` where it is none. */
+  /** The HTTP request that `execute` would send; `undefined` when it sends none. */
   prepare(id: string, input: unknown): Promise<PreparedCall | undefined>
-  /** Sources that are not there, with why: commands say so on stderr. */
+  /** Failed sources with reasons, which commands report on stderr. */
   readonly failures: readonly { readonly name: string; readonly reason: string }[]
   close(): Promise<void>
 }

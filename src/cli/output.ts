@@ -7,76 +7,76 @@ import { showHiddenText } from "../mcp/hidden-text.ts"
 export { styled } from "./style.ts"
 export type { Style } from "./style.ts"
 
-/** A result, and a line feed, on standard output. */
+/** Prints a result and a line feed to standard output. */
 export function print({ stdout }: CommandIO, text: string): void {
   stdout.write(`${text}\n`)
 }
 
-/** One JSON value on standard output: over several lines for a person, on one for a program. */
+/** Prints one JSON value to standard output: over several lines on a terminal, otherwise on one. */
 export function printJson({ stdout }: CommandIO, value: unknown): void {
   stdout.write(`${jsonText(value, stdout.isTTY === true ? 2 : undefined)}\n`)
 }
 
-/** JSON in which a terminal finds nothing to obey, and a reader nothing that is not seen. */
+/** JSON with control characters and invisible characters escaped. */
 export function jsonText(value: unknown, indent?: number): string {
   return showHiddenText(JSON.stringify(value, undefined, indent) ?? "null", escaped)
 }
 
-/** A remark on standard error; nothing under `--quiet`. */
+/** Prints a note to standard error; nothing under `--quiet`. */
 export function note(io: CommandIO, text: string): void {
-  if (io.quiet !== true) complain(io, text)
+  if (io.quiet !== true) printError(io, text)
 }
 
-/** What went wrong, on standard error; also under `--quiet`. */
-export function complain({ stderr }: CommandIO, text: string): void {
+/** Prints an error to standard error, also under `--quiet`. */
+export function printError({ stderr }: CommandIO, text: string): void {
   stderr.write(`${wrapFor(stderr, text)}\n`)
 }
 
-/** Text for people on standard output, broken between words where that is a terminal. */
+/** Prints text to standard output, wrapped between words on a terminal. */
 export function printText({ stdout }: CommandIO, text: string): void {
   stdout.write(`${wrapFor(stdout, text)}\n`)
 }
 
 /**
- * A text from elsewhere for a terminal: control characters, those that turn the direction of a line around, and those
- * that are not seen are shown, not obeyed.
+ * Escapes untrusted text for a terminal: control characters, characters that change the direction of a line, and
+ * invisible ones.
  *
- * A description with an escape sequence could otherwise repaint what a person reads.
+ * Otherwise a description with an escape sequence could repaint the screen.
  */
-export function shown(text: string): string {
+export function escapeForTerminal(text: string): string {
   return showHiddenText(text.replaceAll("\r\n", "\n").replaceAll("\r", escaped), escaped)
 }
 
-/** The same on one line, and no longer than there is room. */
+/** Escapes a text for a terminal, on one line, cut to a width. */
 export function oneLine(text: string, width: number = Number.POSITIVE_INFINITY): string {
-  return cut(shown(text.trim().replaceAll(/\s+/g, " ")), width)
+  return cut(escapeForTerminal(text.trim().replaceAll(/\s+/g, " ")), width)
 }
 
 type Rows = readonly (readonly string[])[]
 
-/** Fits the last cell of a row behind the columns before it. */
+/** Fits the last cell of a row after the other columns. */
 type Fit = (cell: string, used: number) => string
 
 /**
- * Rows as aligned columns.
+ * Aligns rows in columns.
  *
- * With a width, the last column is cut to it. Cells may be coloured: what is not seen has no width.
+ * With a width, the last column is cut to it. Cells may be coloured: escape sequences have no width.
  */
 export function table(rows: Rows, width?: number): string {
   return aligned(rows, (cell, used) => (width === undefined ? cell : cut(cell, width - used)))
 }
 
-/** The same for a sink, with all of the last column: on a terminal over as many lines as it takes. */
+/** Aligns rows for a sink and keeps the whole last column, which is wrapped on a terminal. */
 export function textTable(rows: Rows, { isTTY, columns }: TextSink): string {
   const width = isTTY === true ? columns : undefined
   if (width === undefined) return table(rows)
   return aligned(rows, (cell, used) => {
     const room = width - used
     if (widthOf(cell) <= room) return cell
-    // Below the other columns, where there is no room beside them.
-    const indent = room < LEAST ? 6 : used
+    // Below the other columns, if there is no room next to them.
+    const indent = room < MIN_COLUMN ? 6 : used
     const lines = wrap(cell, width - indent).replaceAll("\n", `\n${" ".repeat(indent)}`)
-    return room < LEAST ? `\n${" ".repeat(indent)}${lines}` : lines
+    return room < MIN_COLUMN ? `\n${" ".repeat(indent)}${lines}` : lines
   })
 }
 
@@ -102,12 +102,12 @@ function line(row: readonly string[], widths: readonly number[], fit: Fit): stri
   return text
 }
 
-// A column of a few characters says less than a line that wraps.
-const LEAST = 20
+// Minimum width of a column; narrower ones are hard to read.
+const MIN_COLUMN = 20
 
 function cut(text: string, room: number): string {
-  const most = Math.max(room, LEAST)
-  // A coloured cell is given as it is: a cut could lose the end of its colour.
+  const most = Math.max(room, MIN_COLUMN)
+  // A coloured cell is not cut, which could lose the end of its colour.
   if (widthOf(text) <= most || text.includes("\u001B")) return text
   let taken = ""
   let width = 1
@@ -119,7 +119,7 @@ function cut(text: string, room: number): string {
   return `${taken.trimEnd()}…`
 }
 
-/** As JSON writes it, in two halves where one does not suffice. */
+/** Escapes a character as in JSON, with two escapes for a surrogate pair. */
 function escaped(char: string): string {
   return Array.from({ length: char.length }, (_, at) =>
     char.charCodeAt(at).toString(16).padStart(4, "0"),

@@ -1,25 +1,25 @@
 import { existsSync } from "node:fs"
 import { dirname, join, sep } from "node:path"
-import type { SettledConfig, SettledSource, SourceConfig } from "../config/model.ts"
+import type { ResolvedConfig, ResolvedSource, SourceConfig } from "../config/model.ts"
 import { packageFolder } from "../hub/package-folder.ts"
 import type { CommandIO } from "./model.ts"
 import { unbroken } from "./wrap.ts"
 
-/** An optional package that a configuration makes use of. */
+/** An optional package that a configuration needs. */
 export interface NeededPackage {
   readonly name: string
-  /** What it is for, as the subject of a sentence: `Source "files"`. */
+  /** What needs it, as the subject of a sentence: `Source "files"`. */
   readonly users: readonly string[]
-  /** Nothing fails without it: what it is for is left out. */
+  /** Nothing fails without it: the feature is left out. */
   readonly isOptional: boolean
 }
 
 const MCP_CLIENT = "@modelcontextprotocol/client"
 const MCP_SERVER = "@modelcontextprotocol/server"
 
-/** The optional packages that sources need, whether they are installed or not. */
+/** The optional packages that sources need, installed or not. */
 export function packagesOfSources(
-  sources: readonly Pick<SettledSource, "name" | "config" | "disabled">[],
+  sources: readonly Pick<ResolvedSource, "name" | "config" | "disabled">[],
 ): NeededPackage[] {
   const users = new Map<string, string[]>()
   for (const { name, config, disabled } of sources) {
@@ -31,8 +31,8 @@ export function packagesOfSources(
   return Array.from(users, ([name, all]) => ({ name, users: all, isOptional: false }))
 }
 
-/** The optional packages that serving takes. */
-export function packagesOfServer({ server }: Pick<SettledConfig, "server">): NeededPackage[] {
+/** The optional packages that serving needs. */
+export function packagesOfServer({ server }: Pick<ResolvedConfig, "server">): NeededPackage[] {
   const { mcp, websocket, jwt } = server
   return [
     ...(mcp === false
@@ -45,7 +45,7 @@ export function packagesOfServer({ server }: Pick<SettledConfig, "server">): Nee
   ]
 }
 
-/** Those that are not installed, each once. */
+/** The packages that are not installed, each once. */
 export function missingPackages(needed: readonly NeededPackage[]): NeededPackage[] {
   const found = new Map<string, NeededPackage>()
   for (const one of needed) {
@@ -60,7 +60,7 @@ export function missingPackages(needed: readonly NeededPackage[]): NeededPackage
   return [...found.values()]
 }
 
-/** Whether a package is where this one would find it. */
+/** Whether this package can resolve another one. */
 export function isInstalled(name: string): boolean {
   return nodeModulesAbove(packageFolder() ?? process.cwd()).some((folder) =>
     existsSync(join(folder, name, "package.json")),
@@ -68,9 +68,9 @@ export function isInstalled(name: string): boolean {
 }
 
 /**
- * The command that installs packages where this one finds them.
+ * The command that installs packages where this one can resolve them.
  *
- * What `npx` fetches, and what is installed globally, does not look into the project's folder.
+ * A copy from `npx` or a global installation does not look into the project's folder.
  */
 export function installCommand(
   names: readonly string[],
@@ -86,7 +86,7 @@ export function installCommand(
     : `npm install --global ${names.join(" ")}`
 }
 
-/** What is not installed, a line for each package, and one command that installs them all. */
+/** A line for each missing package, and one command that installs them all. */
 export function missingLines(missing: readonly NeededPackage[], io: CommandIO): string[] {
   if (missing.length === 0) return []
   const lines = missing.map(({ name, users, isOptional }) => {

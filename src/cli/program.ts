@@ -2,12 +2,12 @@ import { basename } from "node:path"
 
 const PACKAGE = "@alkdev/operations"
 
-/** How a person starts this program, for commands that are printed to be copied. */
+/** The command that starts this program, for commands that are printed to be copied. */
 export function programName(
   script: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
 ): string {
-  // From its sources, in a clone: only the script of package.json knows how.
+  // From sources, in a clone: only the script in package.json can start it.
   if (script !== undefined && /\.[cm]?ts$/.test(script)) return "npm run -s operations --"
   const isNpx = env["npm_command"] === "exec" && env["npm_lifecycle_event"] === "npx"
   // `npx operations` would run another package of that name where this one is not installed. A local

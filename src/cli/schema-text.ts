@@ -1,22 +1,22 @@
 import { getOwn, isPlainRecord } from "../schema/json.ts"
 
-/** A property of an object, for a person. */
+/** A property of an object, for display. */
 export interface Property {
   readonly name: string
   readonly isRequired: boolean
   readonly type: string
-  /** What its schema says of it: description, default, bounds. */
+  /** Its description, default and bounds. */
   readonly text: string
   readonly schema: unknown
-  /** The property that it is inside of. */
+  /** The property that contains it. */
   readonly parent?: string | undefined
 }
 
-// Deeper types say more with "object" than with brackets in brackets.
-const DEEPEST = 3
-const MOST_CHOICES = 8
+// Maximum depth of a type text; deeper objects are shown as "object".
+const MAX_DEPTH = 3
+const MAX_CHOICES = 8
 
-/** The properties of a schema of objects; `undefined` for a schema of anything else. */
+/** The properties of an object schema; `undefined` for other schemas. */
 export function propertiesOf(
   schema: unknown,
   root: unknown = schema,
@@ -43,7 +43,7 @@ export function propertiesOf(
   })).toSorted((left, right) => Number(right.isRequired) - Number(left.isRequired))
 }
 
-/** The same with the properties of properties, as a command line names them: `body.title`. */
+/** Properties including nested ones, with the names of a command line: `body.title`. */
 export function nestedPropertiesOf(schema: unknown): readonly Property[] | undefined {
   return propertiesOf(schema)?.flatMap((property) => {
     const inner = propertiesOf(property.schema, schema) ?? []
@@ -52,12 +52,12 @@ export function nestedPropertiesOf(schema: unknown): readonly Property[] | undef
   })
 }
 
-/** A schema in a few words: `string[]`, `"a" | "b"`, `integer | null`. */
+/** A schema as a short type: `string[]`, `"a" | "b"`, `integer | null`. */
 export function typeText(schema: unknown, root: unknown = schema, depth = 0): string {
   if (schema === false) return "nothing"
   const node = followed(schema, root)
   if (!isPlainRecord(node)) return "anything"
-  if (depth > DEEPEST) return typeof node["type"] === "string" ? node["type"] : "…"
+  if (depth > MAX_DEPTH) return typeof node["type"] === "string" ? node["type"] : "…"
   if ("const" in node) return JSON.stringify(node["const"])
   const choices = node["enum"]
   if (Array.isArray(choices)) return union(choices.map((value) => JSON.stringify(value)))
@@ -91,9 +91,9 @@ function single(
 
 function union(types: readonly string[]): string {
   const different = [...new Set(types)]
-  const more = different.length - MOST_CHOICES
+  const more = different.length - MAX_CHOICES
   return more > 0
-    ? `${different.slice(0, MOST_CHOICES).join(" | ")} | … ${more} more`
+    ? `${different.slice(0, MAX_CHOICES).join(" | ")} | … ${more} more`
     : different.join(" | ")
 }
 
@@ -110,7 +110,7 @@ function wordsOf(followedNode: unknown, property: unknown): string {
   ].join(" ")
 }
 
-/** What references lead to, within the schema they stand in; the schema itself where that is nowhere. */
+/** Resolves references within a schema; returns the schema itself when a target is missing. */
 function followed(schema: unknown, root: unknown): unknown {
   let node = schema
   for (let hops = 0; hops < 32; hops++) {

@@ -1,6 +1,6 @@
 import type { OptionSpecs } from "./model.ts"
 
-/** What every command takes. */
+/** Options of every command. */
 export const commonOptions: OptionSpecs = {
   json: { type: "boolean", description: "Print one JSON value" },
   quiet: { type: "boolean", short: "q", description: "Say nothing but results and errors" },
@@ -8,7 +8,7 @@ export const commonOptions: OptionSpecs = {
   help: { type: "boolean", short: "h", description: "Show this help" },
 }
 
-/** What commands take that work on sources: where operations come from. */
+/** Options that select the sources of operations. */
 export const sourceOptions: OptionSpecs = {
   config: {
     type: "string",

@@ -5,7 +5,7 @@ import type { CommandIO } from "./model.ts"
 
 type Env = CommandIO["env"]
 
-/** The folder in which commands remember things for their user; `undefined` where nothing says which. */
+/** The user's state folder; `undefined` when the environment does not define one. */
 function stateFolder(env: Env): string | undefined {
   const base = filled(env["XDG_STATE_HOME"]) ?? filled(env["LOCALAPPDATA"])
   if (base !== undefined) return join(base, "operations")
@@ -13,7 +13,7 @@ function stateFolder(env: Env): string | undefined {
   return home === undefined ? undefined : join(home, ".local", "state", "operations")
 }
 
-/** What a file of the state folder holds; `undefined` when it is not there or is no JSON. */
+/** Reads a file of the state folder; `undefined` when it is missing or not JSON. */
 export async function readState(env: Env, name: string): Promise<unknown> {
   const folder = stateFolder(env)
   if (folder === undefined) return undefined
@@ -24,14 +24,14 @@ export async function readState(env: Env, name: string): Promise<unknown> {
   }
 }
 
-/** Writes a file of the state folder, readable for its user alone. Rejects where that cannot be done. */
+/** Writes a file of the state folder, readable by its user only. Rejects when that fails. */
 export async function writeState(env: Env, name: string, value: unknown): Promise<void> {
   const folder = stateFolder(env)
   if (folder === undefined) {
     throw new Error("There is no folder to remember it in: set HOME or XDG_STATE_HOME.")
   }
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // Whoever reads it meanwhile sees the old file or the new one, never half of it.
+  // Atomic: other processes see the old file or the new one, never half of it.
   const draft = join(folder, `.${name}.${randomUUID()}`)
   try {
     await writeFile(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flag: "wx" })
@@ -42,7 +42,7 @@ export async function writeState(env: Env, name: string, value: unknown): Promis
   }
 }
 
-/** The SHA-256 of some data, as hex. */
+/** The SHA-256 of data, as hex. */
 export function hashOf(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex")
 }

@@ -1,6 +1,6 @@
 import type { CommandIO, TextSink } from "./model.ts"
 
-/** Ways to make a text stand out; without a terminal each gives the text as it is. */
+/** Text styles; without a terminal they leave the text unchanged. */
 export interface Style {
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
@@ -10,7 +10,7 @@ export interface Style {
   readonly cyan: (text: string) => string
 }
 
-/** Colours for where a text goes, standard output if not told: a terminal, and no `NO_COLOR`. */
+/** The styles of a sink (default: standard output): coloured on a terminal without `NO_COLOR`. */
 export function styled({ env, stdout }: CommandIO, sink: TextSink = stdout): Style {
   return hasColour(sink, env) ? COLOURED : PLAIN
 }

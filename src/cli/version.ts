@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 
-/** The version of this package. Looked for upward: a bundle is not where its sources were. */
+/** Finds the version of this package by searching upward: a bundle is elsewhere than its sources. */
 export function packageVersion(): string {
   for (let at = new URL(".", import.meta.url); ; at = new URL("..", at)) {
     const found = versionIn(new URL("package.json", at))

@@ -1,25 +1,25 @@
 import type { TextSink } from "./model.ts"
 import { widthOf } from "./width.ts"
 
-/** A space at which no line ends, for commands that are printed to be copied; printed as a space. */
+/** A space without a line break, for commands that are printed to be copied; printed as a space. */
 const FIXED = "\u00A0"
 
-/** A text that stays on one line. */
+/** Keeps a text on one line. */
 export function unbroken(text: string): string {
   return text.replaceAll(" ", FIXED)
 }
 
-/** A text for people, broken between words where it goes to a terminal; anywhere else as it is. */
+/** Wraps a text between words on a terminal; elsewhere it stays unchanged. */
 export function wrapFor({ isTTY, columns }: TextSink, text: string): string {
   const fitted = isTTY === true && columns !== undefined ? wrap(text, columns) : text
   return fitted.replaceAll(FIXED, " ")
 }
 
 /**
- * Breaks each line of a text between words so that it is not wider than so many columns.
+ * Wraps each line of a text between words to a number of columns.
  *
- * The rest of a line is indented as the line is, behind the mark of a list. A word that is wider than the
- * terminal has a line of its own, so that an address or a path can be copied.
+ * Continuation lines are indented like the line, after its list marker. A word that is wider than the
+ * terminal gets its own line, so that a URL or path can be copied.
  */
 export function wrap(text: string, columns: number): string {
   return text
@@ -30,9 +30,9 @@ export function wrap(text: string, columns: number): string {
 
 // oxlint-disable-next-line no-control-regex -- colours begin with one
 const COLOUR = String.raw`(?:\u001B\[\d*m)*`
-/** What the rest of a line is indented by: its spaces, the mark of a list, or the column before a gap. */
+/** Indentation of continuation lines: spaces, a list marker, or the column after a gap. */
 const START = new RegExp(String.raw`^${COLOUR} *(?:${COLOUR}[✓✗!?…#-]${COLOUR} )?`, "u")
-// Text without spaces, as in Chinese and Japanese, is broken between characters, but not before punctuation.
+// Text without spaces, as in Chinese and Japanese, is wrapped between characters, but not before punctuation.
 const WORDS =
   /[ \t]+|[\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF00-\uFF60][\u3001\u3002\u300D\u300F\uFF01\uFF09\uFF0C\uFF1A\uFF1F]*|[^ \t\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF00-\uFF60]+/gu
 

@@ -1,4 +1,4 @@
-/** Refuses addresses that are none, or that hold a password: these are shown in lists and logs. */
+/** Refuses invalid addresses, and those with a password: addresses appear in lists and logs. */
 export function address(
   schemes: readonly string[],
   instead = "Put them into headers, and refer to them: ${env:NAME}.",

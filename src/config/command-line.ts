@@ -1,9 +1,9 @@
 /**
- * The words of a command line: blanks part them, quotation marks keep them together. Nothing is
- * filled in, and no shell is asked. `undefined` when a quotation mark is not closed.
+ * Splits a command line at blanks, except within quotation marks. It expands no variables and uses no
+ * shell. `undefined` when a quotation mark is not closed.
  *
- * A backslash counts only in front of a blank, a quotation mark or another one, so that paths of
- * Windows stay what they are.
+ * A backslash escapes only a blank, a quotation mark or another backslash, so that Windows paths stay
+ * intact.
  */
 export function splitCommandLine(text: string): readonly string[] | undefined {
   const words: string[] = []

@@ -1,4 +1,4 @@
-// What may be said in a configuration beside its sources.
+// The sections of a configuration other than its sources.
 
 import { isPlainRecord } from "../schema/json.ts"
 import { mcpEntry } from "./mcp-shape.ts"
@@ -7,22 +7,22 @@ import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
 
-const scopes = listOf("What they may do.", text("A scope."))
+const scopes = listOf("The caller's scopes.", text("A scope."))
 
 const keyFields = fields(
-  "An API key of somebody; its hash, never itself.",
+  "An API key of a caller: its hash, never the key itself.",
   {
-    hash: text("What `operations hash-key` gives, or a reference to it.", {
+    hash: text("The hash that `operations hash-key` prints, or a reference to it.", {
       refers: true,
       refuse: (value) =>
         HASH.test(value)
           ? undefined
-          : `must be the hash of the key, 64 hexadecimal digits: what "operations hash-key" gives. A key itself does not belong into a file.`,
+          : `must be the hash of the key, 64 hexadecimal digits: what "operations hash-key" prints. Do not write the key itself into a file.`,
     }),
     identity: fields(
-      "Who it is.",
+      "The caller.",
       {
-        id: text("Their name."),
+        id: text("The caller's id."),
         scopes,
         resources: recordOf(
           "Actions by resource, such as project:42.",
@@ -31,7 +31,7 @@ const keyFields = fields(
       },
       { required: ["id", "scopes"] },
     ),
-    id: text("Who it is; short for identity.id."),
+    id: text("The caller's id; short for identity.id."),
     scopes,
   },
   { required: ["hash"] },
@@ -46,14 +46,14 @@ const apiKey: Shape = {
       { required: ["id"], properties: { identity: false } },
     ],
   },
-  check(value, keys, found) {
-    keyFields.check(value, keys, found)
+  check(value, keys, report) {
+    keyFields.check(value, keys, report)
     if (!isPlainRecord(value)) return
     const isShort = value["id"] !== undefined || value["scopes"] !== undefined
     if (value["identity"] !== undefined && isShort) {
-      found.fault(keys, `has "identity" and also "id" or "scopes", which are short for it.`)
+      report.error(keys, `has "identity" and also "id" or "scopes", which are short for it.`)
     } else if (value["identity"] === undefined && value["id"] === undefined) {
-      found.fault(keys, `needs "identity": { id, scopes }, or "id" in short.`)
+      report.error(keys, `needs "identity": { id, scopes }, or "id" in short.`)
     }
   },
 }
@@ -61,11 +61,11 @@ const apiKey: Shape = {
 const jwt = fields(
   "Tokens of an identity provider.",
   {
-    jwksUrl: text("Where its keys are.", { refers: true }),
-    issuer: text("Who it is.", { refers: true }),
-    audience: text("Whom its tokens are for.", { refers: true }),
+    jwksUrl: text("The address of its keys.", { refers: true }),
+    issuer: text("The expected issuer.", { refers: true }),
+    audience: text("The expected audience.", { refers: true }),
     algorithms: listOf("Allowed algorithms.", text("Such as RS256.")),
-    blockPrivate: flag("Its keys are not loaded from private addresses."),
+    blockPrivate: flag("Refuses to load its keys from private addresses."),
   },
   { required: ["jwksUrl", "issuer", "audience"] },
 )
@@ -74,55 +74,56 @@ const jwt = fields(
 export const serverShape: Shape = fields(
   "How the hub is served.",
   {
-    port: number("3000; 0 for any.", { least: 0, most: 65_535, whole: true }),
-    host: text("127.0.0.1. Any other than a loopback needs apiKeys or jwt."),
+    port: number("The port; default: 3000. 0 picks a free one.", {
+      least: 0,
+      most: 65_535,
+      whole: true,
+    }),
+    host: text(
+      "The address; default: 127.0.0.1. Other than loopback addresses need apiKeys or jwt.",
+    ),
     title: text("The hub's name."),
     description: text("What the hub is for."),
-    basePath: text("In front of every path.", {
+    basePath: text("A prefix of every path.", {
       refuse: (value) => (value.startsWith("/") ? undefined : `must start with "/".`),
     }),
     apiKeys: listOf("Who may call, by API key.", apiKey),
     jwt,
-    allowedHosts: listOf("Names that the server answers to.", text("A host.")),
+    allowedHosts: listOf("Host names that the server accepts.", text("A host.")),
     allowedOrigins: listOf("Web pages that may call.", text("An origin.")),
-    trustedProxies: listOf("Proxies whose word counts.", text("An address or a range.")),
+    trustedProxies: listOf(
+      "Proxies whose forwarding headers are trusted.",
+      text("An address or a range."),
+    ),
     cors: fields(
-      "Web pages of other origins.",
-      { origins: listOf("Which.", text("An origin.")) },
+      "Access for web pages of other origins.",
+      { origins: listOf("The allowed origins.", text("An origin.")) },
       { required: ["origins"] },
     ),
     rateLimit: fields(
-      "Requests of one caller.",
+      "Limits the requests of a caller.",
       {
-        requests: number("How many.", { least: 1, whole: true }),
-        windowMs: number("Within how many milliseconds.", { least: 1 }),
+        requests: number("The number of requests.", { least: 1, whole: true }),
+        windowMs: number("The length of the window in milliseconds.", { least: 1 }),
       },
       { required: ["requests"] },
     ),
     mcp: flag("Serves /mcp; on where @modelcontextprotocol/server is installed."),
     websocket: flag("Serves /ws; on where ws is installed."),
     errors: oneOf(
-      "What callers read of errors that were not written for them; expose on a loopback address without authentication and proxies, hide otherwise.",
+      "Whether callers see the messages of internal errors; default: expose on a loopback address without authentication and proxies, hide otherwise.",
       ["expose", "hide"],
     ),
-    console: flag("Serves the console, a page at /; on."),
+    console: flag("Serves the console at /; on by default."),
   },
   { hints: { hostname: `Write "host".`, auth: `Write "apiKeys" or "jwt".` } },
 )
 
 /** How operations run. */
 export const registryShape: Shape = fields("How operations run.", {
-  timeout: number("Milliseconds that a call may take; 30,000.", { least: 1 }),
-  output: oneOf("What becomes of results that do not match their schema.", [
-    "warn",
-    "strict",
-    "off",
-  ]),
-  normalize: oneOf("What becomes of members that a schema does not name.", [
-    "strip",
-    "keep",
-    "off",
-  ]),
+  timeout: number("Timeout of a call in milliseconds; default: 30,000.", { least: 1 }),
+  output: oneOf("How to treat results that do not match their schema.", ["warn", "strict", "off"]),
+  normalize: oneOf("How to treat members that a schema does not name.", ["strip", "keep", "off"]),
 })
 
 export const TOP_LEVEL = ["sources", "mcpServers", "server", "registry", "$schema"] as const
@@ -144,7 +145,7 @@ export const configSchema: Readonly<Record<string, unknown>> = {
       ],
     },
     mcpServers: recordOf(
-      "MCP servers as editors keep them; each is a source of its name.",
+      "MCP servers in the format of editors; each becomes a source with its name.",
       mcpEntry,
     ).schema,
     server: serverShape.schema,

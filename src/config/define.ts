@@ -1,13 +1,13 @@
 import type { OperationsConfig } from "./model.ts"
 
-/** What a configuration that is a function is told. */
+/** The argument of a configuration that is a function. */
 export interface ConfigContext {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder of the file. */
   readonly baseDir: string
 }
 
-/** A configuration, or what gives one: for what has to be looked up or started first. */
+/** Returns a configuration: for values that you have to look up or start first. */
 export type ConfigFunction = (
   context: ConfigContext,
 ) => OperationsConfig | Promise<OperationsConfig>
@@ -15,7 +15,7 @@ export type ConfigFunction = (
 export type UserConfig = OperationsConfig | ConfigFunction
 
 /**
- * Gives back what it is given, with the types of a configuration.
+ * Returns its argument, typed as a configuration.
  *
  * ```ts
  * export default defineConfig({ sources: { tools: { scan: "./operations" } } })

@@ -16,7 +16,7 @@ export interface Place {
   readonly column?: number | undefined
 }
 
-/** Where something is in the file, by the keys that lead to it. */
+/** Finds a place in the file by the keys that lead to it. */
 export type Locate = (keys: readonly string[]) => Place | undefined
 
 export interface ConfigErrorDetails {
@@ -24,11 +24,11 @@ export interface ConfigErrorDetails {
   readonly faults: readonly ConfigFault[]
 }
 
-const MOST_SHOWN = 10
+const MAX_LISTED = 10
 const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/
-const LONGEST_KEY = 60
+const MAX_KEY_LENGTH = 60
 
-/** A configuration that cannot be used: every mistake that was found, each with its line and its cure. */
+/** An invalid configuration: lists every mistake, each with its line and how to fix it. */
 export class ConfigError extends CallError<"VALIDATION_ERROR", ConfigErrorDetails> {
   readonly faults: readonly ConfigFault[]
   readonly file: string | undefined
@@ -51,7 +51,7 @@ export class ConfigError extends CallError<"VALIDATION_ERROR", ConfigErrorDetail
   }
 }
 
-/** A fault at the place of some keys. */
+/** Makes a fault located at the given keys. */
 export function faultAt(
   keys: readonly string[],
   message: string,
@@ -59,7 +59,7 @@ export function faultAt(
 ): ConfigFault {
   const place = locate?.(keys)
   return {
-    path: pathText(keys),
+    path: formatPath(keys),
     message,
     ...(place !== undefined && { line: place.line }),
     ...(place?.column !== undefined && { column: place.column }),
@@ -67,19 +67,19 @@ export function faultAt(
 }
 
 /** Keys as a person would write them: `sources.github.tags[0]`, `sources["my api"]`. */
-export function pathText(keys: readonly string[]): string {
+export function formatPath(keys: readonly string[]): string {
   return keys
     .map((key, at) => {
       if (/^\d+$/.test(key)) return `[${key}]`
-      const shown = key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY)}…` : key
+      const shown = key.length > MAX_KEY_LENGTH ? `${key.slice(0, MAX_KEY_LENGTH)}…` : key
       if (!PLAIN_KEY.test(key)) return `[${JSON.stringify(shown)}]`
       return at === 0 ? shown : `.${shown}`
     })
     .join("")
 }
 
-/** One fault as a line: where, which, and what to do. */
-export function faultText(fault: ConfigFault, file: string | undefined): string {
+/** Formats a fault as one line: place, path, and what to do. */
+export function formatFault(fault: ConfigFault, file: string | undefined): string {
   const line = fault.line === undefined ? "" : `:${fault.line}`
   const column = fault.line === undefined || fault.column === undefined ? "" : `:${fault.column}`
   const where = file === undefined ? "" : `${file}${line}${column}: `
@@ -88,7 +88,7 @@ export function faultText(fault: ConfigFault, file: string | undefined): string 
 }
 
 function messageOf(faults: readonly ConfigFault[], file: string | undefined): string {
-  const lines = faults.slice(0, MOST_SHOWN).map((fault) => faultText(fault, file))
-  if (faults.length > MOST_SHOWN) lines.push(`… and ${faults.length - MOST_SHOWN} more mistakes`)
+  const lines = faults.slice(0, MAX_LISTED).map((fault) => formatFault(fault, file))
+  if (faults.length > MAX_LISTED) lines.push(`… and ${faults.length - MAX_LISTED} more mistakes`)
   return lines.join("\n")
 }

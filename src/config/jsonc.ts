@@ -1,7 +1,7 @@
-// One idea: a reader of JSON with comments that knows where everything was, and quotes nothing of it.
+// A parser for JSON with comments that records the place of each part. Its errors quote nothing of the text.
 
 import { setOwn } from "../schema/json.ts"
-import { locateIn, type LocatedData, type LocatedNode, placeAt, TextFault } from "./located.ts"
+import { locateIn, type LocatedData, type LocatedNode, placeAt, ParseError } from "./located.ts"
 
 const MAX_DEPTH = 200
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
@@ -11,7 +11,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["null", null],
 ])
 
-/** Reads JSON, comments and commas at the end of lists included. Throws a `TextFault`. */
+/** Parses JSON with comments and trailing commas. Throws a `ParseError`. */
 export function readJsonc(text: string): LocatedData {
   const root: LocatedNode = { at: 0, children: new Map() }
   const value = new Reader(text).document(root)
@@ -29,7 +29,7 @@ class Reader {
   document(root: LocatedNode): unknown {
     if (this.#text.startsWith("\uFEFF")) this.#at = 1
     this.#blank()
-    if (this.#at >= this.#text.length) throw new TextFault("is empty", undefined)
+    if (this.#at >= this.#text.length) throw new ParseError("is empty", undefined)
     const value = this.#value(root, 0)
     this.#blank()
     if (this.#at < this.#text.length) this.#fail("has something after its end")
@@ -105,9 +105,9 @@ class Reader {
   }
 
   #number(): number {
-    const found = this.#match(NUMBER)
-    if (found === undefined) this.#fail("needs a value here: a text needs quotation marks")
-    return Number(found)
+    const digits = this.#match(NUMBER)
+    if (digits === undefined) this.#fail("needs a value here: a text needs quotation marks")
+    return Number(digits)
   }
 
   #word(): string | undefined {
@@ -120,7 +120,7 @@ class Reader {
     return undefined
   }
 
-  /** Past white space and comments. */
+  /** Skips white space and comments. */
   #blank(): void {
     for (;;) {
       while (/\s/.test(this.#peek())) this.#at++
@@ -149,12 +149,12 @@ class Reader {
 
   #match(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at
-    const found = pattern.exec(this.#text)?.[0]
-    if (found !== undefined) this.#at += found.length
-    return found
+    const matched = pattern.exec(this.#text)?.[0]
+    if (matched !== undefined) this.#at += matched.length
+    return matched
   }
 
   #fail(message: string): never {
-    throw new TextFault(message, placeAt(this.#text, this.#at))
+    throw new ParseError(message, placeAt(this.#text, this.#at))
   }
 }

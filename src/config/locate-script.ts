@@ -1,19 +1,19 @@
-// One idea: finding a key of an object literal in TypeScript without understanding TypeScript.
+// Finds a key of an object literal in TypeScript with a tokenizer instead of a parser.
 
 import type { Locate } from "./error.ts"
 import { placeAt } from "./located.ts"
 
-/** A bracket that is open. */
+/** An open bracket. */
 interface Frame {
   readonly bracket: string
   /** In braces, the key whose value is being read; in brackets, the number of the item. */
   key: string | undefined
-  /** Where an item or a key begins. */
+  /** The offset at which an item or a key begins. */
   at: number
 }
 
 /** A key or an item, and the keys that lead to it from its outermost object. */
-interface Found {
+interface KeyPosition {
   readonly keys: readonly string[]
   readonly at: number
 }
@@ -21,24 +21,24 @@ interface Found {
 const TOKEN =
   /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|[\p{L}\p{N}_$]+|[{}[\](),:`]|\S/gu
 const WORD = /^[\p{L}\p{N}_$"']/u
-/** After these a slash begins a pattern; after anything else it divides. */
+/** After these tokens a slash begins a regular expression; after anything else it is a division. */
 const BEFORE_PATTERN = /^(?:[=(,:[!&|?{};+*%~^<>-]|return|typeof|case)$/
 const PATTERN = /\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y
 
 /**
- * Where keys stand in a script: the very path if it is written out, else a name that occurs once, else
- * as much of the path as there is. `undefined` when nothing of it is found.
+ * Finds the place of keys in a script: the exact path if it is written out, else a name that occurs once,
+ * else the longest part of the path that exists. `undefined` when nothing matches.
  */
 export function locateInScript(text: string): Locate {
-  let found: readonly Found[] | undefined
+  let found: readonly KeyPosition[] | undefined
   return (keys) => {
     found ??= scan(text)
-    const at = bestOf(found, keys)
+    const at = findPosition(found, keys)
     return at === undefined ? undefined : placeAt(text, at)
   }
 }
 
-function bestOf(found: readonly Found[], keys: readonly string[]): number | undefined {
+function findPosition(found: readonly KeyPosition[], keys: readonly string[]): number | undefined {
   const exact = found.find((one) => isSame(one.keys, keys))
   if (exact !== undefined) return exact.at
   // Parts of a configuration are often constants of their own.
@@ -46,15 +46,15 @@ function bestOf(found: readonly Found[], keys: readonly string[]): number | unde
   const named = /^\d*$/.test(last ?? "") ? [] : found.filter((one) => one.keys.at(-1) === last)
   if (named.length === 1) return named[0]?.at
   const above = keys.slice(0, -1)
-  return above.length === 0 ? undefined : bestOf(found, above)
+  return above.length === 0 ? undefined : findPosition(found, above)
 }
 
 function isSame(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((key, at) => key === right[at])
 }
 
-function scan(text: string): readonly Found[] {
-  const found: Found[] = []
+function scan(text: string): readonly KeyPosition[] {
+  const found: KeyPosition[] = []
   const frames: Frame[] = []
   let before = ""
   let at = 0
@@ -66,20 +66,20 @@ function scan(text: string): readonly Found[] {
     at = token.at + token.text.length
     if (token.text === "`") at = endOfTemplate(text, at)
     if (/^\/[/*]/.test(token.text)) continue
-    read(token.text, token.at, before, nextAfter(text, at), frames, found)
+    readToken(token.text, token.at, before, nextAfter(text, at), frames, found)
     before = token.text
   }
   return found
 }
 
-/** Takes in one token. */
-function read(
+/** Processes one token. */
+function readToken(
   token: string,
   at: number,
   before: string,
   next: string,
   frames: Frame[],
-  found: Found[],
+  found: KeyPosition[],
 ): void {
   const top = frames.at(-1)
   const isFirst = before === "{" || before === ","
@@ -100,7 +100,7 @@ function read(
   }
 }
 
-/** The keys from the outermost literal on; calls such as `defineConfig(` start anew. */
+/** The keys from the outermost literal on; a call such as `defineConfig(` starts a new path. */
 function keysOf(frames: readonly Frame[]): readonly string[] {
   const start = frames.findLastIndex((frame) => frame.bracket === "(" || frame.key === undefined)
   return frames.slice(start + 1).map((frame) => frame.key ?? "")
@@ -122,7 +122,7 @@ function tokenAt(
   return { text: match[0], at: match.index }
 }
 
-/** The next thing that is neither blank nor a comment. */
+/** The next token that is not a comment. */
 function nextAfter(text: string, from: number): string {
   let at = from
   for (;;) {
@@ -134,7 +134,7 @@ function nextAfter(text: string, from: number): string {
   }
 }
 
-/** The place after the backtick that ends a template, past templates inside it. */
+/** The offset after the backtick that ends a template; skips nested templates. */
 function endOfTemplate(text: string, from: number): number {
   let depth = 0
   for (let at = from; at < text.length; at++) {

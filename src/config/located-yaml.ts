@@ -1,11 +1,11 @@
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from "js-yaml"
 import { isCallError } from "../core/errors.ts"
 import { readYaml } from "../sources/openapi/yaml.ts"
-import { locateIn, type LocatedData, type LocatedNode, placeAt, TextFault } from "./located.ts"
+import { locateIn, type LocatedData, type LocatedNode, placeAt, ParseError } from "./located.ts"
 
 const MAX_DEPTH = 200
 
-/** Reads one YAML document with the places of its parts. Throws a `TextFault`. */
+/** Parses one YAML document and records the place of each part. Throws a `ParseError`. */
 export function readLocatedYaml(text: string): LocatedData {
   const events = parse(text)
   const root: LocatedNode = { at: 0, children: new Map() }
@@ -20,11 +20,11 @@ function parse(text: string): readonly Event[] {
     if (!(thrown instanceof YAMLException)) throw thrown
     const { mark } = thrown
     const place = mark === undefined ? undefined : placeAt(mark.buffer, mark.position)
-    throw new TextFault(`is not YAML: ${unquoted(thrown.reason)}`, place)
+    throw new ParseError(`is not YAML: ${unquoted(thrown.reason)}`, place)
   }
 }
 
-/** A reason of the parser without what it quotes of the text. */
+/** The parser's message without quoted text. */
 function unquoted(reason: string): string {
   return reason.replace(/"[^"]*"?|'[^']*'?|<[^>]*>|!\S*/g, "…").slice(0, 200)
 }
@@ -35,18 +35,18 @@ function valueOf(text: string): unknown {
   } catch (thrown) {
     if (!isCallError(thrown)) throw thrown
     const place = thrown.details as { line: number; column: number } | undefined
-    // With a place comes a piece of the text, which may be secret.
+    // Errors with a place quote the text, which may contain secrets.
     if (place !== undefined) {
-      throw new TextFault("has something that YAML cannot say here: a tag or an alias?", {
+      throw new ParseError("has an unsupported tag or alias here", {
         line: place.line,
         column: place.column,
       })
     }
-    throw new TextFault(thrown.message.replace(/^The file /, "").replace(/\.$/, ""), undefined)
+    throw new ParseError(thrown.message.replace(/^The file /, "").replace(/\.$/, ""), undefined)
   }
 }
 
-/** Goes through the events, and keeps where each key and each item began. */
+/** Walks the events and records where each key and each item begins. */
 class Walker {
   readonly #text: string
   readonly #events: readonly Event[]
@@ -79,7 +79,7 @@ class Walker {
         this.#next++
         this.#keep(node, getScalarValue(this.#text, event), child)
       } else {
-        // A key that is no text: whatever it is, it is none of ours.
+        // A key that is not a scalar: no configuration has one, so skip it.
         this.#node({ at: node.at, children: new Map() })
       }
       this.#node(child)
@@ -88,7 +88,7 @@ class Walker {
 
   #keep(node: LocatedNode, key: string, child: LocatedNode): void {
     if (node.children.has(key) && key !== "<<") {
-      throw new TextFault(
+      throw new ParseError(
         "has a name twice in one object: the second one is here",
         placeAt(this.#text, child.at),
       )

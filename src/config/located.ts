@@ -1,20 +1,20 @@
 import type { Locate, Place } from "./error.ts"
 
-/** Data that was read from a text, and where its parts were. */
+/** Parsed data, and a lookup for the place of each part in its text. */
 export interface LocatedData {
   readonly value: unknown
   readonly where: Locate
 }
 
-/** Where the parts of a value stand in its text. */
+/** The offsets of a value and its children in the text. */
 export interface LocatedNode {
-  /** Of its key, where it has one. */
+  /** The offset of its key, if it has one. */
   readonly at: number
   readonly children: Map<string, LocatedNode>
 }
 
-/** A text that could not be read. The message shows nothing of it: secrets may be in it. */
-export class TextFault extends Error {
+/** A syntax error in a file. The message quotes nothing of the text, which may contain secrets. */
+export class ParseError extends Error {
   readonly place: Place | undefined
 
   constructor(message: string, place: Place | undefined) {
@@ -32,7 +32,7 @@ export function placeAt(text: string, offset: number): Place {
   return { line, column: before.length - start + 1 }
 }
 
-/** Finds the place of keys, or of as many of them as there are: what is missing is missing there. */
+/** Finds the place of keys; for missing ones, the place of the nearest parent that exists. */
 export function locateIn(text: string, root: LocatedNode): Locate {
   return (keys) => {
     let node = root

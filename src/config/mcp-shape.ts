@@ -1,19 +1,19 @@
-// An MCP server as editors keep it: other names for the same, and names that are the editor's own.
+// MCP server entries in the format of editors: alternative field names, and fields that only editors use.
 
 import { isPlainRecord, setOwn } from "../schema/json.ts"
 import { MCP_FIELDS } from "../sources/mcp/config-fields.ts"
 import {
   checkNames,
-  type Findings,
+  type IssueReporter,
   isGiven,
   kindOf,
   type Keys,
   type Shape,
-  unknownKind,
+  unknownKindMessage,
 } from "./shape.ts"
 import { parseReferences } from "./references.ts"
 
-/** What others call the same. */
+/** Alternative names of our fields. */
 const ALIASES: Readonly<Record<string, string>> = {
   environment: "env",
   serverUrl: "url",
@@ -21,7 +21,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   transportType: "type",
 }
 
-/** Fields that are looked at here; the rest is checked when the server is connected to. */
+/** Fields that are checked here; the others are checked when the server is connected. */
 const CHECKED: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   command: (value) =>
     isText(value) || (isList(value) && value.length > 0) ? undefined : "must name a program.",
@@ -68,26 +68,26 @@ export const mcpEntry: Shape = {
       { required: ["httpUrl"] },
     ],
   },
-  check(value, keys, found) {
+  check(value, keys, report) {
     if (!isPlainRecord(value)) {
-      found.fault(keys, `must be an object with "command" or "url", got ${kindOf(value)}.`)
+      report.error(keys, `must be an object with "command" or "url", got ${kindOf(value)}.`)
       return
     }
-    // Editors keep much beside: only what looks like a name of ours misspelt is a mistake.
-    checkNames(value, keys, found, KNOWN, { open: true })
-    checkWay(value, keys, found)
+    // Editors have fields of their own: only names that look like a misspelling of ours are mistakes.
+    checkNames(value, keys, report, KNOWN, { open: true })
+    checkTransport(value, keys, report)
     for (const [name, refuse] of Object.entries(CHECKED)) {
-      const given = ownName(value, name)
-      if (given === undefined) continue
-      const refusal = refuse(value[given])
-      if (refusal !== undefined) found.fault([...keys, given], refusal)
+      const field = ownName(value, name)
+      if (field === undefined) continue
+      const refusal = refuse(value[field])
+      if (refusal !== undefined) report.error([...keys, field], refusal)
     }
-    checkTexts(value, keys, found)
+    checkTexts(value, keys, report)
   },
 }
 
-/** An entry with names of ours; numbers and flags among texts become texts. */
-export function plainEntry(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** Converts an entry to our field names; numbers and booleans in `args`, `env` and `headers` become strings. */
+export function toPlainEntry(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(entry)) {
     if (value === undefined || value === null || key === "enabled") continue
@@ -103,47 +103,55 @@ export function plainEntry(entry: Readonly<Record<string, unknown>>): Record<str
   return out
 }
 
-function checkWay(value: Readonly<Record<string, unknown>>, keys: Keys, found: Findings): void {
+function checkTransport(
+  value: Readonly<Record<string, unknown>>,
+  keys: Keys,
+  report: IssueReporter,
+): void {
   const isOwn = isGiven(value, "transport") && typeof value["transport"] !== "string"
   const ways = ["command", "url"].filter((name) => ownName(value, name) !== undefined)
   if (isOwn) ways.push("transport")
   if (ways.length === 1) return
-  // A misspelt one was told of already.
-  if (ways.length === 0 && hasNear(value)) return
+  // A misspelling has been reported already.
+  if (ways.length === 0 && hasMisspelling(value)) return
   const got = ways.length === 0 ? "neither" : "both"
-  found.fault(keys, `needs either "command" (a program) or "url" (an address); it has ${got}.`)
+  report.error(keys, `needs either "command" (a program) or "url" (an address); it has ${got}.`)
 }
 
-function hasNear(value: Readonly<Record<string, unknown>>): boolean {
+function hasMisspelling(value: Readonly<Record<string, unknown>>): boolean {
   let isNear = false
   checkNames(
     value,
     [],
-    { fault: () => (isNear = true), warn: () => undefined },
+    { error: () => (isNear = true), warn: () => undefined },
     ["command", "url"],
     { open: true },
   )
   return isNear
 }
 
-/** Under which of its names something is given. */
+/** The name or alias under which a field is present. */
 function ownName(value: Readonly<Record<string, unknown>>, name: string): string | undefined {
   if (isGiven(value, name)) return name
   return Object.keys(ALIASES).find((alias) => ALIASES[alias] === name && isGiven(value, alias))
 }
 
-/** References in what is filled in here; in commands, `${…}` may be meant for somebody else. */
-function checkTexts(value: Readonly<Record<string, unknown>>, keys: Keys, found: Findings): void {
+/** Checks references in `env` and `headers`; in commands, `${…}` may be meant for another program. */
+function checkTexts(
+  value: Readonly<Record<string, unknown>>,
+  keys: Keys,
+  report: IssueReporter,
+): void {
   for (const name of ["env", "headers"]) {
-    const given = ownName(value, name)
-    const record = given === undefined ? undefined : value[given]
-    if (given === undefined || !isPlainRecord(record)) continue
+    const field = ownName(value, name)
+    const record = field === undefined ? undefined : value[field]
+    if (field === undefined || !isPlainRecord(record)) continue
     for (const [key, item] of Object.entries(record)) {
       if (typeof item !== "string") continue
       const odd = parseReferences(item).find((part) => part.kind === "unknown")
-      // What editors ask their user for: that server cannot be used, yet the others can.
+      // `${input:…}` is a prompt of editors: that server cannot be used, but the others can.
       if (odd?.kind === "unknown" && odd.name !== "input") {
-        found.fault([...keys, given, key], unknownKind(odd.name))
+        report.error([...keys, field, key], unknownKindMessage(odd.name))
       }
     }
   }

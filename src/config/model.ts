@@ -1,4 +1,4 @@
-// What a user writes in `operations.config.ts`, and the same with everything filled in.
+// The types of `operations.config.ts`, and of the resolved configuration.
 
 import type { MCPClientConfig } from "../sources/mcp/config.ts"
 import type { CallHeaders } from "../core/call-headers.ts"
@@ -12,25 +12,25 @@ import type {
   Visibility,
 } from "../core/types.ts"
 
-/** Who may call what of a source; the first rule that matches counts. */
+/** Who may call which operations of a source; the first matching rule applies. */
 export interface AccessRule extends AccessControl {
   /** Ids or names, `*` for any part: `"issues.*"`; default: every operation of the source. */
   readonly match?: string | readonly string[] | undefined
 }
 
-/** What may be said of any source. */
+/** Options that every kind of source has. */
 export interface CommonSource {
-  /** In front of its operations; default: the source's name. */
+  /** The prefix of its operation ids; default: the source's name. */
   readonly namespace?: string | undefined
   /** Only these operations, by name or id; `*` stands for any part. */
   readonly include?: string | readonly string[] | undefined
   readonly exclude?: string | readonly string[] | undefined
-  /** New names by old ones. */
+  /** New operation names by old name. */
   readonly rename?: Readonly<Record<string, string>> | undefined
-  /** `internal` operations are for other operations alone, and never served. */
+  /** `internal` operations can be called by other operations only and are never served. */
   readonly visibility?: Visibility | undefined
   readonly access?: AccessRule | readonly AccessRule[] | undefined
-  /** A hub without it is not ready, as `/readyz` says; default: brokers, and nothing else. */
+  /** While it is missing, `/readyz` reports the hub as not ready; default: `true` for brokers only. */
   readonly required?: boolean | undefined
   readonly disabled?: boolean | undefined
 }
@@ -47,13 +47,13 @@ export interface OpenAPISource extends CommonSource {
   readonly openapi: string
   /** Where requests go; default: the servers that the document names. */
   readonly baseUrl?: string | undefined
-  /** Sent with each request; values may refer: `"Bearer ${env:TOKEN}"`. Functions receive who calls. */
+  /** Sent with each request; values may contain references: `"Bearer ${env:TOKEN}"`. Functions receive the caller. */
   readonly headers?: CallHeaders | undefined
   /** Sent when the document is loaded, and nowhere else. */
   readonly documentHeaders?: Readonly<Record<string, string>> | undefined
-  /** Send `documentHeaders` over plain http to another machine: for a network that only you reach. */
+  /** Allow `documentHeaders` over plain http to another machine: for private networks. */
   readonly insecure?: boolean | undefined
-  /** Refuse private addresses for the document and for calls, also where a public name resolves to one. */
+  /** Refuse private addresses for the document and for calls, including public names that resolve to one. */
   readonly blockPrivate?: boolean | undefined
   readonly normalize?: NormalizeMode | undefined
   readonly output?: OutputMode | undefined
@@ -67,38 +67,38 @@ export interface OpenAPISource extends CommonSource {
 
 /** The tools of an MCP server. */
 export interface MCPSource extends CommonSource {
-  /** A command line, an http(s) address, or an entry as editors have it. */
+  /** A command line, an http(s) address, or an entry in the format of editors. */
   readonly mcp: string | MCPClientConfig
-  /** Sent with each request to a server on the web; values may refer. Functions receive who calls. */
+  /** Sent with each request to an HTTP server; values may contain references. Functions receive the caller. */
   readonly headers?: CallHeaders | undefined
-  /** Variables of the server's process; values may refer. */
+  /** Environment variables of the server's process; values may contain references. */
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** Refuse a server on a private address, also where a public name resolves to one. */
+  /** Refuse a server on a private address, including public names that resolve to one. */
   readonly blockPrivate?: boolean | undefined
 }
 
 /** The operations of another hub, or of the workers behind a broker. */
 export interface RemoteSource extends CommonSource {
   /**
-   * Where it is: `https://tools.example.com`, or its WebSocket, `wss://…/ws`.
+   * The address of a hub: `https://tools.example.com`, or its WebSocket, `wss://…/ws`.
    *
-   * A broker: `nats://…` or `tls://…` (several servers of one cluster with commas between), `redis://…` or
-   * `rediss://…`.
+   * The address of a broker: `nats://…` or `tls://…` (separate the servers of a cluster by commas), `redis://…`
+   * or `rediss://…`.
    */
   readonly remote: string
   /**
-   * A token or API key, by reference: `"${env:TOKEN}"`. NATS knows tokens, too. A function receives who
-   * calls: callers with tokens of their own get connections of their own to the hub.
+   * A token or API key, by reference: `"${env:TOKEN}"`. NATS accepts tokens, too. A function receives
+   * the caller: callers with their own tokens get their own connections to the hub.
    */
   readonly token?: Secret | undefined
-  /** Sent when a connection to a hub is opened. Functions receive who calls, as that of `token`. */
+  /** Sent when a connection to a hub is opened. Functions receive the caller, like that of `token`. */
   readonly headers?: CallHeaders | undefined
-  /** At a broker: whom the hub calls as, which is also its login where there is a `password`. */
+  /** For a broker: the name under which the hub calls; with a `password`, also its login. */
   readonly user?: string | undefined
   readonly password?: string | undefined
-  /** What the workers' addresses at the broker begin with: "operations". */
+  /** The prefix of the workers' subjects or channels; default: "operations". */
   readonly prefix?: string | undefined
-  /** What a broker's certificate is checked with, and what the hub shows it: texts of PEM files, by reference. */
+  /** The CA for the broker's certificate, and the hub's own certificate: PEM texts, by reference. */
   readonly tls?:
     | {
         readonly ca?: string | undefined
@@ -107,34 +107,34 @@ export interface RemoteSource extends CommonSource {
       }
     | undefined
   /**
-   * A broker on another machine may do without TLS and credentials, and a hub there receives `token` and
-   * `headers` without TLS: for a network that only you reach.
+   * Allow a broker on another machine without TLS and credentials, and sending `token` and `headers` to a hub
+   * without TLS: for private networks.
    */
   readonly insecure?: boolean | undefined
-  /** Refuse a hub on a private address, also where a public name resolves to one. */
+  /** Refuse a hub on a private address, including public names that resolve to one. */
   readonly blockPrivate?: boolean | undefined
-  /** Tells workers behind a broker who calls, signed; without it they hear of the hub alone. */
+  /** Sends signed caller identities to the workers; without it they see the hub as the caller. */
   readonly ticket?: TicketConfig | undefined
 }
 
-/** How a hub signs whom it calls for. */
+/** How a hub signs the identity of its callers. */
 export interface TicketConfig {
-  /** Who signs: what the workers' verifiers expect. */
+  /** The issuer that the workers' verifiers expect. */
   readonly issuer: string
-  /** Whom it is for: what the workers' verifiers expect. */
+  /** The audience that the workers' verifiers expect. */
   readonly audience: string
   /** The private key, Ed25519, as PEM (PKCS #8) or JWK, by reference: `"${file:./hub-key.pem}"`. */
   readonly key: string
-  /** Which of the verifiers' keys it belongs to, where they have several. */
+  /** The id of the matching key, when the verifiers have several. */
   readonly keyId?: string | undefined
-  /** What the hub itself may see when it asks for the list of operations. */
+  /** The hub's own scopes when it lists the operations. */
   readonly scopes?: readonly string[] | undefined
 }
 
 export type SourceConfig = ScanSource | OpenAPISource | MCPSource | RemoteSource
 export type SourceKind = "scan" | "openapi" | "mcp" | "remote"
 
-/** An API key of somebody: its hash, as `operations hash-key` gives it or a reference to it; and who it is. */
+/** An API key: its hash (printed by `operations hash-key`, or a reference to it) and the caller's identity. */
 export type ApiKeyConfig =
   | { readonly hash: string; readonly identity: Identity }
   /** The same in short. */
@@ -146,9 +146,9 @@ export type ApiKeyConfig =
 
 /** How the hub is served. */
 export interface ServerConfig {
-  /** 3000; 0 for any. */
+  /** Default: 3000; 0 picks a free port. */
   readonly port?: number | undefined
-  /** 127.0.0.1. Any other than a loopback needs `apiKeys` or `jwt`. */
+  /** Default: 127.0.0.1. Other than loopback addresses need `apiKeys` or `jwt`. */
   readonly host?: string | undefined
   readonly title?: string | undefined
   readonly description?: string | undefined
@@ -176,17 +176,17 @@ export interface ServerConfig {
   /** `/ws`; on where `ws` is installed. */
   readonly websocket?: boolean | undefined
   /**
-   * What callers read of errors that were not written for them: `hide`, or `expose` for a hub on a loopback address
-   * without authentication and proxies.
+   * Whether callers see the messages of internal errors. Default: `hide`; `expose` on a loopback address without
+   * authentication and proxies.
    */
   readonly errors?: "expose" | "hide" | undefined
-  /** `/`, a page to find, try and watch operations with; on. */
+  /** Serves the console at `/`, a page to find, try and watch operations; on by default. */
   readonly console?: boolean | undefined
 }
 
 /** How operations run. */
 export interface RegistryConfig {
-  /** Milliseconds that a call may take; 30,000. */
+  /** Timeout of a call in milliseconds; default: 30,000. */
   readonly timeout?: number | undefined
   readonly output?: OutputMode | undefined
   readonly normalize?: NormalizeMode | undefined
@@ -194,18 +194,18 @@ export interface RegistryConfig {
 
 /** A configuration: which sources there are, and how they are served. */
 export interface OperationsConfig {
-  /** Where editors find the schema of this file. */
+  /** The address of this file's schema, for editors. */
   readonly $schema?: string | undefined
-  /** By name; or a list, named by `namespace` or by what each points to. */
+  /** Sources by name; or a list, each named by its `namespace` or after its target. */
   readonly sources?: Readonly<Record<string, SourceConfig>> | readonly SourceConfig[] | undefined
-  /** MCP servers as editors keep them; each is a source of its name. */
+  /** MCP servers in the format of editors; each becomes a source with its name. */
   readonly mcpServers?: Readonly<Record<string, unknown>> | undefined
   readonly server?: ServerConfig | undefined
   readonly registry?: RegistryConfig | undefined
 }
 
-/** One source, with a name, and lists where a user may write one word. */
-export interface SettledSource {
+/** A source with its defaults filled in. */
+export interface ResolvedSource {
   readonly name: string
   readonly kind: SourceKind
   readonly namespace: string
@@ -215,19 +215,25 @@ export interface SettledSource {
   readonly visibility: Visibility | undefined
   readonly access: readonly AccessRule[]
   readonly disabled: boolean
-  /** As it was written, references included. */
+  /** The source as written, with unresolved references. */
   readonly config: SourceConfig
 }
 
-/** A configuration as the hub takes it. */
-export interface SettledConfig {
-  readonly sources: readonly SettledSource[]
+/** A valid configuration with its defaults filled in; the input of `createHub`. */
+export interface ResolvedConfig {
+  readonly sources: readonly ResolvedSource[]
   readonly server: ServerConfig
   readonly registry: RegistryConfig
   /** The folder that relative paths start from. */
   readonly baseDir: string
   /** The file it was read from. */
   readonly file: string | undefined
-  /** What works and should be otherwise, such as a secret that is written out. Names, never values. */
+  /** Things that work but should change, such as a literal secret. They contain names, never values. */
   readonly warnings?: readonly ConfigFault[] | undefined
 }
+
+/** @deprecated The old name of `ResolvedSource`. */
+export type SettledSource = ResolvedSource
+
+/** @deprecated The old name of `ResolvedConfig`. */
+export type SettledConfig = ResolvedConfig

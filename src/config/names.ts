@@ -1,11 +1,11 @@
-// A name for a source that has none: from what it points to.
+// Derives a name for an unnamed source from its address, path or command.
 
 import { suggestedNamespace } from "../mcp/names.ts"
 import { splitCommandLine } from "./command-line.ts"
 import type { SourceConfig } from "./model.ts"
 
-/** Parts of a host that say nothing about whose it is. */
-const DULL_LABELS: ReadonlySet<string> = new Set(["www", "api", "mcp", "docs", "raw", "rest"])
+/** Generic host labels that do not identify a service. */
+const GENERIC_LABELS: ReadonlySet<string> = new Set(["www", "api", "mcp", "docs", "raw", "rest"])
 /** Programs that run other programs. */
 const RUNNERS: ReadonlySet<string> = new Set([
   ..."npx npm pnpm pnpx yarn bunx bun deno node tsx uvx uv pipx python python3 docker podman".split(
@@ -14,11 +14,11 @@ const RUNNERS: ReadonlySet<string> = new Set([
   ..."exec dlx run x tool start env cmd".split(" "),
 ])
 
-/** A namespace made of what a source points to: `petstore` for `./apis/petstore.yaml`. */
+/** Derives a namespace from the address, path or command of a source: `petstore` for `./apis/petstore.yaml`. */
 export function sourceName(source: SourceConfig): string {
   if ("scan" in source) return nameOfPath(source.scan)
   if ("openapi" in source) return nameOfAddress(source.openapi)
-  // Of the servers of one cluster the first says it for all.
+  // A cluster is named after its first server.
   if ("remote" in source) return nameOfAddress(source.remote.split(",", 1)[0] ?? "")
   const { mcp } = source
   if (typeof mcp === "string") {
@@ -43,34 +43,34 @@ function nameOfAddress(address: string): string {
     return "source"
   }
   if (host === "") return "source"
-  // An address of numbers, or this machine: nobody's name.
+  // A numeric address has no name in it.
   if (/^[\d.]+$|^\[/.test(host)) return "local"
   const labels = host.split(".")
   const owned = labels.length > 1 ? labels.slice(0, -1) : labels
-  return legal(owned.findLast((label) => !DULL_LABELS.has(label)) ?? host)
+  return toNamespace(owned.findLast((label) => !GENERIC_LABELS.has(label)) ?? host)
 }
 
 function nameOfPath(path: string): string {
   const last = path.split(/[\\/]/).findLast((part) => part !== "" && part !== "." && part !== "..")
   const name = (last ?? "source").replace(/\.(?:json|ya?ml|[cm]?[jt]sx?)$/i, "")
-  return legal(name.replace(/[._-](?:openapi|swagger)$/i, ""))
+  return toNamespace(name.replace(/[._-](?:openapi|swagger)$/i, ""))
 }
 
 function nameOfCommand(words: readonly string[]): string {
-  const said = words.filter((word) => !word.startsWith("-") && !word.includes("="))
-  const what = said.find(
+  const positional = words.filter((word) => !word.startsWith("-") && !word.includes("="))
+  const what = positional.find(
     (word) => !RUNNERS.has(word.replace(/^.*[\\/]/, "").replace(/\.exe$/i, "")),
   )
   if (what === undefined) return "server"
-  // A package: without its scope, its version, and what only says that it is a server.
+  // A package name: remove the scope, the version, and "mcp" or "server" at either end.
   const isPath = /^[./\\~]|^[A-Za-z]:|\.(?:[cm]?[jt]sx?|py|exe|sh|rb|jar)$/.test(what)
   if (isPath) return nameOfPath(what.replace(/\.\w{2,4}$/, ""))
   const bare = what.replace(/^@([^/]+)\//, "").replace(/(?<=.)@.*$/, "")
   const short = bare.replace(/^(?:mcp-server|server|mcp)-|-(?:mcp-server|server|mcp)$/g, "")
   const last = short.split("/").at(-1) ?? short
-  return legal(last === "" ? bare : last)
+  return toNamespace(last === "" ? bare : last)
 }
 
-function legal(text: string): string {
+function toNamespace(text: string): string {
   return suggestedNamespace(text.toLowerCase())
 }

@@ -1,25 +1,25 @@
-// `${env:NAME}` and its kin: finding them in a text. What they stand for is found elsewhere.
+// Parses references such as `${env:NAME}` in a text. Resolving them happens elsewhere.
 
 import { isPlainRecord } from "../schema/json.ts"
-import { pathText } from "./error.ts"
+import { formatPath } from "./error.ts"
 
 export type ReferenceKind = "env" | "file" | "command"
 
 /** One piece of a text. */
 export type TextPart =
   | { readonly kind: "text"; readonly text: string }
-  /** A variable; `fallback` is what stands behind `:-`. */
+  /** A variable; `fallback` is the text after `:-`. */
   | { readonly kind: "env"; readonly name: string; readonly fallback: string | undefined }
   /** A file or a command; the name may hold references itself. */
   | { readonly kind: "file" | "command"; readonly name: string }
-  /** What editors fill in: `${workspaceFolder}`, `${userHome}`. */
+  /** A variable of editors: `${workspaceFolder}`, `${userHome}`. */
   | { readonly kind: "place"; readonly name: string }
-  /** `${vault:x}`: a kind that nobody here knows. */
+  /** An unsupported kind, such as `${vault:x}`. */
   | { readonly kind: "unknown"; readonly name: string }
-  /** `${env:` and the end of the text. */
+  /** `${env:` without a closing brace. */
   | { readonly kind: "open"; readonly name: string }
 
-/** A reference that a configuration makes. Its value is not here. */
+/** A reference in a configuration, without its value. */
 export interface Reference {
   readonly path: string
   readonly kind: ReferenceKind
@@ -41,8 +41,8 @@ const PLACES: ReadonlySet<string> = new Set([
 const MAX_DEPTH = 32
 
 /**
- * The pieces of a text. `$${` stands for `${` itself; what has no form of ours, such as `${a b}`,
- * is text.
+ * Splits a text into plain text and references. `$${` escapes `${`; anything that is not a valid
+ * reference, such as `${a b}`, is text.
  */
 export function parseReferences(text: string): readonly TextPart[] {
   const parts: TextPart[] = []
@@ -75,12 +75,12 @@ export function parseReferences(text: string): readonly TextPart[] {
   return parts
 }
 
-/** Whether a text refers to anything. */
+/** Whether a text contains a reference. */
 export function hasReference(text: string): boolean {
   return text.includes("${") && parseReferences(text).some((part) => part.kind !== "text")
 }
 
-/** Every reference in a value, for whoever wants to say what is needed. */
+/** Lists every reference in a value, so that a command can say which are needed. */
 export function referencesIn(value: unknown): readonly Reference[] {
   const found: Reference[] = []
   collect(value, [], found)
@@ -90,7 +90,7 @@ export function referencesIn(value: unknown): readonly Reference[] {
 function collect(value: unknown, keys: readonly string[], found: Reference[]): void {
   if (keys.length > MAX_DEPTH) return
   if (typeof value === "string") {
-    collectText(value, pathText(keys), found, 0)
+    collectText(value, formatPath(keys), found, 0)
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) collect(item, [...keys, String(index)], found)
   } else if (isPlainRecord(value)) {
@@ -124,7 +124,7 @@ function collectText(text: string, path: string, found: Reference[], depth: numb
   }
 }
 
-/** What stands between the braces; `undefined` when it is no reference. */
+/** Parses the text between the braces; `undefined` when it is not a reference. */
 function partOf(inner: string): TextPart | undefined {
   if (PLACES.has(inner)) return { kind: "place", name: inner }
   const kind = KIND.exec(inner)?.[1]

@@ -1,4 +1,4 @@
-// What may be said of a remote source: another hub, or workers behind a broker.
+// The options of a remote source: another hub, or workers behind a broker.
 
 import { isPlainRecord } from "../schema/json.ts"
 import { address } from "./address-shape.ts"
@@ -27,28 +27,30 @@ export const remote: Readonly<Record<string, Shape>> = {
   ),
   token: secret("A token or API key, by reference: ${env:TOKEN}."),
   headers: headers("Sent with each request to a hub."),
-  user: segment("At a broker: whom the hub calls as; also its login where there is a password."),
+  user: segment(
+    "For a broker: the name under which the hub calls; with a password, also its login.",
+  ),
   password: secret("The password of user at the broker, by reference: ${env:PASSWORD}."),
-  prefix: segment("What the workers' addresses at the broker begin with; default: operations."),
-  tls: fields("What a broker's certificate is checked with, and what the hub shows it.", {
+  prefix: segment("The prefix of the workers' subjects or channels; default: operations."),
+  tls: fields("The CA for the broker's certificate, and the hub's own certificate.", {
     ca: pem("Text of a PEM file, by reference: ${file:ca.pem}."),
     cert: pem("The hub's own certificate, by reference: ${file:hub.pem}."),
     key: secret("The key of that certificate, by reference: ${file:hub-key.pem}."),
   }),
   insecure: flag(
-    "A broker on another machine may do without TLS and credentials, and a hub gets its token without TLS.",
+    "Allows a broker on another machine without TLS and credentials, and sending a hub its token without TLS.",
   ),
   blockPrivate: flag(
-    "A hub on a private address is refused, also where a public name resolves to one.",
+    "Refuses a hub on a private address, including public names that resolve to one.",
   ),
   ticket: fields(
-    "Tells workers behind a broker who calls, signed.",
+    "Sends signed caller identities to workers behind a broker.",
     {
-      issuer: text("Who signs: what the workers' verifiers expect.", { refers: true }),
-      audience: text("Whom it is for: what the workers' verifiers expect.", { refers: true }),
+      issuer: text("The issuer that the workers' verifiers expect.", { refers: true }),
+      audience: text("The audience that the workers' verifiers expect.", { refers: true }),
       key: secret("A private key, Ed25519, as PEM or JWK, by reference: ${file:ticket-key.pem}."),
-      keyId: text("Which of the verifiers' keys it belongs to."),
-      scopes: listOf("What the hub itself may see when it lists operations.", text("A scope.")),
+      keyId: text("The id of the matching key, when the verifiers have several."),
+      scopes: listOf("The hub's own scopes when it lists operations.", text("A scope.")),
     },
     { required: ["issuer", "audience", "key"] },
   ),
@@ -56,12 +58,12 @@ export const remote: Readonly<Record<string, Shape>> = {
 
 const OF_BROKERS = ["user", "password", "prefix", "tls", "ticket"] as const
 
-/** The shape of a remote source, that also says which fields are not for the address it has. */
+/** Extends the shape of a remote source: reports fields that do not apply to its kind of address. */
 export function checkRemote(shape: Shape): Shape {
   return {
     schema: shape.schema,
-    check(value, keys, found) {
-      shape.check(value, keys, found)
+    check(value, keys, report) {
+      shape.check(value, keys, report)
       if (!isPlainRecord(value)) return
       const scheme = schemeOf(value["remote"])
       if (scheme === undefined) return
@@ -69,20 +71,20 @@ export function checkRemote(shape: Shape): Shape {
       for (const name of isBroker ? ["headers", "blockPrivate"] : OF_BROKERS) {
         if (!isGiven(value, name)) continue
         const whose = isBroker ? "another hub" : "a broker, such as nats://…"
-        found.fault([...keys, name], `is for ${whose}; "remote" begins with "${scheme}://".`)
+        report.error([...keys, name], `is for ${whose}; "remote" begins with "${scheme}://".`)
       }
       if (!isBroker) return
       if (scheme.startsWith("redis") && isGiven(value, "token")) {
-        found.fault([...keys, "token"], `is nothing that Redis knows. Give "password".`)
+        report.error([...keys, "token"], `is not supported by Redis. Use "password".`)
       }
       if (isGiven(value, "password") && !isGiven(value, "user") && !scheme.startsWith("redis")) {
-        found.fault([...keys, "password"], `needs "user", whose password it is.`)
+        report.error([...keys, "password"], `needs "user", whose password it is.`)
       }
     },
   }
 }
 
-/** How a text begins that is an address of a hub or a broker. */
+/** The scheme of an address; `undefined` when it is neither that of a hub nor of a broker. */
 function schemeOf(value: unknown): string | undefined {
   const scheme =
     typeof value === "string" ? /^([a-z]+):\/\//i.exec(value)?.[1]?.toLowerCase() : undefined

@@ -1,9 +1,9 @@
-// Headers and credentials: what may hold secrets, and should refer to them.
+// Headers and credentials: values that may be secrets, and should then be references.
 
 import { isPlainRecord } from "../schema/json.ts"
 import {
   fields,
-  type Findings,
+  type IssueReporter,
   type Keys,
   listOf,
   oneOf,
@@ -16,12 +16,12 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const SECRET_HEADER = /^(?:proxy-)?authorization$|^cookie$|(?:api|auth|access)[-_]?(?:key|token)$/i
 
 const value = (secret: boolean): Shape =>
-  text("A value; it may refer: ${env:NAME}.", {
+  text("A value, or a reference: ${env:NAME}.", {
     refers: true,
     secret,
     refuse: (given) =>
       /[\r\n]/.test(given)
-        ? "must be one line: check the end of what it was read from."
+        ? "must be one line. Check for a line break at the end of the file or variable."
         : undefined,
   })
 
@@ -31,17 +31,17 @@ const secret = value(true)
 /** Headers of requests, by name. */
 export function headers(description: string): Shape {
   const record = recordOf(description, orFunction(plain), (name) =>
-    HEADER_NAME.test(name) ? undefined : "is a name that no header can have.",
+    HEADER_NAME.test(name) ? undefined : "is not a valid header name.",
   )
   return {
     schema: record.schema,
-    check(given, keys, found) {
-      // What only a script can say: functions, and headers of the platform's class.
+    check(given, keys, report) {
+      // Only scripts can contain these: functions and `Headers` objects.
       if (typeof given === "function" || given instanceof Headers) return
-      record.check(given, keys, found)
+      record.check(given, keys, report)
       if (!isPlainRecord(given)) return
       for (const [name, one] of Object.entries(given)) {
-        if (SECRET_HEADER.test(name)) secret.check(one, [...keys, name], warningsOf(found))
+        if (SECRET_HEADER.test(name)) secret.check(one, [...keys, name], warningsOnly(report))
       }
     },
   }
@@ -50,15 +50,15 @@ export function headers(description: string): Shape {
 function orFunction(shape: Shape): Shape {
   return {
     schema: shape.schema,
-    check(given, keys, found) {
-      if (typeof given !== "function") shape.check(given, keys, found)
+    check(given, keys, report) {
+      if (typeof given !== "function") shape.check(given, keys, report)
     },
   }
 }
 
-/** What was faulty was told once already. */
-function warningsOf(found: Findings): Findings {
-  return { fault: () => undefined, warn: (keys, message) => found.warn(keys, message) }
+/** Reports warnings only: the errors have been reported already. */
+function warningsOnly(report: IssueReporter): IssueReporter {
+  return { error: () => undefined, warn: (keys, message) => report.warn(keys, message) }
 }
 
 const plainText = (description: string): Shape => text(description, { refers: true })
@@ -76,7 +76,7 @@ const KINDS: Readonly<Record<string, Shape>> = {
       token: secret,
       headerName: text("The header, or the parameter."),
       in: oneOf("Where it goes.", ["header", "query", "cookie"]),
-      prefix: text("In front of it."),
+      prefix: text("A prefix of the value."),
     },
     { required: ["token"] },
   ),
@@ -94,7 +94,7 @@ const KINDS: Readonly<Record<string, Shape>> = {
       clientSecret: secret,
       tokenUrl: plainText("Where tokens are fetched."),
       scopes: listOf("What tokens are for.", text("A scope.")),
-      authMethod: oneOf("How the client shows its secret.", ["basic", "body"]),
+      authMethod: oneOf("Where the client sends its secret.", ["basic", "body"]),
     },
     { required: ["clientId", "clientSecret"] },
   ),
@@ -107,9 +107,9 @@ export function credential(description: string): Shape {
       description: `${description} By reference: \${env:TOKEN}.`,
       anyOf: [{ type: "string", minLength: 1 }, ...Object.values(KINDS).map(withType)],
     },
-    check(given, keys, found) {
-      if (isPlainRecord(given)) checkKind(given, keys, found)
-      else secret.check(given, keys, found)
+    check(given, keys, report) {
+      if (isPlainRecord(given)) checkKind(given, keys, report)
+      else secret.check(given, keys, report)
     },
   }
 }
@@ -119,9 +119,13 @@ function withType(shape: Shape): Shape["schema"] {
   return { ...shape.schema, required: ["type", ...required] }
 }
 
-function checkKind(given: Readonly<Record<string, unknown>>, keys: Keys, found: Findings): void {
+function checkKind(
+  given: Readonly<Record<string, unknown>>,
+  keys: Keys,
+  report: IssueReporter,
+): void {
   const { type } = given
   const shape = typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined
-  if (shape !== undefined) return shape.check(given, keys, found)
-  oneOf("", Object.keys(KINDS)).check(type, [...keys, "type"], found)
+  if (shape !== undefined) return shape.check(given, keys, report)
+  oneOf("", Object.keys(KINDS)).check(type, [...keys, "type"], report)
 }

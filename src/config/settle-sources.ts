@@ -1,21 +1,21 @@
 import { isPlainRecord, setOwn } from "../schema/json.ts"
 import { isNamespace, suggestedNamespace } from "../mcp/names.ts"
-import { mcpEntry, plainEntry } from "./mcp-shape.ts"
-import type { AccessRule, MCPSource, SettledSource, SourceConfig, SourceKind } from "./model.ts"
+import { mcpEntry, toPlainEntry } from "./mcp-shape.ts"
+import type { AccessRule, MCPSource, ResolvedSource, SourceConfig, SourceKind } from "./model.ts"
 import { sourceName } from "./names.ts"
-import { checkNames, type Findings, isGiven, type Keys, kindOf } from "./shape.ts"
+import { checkNames, type IssueReporter, isGiven, type Keys, kindOf } from "./shape.ts"
 import { SOURCE_FIELDS, SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
-const WAYS = SOURCE_KINDS.map((kind) => `"${kind}"`).join(", ")
+const KINDS_TEXT = SOURCE_KINDS.map((kind) => `"${kind}"`).join(", ")
 
-/** Names that people try on a source. */
+/** Hints for field names that users often try on a source. */
 const HINTS: Readonly<Record<string, string>> = {
   command: `Put it into "mcp": { "command": … }.`,
   args: `Put it into "mcp": { "command": …, "args": … }.`,
   url: `Write "openapi" (a document), "mcp" (an MCP server) or "remote" (a hub, or a broker with workers).`,
-  type: `A source is what it names: ${WAYS}.`,
+  type: `A source is what it names: ${KINDS_TEXT}.`,
   path: `Write "scan" (a folder) or "openapi" (a document).`,
   dir: `Write "scan".`,
   folder: `Write "scan".`,
@@ -32,17 +32,20 @@ const HINTS: Readonly<Record<string, string>> = {
   enabled: `Write "disabled": true to leave it out.`,
 }
 
-/** The sources of a configuration, in the order they are written; MCP servers of editors come last. */
-export function settleSources(config: Fields, found: Findings): readonly SettledSource[] {
+/** Resolves the sources of a configuration in the order they are written; entries of `mcpServers` come last. */
+export function resolveSources(config: Fields, report: IssueReporter): readonly ResolvedSource[] {
   const taken = new Map<string, Keys>()
-  const settled: SettledSource[] = []
-  for (const { keys, name, value } of written(config, found)) {
-    const source = settleSource(name, value, keys, found)
+  const settled: ResolvedSource[] = []
+  for (const { keys, name, value } of listEntries(config, report)) {
+    const source = resolveSource(name, value, keys, report)
     if (source === undefined) continue
-    const unique = name === undefined ? numbered(source, taken) : source
+    const unique = name === undefined ? withUniqueName(source, taken) : source
     const other = taken.get(unique.name)
     if (other !== undefined) {
-      found.fault(keys, `has the name of a source in "${other[0]}". Give one of them another name.`)
+      report.error(
+        keys,
+        `has the name of a source in "${other[0]}". Give one of them another name.`,
+      )
     }
     taken.set(unique.name, keys)
     settled.push(Object.freeze(unique))
@@ -50,15 +53,15 @@ export function settleSources(config: Fields, found: Findings): readonly Settled
   return Object.freeze(settled)
 }
 
-interface Written {
+interface SourceEntry {
   readonly keys: Keys
   /** `undefined` in a list. */
   readonly name: string | undefined
   readonly value: unknown
 }
 
-function written(config: Fields, found: Findings): readonly Written[] {
-  const out: Written[] = []
+function listEntries(config: Fields, report: IssueReporter): readonly SourceEntry[] {
+  const out: SourceEntry[] = []
   const sources = isGiven(config, "sources") ? config["sources"] : {}
   if (Array.isArray(sources)) {
     for (const [index, value] of sources.entries()) {
@@ -69,69 +72,70 @@ function written(config: Fields, found: Findings): readonly Written[] {
       out.push({ keys: ["sources", name], name, value })
     }
   } else {
-    found.fault(["sources"], `must be an object of sources by name, got ${kindOf(sources)}.`)
+    report.error(["sources"], `must be an object of sources by name, got ${kindOf(sources)}.`)
   }
-  return [...out, ...writtenServers(config, found)]
+  return [...out, ...listServerEntries(config, report)]
 }
 
-/** Servers of editors, each as a source. */
-function writtenServers(config: Fields, found: Findings): readonly Written[] {
+/** The entries of `mcpServers`, each as a source. */
+function listServerEntries(config: Fields, report: IssueReporter): readonly SourceEntry[] {
   if (!isGiven(config, "mcpServers")) return []
   const servers = config["mcpServers"]
   if (!isPlainRecord(servers)) {
-    found.fault(["mcpServers"], `must be an object of servers by name, got ${kindOf(servers)}.`)
+    report.error(["mcpServers"], `must be an object of servers by name, got ${kindOf(servers)}.`)
     return []
   }
-  const out: Written[] = []
+  const out: SourceEntry[] = []
   for (const [name, entry] of Object.entries(servers)) {
     const keys = ["mcpServers", name]
-    mcpEntry.check(entry, keys, found)
+    mcpEntry.check(entry, keys, report)
     if (isPlainRecord(entry)) out.push({ keys, name, value: { mcp: entry } })
   }
   return out
 }
 
-function settleSource(
+function resolveSource(
   name: string | undefined,
   value: unknown,
   keys: Keys,
-  found: Findings,
-): SettledSource | undefined {
+  report: IssueReporter,
+): ResolvedSource | undefined {
   if (!isPlainRecord(value)) {
-    found.fault(keys, `must be an object with one of ${WAYS}, got ${kindOf(value)}.`)
+    report.error(keys, `must be an object with one of ${KINDS_TEXT}, got ${kindOf(value)}.`)
     return undefined
   }
-  if (name === "") found.fault(keys, "needs a name that is not empty.")
-  const kind = kindOfSource(value, keys, found)
+  if (name === "") report.error(keys, "needs a name that is not empty.")
+  const kind = kindOfSource(value, keys, report)
   if (kind === undefined) return undefined
-  // An entry of `mcpServers` was looked at where it stands.
-  if (keys[0] === "sources") checkSource(kind, value, keys, found)
+  // Entries of `mcpServers` have already been checked.
+  if (keys[0] === "sources") checkSource(kind, value, keys, report)
   if (typeof value[kind] !== "string" && kind !== "mcp") return undefined
-  return settledOf(name, kind, plainSource(kind, value))
+  return toResolvedSource(name, kind, withoutEmptyFields(kind, value))
 }
 
-/** Which kind of source it is; says so when it is none or several. */
-function kindOfSource(value: Fields, keys: Keys, found: Findings): SourceKind | undefined {
+/** The kind of a source; reports an error when it has none or several. */
+function kindOfSource(value: Fields, keys: Keys, report: IssueReporter): SourceKind | undefined {
   const kinds = SOURCE_KINDS.filter((kind) => isGiven(value, kind))
   if (kinds.length === 1) return kinds[0]
   if (kinds.length > 1) {
     const both = kinds.map((kind) => `"${kind}"`).join(" and ")
-    found.fault(keys, `has ${both}. Make each a source of its own.`)
+    report.error(keys, `has ${both}. Make each a source of its own.`)
     return undefined
   }
-  // A misspelt or guessed name says more than that one is missing.
-  let isTold = false
+  // A misspelt name is the more useful report; only without one is the missing kind reported.
+  let hasReported = false
   const known = [...new Set(SOURCE_KINDS.flatMap((kind) => Object.keys(SOURCE_FIELDS[kind])))]
-  const tell = {
-    ...found,
-    fault: (at: Keys, message: string) => ((isTold = true), found.fault(at, message)),
+  const reporter = {
+    ...report,
+    error: (at: Keys, message: string) => ((hasReported = true), report.error(at, message)),
   }
-  checkNames(value, keys, tell, known, { hints: HINTS })
-  if (!isTold) found.fault(keys, `must say where its operations come from: give one of ${WAYS}.`)
+  checkNames(value, keys, reporter, known, { hints: HINTS })
+  if (!hasReported)
+    report.error(keys, `must say where its operations come from: give one of ${KINDS_TEXT}.`)
   return undefined
 }
 
-function checkSource(kind: SourceKind, value: Fields, keys: Keys, found: Findings): void {
+function checkSource(kind: SourceKind, value: Fields, keys: Keys, report: IssueReporter): void {
   const known = Object.keys(SOURCE_FIELDS[kind])
   const strange = Object.keys(value).filter((name) => !known.includes(name))
   const isElsewhere = (name: string): SourceKind | undefined =>
@@ -147,32 +151,32 @@ function checkSource(kind: SourceKind, value: Fields, keys: Keys, found: Finding
         : `It is for "${other}" sources.`
     if (hint !== undefined) setOwn(hints, name, hint)
   }
-  checkNames(value, keys, found, known, { hints })
+  checkNames(value, keys, report, known, { hints })
   const sound = Object.fromEntries(Object.entries(value).filter(([name]) => known.includes(name)))
-  SOURCE_SHAPES[kind].check(sound, keys, found)
+  SOURCE_SHAPES[kind].check(sound, keys, report)
 }
 
-/** As it was written, without what was left empty; entries of editors with names of ours. */
-function plainSource(kind: SourceKind, value: Fields): SourceConfig {
+/** The source as written, without empty entries; aliases in MCP entries are replaced by our names. */
+function withoutEmptyFields(kind: SourceKind, value: Fields): SourceConfig {
   const out: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) {
     if (item === null || item === undefined) continue
     setOwn(
       out,
       key,
-      kind === "mcp" && key === "mcp" && isPlainRecord(item) ? plainEntry(item) : item,
+      kind === "mcp" && key === "mcp" && isPlainRecord(item) ? toPlainEntry(item) : item,
     )
   }
   return out as unknown as SourceConfig
 }
 
-function settledOf(
-  given: string | undefined,
+function toResolvedSource(
+  ownName: string | undefined,
   kind: SourceKind,
   config: SourceConfig,
-): SettledSource {
+): ResolvedSource {
   const chosen = typeof config.namespace === "string" ? config.namespace : undefined
-  const name = given ?? chosen ?? sourceName(config)
+  const name = ownName ?? chosen ?? sourceName(config)
   return {
     name,
     kind,
@@ -192,20 +196,20 @@ function isDisabledServer(config: SourceConfig): boolean {
   return typeof mcp === "object" && mcp.disabled === true
 }
 
-/** A rule that requires nothing is one that lets anyone. */
+/** Fills in `requiredScopes`: a rule that requires nothing allows everyone. */
 function ruleOf(rule: AccessRule | null | undefined): AccessRule {
-  // One that is no rule has been reported: its configuration is never used.
+  // An invalid rule has been reported already, and its configuration is never used.
   return Object.freeze({ ...rule, requiredScopes: rule?.requiredScopes ?? [] })
 }
 
 function listOf<TItem>(value: TItem | readonly TItem[] | null | undefined): readonly TItem[] {
-  // A name without a value, in YAML, is as good as none.
+  // In YAML a key without a value is `null`: the same as leaving it out.
   if (value === undefined || value === null) return []
   return Array.isArray(value) ? [...(value as readonly TItem[])] : [value as TItem]
 }
 
-/** Two of a list that point to the same get numbers. */
-function numbered(source: SettledSource, taken: ReadonlyMap<string, Keys>): SettledSource {
+/** Adds a number to the name of a listed source when that name is taken. */
+function withUniqueName(source: ResolvedSource, taken: ReadonlyMap<string, Keys>): ResolvedSource {
   let name = source.name
   for (let count = 2; taken.has(name); count++) name = `${source.name}-${count}`
   if (name === source.name) return source

@@ -3,22 +3,22 @@ import type { OptionsSchema } from "../internal/options.ts"
 import { isPlainRecord } from "../schema/json.ts"
 import { registryShape, serverShape, TOP_LEVEL } from "./config-shapes.ts"
 import { ConfigError, type ConfigFault, faultAt, type Locate } from "./error.ts"
-import type { RegistryConfig, ServerConfig, SettledConfig } from "./model.ts"
-import { settleSources } from "./settle-sources.ts"
-import { checkNames, type Findings, isGiven, kindOf, type Shape } from "./shape.ts"
+import type { RegistryConfig, ServerConfig, ResolvedConfig } from "./model.ts"
+import { resolveSources } from "./settle-sources.ts"
+import { checkNames, type IssueReporter, isGiven, kindOf, type Shape } from "./shape.ts"
 
-export interface SettleOptions {
+export interface ResolveConfigOptions {
   /** The folder that relative paths start from. */
   readonly baseDir: string
   /** The file it was read from. */
   readonly file?: string | undefined
-  /** What the file is called in messages; default: `file`. */
+  /** The file's name in messages; default: `file`. */
   readonly shown?: string | undefined
-  /** Where something is in the file. */
+  /** Finds the line of a key in the file. */
   readonly where?: Locate | undefined
 }
 
-export const SETTLE_OPTIONS: OptionsSchema<SettleOptions> = {
+export const RESOLVE_CONFIG_OPTIONS: OptionsSchema<ResolveConfigOptions> = {
   baseDir: { required: "text" },
   file: "text",
   shown: "text",
@@ -27,7 +27,7 @@ export const SETTLE_OPTIONS: OptionsSchema<SettleOptions> = {
 
 const EXAMPLE = `{ sources: { tools: { scan: "./operations" } } }`
 
-/** What people write for something else. */
+/** Hints for names that users often try. */
 const HINTS: Readonly<Record<string, string>> = {
   source: `Write "sources", an object by name.`,
   servers: `Write "mcpServers" for MCP servers, "server" for how the hub is served.`,
@@ -40,19 +40,19 @@ const HINTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Checks a configuration and fills in what it does not say.
+ * Validates a configuration and fills in the defaults.
  *
- * Throws a `ConfigError` with every mistake that was found. Nothing is read and no reference resolved.
+ * Throws a `ConfigError` that lists every mistake. It reads no files and resolves no references.
  */
-export function settleConfig(value: unknown, options: SettleOptions): SettledConfig {
-  validateOptions("settleConfig", options, SETTLE_OPTIONS)
+export function resolveConfig(value: unknown, options: ResolveConfigOptions): ResolvedConfig {
+  validateOptions("resolveConfig", options, RESOLVE_CONFIG_OPTIONS)
   const faults: ConfigFault[] = []
   const warnings: ConfigFault[] = []
-  const found: Findings = {
-    fault: (keys, message) => faults.push(faultAt(keys, message, options.where)),
+  const report: IssueReporter = {
+    error: (keys, message) => faults.push(faultAt(keys, message, options.where)),
     warn: (keys, message) => warnings.push(faultAt(keys, message, options.where)),
   }
-  const settled = settle(value, options, found)
+  const settled = resolveSections(value, options, report)
   if (faults.length > 0) {
     faults.sort((left, right) => (left.line ?? 0) - (right.line ?? 0))
     throw new ConfigError(faults, { file: options.shown ?? options.file })
@@ -60,22 +60,32 @@ export function settleConfig(value: unknown, options: SettleOptions): SettledCon
   return Object.freeze({ ...settled, warnings: Object.freeze(warnings) })
 }
 
-function settle(value: unknown, options: SettleOptions, found: Findings): SettledConfig {
+/** @deprecated The old name of `resolveConfig`. */
+export const settleConfig: typeof resolveConfig = resolveConfig
+
+/** @deprecated The old name of `ResolveConfigOptions`. */
+export type SettleOptions = ResolveConfigOptions
+
+function resolveSections(
+  value: unknown,
+  options: ResolveConfigOptions,
+  report: IssueReporter,
+): ResolvedConfig {
   const config = isPlainRecord(value) ? value : {}
-  if (config !== value) found.fault([], refusalOf(value))
-  checkNames(config, [], found, TOP_LEVEL, { hints: HINTS })
+  if (config !== value) report.error([], describeInvalidRoot(value))
+  checkNames(config, [], report, TOP_LEVEL, { hints: HINTS })
   return {
-    sources: settleSources(config, found),
-    server: part(config, "server", serverShape, found) as ServerConfig,
-    registry: part(config, "registry", registryShape, found) as RegistryConfig,
+    sources: resolveSources(config, report),
+    server: part(config, "server", serverShape, report) as ServerConfig,
+    registry: part(config, "registry", registryShape, report) as RegistryConfig,
     baseDir: options.baseDir,
     file: options.file,
   }
 }
 
-function refusalOf(value: unknown): string {
+function describeInvalidRoot(value: unknown): string {
   if (typeof value === "function") {
-    return `The configuration is a function: call it first, and settle what it gives.`
+    return `The configuration is a function: call it first, and pass its result.`
   }
   if (value === undefined || value === null) {
     return `The configuration is empty. Start with ${EXAMPLE}.`
@@ -83,16 +93,16 @@ function refusalOf(value: unknown): string {
   return `The configuration must be an object such as ${EXAMPLE}, got ${kindOf(value)}.`
 }
 
-/** One part of the configuration, without what was left empty. */
+/** Checks one section of the configuration and removes its empty entries. */
 function part(
   config: Readonly<Record<string, unknown>>,
   name: string,
   shape: Shape,
-  found: Findings,
+  report: IssueReporter,
 ): unknown {
   if (!isGiven(config, name)) return Object.freeze({})
   const value = config[name]
-  shape.check(value, [name], found)
+  shape.check(value, [name], report)
   if (!isPlainRecord(value)) return Object.freeze({})
   return Object.freeze(
     Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)),

@@ -1,4 +1,4 @@
-// Shapes of values: each knows its JSON Schema, and says in words what is wrong with a value.
+// Shapes of values: each has a JSON Schema and a check that reports what is wrong with a value.
 
 import { listed } from "../internal/describe.ts"
 import { nearest } from "../internal/suggest.ts"
@@ -7,74 +7,74 @@ import { parseReferences } from "./references.ts"
 
 export type Keys = readonly string[]
 
-/** Told what is found; never shows a value. */
-export interface Findings {
-  fault(keys: Keys, message: string): void
+/** Receives errors and warnings about a configuration. Messages never contain values. */
+export interface IssueReporter {
+  error(keys: Keys, message: string): void
   warn(keys: Keys, message: string): void
 }
 
 export interface Shape {
   readonly schema: JsonSchema
-  check(value: unknown, keys: Keys, found: Findings): void
+  check(value: unknown, keys: Keys, report: IssueReporter): void
 }
 
 export interface TextOptions {
-  /** What is wrong with a text; `undefined` when nothing is. Not asked where it refers to something. */
+  /** Returns what is wrong with a text, or `undefined`. Not called for texts with references. */
   readonly refuse?: ((text: string) => string | undefined) | undefined
-  /** It may refer: `${env:NAME}`. */
+  /** It may contain references: `${env:NAME}`. */
   readonly refers?: boolean | undefined
-  /** It is a secret: written out, it earns a warning. Functions may give it. */
+  /** It is a secret: a literal value causes a warning. Functions are allowed. */
   readonly secret?: boolean | undefined
 }
 
-/** A text that is not empty. */
+/** A non-empty string. */
 export function text(description: string, options: TextOptions = {}): Shape {
   return {
     schema: { type: "string", minLength: 1, description },
-    check(value, keys, found) {
+    check(value, keys, report) {
       if (options.secret === true && typeof value === "function") return
       if (typeof value !== "string") {
-        found.fault(keys, `must be a text, got ${kindOf(value)}.`)
+        report.error(keys, `must be a text, got ${kindOf(value)}.`)
       } else if (value === "") {
-        found.fault(keys, "must not be empty.")
+        report.error(keys, "must not be empty.")
       } else if (value.includes("\0")) {
-        found.fault(keys, "must not contain the character NUL.")
+        report.error(keys, "must not contain the character NUL.")
       } else {
-        checkText(value, keys, found, options)
+        checkText(value, keys, report, options)
       }
     },
   }
 }
 
-function checkText(value: string, keys: Keys, found: Findings, options: TextOptions): void {
+function checkText(value: string, keys: Keys, report: IssueReporter, options: TextOptions): void {
   const parts = options.refers === true ? parseReferences(value) : []
   for (const part of parts) {
-    if (part.kind === "unknown") found.fault(keys, unknownKind(part.name))
+    if (part.kind === "unknown") report.error(keys, unknownKindMessage(part.name))
     if (part.kind === "open")
-      found.fault(keys, `has "\${${part.name}:" without the "}" that ends it.`)
+      report.error(keys, `has "\${${part.name}:" without the "}" that ends it.`)
   }
   if (parts.some((part) => part.kind !== "text")) return
   const refusal = options.refuse?.(value)
-  if (refusal !== undefined) found.fault(keys, refusal)
-  else if (options.secret === true) found.warn(keys, LITERAL_SECRET)
+  if (refusal !== undefined) report.error(keys, refusal)
+  else if (options.secret === true) report.warn(keys, LITERAL_SECRET)
 }
 
 const LITERAL_SECRET =
-  "holds a secret itself. Better refer to it, as ${env:NAME}, and keep it out of the file."
+  "contains a literal secret. Use a reference such as ${env:NAME}, and keep the secret out of the file."
 
-/** What is said of a reference that nobody knows. */
-export function unknownKind(kind: string): string {
+/** The message for an unknown kind of reference. */
+export function unknownKindMessage(kind: string): string {
   const meant = nearest(kind, ["env", "file", "command"])
   const cure = meant === undefined ? "" : ` Did you mean \${${meant}:…}?`
-  return `uses \${${kind}:…}, which is not known.${cure} There are \${env:NAME}, \${file:path} and \${command:…}; write $\${ for \${ itself.`
+  return `uses \${${kind}:…}, which is not known.${cure} Use \${env:NAME}, \${file:path} or \${command:…}; write $\${ for a literal \${.`
 }
 
 export function flag(description: string): Shape {
   return {
     schema: { type: "boolean", description },
-    check(value, keys, found) {
+    check(value, keys, report) {
       if (typeof value !== "boolean") {
-        found.fault(keys, `must be true or false, got ${kindOf(value)}.`)
+        report.error(keys, `must be true or false, got ${kindOf(value)}.`)
       }
     },
   }
@@ -93,11 +93,11 @@ export function number(
       ...(most !== Infinity && { maximum: most }),
       description,
     },
-    check(value, keys, found) {
+    check(value, keys, report) {
       const isOne = typeof value === "number" && value >= least && value <= most
       if (isOne && (!whole || Number.isInteger(value))) return
       const got = typeof value === "number" ? "" : `, got ${kindOf(value)}`
-      found.fault(keys, `must be a ${whole ? "whole " : ""}number ${range}${got}.`)
+      report.error(keys, `must be a ${whole ? "whole " : ""}number ${range}${got}.`)
     },
   }
 }
@@ -106,10 +106,10 @@ export function oneOf(description: string, values: readonly string[]): Shape {
   const choice = listed(values.map((value) => `"${value}"`))
   return {
     schema: { enum: [...values], description },
-    check(value, keys, found) {
+    check(value, keys, report) {
       if (typeof value === "string" && values.includes(value)) return
       const meant = typeof value === "string" ? nearest(value, values) : undefined
-      found.fault(
+      report.error(
         keys,
         `must be ${choice}.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
       )
@@ -120,28 +120,28 @@ export function oneOf(description: string, values: readonly string[]): Shape {
 export function listOf(description: string, item: Shape): Shape {
   return {
     schema: { type: "array", items: item.schema, description },
-    check(value, keys, found) {
+    check(value, keys, report) {
       if (!Array.isArray(value)) {
-        found.fault(keys, `must be a list, got ${kindOf(value)}.`)
+        report.error(keys, `must be a list, got ${kindOf(value)}.`)
         return
       }
-      for (const [index, one] of value.entries()) item.check(one, [...keys, String(index)], found)
+      for (const [index, one] of value.entries()) item.check(one, [...keys, String(index)], report)
     },
   }
 }
 
-/** One, or a list of them. */
+/** A single item, or a list of items. */
 export function oneOrMany(description: string, item: Shape): Shape {
   const list = listOf(description, item)
   return {
     schema: { anyOf: [item.schema, list.schema], description },
-    check(value, keys, found) {
-      ;(Array.isArray(value) ? list : item).check(value, keys, found)
+    check(value, keys, report) {
+      ;(Array.isArray(value) ? list : item).check(value, keys, report)
     },
   }
 }
 
-/** Anything by name. */
+/** An object with arbitrary keys and items of one shape. */
 export function recordOf(
   description: string,
   item: Shape,
@@ -149,15 +149,15 @@ export function recordOf(
 ): Shape {
   return {
     schema: { type: "object", additionalProperties: item.schema, description },
-    check(value, keys, found) {
+    check(value, keys, report) {
       if (!isPlainRecord(value)) {
-        found.fault(keys, `must be an object, got ${kindOf(value)}.`)
+        report.error(keys, `must be an object, got ${kindOf(value)}.`)
         return
       }
       for (const [key, one] of Object.entries(value)) {
         const refusal = refuseKey?.(key)
-        if (refusal !== undefined) found.fault([...keys, key], refusal)
-        else item.check(one, [...keys, key], found)
+        if (refusal !== undefined) report.error([...keys, key], refusal)
+        else item.check(one, [...keys, key], report)
       }
     },
   }
@@ -165,13 +165,13 @@ export function recordOf(
 
 export interface FieldsOptions {
   readonly required?: readonly string[] | undefined
-  /** Names that are not listed are fine, unless they look like a listed one misspelt. */
+  /** Unknown names are allowed, unless they look like a misspelling of a known one. */
   readonly open?: boolean | undefined
-  /** What to say of names that people try. */
+  /** Messages for unknown names that users often try. */
   readonly hints?: Readonly<Record<string, string>> | undefined
 }
 
-/** An object whose names are known. `null` counts as not given: what an empty line of YAML is. */
+/** An object with a fixed set of fields. `null`, which is an empty entry in YAML, counts as missing. */
 export function fields(
   description: string,
   shapes: Readonly<Record<string, Shape>>,
@@ -189,27 +189,27 @@ export function fields(
       ...(options.open !== true && { additionalProperties: false }),
       description,
     },
-    check(value, keys, found) {
+    check(value, keys, report) {
       if (!isPlainRecord(value)) {
-        found.fault(keys, `must be an object, got ${kindOf(value)}.`)
+        report.error(keys, `must be an object, got ${kindOf(value)}.`)
         return
       }
-      checkNames(value, keys, found, Object.keys(shapes), options)
+      checkNames(value, keys, report, Object.keys(shapes), options)
       for (const name of required) {
-        if (!isGiven(value, name)) found.fault(keys, `needs "${name}".`)
+        if (!isGiven(value, name)) report.error(keys, `needs "${name}".`)
       }
       for (const [name, shape] of Object.entries(shapes)) {
-        if (isGiven(value, name)) shape.check(value[name], [...keys, name], found)
+        if (isGiven(value, name)) shape.check(value[name], [...keys, name], report)
       }
     },
   }
 }
 
-/** Says which names of an object are not known, and which were probably meant. */
+/** Reports the unknown names of an object, and suggests which were meant. */
 export function checkNames(
   value: Readonly<Record<string, unknown>>,
   keys: Keys,
-  found: Findings,
+  report: IssueReporter,
   known: readonly string[],
   options: FieldsOptions = {},
 ): void {
@@ -225,16 +225,16 @@ export function checkNames(
     const cure =
       hint ??
       (meant === undefined ? `Known here: ${known.join(", ")}.` : `Did you mean "${meant}"?`)
-    found.fault([...keys, name], `is not known. ${cure}`)
+    report.error([...keys, name], `is not known. ${cure}`)
   }
 }
 
-/** Whether an object has a name with a value. */
+/** Whether an object has a field that is neither `undefined` nor `null`. */
 export function isGiven(value: Readonly<Record<string, unknown>>, name: string): boolean {
   return Object.hasOwn(value, name) && value[name] !== undefined && value[name] !== null
 }
 
-/** What a value is, in a word a person uses. */
+/** The kind of a value, for messages. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "nothing"
   if (Array.isArray(value)) return "a list"

@@ -1,4 +1,4 @@
-// What may be said of each kind of source.
+// The options of each kind of source.
 
 import { isNamespace, suggestedNamespace } from "../mcp/names.ts"
 import { address } from "./address-shape.ts"
@@ -23,17 +23,17 @@ import {
 const patterns = (description: string): Shape =>
   oneOrMany(description, text("A name or id; * stands for any part."))
 
-const accessRule = fields("Who may call; without anything required, anyone.", {
-  match: patterns("Ids or names that it is for; default: every operation of the source."),
+const accessRule = fields("Who may call; without requirements, everyone.", {
+  match: patterns("The ids or names it applies to; default: every operation of the source."),
   requiredScopes: listOf("Every one of these.", text("A scope.")),
   requiredScopesAny: listOf("At least one of these.", text("A scope.")),
-  resourceType: text("The kind of thing that a caller needs access to."),
-  resourceAction: text("What the caller must be allowed to do with it."),
-  resourceIdPath: text("JSON pointer into the input: which one it is."),
+  resourceType: text("The type of resource that a caller needs access to."),
+  resourceAction: text("The action that the caller must be allowed to perform."),
+  resourceIdPath: text("JSON pointer to the resource id in the input."),
 })
 
 const common: Readonly<Record<string, Shape>> = {
-  namespace: text("In front of its operations; default: the source's name.", {
+  namespace: text("The prefix of its operation ids; default: the source's name.", {
     refuse: (value) =>
       isNamespace(value)
         ? undefined
@@ -41,14 +41,14 @@ const common: Readonly<Record<string, Shape>> = {
   }),
   include: patterns("Only these operations."),
   exclude: patterns("Without these operations."),
-  rename: recordOf("New names by old ones.", text("The new name.")),
-  visibility: oneOf("Internal operations are for other operations alone, and never served.", [
-    "external",
-    "internal",
-  ]),
-  access: oneOrMany("Who may call what; the first rule that matches counts.", accessRule),
-  required: flag("A hub without it is not ready; default: brokers, and nothing else."),
-  disabled: flag("It is left out."),
+  rename: recordOf("New operation names by old name.", text("The new name.")),
+  visibility: oneOf(
+    "Internal operations can be called by other operations only and are never served.",
+    ["external", "internal"],
+  ),
+  access: oneOrMany("Who may call which operations; the first matching rule applies.", accessRule),
+  required: flag("While it is missing, the hub is not ready; default: true for brokers only."),
+  disabled: flag("Leaves the source out."),
 }
 
 function refuseDocument(value: string): string | undefined {
@@ -65,19 +65,17 @@ function refuseServer(value: string): string | undefined {
 
 const mcp: Shape = {
   schema: {
-    description: "A command line, an http(s) address, or an entry as editors have it.",
+    description: "A command line, an http(s) address, or an entry in the format of editors.",
     anyOf: [{ type: "string", minLength: 1 }, mcpEntry.schema],
   },
-  check(value, keys, found) {
-    if (typeof value !== "string") return mcpEntry.check(value, keys, found)
-    // In a command, `${…}` may be meant for whoever reads it there.
-    text("", { refuse: refuseServer, refers: isAddress(value) }).check(value, keys, found)
+  check(value, keys, report) {
+    if (typeof value !== "string") return mcpEntry.check(value, keys, report)
+    // In a command, `${…}` may be meant for the program that reads it.
+    text("", { refuse: refuseServer, refers: isAddress(value) }).check(value, keys, report)
   },
 }
 
-const blockPrivate = flag(
-  "Private addresses are refused, also where a public name resolves to one.",
-)
+const blockPrivate = flag("Refuses private addresses, including public names that resolve to one.")
 
 const openapi = {
   openapi: text("A file, relative to the config, or an http(s) address.", {
@@ -95,20 +93,15 @@ const openapi = {
     "Credentials by the name of the security scheme.",
     credential("A credential."),
   ),
-  allowedOrigins: listOf("Other origins that operations may go to.", text("An origin.")),
-  timeout: number("Milliseconds that a call may take; default: 30,000.", { least: 1 }),
-  insecure: flag("documentHeaders may go to another machine over plain http."),
+  allowedOrigins: listOf("Other origins that requests may go to.", text("An origin.")),
+  timeout: number("Timeout of a call in milliseconds; default: 30,000.", { least: 1 }),
+  insecure: flag("Allows documentHeaders over plain http to another machine."),
   blockPrivate,
-  normalize: oneOf("What becomes of results; default: as the registry says, else keep.", [
-    "strip",
-    "keep",
-    "off",
-  ]),
-  output: oneOf("What becomes of results that do not match their schema.", [
-    "warn",
-    "strict",
-    "off",
-  ]),
+  normalize: oneOf(
+    "How to treat members that a schema does not name; default: that of the registry, else keep.",
+    ["strip", "keep", "off"],
+  ),
+  output: oneOf("How to treat results that do not match their schema.", ["warn", "strict", "off"]),
 }
 
 /** The fields of each kind, the common ones included. */
@@ -117,10 +110,10 @@ export const SOURCE_FIELDS: Readonly<Record<SourceKind, Readonly<Record<string, 
   openapi: { ...openapi, ...common },
   mcp: {
     mcp,
-    headers: headers("Sent with each request to a server on the web."),
+    headers: headers("Sent with each request to an HTTP server."),
     env: recordOf(
-      "Variables of the server's process.",
-      text("A value; it may refer: ${env:NAME}.", { refers: true }),
+      "Environment variables of the server's process.",
+      text("A value, or a reference: ${env:NAME}.", { refers: true }),
     ),
     blockPrivate,
     ...common,

@@ -5,7 +5,7 @@ import { reading } from "../internal/reading.ts"
 import type { AccessControl, Identity } from "./types.ts"
 
 /**
- * Whether an identity meets an operation's requirements. Anything unclear is a no.
+ * Whether an identity meets an operation's requirements. Anything unclear is denied.
  *
  * `input` matters only where `resourceIdPath` points into it.
  */
@@ -17,7 +17,7 @@ export function checkAccess(
   return allows(requirementOf(accessControl), identity, input)
 }
 
-/** Throws `ACCESS_DENIED` unless `checkAccess` says yes. */
+/** Throws `ACCESS_DENIED` unless `checkAccess` returns true. */
 export function enforceAccess(
   accessControl: AccessControl,
   identity: Identity | undefined,
@@ -28,7 +28,7 @@ export function enforceAccess(
   if (!allows(requirement, identity, input)) throw denial(requirement, identity, operationId)
 }
 
-/** An `AccessControl` taken apart once; `undefined` when nothing is required. */
+/** A parsed `AccessControl`. */
 export interface AccessRequirement {
   readonly all: readonly string[]
   readonly any: readonly string[]
@@ -38,12 +38,12 @@ export interface AccessRequirement {
   readonly resourceId: readonly string[] | null | undefined
 }
 
-/** Takes an `AccessControl` apart. Throws a `TypeError` on what is none: it must never mean "open". */
+/** Parses an `AccessControl`; `undefined` if nothing is required. Throws a `TypeError` if it is malformed: that must never mean "open". */
 export function requirementOf(accessControl: AccessControl): AccessRequirement | undefined {
-  return reading("accessControl", () => takeApart(accessControl))
+  return reading("accessControl", () => parseAccessControl(accessControl))
 }
 
-function takeApart(accessControl: AccessControl): AccessRequirement | undefined {
+function parseAccessControl(accessControl: AccessControl): AccessRequirement | undefined {
   if (typeof accessControl !== "object" || accessControl === null) {
     throw new TypeError("accessControl must be an object, such as { requiredScopes: [] }.")
   }
@@ -80,7 +80,7 @@ export function allows(
   try {
     return meets(requirement, identity, input)
   } catch {
-    // An identity or an input that cannot be read proves nothing.
+    // An identity or an input that cannot be read grants nothing.
     return false
   }
 }
@@ -91,8 +91,9 @@ function meets(requirement: AccessRequirement, identity: object, input: unknown)
     const scopes = ownValue(identity, "scopes")
     if (!isStrings(scopes)) return false
     // Loops: closures would be the larger part of a call that has scopes to check.
-    for (let at = 0; at < all.length; at++) if (!holds(scopes, all[at] as string)) return false
-    if (any.length > 0 && !any.some((scope) => holds(scopes, scope))) return false
+    for (let at = 0; at < all.length; at++)
+      if (!includesString(scopes, all[at] as string)) return false
+    if (any.length > 0 && !any.some((scope) => includesString(scopes, scope))) return false
   }
   if (requirement.resourceType === undefined) return true
   return allowsResource(requirement, requirement.resourceType, identity, input)
@@ -113,10 +114,10 @@ export function denial(
   if (requirement !== undefined) {
     details["requiredScopes"] = requirement.all
     if (requirement.all.length > 0)
-      needs.push(`the scope${requirement.all.length > 1 ? "s" : ""} ${quoted(requirement.all)}`)
+      needs.push(`the scope${requirement.all.length > 1 ? "s" : ""} ${quoteAll(requirement.all)}`)
     if (requirement.any.length > 0) {
       details["requiredScopesAny"] = requirement.any
-      needs.push(`one of the scopes ${quoted(requirement.any)}`)
+      needs.push(`one of the scopes ${quoteAll(requirement.any)}`)
     }
     if (requirement.resourceType !== undefined) {
       details["resourceType"] = requirement.resourceType
@@ -158,7 +159,7 @@ function allowsResource(
 function permits(resources: object, key: string, action: string | undefined): boolean {
   const actions = ownValue(resources, key)
   if (!Array.isArray(actions)) return false
-  return action === undefined ? actions.length > 0 : holds(actions, action)
+  return action === undefined ? actions.length > 0 : includesString(actions, action)
 }
 
 /** Own data only: a getter or something inherited grants nothing. */
@@ -167,7 +168,7 @@ function ownValue(holder: object, key: string): unknown {
 }
 
 /** By index, because an array may carry an `includes` of its own. */
-function holds(list: readonly unknown[], wanted: string): boolean {
+function includesString(list: readonly unknown[], wanted: string): boolean {
   for (let index = 0; index < list.length; index++) if (list[index] === wanted) return true
   return false
 }
@@ -178,6 +179,6 @@ function isStrings(value: unknown): value is readonly string[] {
   return true
 }
 
-function quoted(names: readonly string[]): string {
+function quoteAll(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(", ")
 }

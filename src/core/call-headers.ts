@@ -15,7 +15,7 @@ export type CallHeaders =
   | Readonly<Record<string, HeaderValue>>
   | ((context: CredentialContext) => HeadersLike | undefined | Promise<HeadersLike | undefined>)
 
-/** They may carry credentials: no message shows one. */
+/** Headers may carry credentials, so messages never contain their values. */
 export const CALL_HEADERS: OptionRule = {
   secret: {
     either: [
@@ -26,57 +26,57 @@ export const CALL_HEADERS: OptionRule = {
   },
 }
 
-// Codes with which a function tells the caller something, such as to sign in first.
-const MEANT: ReadonlySet<string> = new Set([
+// Codes of errors that a function throws on purpose for the caller, such as to ask for a sign-in.
+const FORWARDED_CODES: ReadonlySet<string> = new Set([
   ...["ABORTED", "TIMEOUT", "UNAUTHENTICATED", "ACCESS_DENIED"],
 ])
 
-type Plain = Readonly<Record<string, string>>
+type PlainHeaders = Readonly<Record<string, string>>
 
 /** Headers by name, where none of them depends on the call. */
-export function fixedHeaders(headers: CallHeaders): Plain | undefined {
+export function fixedHeaders(headers: CallHeaders): PlainHeaders | undefined {
   if (typeof headers === "function") return undefined
   if (Symbol.iterator in headers) return plainHeaders(headers)
   const depends = Object.values(headers).some((value) => typeof value === "function")
-  return depends ? undefined : (headers as Plain)
+  return depends ? undefined : (headers as PlainHeaders)
 }
 
 /**
  * The headers for one call; `subject` names them in messages.
  *
- * What a failing function says is not repeated, and not kept as a cause: it may hold a secret.
+ * The error of a failing function is neither quoted nor kept as a cause: it may contain a secret.
  */
 export async function readCallHeaders(
   headers: CallHeaders,
   context: CredentialContext,
   subject: string,
-): Promise<Plain> {
+): Promise<PlainHeaders> {
   if (typeof headers === "function") {
-    const given = await callWhileWanted(headers, context, subject)
-    if (given === undefined) return {}
-    if (typeof given !== "object" || (given as unknown) === null) {
+    const result = await callUntilAborted(headers, context, subject)
+    if (result === undefined) return {}
+    if (typeof result !== "object" || (result as unknown) === null) {
       throw unavailable(subject, "the function returned no headers")
     }
-    return checked(plainHeaders(given), subject)
+    return validateHeaders(plainHeaders(result), subject)
   }
-  const given = fixedHeaders(headers)
-  if (given !== undefined) return given
+  const fixed = fixedHeaders(headers)
+  if (fixed !== undefined) return fixed
   const entries: [string, string][] = []
   for (const [name, value] of Object.entries(headers as Record<string, HeaderValue>)) {
     const text =
-      typeof value === "function" ? await callWhileWanted(value, context, subject) : value
+      typeof value === "function" ? await callUntilAborted(value, context, subject) : value
     if (text !== undefined) entries.push([name, text])
   }
-  return checked(Object.fromEntries(entries), subject)
+  return validateHeaders(Object.fromEntries(entries), subject)
 }
 
 /** The same text for the same headers, however they are ordered and spelt. */
-export function headersKey(headers: Plain): string {
+export function headersKey(headers: PlainHeaders): string {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   return JSON.stringify(entries.toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)))
 }
 
-/** Headers of which those of `over` count where both have one. */
+/** Merges headers; those of `over` win. */
 export function joinHeaders(
   base: CallHeaders | undefined,
   over: CallHeaders | undefined,
@@ -96,12 +96,12 @@ function byName(headers: Exclude<CallHeaders, (context: never) => unknown>): obj
 }
 
 /**
- * Calls a function of the user's until its call is given up.
+ * Calls a function of the user, and stops waiting for it when the call is aborted.
  *
- * Rejects with `UNAUTHENTICATED` when it fails, and as the signal says when that is aborted.
+ * Rejects with `UNAUTHENTICATED` if the function fails, and with the signal's reason on abort.
  */
-export async function callWhileWanted<TValue>(
-  give: (context: CredentialContext) => TValue | Promise<TValue>,
+export async function callUntilAborted<TValue>(
+  getCredential: (context: CredentialContext) => TValue | Promise<TValue>,
   context: CredentialContext,
   subject: string,
 ): Promise<TValue> {
@@ -113,17 +113,17 @@ export async function callWhileWanted<TValue>(
     signal.addEventListener("abort", stop, { once: true })
   })
   try {
-    return await Promise.race([give(context), end])
+    return await Promise.race([getCredential(context), end])
   } catch (thrown) {
-    if (isCallError(thrown) && MEANT.has(thrown.code)) throw thrown
+    if (isCallError(thrown) && FORWARDED_CODES.has(thrown.code)) throw thrown
     const kind = thrown instanceof Error ? thrown.name : typeof thrown
-    throw unavailable(subject, `the function that gives it failed (${kind})`, context)
+    throw unavailable(subject, `the function that returns it failed (${kind})`, context)
   } finally {
     signal.removeEventListener("abort", stop)
   }
 }
 
-function checked(headers: Plain, subject: string): Plain {
+function validateHeaders(headers: PlainHeaders, subject: string): PlainHeaders {
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== "string") throw unavailable(subject, `"${name}" is not a text`)
   }

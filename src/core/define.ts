@@ -16,7 +16,7 @@ export type HandlerOf<
   ? SubscriptionHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
   : OperationHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
 
-/** What an operation says of itself, apart from its version and handler. */
+/** The fields of an operation, apart from its version and handler. */
 interface OperationParts<
   TNamespace extends string,
   TName extends string,
@@ -39,7 +39,7 @@ interface OperationParts<
   readonly errorSchemas?: TErrors | undefined
 }
 
-/** An operation whose types are known. */
+/** An operation with static types. */
 export interface Operation<
   TNamespace extends string,
   TName extends string,
@@ -73,7 +73,7 @@ export type OperationInput<
 
 /** Any operation, whatever its types. */
 export interface AnyOperation extends OperationSpec, OperationPolicy {
-  // `never` lets a handler of any input in; nothing is called through this type.
+  // `never` allows handlers of any input; nothing is called through this type.
   readonly handler?: ((input: never, context: never) => unknown) | undefined
 }
 

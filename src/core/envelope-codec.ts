@@ -5,7 +5,7 @@ import { reading } from "../internal/reading.ts"
 import { isResponseEnvelope } from "./envelope.ts"
 import type { ResponseEnvelope, ResponseMeta } from "./envelope.ts"
 
-/** Binary kinds that come back as what they were. A Node `Buffer` comes back as a `Uint8Array`. */
+/** Binary types that are restored. A Node `Buffer` is restored as a `Uint8Array`. */
 export type BinaryKind = "Uint8Array" | "ArrayBuffer"
 
 /**
@@ -23,7 +23,7 @@ export interface WireEnvelope {
 const MAX_DEPTH = 512
 
 /**
- * Makes an envelope fit for `JSON.stringify`; the envelope itself when nothing had to be done.
+ * Converts an envelope for `JSON.stringify`; returns the envelope itself if nothing had to be converted.
  *
  * Throws a `CallError` that names the path where a value has no JSON form.
  */
@@ -40,7 +40,7 @@ export function encodeEnvelope(envelope: ResponseEnvelope): WireEnvelope {
   return data === envelope.data ? envelope : { data, meta: envelope.meta }
 }
 
-/** A value that is no envelope, such as an input, made fit for JSON in the same way. */
+/** Converts another value, such as an input, for JSON in the same way. */
 export function encodeValue(value: unknown): {
   readonly value: unknown
   readonly binary: Readonly<Record<string, BinaryKind>> | undefined
@@ -51,7 +51,7 @@ export function encodeValue(value: unknown): {
   return { value: encoded, binary: Object.keys(binary).length > 0 ? binary : undefined }
 }
 
-/** The value that `encodeValue` was given. Throws a `CallError` when `binary` does not fit. */
+/** Reverses `encodeValue`. Throws a `CallError` if `binary` does not match the value. */
 export function decodeValue(value: unknown, binary: unknown): unknown {
   if (binary === undefined) return value
   if (typeof binary !== "object" || binary === null) throw badBinary("")
@@ -60,7 +60,7 @@ export function decodeValue(value: unknown, binary: unknown): unknown {
   return data
 }
 
-/** The envelope that `encodeEnvelope` was given, from its parsed JSON. Throws a `CallError` on anything else. */
+/** Reverses `encodeEnvelope`, from parsed JSON. Throws a `CallError` on anything else. */
 export function decodeEnvelope(wire: unknown): ResponseEnvelope {
   const { binary, ...rest } = reading("decodeEnvelope(): wire", () => ({
     ...(typeof wire === "object" ? (wire as WireEnvelope) : undefined),
@@ -101,12 +101,12 @@ function encode(
   return out
 }
 
-/** What stays as it is, so that nobody has to know where it stands. */
+/** Values that need no conversion, so that their path is not needed. */
 function isPlain(value: unknown): boolean {
   return value === null || (typeof value !== "object" && typeof value !== "bigint")
 }
 
-/** Nothing to do, as with most items of a stream; whatever is not plain to see is looked at properly. */
+/** Whether a value clearly needs no conversion, like most items of a stream; others are checked in full. */
 function isFlat(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return typeof value !== "bigint"
   try {

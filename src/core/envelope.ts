@@ -2,7 +2,7 @@ import { CallError } from "./errors.ts"
 import { reading } from "../internal/reading.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
-/** Where results come from; the closed set that detection relies on. */
+/** The sources of results; a closed set, by which envelopes are recognised. */
 export const RESPONSE_SOURCES = ["local", "http", "mcp"] as const
 
 export type ResponseSource = (typeof RESPONSE_SOURCES)[number]
@@ -22,11 +22,11 @@ export interface HTTPResponseMeta {
   /** Lower-case names; several values of one name joined with `, `. */
   readonly headers: Readonly<Record<string, string>>
   readonly contentType: string
-  /** Of an item of an event stream: what came with its data. */
+  /** The other fields of a server-sent event, for an item of an event stream. */
   readonly event?: HTTPStreamEvent | undefined
 }
 
-/** What a server-sent event says beside its data. */
+/** The fields of a server-sent event besides its data. */
 export interface HTTPStreamEvent {
   readonly name?: string | undefined
   readonly id?: string | undefined
@@ -47,20 +47,20 @@ export interface MCPResponseMeta {
   /** The namespace of the server, and the tool as the server calls it. */
   readonly server?: string
   readonly tool?: string
-  /** What the server says of itself. */
+  /** The name and version that the server reports. */
   readonly serverInfo?: { readonly name: string; readonly version: string }
   readonly protocolVersion?: string
   readonly era?: "legacy" | "modern"
   readonly durationMs?: number
   /** `data` was read from the only text: the tool declares an output schema, sent no structured result, and the text fits. */
   readonly structuredFrom?: "text"
-  /** Blocks of types that are not known, as they came; in `content` they are texts. */
+  /** Blocks of unknown types, as received; in `content` they are texts. */
   readonly unknownBlocks?: readonly unknown[]
 }
 
 export type ResponseMeta = LocalResponseMeta | HTTPResponseMeta | MCPResponseMeta
 
-/** Every result, whatever its source: the data, and what is known about where it came from. */
+/** A result of any source: the data, and metadata about where it came from. */
 export interface ResponseEnvelope<TData = unknown> {
   readonly data: TData
   readonly meta: ResponseMeta
@@ -120,7 +120,8 @@ export type MCPContentBlock =
 
 /** Wraps a result of this process. */
 export function localEnvelope<TData>(data: TData, operationId: string): ResponseEnvelope<TData> {
-  if (typeof operationId !== "string") throw wrong("localEnvelope", "operationId", "a string")
+  if (typeof operationId !== "string")
+    throw invalidArgument("localEnvelope", "operationId", "a string")
   return { data, meta: { source: "local", operationId, timestamp: wallTimeOf(systemClock) } }
 }
 
@@ -133,7 +134,8 @@ export function httpEnvelope<TData>(
     data,
     meta: { ...meta, source: "http" as const },
   }))
-  if (!isResponseEnvelope(envelope)) throw wrong("httpEnvelope", "meta.statusCode", "a number")
+  if (!isResponseEnvelope(envelope))
+    throw invalidArgument("httpEnvelope", "meta.statusCode", "a number")
   return envelope
 }
 
@@ -147,7 +149,11 @@ export function mcpEnvelope<TData>(
     meta: { ...meta, source: "mcp" as const },
   }))
   if (!isResponseEnvelope(envelope)) {
-    throw wrong("mcpEnvelope", "meta", "an object with isError (boolean) and content (array)")
+    throw invalidArgument(
+      "mcpEnvelope",
+      "meta",
+      "an object with isError (boolean) and content (array)",
+    )
   }
   if (envelope.meta.isError) toolErrors.add(envelope.meta)
   return envelope
@@ -156,15 +162,14 @@ export function mcpEnvelope<TData>(
 /**
  * Whether a value is an envelope: `meta.source` is known and the fields of that source are there.
  *
- * An envelope of a void result that went through JSON has no `data` any more; it still is one, as
- * long as nothing else stands beside `meta`.
+ * An envelope of a void result loses `data` in JSON. It still counts as one if `meta` is its only property.
  */
 export function isResponseEnvelope(value: unknown): value is ResponseEnvelope {
   if (typeof value !== "object" || value === null) return false
   try {
     return hasEnvelopeFields(value)
   } catch {
-    // A getter or a Proxy trap threw: whatever it is, no part of the library made it.
+    // A getter or a Proxy trap threw, so the library did not create it.
     return false
   }
 }
@@ -195,13 +200,15 @@ function hasEnvelopeFields(value: object): boolean {
 
 /** The data of an envelope, error results of MCP tools included. */
 export function unwrap<TData>(envelope: ResponseEnvelope<TData>): TData {
-  if (!isResponseEnvelope(envelope)) throw wrong("unwrap", "envelope", "a ResponseEnvelope")
+  if (!isResponseEnvelope(envelope))
+    throw invalidArgument("unwrap", "envelope", "a ResponseEnvelope")
   return envelope.data
 }
 
 /** The data of an envelope; throws a `CallError` when an MCP tool reported a failure. */
 export function unwrapOrThrow<TData>(envelope: ResponseEnvelope<TData>): TData {
-  if (!isResponseEnvelope(envelope)) throw wrong("unwrapOrThrow", "envelope", "a ResponseEnvelope")
+  if (!isResponseEnvelope(envelope))
+    throw invalidArgument("unwrapOrThrow", "envelope", "a ResponseEnvelope")
   const { meta } = envelope
   if (meta.source === "mcp" && meta.isError) {
     const text = meta.content
@@ -218,6 +225,6 @@ export function unwrapOrThrow<TData>(envelope: ResponseEnvelope<TData>): TData {
   return envelope.data
 }
 
-function wrong(name: string, argument: string, expected: string): TypeError {
+function invalidArgument(name: string, argument: string, expected: string): TypeError {
   return new TypeError(`${name}(): ${argument} must be ${expected}.`)
 }

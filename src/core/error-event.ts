@@ -2,7 +2,7 @@ import type { CallErrorEvent } from "./events.ts"
 import type { CallError } from "./errors.ts"
 import { isInternal } from "./error-marks.ts"
 
-/** The event for an error; masked, as everything that leaves. */
+/** The event for an error, with secrets masked. */
 export function errorEvent(requestId: string, error: CallError): CallErrorEvent {
   const { code, message, details, retryable, mayHaveExecuted, retryAfterMs } = error.toJSON()
   return {

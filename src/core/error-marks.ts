@@ -1,6 +1,6 @@
 import type { CallError } from "./errors.ts"
 
-// Registered symbols, so that marks made by another copy of this package are recognised too.
+// Registered symbols, so that marks set by another copy of this package are recognised too.
 const INTERNAL = Symbol.for("@alkdev/operations/CallError.internal")
 const FORWARDED = Symbol.for("@alkdev/operations/CallError.forwarded")
 const TREE = Symbol.for("@alkdev/operations/CallError.tree")
@@ -11,7 +11,7 @@ interface Marked {
   readonly [TREE]?: unknown
 }
 
-/** Marks an error whose message nobody wrote for callers, such as that of a database driver. */
+/** Marks an error whose message was not written for callers, such as that of a database driver. */
 export function markInternal<TError extends CallError>(error: TError): TError {
   return mark(error, INTERNAL, true)
 }
@@ -21,7 +21,7 @@ export function isInternal(error: CallError): boolean {
   return (error as Marked)[INTERNAL] === true
 }
 
-/** Marks an error that another registry sent: that side has reported it. */
+/** Marks an error that another registry sent, and has reported itself. */
 export function markForwarded<TError extends CallError>(error: TError): TError {
   return mark(error, FORWARDED, true)
 }
@@ -31,7 +31,7 @@ export function isForwarded(error: CallError): boolean {
   return (error as Marked)[FORWARDED] === true
 }
 
-/** The call that an error leaves. */
+/** The call that failed with an error. */
 export interface LeavingCall {
   readonly operationId: string
   readonly requestId: string
@@ -39,24 +39,23 @@ export interface LeavingCall {
 }
 
 /**
- * The error with the ids of the call that it leaves, unless it has some: those of a nested call, where it
- * happened.
+ * Adds the ids of the failed call to an error, unless it has those of the nested call in which it happened.
  *
- * The same object, with one exception: an error that is thrown by several calls, such as a constant of a module,
- * is copied for each but the first.
+ * Returns the same object, with one exception: an error that several calls throw, such as a constant of a module,
+ * is copied for all but the first.
  */
 export function stampError(error: CallError, call: LeavingCall): CallError {
   const tree = (error as Marked)[TREE]
   const root = call.root.requestId
   if (tree === undefined) {
     if (error.requestId !== undefined && error.operationId !== undefined) return error
-    return write(Object.isExtensible(error) ? error : copyOf(error), call, root, false)
+    return writeIds(Object.isExtensible(error) ? error : copyOf(error), call, root, false)
   }
   if (tree === root || isInternal(error) || isForwarded(error)) return error
-  return write(copyOf(error), call, root, true)
+  return writeIds(copyOf(error), call, root, true)
 }
 
-function write(
+function writeIds(
   error: CallError,
   { operationId, requestId }: LeavingCall,
   root: string,
@@ -81,7 +80,7 @@ function copyOf(error: CallError): CallError {
     if ("value" in field) field.writable = true
   }
   const copy = Object.create(Object.getPrototypeOf(error) as object, fields) as CallError
-  // Engines keep it beside the object: what was copied may read nothing.
+  // Engines may keep the stack outside the object, so the copied property may be empty.
   Object.defineProperty(copy, "stack", { value: error.stack, configurable: true, writable: true })
   return copy
 }

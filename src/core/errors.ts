@@ -1,7 +1,7 @@
 import { CALL_ERROR, hasBrand } from "../internal/reading.ts"
 import { redact, redactText } from "../internal/redact.ts"
 
-/** What the library knows about one of its error codes. */
+/** The properties of one of the library's error codes. */
 export interface ErrorCodeInfo {
   /** Status of an HTTP answer. */
   readonly httpStatus: number
@@ -65,7 +65,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = {
   UNKNOWN_ERROR: row(500, -32603, 1, false, true),
 }
 
-/** What a `CallError` may carry beside its code and message. */
+/** The fields of a `CallError` besides its code and message. */
 export interface CallErrorOptions<TDetails = unknown> {
   readonly details?: TDetails | undefined
   readonly cause?: unknown
@@ -90,11 +90,11 @@ export interface CallErrorJSON {
 
 const MESSAGE_LIMIT = 2048
 
-/** The one error that leaves `execute`, `subscribe` and everything built on them. */
+/** The only error that `execute`, `subscribe` and everything built on them throw. */
 export class CallError<TCode extends string = string, TDetails = unknown> extends Error {
   readonly code: TCode
   readonly details?: TDetails
-  /** Repeating this very call cannot cause a second effect, and may work. */
+  /** Repeating the same call cannot have a second effect, and may succeed. */
   readonly retryable: boolean
   /** `false` only if the handler certainly did not start, or if it is a request to an HTTP API that only reads. */
   readonly mayHaveExecuted: boolean
@@ -103,17 +103,17 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
   readonly operationId?: string
 
   constructor(code: TCode, message: string, options: CallErrorOptions<TDetails> = {}) {
-    super(cut(String(message)), "cause" in options ? { cause: options.cause } : undefined)
+    super(truncate(String(message)), "cause" in options ? { cause: options.cause } : undefined)
     if (typeof code !== "string" || code === "") {
       throw new TypeError(
         `new CallError(code, message): code must be a non-empty string, such as "NOT_FOUND".`,
       )
     }
-    const known = errorCodeInfo(code)
+    const defaults = errorCodeInfo(code)
     this.code = code
     if (options.details !== undefined) this.details = options.details
-    this.retryable = options.retryable ?? known?.retryable ?? false
-    this.mayHaveExecuted = options.mayHaveExecuted ?? known?.mayHaveExecuted ?? true
+    this.retryable = options.retryable ?? defaults?.retryable ?? false
+    this.mayHaveExecuted = options.mayHaveExecuted ?? defaults?.mayHaveExecuted ?? true
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
     if (options.requestId !== undefined) this.requestId = options.requestId
     if (options.operationId !== undefined) this.operationId = options.operationId
@@ -160,7 +160,7 @@ const V8Error = Error as unknown as { stackTraceLimit: number | undefined }
  * A `CallError` without a stack, for refusals that are part of normal work.
  *
  * Capturing a stack costs several times the rest of a refused call, and this one would show only
- * the library's own frames: the message names the operation and the fault.
+ * the library's own frames: the message names the operation and the problem.
  */
 export function refusal<TCode extends string>(
   code: TCode,
@@ -186,6 +186,6 @@ function row(
   return { httpStatus, jsonRpc, exitCode, retryable, mayHaveExecuted }
 }
 
-function cut(message: string): string {
+function truncate(message: string): string {
   return message.length <= MESSAGE_LIMIT ? message : `${message.slice(0, MESSAGE_LIMIT - 1)}…`
 }

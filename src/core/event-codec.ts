@@ -23,7 +23,7 @@ export function encodeCallEvent(event: CallEvent): string {
   return JSON.stringify(event)
 }
 
-/** The event whose parsed JSON this is. Hands on what is no event as it came; the receiver checks. */
+/** Restores an event from its parsed JSON. Returns anything else unchanged; the receiver validates it. */
 export function decodeCallEvent(wire: unknown): unknown {
   if (typeof wire !== "object" || wire === null) return wire
   const { type, binary } = wire as { readonly type?: unknown; readonly binary?: unknown }
@@ -31,7 +31,7 @@ export function decodeCallEvent(wire: unknown): unknown {
     if (type === "call.responded") {
       const { output } = wire as { readonly output?: unknown }
       if (typeof output !== "object" || output === null) return wire
-      // Only what JSON cannot say has to be put right.
+      // Only values without a JSON form have to be restored.
       if ("data" in output && !("binary" in output)) return wire
       return { ...wire, output: decodeEnvelope(output) }
     }
@@ -39,7 +39,7 @@ export function decodeCallEvent(wire: unknown): unknown {
     const { binary: _, input, ...event } = wire as Record<string, unknown>
     return { ...event, input: decodeValue(input, binary) }
   } catch {
-    // It says that there are bytes where there are none.
+    // `binary` names a place that has no bytes.
     return undefined
   }
 }

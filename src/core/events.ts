@@ -22,13 +22,13 @@ export interface CallRequestedEvent {
   readonly timeout?: number | undefined
   /** Milliseconds after which the caller gives up waiting for the next item of a stream. */
   readonly idleTimeout?: number | undefined
-  /** Who the caller says it is. Counts in the same process, or from a peer that is trusted. */
+  /** The identity that the caller claims. Accepted in the same process, or from a trusted peer. */
   readonly identity?: Identity | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly traceparent?: string | undefined
   /** Items of a stream that may be sent before `call.credit`; without it there is no limit. */
   readonly window?: number | undefined
-  /** The caller wants to hear of progress. */
+  /** The caller wants progress events. */
   readonly progress?: boolean | undefined
 }
 
@@ -49,7 +49,7 @@ export interface CallCompletedEvent {
   readonly seq?: number | undefined
 }
 
-/** One side no longer wants the call: the caller left, or the peer gave it up. */
+/** One side ended the call: the caller left, or the peer cancelled it. */
 export interface CallAbortedEvent {
   readonly type: "call.aborted"
   readonly requestId: string
@@ -66,7 +66,7 @@ export interface CallErrorEvent {
   readonly retryable?: boolean | undefined
   readonly mayHaveExecuted?: boolean | undefined
   readonly retryAfterMs?: number | undefined
-  /** The message was not written for callers: whoever hands the error on to others hides it. */
+  /** The message was not written for callers: hide it when you pass the error on. */
   readonly internal?: boolean | undefined
 }
 
@@ -83,7 +83,7 @@ export interface CallProgressEvent {
 export interface CallCreditEvent {
   readonly type: "call.credit"
   readonly requestId: string
-  /** The number of the last item that may be sent: said twice, it grants nothing twice. */
+  /** The number of the last item that may be sent, so that a repeated event grants nothing more. */
   readonly credit: number
 }
 
@@ -106,7 +106,7 @@ const text = { type: "string" } as const
 const flag = { type: "boolean" } as const
 const milliseconds = { type: "number", minimum: 0 } as const
 
-/** What tells an envelope from any other object: `isResponseEnvelope`, as a schema. */
+/** `isResponseEnvelope` as a schema. */
 const envelope = {
   type: "object",
   properties: {
@@ -143,7 +143,7 @@ function event(
   }
 }
 
-/** The schema of each event, by its type. `type` itself may be left out here: the key says it. */
+/** The schema of each event by its type. `type` itself is optional here, as the key names it. */
 export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSchema>> = {
   "call.requested": event(
     "call.requested",

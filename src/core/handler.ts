@@ -12,9 +12,9 @@ import type {
 } from "./types.ts"
 
 /**
- * What a handler is given beside its input. The registry makes it; nothing in it can be assigned.
+ * The second argument of a handler. The registry creates it; its members cannot be assigned.
  *
- * Everything costly (`signal`, `env`, `requestId`) is made when it is first read.
+ * Costly members (`signal`, `env`, `requestId`) are created when they are first read.
  */
 export interface OperationContext<TOperations = RegisteredOperations> {
   readonly requestId: string
@@ -33,10 +33,10 @@ export interface OperationContext<TOperations = RegisteredOperations> {
   readonly subscribe: OperationStream<TOperations>
   readonly progress: (value: ProgressUpdate) => void
   /**
-   * Asks whoever is calling. Rejects with `UNAVAILABLE` where nobody can be asked.
+   * Asks the caller for input. Rejects with `UNAVAILABLE` if the caller cannot be asked.
    *
-   * Ask before you change anything: a caller that is reached by single requests, such as an MCP
-   * client, answers by calling again, and the handler runs from its start.
+   * Ask before you change anything: a caller without an open connection, such as an MCP client, answers by
+   * calling again, and the handler runs from its start.
    */
   readonly requestInput: (request: InputRequest) => Promise<InputResponse>
 }

@@ -4,7 +4,7 @@ import type { ResponseEnvelope } from "./envelope.ts"
 import type { CallOptions, OperationType, RegisteredOperations } from "./types.ts"
 import type { InputOf, OutputOf } from "../schema/standard.ts"
 
-/** What is known of an operation at compile time. */
+/** The static types of an operation. */
 export interface OperationShape {
   readonly type: OperationType
   readonly input: unknown
@@ -12,7 +12,7 @@ export interface OperationShape {
   readonly errors?: unknown
 }
 
-/** The least that a definition says about itself in types. */
+/** The minimal type of a definition. */
 export interface DefinitionLike {
   readonly namespace: string
   readonly name: string
@@ -75,10 +75,10 @@ type KnownId<TOperations> = TOperations extends unknown ? keyof TOperations & st
 export type OperationId<TOperations> = KnownId<TOperations> | AnyString
 
 /**
- * `unknown` for an id that `execute` takes: one that is registered and no subscription, or a `string`, of which
- * nothing is known. For any other it is the reason.
+ * `unknown` for an id that `execute` accepts: a registered one that is not a subscription, or any `string`.
+ * Otherwise the reason why it does not.
  *
- * It stands as the type of `this`: as part of the id's own type it would take completion away.
+ * Used as the type of `this`: as part of the id's own type it would disable completion.
  */
 export type Executable<TOperations, TId> = [TId] extends [infer TKnown extends string]
   ? TypeFor<TOperations, TKnown> extends "subscription"
@@ -93,7 +93,7 @@ export type Subscribable<TOperations, TId> = [TId] extends [infer TKnown extends
     : Registered<TOperations, TKnown>
   : unknown
 
-/** Nothing has this type: the compiler's error names it, and with it the reason. */
+/** No value has this type: the compiler's error names it, and so the reason. */
 export interface NotCallable<TReason extends string> {
   readonly reason: TReason
 }
@@ -141,7 +141,7 @@ type InputFor<TOperations, TId> =
       : unknown
     : unknown
 
-/** The `data` that an id gives. */
+/** The type of `data` for an id. */
 export type OutputFor<TOperations, TId> =
   TId extends KnownId<TOperations>
     ? TOperations[TId] extends { readonly output: infer TOutput }
@@ -173,7 +173,7 @@ export type CallArguments<TOperations, TId, TOptions = CallOptions> = [TId] exte
   ? ArgumentsFor<TOperations, TKnown, TOptions>
   : never
 
-/** What a handler may say about a nested call; the rest comes from its own context. */
+/** The options of a nested call; the rest comes from the handler's context. */
 export type NestedCallOptions = Pick<
   CallOptions,
   "deadline" | "timeout" | "signal" | "metadata" | "progress"

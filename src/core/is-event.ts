@@ -4,10 +4,10 @@ import type { Identity } from "./types.ts"
 import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 
 /**
- * Whether a value is an event: what `CallEventSchema` says, as plain code.
+ * Whether a value is an event: `CallEventSchema` as plain code.
  *
- * Every event that arrives passes here, in browsers too, which need no schema compiler for it. Only
- * properties of the value itself are judged by their types; a test holds it to the schema.
+ * Every event that arrives is checked here, also in browsers, which therefore need no schema compiler. A test
+ * compares it with the schema.
  */
 export function isCallEvent(value: unknown): value is CallEvent {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false

@@ -10,7 +10,7 @@ import type {
 } from "./types.ts"
 import type { OperationHandler, SubscriptionHandler } from "./handler.ts"
 
-/** What an adapter knows of an operation at once, and what it makes when somebody first asks. */
+/** The parts of an operation of an adapter; costly ones are getters that create them at the first read. */
 export interface LazyParts
   extends
     Pick<
@@ -43,18 +43,18 @@ export type LazyOperation = OperationSpec &
   OperationPolicy & { readonly handler: OperationHandler | SubscriptionHandler }
 
 // The same functions for all operations, so that all have one hidden class.
-const INPUT_SCHEMA = /* @__PURE__ */ lazily("inputSchema")
-const OUTPUT_SCHEMA = /* @__PURE__ */ lazily("outputSchema")
-const ERROR_SCHEMAS = /* @__PURE__ */ lazily("errorSchemas")
-const EXAMPLES = /* @__PURE__ */ lazily("examples")
-const META = /* @__PURE__ */ lazily("_meta")
-const HANDLER = /* @__PURE__ */ lazily("handler")
+const INPUT_SCHEMA = /* @__PURE__ */ lazyProperty("inputSchema")
+const OUTPUT_SCHEMA = /* @__PURE__ */ lazyProperty("outputSchema")
+const ERROR_SCHEMAS = /* @__PURE__ */ lazyProperty("errorSchemas")
+const EXAMPLES = /* @__PURE__ */ lazyProperty("examples")
+const META = /* @__PURE__ */ lazyProperty("_meta")
+const HANDLER = /* @__PURE__ */ lazyProperty("handler")
 
 const define: (target: object, key: string, descriptor: PropertyDescriptor) => void =
   Object.defineProperty
 
 /**
- * Everything but what is lazy; private, so that a copy of an operation does not pass for one.
+ * The fields that are not lazy. The parts are private, so that a copy of an operation is not taken for one.
  *
  * Fields are declared and not defined: thousands of these are made, and each field would be written twice.
  */
@@ -123,8 +123,8 @@ class LazyDefinition extends LazySpec {
 }
 
 /**
- * Adds what is lazy to a spec. A function of its own: together with the rest it would be so large that engines
- * compile it while a document of a thousand operations is imported, which takes longer than they save.
+ * Adds the lazy properties to a spec. A separate function: together with the rest it would be so large that engines
+ * compile it while a document of a thousand operations is imported, which costs more than it saves.
  */
 function defineLazy(spec: LazySpec): void {
   define(spec, "inputSchema", INPUT_SCHEMA)
@@ -134,8 +134,8 @@ function defineLazy(spec: LazySpec): void {
   define(spec, "_meta", META)
 }
 
-/** A property that is made when it is first read. */
-function lazily(
+/** A property whose value is created at the first read. */
+function lazyProperty(
   key: "inputSchema" | "outputSchema" | "errorSchemas" | "examples" | "_meta" | "handler",
 ): PropertyDescriptor {
   return {
@@ -147,8 +147,8 @@ function lazily(
 }
 
 /**
- * An operation that costs next to nothing until it is used: everything dear is read from `parts`,
- * which has to keep what it made and be sound; the registry takes it on trust.
+ * An operation that costs next to nothing until it is used: costly values are read from `parts`, which has to
+ * cache them and be valid; the registry does not check it.
  *
  * Its properties are its own, so that a copy of it is an ordinary definition.
  */
@@ -161,12 +161,12 @@ export function lazyPartsOf(operation: object): LazyParts | undefined {
   return LazySpec.partsOf(operation)
 }
 
-/** The same without the handler and what is said beside the spec. */
+/** The same without the handler and the policy. */
 export function lazySpec(parts: LazyParts): OperationSpec {
   return Object.freeze(new LazySpec(parts)) as unknown as OperationSpec
 }
 
-/** The same with a handler, and without what is said beside the spec. */
+/** The same with a handler, and without the policy. */
 export function lazyView<THandler>(
   parts: LazyParts,
   handler: THandler,
@@ -176,17 +176,17 @@ export function lazyView<THandler>(
   }
 }
 
-/** What may be different in a copy of an operation. */
+/** The fields that can differ in a copy of an operation. */
 export interface LazyChanges {
   readonly name?: string | undefined
   readonly namespace?: string | undefined
   readonly accessControl?: AccessControl | undefined
   readonly visibility?: Visibility | undefined
-  /** Another handler in place of the one there is. */
+  /** Wraps the handler. */
   readonly wrap?: ((handler: LazyParts["handler"]) => LazyParts["handler"]) | undefined
 }
 
-/** The same operation with some of it changed; what is dear is still made when it is first read. */
+/** A copy of an operation with some fields changed; costly values are still created at the first read. */
 export function changedOperation(parts: LazyParts, changes: LazyChanges): LazyOperation {
   return lazyOperation(new ChangedParts(parts, changes))
 }

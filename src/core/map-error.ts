@@ -11,7 +11,7 @@ export interface ErrorStamp {
 }
 
 /**
- * The `CallError` for whatever was thrown.
+ * Converts anything thrown to a `CallError`.
  *
  * A `CallError` stays as it is. A value whose `code` an operation declares keeps that code, and its
  * `details` when they fit the declared schema. The library's own codes cannot be claimed this way.
@@ -58,7 +58,7 @@ function messageOf(thrown: unknown): string | undefined {
   return typeof message === "string" && message !== "" ? message : undefined
 }
 
-/** A property of anything; `undefined` when reading it fails. */
+/** A property of any value; `undefined` if reading it throws. */
 function read(thrown: unknown, key: string): unknown {
   if ((typeof thrown !== "object" || thrown === null) && typeof thrown !== "function") {
     return undefined

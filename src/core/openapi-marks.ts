@@ -1,8 +1,8 @@
-/** What marks the schema of problems in documents of this library. */
-export const PROBLEM_MARK = "x-operations-problem"
+/** The OpenAPI extension on the schema of problems in documents of this library. */
+export const PROBLEM_EXTENSION = "x-operations-problem"
 
-/** What marks an operation whose only tag is its namespace, because it has none. */
-export const UNTAGGED = "x-operation-untagged"
+/** The extension on an operation that has no tags of its own, and is tagged with its namespace. */
+export const UNTAGGED_EXTENSION = "x-operation-untagged"
 
-/** Where such a document has the annotations of an operation. */
-export const ANNOTATIONS = "x-operation-annotations"
+/** The extension that holds the annotations of an operation. */
+export const ANNOTATIONS_EXTENSION = "x-operation-annotations"

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox"
 import type { Logger } from "../internal/logger.ts"
 
-/** What an operation does: read, change something, or give a stream. */
+/** The kind of an operation: it reads, changes something, or returns a stream. */
 export const OperationType = {
   QUERY: "query",
   MUTATION: "mutation",
@@ -17,7 +17,7 @@ export declare namespace OperationType {
   type SUBSCRIPTION = "subscription"
 }
 
-/** Whether a wire may reach an operation; `internal` ones do not exist for it. */
+/** Whether remote callers can call an operation; for them, `internal` ones do not exist. */
 export type Visibility = "external" | "internal"
 
 /** Who is calling. Plain data: only own properties of the stated types count. */
@@ -78,14 +78,14 @@ export interface OperationSpec {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a handler reports while it works. */
+/** The progress that a handler reports. */
 export interface ProgressUpdate {
   readonly progress: number
   readonly total?: number | undefined
   readonly message?: string | undefined
 }
 
-/** A question for whoever is calling: data, a visit to a page, or what an agent's host can give. */
+/** A request for input from the caller: data, a visit to a page, or a service of an agent's host. */
 export type InputRequest =
   | FormInputRequest
   | UrlInputRequest
@@ -123,14 +123,14 @@ export interface RootsInputRequest extends KeyedInputRequest {
   readonly type: "roots"
 }
 
-/** The answer to a question. Nothing about its content has been checked. */
+/** The answer to a request for input. Its content has not been validated. */
 export interface InputResponse {
   readonly action: "accept" | "decline" | "cancel"
   /** The data of a form, the message of a model, the list of roots. */
   readonly content?: unknown
 }
 
-/** What a caller may say about a call. A handler passes its own context to make a nested call. */
+/** The options of a call. A handler passes its own context to make a nested call. */
 export interface CallOptions {
   readonly requestId?: string | undefined
   readonly parentRequestId?: string | undefined
@@ -154,7 +154,7 @@ export interface CredentialContext {
   readonly identity: Identity | undefined
   /** The operation as it was imported; `undefined` when a source is connected to or listed. */
   readonly operationId: string | undefined
-  /** Aborts when the call is given up. */
+  /** Aborts when the call ends early. */
   readonly signal: AbortSignal
 }
 
@@ -164,7 +164,7 @@ export type NormalizeMode = "strip" | "keep" | "off"
 /** What happens when a result fails its schema. */
 export type OutputMode = "warn" | "strict" | "off"
 
-/** What is said when an operation is registered, beside its spec; it never leaves the process. */
+/** Settings of an operation besides its spec; they never leave the process. */
 export interface OperationPolicy {
   /**
    * Operations this one may call on the application's authority: `"audit.write"`, `"task.*"`.
@@ -173,11 +173,11 @@ export interface OperationPolicy {
   readonly composes?: readonly string[] | undefined
   readonly normalize?: NormalizeMode | undefined
   readonly output?: OutputMode | undefined
-  /** Declared defaults of inputs are filled in; `leave` where whoever is called knows its own. */
+  /** Declared defaults of inputs are filled in; `leave` if the called system fills in its own. */
   readonly defaults?: "fill" | "leave" | undefined
   /**
-   * Milliseconds that a call may take whose caller does not say; instead of the registry's default.
-   * `Infinity` for as long as it likes.
+   * Timeout in milliseconds for calls without one of their own, instead of the registry's default.
+   * `Infinity` for no limit.
    */
   readonly timeout?: number | undefined
   /**

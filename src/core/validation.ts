@@ -5,23 +5,23 @@ import { reading } from "../internal/reading.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema } from "../schema/compiled.ts"
 
-/** One fault of a value: where it is, as a JSON pointer, and what is wrong. */
+/** One validation error of a value: its place, as a JSON pointer, and what is wrong. */
 export interface ValueError {
   readonly path: string
   readonly message: string
 }
 
-/** How many faults an error's message spells out; `details.errors` has them all. */
-const SHOWN = 8
+/** Maximum number of validation errors in a message; `details.errors` has all of them. */
+const MAX_LISTED_ERRORS = 8
 
-/** Every fault of a value; empty when it fits. */
+/** All validation errors of a value; empty if it is valid. */
 export function collectErrors(schema: unknown, value: unknown): ValueError[] {
   const compiled = compileSchema(schema)
   return compiled.check(value) ? [] : toValueErrors(compiled.errors(value))
 }
 
 /**
- * The value, when it fits its schema; throws `VALIDATION_ERROR` with `details.errors` otherwise.
+ * Returns the value if it matches its schema; throws `VALIDATION_ERROR` with `details.errors` otherwise.
  *
  * `context` says what is being checked: `Input for "task.create"`.
  */
@@ -37,7 +37,7 @@ export function validateOrThrow<const TSchemaLike>(
   return value as OutputOf<TSchemaLike>
 }
 
-/** One fault a line, each after `indent`. */
+/** Formats validation errors, one per line after `indent`. */
 export function formatValueErrors(errors: readonly ValueError[], indent = "  - "): string {
   if (!Array.isArray(errors)) {
     throw new TypeError("formatValueErrors(): errors must be an array of { path, message }.")
@@ -47,19 +47,19 @@ export function formatValueErrors(errors: readonly ValueError[], indent = "  - "
   )
 }
 
-/** Throws a `TypeError` unless a value is a schema that checks what it says. */
+/** Throws a `TypeError` unless a value is a valid schema. */
 export function assertIsSchema(schema: unknown, context = "schema"): void {
-  let faults: readonly ValueError[]
+  let diagnostics: readonly ValueError[]
   try {
-    faults = admitSchema(schema).diagnostics
+    diagnostics = admitSchema(schema).diagnostics
   } catch (cause) {
     throw new TypeError(`${context} is not a schema: ${(cause as Error).message}`, { cause })
   }
-  if (faults.length > 0)
-    throw new TypeError(`${context} is not a sound schema: ${sentence(faults)}.`)
+  if (diagnostics.length > 0)
+    throw new TypeError(`${context} is not a valid schema: ${sentence(diagnostics)}.`)
 }
 
-/** The `CallError` for a value with faults. */
+/** The `CallError` for an invalid value. */
 export function invalid(
   code: "VALIDATION_ERROR" | "OUTPUT_VALIDATION_ERROR",
   what: string,
@@ -78,7 +78,10 @@ export function toValueErrors(issues: readonly ValueError[]): ValueError[] {
 }
 
 function sentence(errors: readonly ValueError[]): string {
-  const shown = errors.slice(0, SHOWN).map(({ path, message }) => `${path} ${message}`.trim())
-  if (errors.length > SHOWN) shown.push(`and ${errors.length - SHOWN} more`)
-  return shown.join("; ").replace(/\.$/, "")
+  const listed = errors
+    .slice(0, MAX_LISTED_ERRORS)
+    .map(({ path, message }) => `${path} ${message}`.trim())
+  if (errors.length > MAX_LISTED_ERRORS)
+    listed.push(`and ${errors.length - MAX_LISTED_ERRORS} more`)
+  return listed.join("; ").replace(/\.$/, "")
 }

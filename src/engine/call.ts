@@ -1,10 +1,10 @@
-// One idea: a running call, from what it is told to who hears of its end. Its fields are in one flat object.
+// One idea: a running call, from its options to the listeners of its end. Its fields are in one flat object.
 import type { CallError } from "../core/errors.ts"
 import type { DeadlineEntry, Deadlines } from "../internal/deadlines.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
-import { CancelToken, heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import { stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
@@ -16,7 +16,7 @@ import { endedEarly } from "./refusals.ts"
 import type { EndReason } from "./refusals.ts"
 import { CallSink } from "./sink.ts"
 
-/** What calls and streams use of the kernel that runs them. */
+/** The part of the kernel that calls and streams use. */
 export interface CallHost extends EnvDirectory {
   readonly clock: Clock
   readonly logger: Logger
@@ -27,7 +27,7 @@ export interface CallHost extends EnvDirectory {
   deadlineOf(call: Call, now?: number): number
   /** Whether a call without a deadline ends by itself. */
   isTimed(call: Call): boolean
-  /** Remembers what no deadline would end, for `close`. Gives what forgets it. */
+  /** Tracks a call without a deadline, so that `close` can end it; returns a function that stops tracking. */
   track(call: Call): () => void
   reportError(error: CallError, call: Call): void
   toEnvelope(record: OperationRecord, result: unknown): ResponseEnvelope
@@ -48,24 +48,24 @@ export interface CallHost extends EnvDirectory {
 }
 
 /**
- * One running call or stream: who asked, until when, and what must stop with it.
+ * One running call or stream: its caller, its deadline, and the work that stops with it.
  *
  * Handlers never see it; they get the `CallContext` in front of it. This is the hottest object of the
- * library: one flat class whose fields are set in one place, and everything that few calls need
- * (ids, signals, children) in an object beside it that is made when someone asks.
+ * library: one flat class whose fields are set in one place. What few calls need (ids, signals, children) is in
+ * a separate object that is created on demand.
  */
 export class Call implements DeadlineEntry {
   declare readonly kernel: CallHost
   declare readonly record: OperationRecord
   declare readonly parent: Call | undefined
   declare readonly options: CallOptions | undefined
-  /** A time of the registry's clock, `Infinity` for none; `undefined` until someone asks `due`. */
+  /** A time of the registry's clock, `Infinity` for none; `undefined` until `due` is called. */
   declare deadline: number | undefined
-  /** The call is over, one way or another. */
+  /** The call has ended, successfully or not. */
   declare isOver: boolean
   /** Set when the call ended early; nothing new starts under it then. */
   declare ended: CallError | undefined
-  /** Who waits for the result, and who hears that there will be none. */
+  /** Settle the promise of the caller, if there is one. */
   declare resolve: ((envelope: unknown) => void) | undefined
   declare reject: ((error: CallError) => void) | undefined
 
@@ -111,14 +111,14 @@ export class Call implements DeadlineEntry {
     return depth
   }
 
-  /** What the caller said, unchecked and never handed out: `CallContext` shows a frozen copy. */
+  /** The identity as passed by the caller, unchecked. Handlers get a frozen copy from `CallContext`. */
   get identity(): Identity | undefined {
     return this.parent === undefined ? this.options?.identity : this.root.options?.identity
   }
 
   get requestId(): string {
-    // A nested call is a call of its own: it never takes over an id.
-    return (this.more().requestId ??=
+    // A nested call has its own id and never reuses another.
+    return (this.ensureExtras().requestId ??=
       (this.parent === undefined ? this.options?.requestId : undefined) ?? mintRequestId())
   }
 
@@ -131,7 +131,7 @@ export class Call implements DeadlineEntry {
   }
 
   get signal(): AbortSignal {
-    const more = this.more()
+    const more = this.ensureExtras()
     if (more.controller === undefined) {
       more.controller = new AbortController()
       if (this.ended !== undefined) more.controller.abort(this.ended)
@@ -141,7 +141,7 @@ export class Call implements DeadlineEntry {
 
   /** The same for a single listener of our own, and far cheaper. */
   get token(): CancelToken {
-    const more = this.more()
+    const more = this.ensureExtras()
     if (more.token === undefined) {
       more.token = new CancelToken()
       if (this.ended !== undefined) more.token.cancel(this.ended)
@@ -154,27 +154,27 @@ export class Call implements DeadlineEntry {
     return (this.deadline ??= this.kernel.deadlineOf(this, now))
   }
 
-  /** Nobody has said or asked yet when it ends. */
+  /** The call has no timeout of its own, and its deadline has not been computed yet. */
   get isPlain(): boolean {
     return this.deadline === undefined && this.options?.timeout === undefined
   }
 
-  /** Takes over a parent's end, if that is known and earlier. */
+  /** Limits the deadline to that of the parent, if that is known and earlier. */
   capDeadline(limit: Call): void {
-    // Both undated, and this one with no more time: both are dated together, and then it is right.
+    // Neither has a deadline yet, and this one has no longer a timeout: both get their deadlines at the same time.
     const isWithin = this.record.timeout <= limit.record.timeout
     if (this.isPlain && limit.isPlain && isWithin) return
     this.deadline = Math.min(this.due(), limit.due())
   }
 
-  /** Counts one more call under the outermost; gives how many there are. */
+  /** Counts one more call under the outermost one; returns the count. */
   countNested(): number {
-    return ++this.root.more().nestedCalls
+    return ++this.root.ensureExtras().nestedCalls
   }
 
-  /** What is made once for a handler that asks: its env and its copy of the identity. */
+  /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
   cached<TValue>(key: "env" | "identity", make: () => TValue): TValue {
-    const more = this.more()
+    const more = this.ensureExtras()
     return (more[key] ??= make()) as TValue
   }
 
@@ -183,12 +183,12 @@ export class Call implements DeadlineEntry {
     const outcome = new Promise(capture)
     this.resolve = capturedResolve
     this.reject = capturedReject
-    this.tell(promise)
+    this.finishAfter(promise)
     return outcome as Promise<never>
   }
 
-  /** The same without a promise: who hears of it is known already. */
-  tell(promise: Promise<unknown>): void {
+  /** The same for a caller that is already set: a sink, or a promise that exists. */
+  finishAfter(promise: Promise<unknown>): void {
     this.watch()
     promise.then(
       (result) => {
@@ -225,16 +225,17 @@ export class Call implements DeadlineEntry {
     if (this.deadline === undefined && kernel.isTimed(this)) {
       kernel.deadlines.addUndated(this)
     } else if (this.due() === Number.POSITIVE_INFINITY) {
-      this.more().untrack = kernel.track(this)
+      this.ensureExtras().untrack = kernel.track(this)
     } else {
       kernel.deadlines.add(this)
     }
     if (parent !== undefined) parent.adopt(this)
     if (options?.signal === undefined) return
-    // A token belongs to this call alone and goes with it.
-    if (!(options.signal instanceof CancelToken)) this.more().listening = options.signal
-    heedSignal(options.signal, this)
-    // It may have fired while the handler ran up to where it waits; who is told is not told at once.
+    // A token belongs to this call alone and needs no removal.
+    if (!(options.signal instanceof CancelToken))
+      this.ensureExtras().listenedSignal = options.signal
+    addSignalListener(options.signal, this)
+    // It may have fired while the handler ran synchronously; the caller is never notified before this returns.
     if (options.signal.aborted) queueMicrotask(() => this.handleEvent())
   }
 
@@ -246,9 +247,9 @@ export class Call implements DeadlineEntry {
     if (extras === undefined) return
     extras.untrack?.()
     extras.untrack = undefined
-    if (extras.listening === undefined) return
-    ignoreSignal(extras.listening, this)
-    extras.listening = undefined
+    if (extras.listenedSignal === undefined) return
+    removeSignalListener(extras.listenedSignal, this)
+    extras.listenedSignal = undefined
   }
 
   /** The caller's signal fired. */
@@ -273,7 +274,7 @@ export class Call implements DeadlineEntry {
     this.stopWork(reason, message)
   }
 
-  /** Something may have been done. A handler that only hands the call on may know that it was not. */
+  /** Whether there may have been effects. A handler that only forwards the call may know that there were none. */
   private get hasBegun(): boolean {
     return this.extras?.token?.listener?.mayHaveExecuted?.() ?? true
   }
@@ -284,14 +285,14 @@ export class Call implements DeadlineEntry {
     return this.ended
   }
 
-  /** The error for whatever a handler threw, with the ids of the call; once for each call that fails. */
+  /** The error for anything a handler threw, with the ids of the call. Call it once per failed call: it reports. */
   fail(thrown: unknown): CallError {
     const error = stampError(mapError(thrown, this.record.spec.errorSchemas, this), this)
     if (this.parent === undefined) this.kernel.reportError(error, this)
     return error
   }
 
-  /** Tells the handler and the children of a call that nobody waits any more. */
+  /** Aborts the handler and the nested calls of a call that has ended. */
   stopWork(reason: EndReason, message: string): void {
     const { extras } = this
     if (extras === undefined) return
@@ -326,18 +327,18 @@ export class Call implements DeadlineEntry {
   }
 
   private adopt(child: Call): void {
-    const more = this.more()
+    const more = this.ensureExtras()
     more.children ??= new Set()
     more.children.add(child)
   }
 
-  private more(): Extras {
+  private ensureExtras(): Extras {
     return (this.extras ??= {
       requestId: undefined,
       controller: undefined,
       token: undefined,
       children: undefined,
-      listening: undefined,
+      listenedSignal: undefined,
       untrack: undefined,
       nestedCalls: 0,
       env: undefined,
@@ -351,19 +352,19 @@ interface Extras {
   controller: AbortController | undefined
   token: CancelToken | undefined
   children: Set<Call> | undefined
-  listening: AbortSignal | undefined
+  listenedSignal: AbortSignal | undefined
   untrack: (() => void) | undefined
   nestedCalls: number
   env: unknown
   identity: unknown
 }
 
-/** What a caller reads when it went away itself. */
+/** The message for a caller that aborted its call. */
 export function abortedMessage(operationId: string): string {
   return `The call of "${operationId}" was aborted.`
 }
 
-// One executor for all promises, read at once: a closure for each would be one more object a call.
+// One executor for all promises, read immediately: a closure would be one more object per call.
 let capturedResolve: (value: unknown) => void
 let capturedReject: (error: unknown) => void
 function capture(resolve: (value: unknown) => void, reject: (error: unknown) => void): void {

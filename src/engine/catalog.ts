@@ -15,16 +15,16 @@ import type {
   OperationType,
   OutputMode,
 } from "../core/types.ts"
-import { handlerFault } from "./handler-kind.ts"
+import { handlerIssue } from "./handler-kind.ts"
 import { typeName } from "../internal/describe.ts"
 import { OperationRecord } from "./record.ts"
 import type { AnyHandler } from "./record.ts"
-import { policyFaults, takePolicy } from "./policy.ts"
-import { checkDefinition, unsound } from "./spec.ts"
+import { policyIssues, readPolicy } from "./policy.ts"
+import { checkDefinition, invalidDefinition } from "./spec.ts"
 import { RecordStore } from "./store.ts"
 import { notify } from "../internal/notify.ts"
 
-/** A spec says what an operation is, not how far its registry trusts it. */
+/** The policy of an operation registered by its spec alone. */
 const NO_POLICY = {
   handler: undefined,
   composes: undefined,
@@ -36,21 +36,21 @@ const NO_POLICY = {
   asData: undefined,
 }
 
-/** A change of what is registered. */
+/** One change of the registered operations. */
 export interface RegistryChange {
   readonly type: "added" | "removed" | "replaced"
   readonly id: string
-  /** The spec that came; for "removed" the one that went. */
+  /** The new spec; for "removed", the one that was removed. */
   readonly spec: OperationSpec
 }
 
 /** How to search. */
 export interface SearchOptions {
-  /** At most this many; 20. */
+  /** Maximum number of results; 20 by default. */
   readonly limit?: number | undefined
   readonly namespace?: string | undefined
   readonly type?: OperationType | undefined
-  /** Find only what this caller may call; given as `undefined`, what anyone may. */
+  /** Find only what this caller may call; as `undefined`, only what anonymous callers may. */
   readonly identity?: Identity | undefined
 }
 
@@ -58,11 +58,11 @@ export const SEARCH_OPTIONS: OptionsSchema<SearchOptions> = {
   limit: { min: 0, whole: true },
   namespace: "string",
   type: { oneOf: ["query", "mutation", "subscription"] },
-  // A malformed identity may call nothing, which is what is found for it.
+  // A malformed identity may call nothing, so the search finds nothing for it.
   identity: "any",
 }
 
-/** An operation that was found: what a list shows of it, and the whole spec. */
+/** A found operation: the fields that lists show, and the whole spec. */
 export interface SearchResult extends Pick<
   OperationSpec,
   "namespace" | "name" | "type" | "title" | "description"
@@ -74,7 +74,7 @@ export interface SearchResult extends Pick<
 }
 
 export interface CatalogOptions {
-  /** Left out where the registry does not say. */
+  /** `undefined` where the registry sets no mode. */
   readonly normalize: NormalizeMode | undefined
   readonly output: OutputMode
   readonly formats: boolean
@@ -83,7 +83,7 @@ export interface CatalogOptions {
   readonly logger: Logger
 }
 
-/** What is registered: adding, removing, finding, and telling of it. */
+/** The registered operations: adds, removes and finds them, and notifies listeners of changes. */
 export class Catalog {
   readonly store: RecordStore = new RecordStore()
   readonly #options: CatalogOptions
@@ -104,7 +104,8 @@ export class Catalog {
     const records = reading("registerAll(operations): operations", () => [...operations]).map(
       (operation) => {
         const record = this.#prepare(operation)
-        if (seen.has(record.id) && !replace) throw taken(record.id, "appears twice in this list")
+        if (seen.has(record.id) && !replace)
+          throw alreadyRegistered(record.id, "appears twice in this list")
         seen.add(record.id)
         if (!replace) this.#expectFree(record.id)
         return record
@@ -129,21 +130,22 @@ export class Catalog {
   addHandler(id: string, handler: unknown, policy: OperationPolicy, replace: boolean): void {
     const record = this.store.get(id)
     if (record === undefined) {
-      const shown = typeof id === "string" ? id.slice(0, 200) : typeName(id)
+      const displayedId = typeof id === "string" ? id.slice(0, 200) : typeName(id)
       throw new CallError(
         "OPERATION_NOT_FOUND",
-        `registerHandler("${shown}"): no such spec. Register it first: registry.registerSpec(spec).`,
-        { details: { operationId: shown } },
+        `registerHandler("${displayedId}"): no such spec. Register it first: registry.registerSpec(spec).`,
+        { details: { operationId: displayedId } },
       )
     }
-    const fault = handlerFault(handler, record.spec.type)
-    const faults = reading("registerHandler(id, handler, options): options", () =>
-      policyFaults(policy),
+    const handlerProblem = handlerIssue(handler, record.spec.type)
+    const issues = reading("registerHandler(id, handler, options): options", () =>
+      policyIssues(policy),
     )
-    if (fault !== undefined) faults.push({ path: "/handler", message: fault })
-    if (faults.length > 0) throw unsound(record.spec, faults)
-    if (record.handler !== undefined && !replace) throw taken(id, "has a handler already")
-    this.#put(record.withHandler(handler as AnyHandler, takePolicy(policy), this.#options))
+    if (handlerProblem !== undefined) issues.push({ path: "/handler", message: handlerProblem })
+    if (issues.length > 0) throw invalidDefinition(record.spec, issues)
+    if (record.handler !== undefined && !replace)
+      throw alreadyRegistered(id, "has a handler already")
+    this.#put(record.withHandler(handler as AnyHandler, readPolicy(policy), this.#options))
   }
 
   remove(id: string): boolean {
@@ -151,7 +153,7 @@ export class Catalog {
     if (record === undefined) return false
     this.store.delete(record)
     this.#index?.remove(id)
-    this.#tell({ type: "removed", id, spec: record.spec })
+    this.#notify({ type: "removed", id, spec: record.spec })
     return true
   }
 
@@ -170,14 +172,16 @@ export class Catalog {
     }
     return this.#searchIndex()
       .search(query, limit === undefined ? { accept } : { limit, accept })
-      .map(({ id, score }) => found(id, score, (this.store.get(id) as OperationRecord).spec))
+      .map(({ id, score }) =>
+        toSearchResult(id, score, (this.store.get(id) as OperationRecord).spec),
+      )
   }
 
   onChange(listener: (change: RegistryChange) => void): () => void {
     if (typeof listener !== "function") {
       throw new TypeError(`onChange(listener): must be a function, got ${typeName(listener)}.`)
     }
-    // A wrapper, so that the same function given twice is called twice and ends twice.
+    // A wrapper, so that a function that is added twice is called twice and removed separately.
     const entry = (change: RegistryChange): void => listener(change)
     if (!this.#isClosed) this.#listeners.add(entry)
     return () => void this.#listeners.delete(entry)
@@ -209,14 +213,14 @@ export class Catalog {
     const type = this.store.get(record.id) === undefined ? "added" : "replaced"
     this.store.set(record)
     this.#index?.add(documentOf(record))
-    this.#tell({ type, id: record.id, spec: record.spec })
+    this.#notify({ type, id: record.id, spec: record.spec })
   }
 
   #expectFree(id: string): void {
-    if (this.store.get(id) !== undefined) throw taken(id, "is registered already")
+    if (this.store.get(id) !== undefined) throw alreadyRegistered(id, "is registered already")
   }
 
-  /** Built at the first search; kept up from then on. */
+  /** Built at the first search, and kept up to date from then on. */
   #searchIndex(): SearchIndex {
     if (this.#index === undefined) {
       this.#index = new SearchIndex()
@@ -225,7 +229,7 @@ export class Catalog {
     return this.#index
   }
 
-  #tell(change: RegistryChange): void {
+  #notify(change: RegistryChange): void {
     for (const listener of this.#listeners) {
       const { logger } = this.#options
       notify(logger, "A change listener threw", () => listener(change), { id: change.id })
@@ -243,7 +247,7 @@ function mayEverCall(record: OperationRecord, identity: Identity | undefined): b
   return allows({ ...requirement, resourceId: undefined }, identity, undefined)
 }
 
-function found(id: string, score: number, spec: OperationSpec): SearchResult {
+function toSearchResult(id: string, score: number, spec: OperationSpec): SearchResult {
   const { namespace, name, type, title, description } = spec
   return { id, score, namespace, name, type, title, description, spec }
 }
@@ -253,7 +257,7 @@ function documentOf({ id, spec, inputNames }: OperationRecord): SearchDocument {
   return { id, title, description, tags, inputNames }
 }
 
-function taken(id: string, why: string): CallError {
+function alreadyRegistered(id: string, why: string): CallError {
   return new CallError(
     "CONFLICT",
     `Operation "${id}" ${why}. To take its place on purpose, pass { replace: true }.`,

@@ -3,8 +3,8 @@ import { splitId } from "./ids.ts"
 /** Decides which nested calls run on the application's authority. */
 export type ComposesMatcher = (id: string) => boolean
 
-/** What is wrong with a `composes` list; `undefined` when nothing is. */
-export function composesFault(composes: unknown): string | undefined {
+/** Why a `composes` list is invalid; `undefined` if it is valid. */
+export function composesIssue(composes: unknown): string | undefined {
   if (!Array.isArray(composes)) return `must be an array such as ["audit.write", "task.*"]`
   const bad = composes.findIndex(
     (entry) => typeof entry !== "string" || splitId(entry) === undefined,
@@ -13,7 +13,7 @@ export function composesFault(composes: unknown): string | undefined {
   return `entry ${bad} must be an id ("audit.write") or a whole namespace ("task.*")`
 }
 
-/** Compiles a `composes` list that has no fault; `undefined` when it allows nothing. */
+/** Compiles a valid `composes` list; `undefined` if it allows nothing. */
 export function compileComposes(
   composes: readonly string[] | undefined,
 ): ComposesMatcher | undefined {

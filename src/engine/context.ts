@@ -2,7 +2,7 @@ import { createEnv } from "./env-proxy.ts"
 import { CallError } from "../core/errors.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
-import { findTokensWith } from "../internal/signals.ts"
+import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
@@ -13,8 +13,8 @@ import type { Call } from "./call.ts"
 import { notify } from "../internal/notify.ts"
 
 /**
- * The context that handlers get. What it says cannot be assigned, and only the registry makes one:
- * a copy or an imitation is just an object with the same words in it.
+ * The context that handlers get. Its members cannot be assigned, and only the registry creates one:
+ * a copy or an imitation has none of its rights.
  */
 export class CallContext implements OperationContext {
   readonly #invocation: Call
@@ -23,13 +23,13 @@ export class CallContext implements OperationContext {
     this.#invocation = invocation
   }
 
-  /** The invocation behind a genuine context; `undefined` for anything else. */
-  static behind(value: object): Call | undefined {
+  /** The call of a genuine context; `undefined` for anything else. */
+  static callOf(value: object): Call | undefined {
     return #invocation in value ? value.#invocation : undefined
   }
 
   static {
-    findTokensWith((context) => CallContext.behind(context)?.token)
+    setTokenLookup((context) => CallContext.callOf(context)?.token)
   }
 
   get requestId(): string {
@@ -40,7 +40,7 @@ export class CallContext implements OperationContext {
     return this.#invocation.parentRequestId
   }
 
-  /** A frozen copy: a handler that could change it could lend itself rights for nested calls. */
+  /** A frozen copy: otherwise a handler could give itself more rights for nested calls. */
   get identity(): Identity | undefined {
     const invocation = this.#invocation
     return invocation.cached("identity", () => frozenIdentity(invocation.identity))
@@ -48,7 +48,7 @@ export class CallContext implements OperationContext {
 
   get deadline(): number | undefined {
     const deadline = this.#invocation.due()
-    // As a date whenever it is read: handlers compare it with other dates.
+    // Converted to a date at each read: handlers compare it with other dates.
     return deadline === Number.POSITIVE_INFINITY
       ? undefined
       : toWallTime(this.#invocation.kernel.clock, deadline)
@@ -72,7 +72,7 @@ export class CallContext implements OperationContext {
     return options?.log ?? root.options?.log ?? kernel.logger
   }
 
-  // Getters, so that `const { call } = context` works; the functions are made when asked for.
+  // Getters, so that `const { call } = context` works; the functions are created when they are read.
   get call(): OperationContext["call"] {
     const call = (
       id: string,
@@ -97,7 +97,7 @@ export class CallContext implements OperationContext {
     const { options, root } = this.#invocation
     const ask = options?.requestInput ?? root.options?.requestInput
     return async (request) => {
-      if (ask === undefined) throw noOneToAsk(this.#invocation.record.id)
+      if (ask === undefined) throw inputUnavailable(this.#invocation.record.id)
       return await ask(request)
     }
   }
@@ -115,10 +115,10 @@ export class CallContext implements OperationContext {
   }
 }
 
-function noOneToAsk(operationId: string): CallError {
+function inputUnavailable(operationId: string): CallError {
   return new CallError(
     "UNAVAILABLE",
-    `"${operationId}" has a question for its caller, and this caller cannot be asked. Call it with requestInput in the options, or from a client that can answer.`,
+    `"${operationId}" asks its caller for input, and this caller cannot be asked. Call it with requestInput in the options, or from a client that can answer.`,
     { operationId, retryable: false, details: { reason: "INPUT_UNAVAILABLE" } },
   )
 }

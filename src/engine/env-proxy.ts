@@ -1,10 +1,10 @@
 import type { OperationCall, OperationEnv } from "../core/infer.ts"
 import type { RegisteredOperations } from "../core/types.ts"
 
-/** What an env needs to know of the registry; looked at only when someone inspects the env. */
+/** The part of a registry that an env needs, mostly for inspection. */
 export interface EnvDirectory {
   namespaces(): Iterable<string>
-  /** The names of a namespace that can be called for one result. */
+  /** The names of the queries and mutations of a namespace. */
   names(namespace: string): Iterable<string>
   hasNamespace(namespace: string): boolean
   has(id: string): boolean
@@ -15,7 +15,7 @@ type AnyCall = (id: string, input?: unknown, options?: unknown) => Promise<unkno
 /**
  * An env over a registry: two levels of objects that make a function when one is read.
  *
- * It costs the same for ten operations and for a hundred thousand, and sees those registered later.
+ * It costs the same for ten operations and for a hundred thousand, and includes those registered later.
  */
 export function createEnv<TOperations = RegisteredOperations>(
   directory: EnvDirectory,
@@ -45,14 +45,14 @@ function namespaceObject(namespace: string, directory: EnvDirectory, invoke: Any
     read(name) {
       const id = `${namespace}.${name}`
       if (isProbe(name) && !directory.has(id)) return undefined
-      // An unknown name gives a function too: calling it says what is not registered.
+      // An unknown name gives a function too: calling it fails with the unknown id.
       return (input?: unknown, options?: unknown) => invoke(id, input, options)
     },
     keys: () => [...directory.names(namespace)],
   })
 }
 
-/** Keys that the language or a tool asks every object for; answering would make an env a promise. */
+/** Keys that the language or tools read on every object; answering `then` would make an env a promise. */
 function isProbe(key: string): boolean {
   return key === "then" || key === "toJSON" || key in Object.prototype
 }

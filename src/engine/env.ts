@@ -5,12 +5,12 @@ import type { OperationRegistry } from "./registry.ts"
 import type { CallOptions } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 
-/** What `buildEnv` takes. */
+/** The options of `buildEnv`. */
 export interface BuildEnvOptions<TOperations> {
   readonly registry: OperationRegistry<TOperations>
   /**
-   * Whose calls these are. A handler's own context makes nested calls; anything else makes calls
-   * with that identity, deadline and signal, each with a request id of its own.
+   * The context of the calls. A handler's own context makes nested calls; other options make calls
+   * with their identity, deadline and signal, each with its own request id.
    */
   readonly context?: OperationContext | CallOptions | undefined
   /** Only these namespaces exist in the env. All, when left out. */
@@ -24,9 +24,9 @@ export const BUILD_ENV_OPTIONS: OptionsSchema<BuildEnvOptions<unknown>> = {
 }
 
 /**
- * Operations as functions: `env.task.create(input)` gives a promise of an envelope.
+ * Operations as functions: `env.task.create(input)` returns a promise of an envelope.
  *
- * Nothing is built ahead: the env sees operations that are registered later.
+ * Nothing is built in advance: the env includes operations that are registered later.
  */
 export function buildEnv<TOperations>(
   options: BuildEnvOptions<TOperations>,

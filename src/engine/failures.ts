@@ -23,13 +23,13 @@ export interface FailedCall {
   readonly surface: string
 }
 
-/** Receives errors that an operator should know of. What it throws is logged, and changes nothing. */
+/** Receives errors that an operator should know of. Errors that it throws are logged, and have no other effect. */
 export type ErrorListener = (error: CallError, call: FailedCall) => void | Promise<void>
 
-/** What callers on a wire read of errors whose messages were not written for them. */
+/** Whether remote callers see error messages that were not written for them. */
 export type ErrorExposure = "expose" | "hide"
 
-/** What a server does about errors. */
+/** How a server reports errors. */
 export interface ErrorReporting {
   /**
    * `hide`: callers read "The operation failed." and a request id, unless the operation declares the error or threw
@@ -51,12 +51,12 @@ const REPORTED: ReadonlySet<string> = new Set([
   "OUTPUT_VALIDATION_ERROR",
 ])
 
-/** Whether an operator should know of an error. One of another registry was reported there. */
+/** Whether an operator should know of an error. An error of another registry was reported there. */
 export function isReportable(error: CallError): boolean {
   return REPORTED.has(error.code) && !isForwarded(error)
 }
 
-/** Hands an error to a listener, whatever that does. */
+/** Passes an error to a listener; errors of the listener are logged. */
 export function notifyOfError(
   listener: ErrorListener,
   error: CallError,
@@ -66,7 +66,7 @@ export function notifyOfError(
   notify(logger, "onError threw", () => listener(error, call), { operationId: call.operationId })
 }
 
-/** What one server does with the errors of its calls: logs them, reports them, and decides what callers read. */
+/** Handles the errors of one server's calls: logs them, reports them, and decides what callers see. */
 export class Failures {
   readonly #surface: string
   readonly #isExposed: boolean
@@ -85,10 +85,11 @@ export class Failures {
     this.#logger = logger
   }
 
-  /** Reports an error if it has to be, and gives what the caller may read. */
+  /** Reports an error if necessary, and returns the error that the caller may see. */
   answer(thrown: unknown, call: Omit<FailedCall, "surface">): CallError {
     const error = isCallError(thrown) ? thrown : mapError(thrown, undefined, call)
-    if (isReportable(error)) this.#report(error, { ...pick(call), surface: this.#surface })
+    if (isReportable(error))
+      this.#report(error, { ...pickCallFields(call), surface: this.#surface })
     return this.#isExposed || !isInternal(error) ? error : hiddenError(error, call)
   }
 
@@ -98,13 +99,13 @@ export class Failures {
   }
 }
 
-/** The logger of a registry, for servers that were given none. */
+/** The logger of a registry, for servers without one of their own. */
 export function loggerOf(registry: object, otherwise: Logger = consoleLogger): Logger {
   const { logger } = registry as Partial<{ readonly logger: Logger }>
   return logger === undefined || logger === consoleLogger ? otherwise : logger
 }
 
-/** What a caller reads of an error that is not for callers. */
+/** The error for the caller in place of an internal one. */
 function hiddenError(
   error: CallError,
   { operationId, requestId }: Pick<FailedCall, "operationId" | "requestId">,
@@ -133,8 +134,8 @@ function logFields(error: CallError, call: FailedCall): Readonly<Record<string, 
   }
 }
 
-/** Only what is said here: a server's own object of a call may have more. */
-function pick(call: Omit<FailedCall, "surface">): Omit<FailedCall, "surface"> {
+/** Only the fields of `FailedCall`: a server's own object may have more. */
+function pickCallFields(call: Omit<FailedCall, "surface">): Omit<FailedCall, "surface"> {
   const { operationId, requestId, parentRequestId, identity } = call
   return { operationId, requestId, parentRequestId, identity }
 }

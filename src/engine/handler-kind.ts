@@ -2,12 +2,12 @@ import { typeName } from "../internal/describe.ts"
 import type { OperationType } from "../core/types.ts"
 
 /**
- * What is wrong with a handler for a type; `undefined` when nothing is.
+ * Why a handler does not fit an operation type; `undefined` if it does.
  *
- * Only what a function says about itself is judged: one that is wrapped or bound tells nothing, and
- * is looked at when it has run.
+ * Only the function's own kind is checked. A wrapped or bound function does not show its kind, so its result is
+ * checked when it has run.
  */
-export function handlerFault(handler: unknown, type: OperationType): string | undefined {
+export function handlerIssue(handler: unknown, type: OperationType): string | undefined {
   if (typeof handler !== "function") return `must be a function, got ${typeName(handler)}`
   const tag = tagOf(handler)
   const isGenerator =
@@ -31,7 +31,7 @@ function tagOf(handler: object): string {
   try {
     return Object.prototype.toString.call(handler)
   } catch {
-    // A Proxy over a function that tells nothing of itself.
+    // A Proxy over a function can hide its kind.
     return ""
   }
 }

@@ -9,7 +9,7 @@ export function splitId(
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// Random per process, so that ids of several processes do not meet on a wire.
+// Random per process, so that ids of different processes do not collide.
 const PREFIX = `${randomPrefix()}-`
 let counter = 0
 
@@ -28,12 +28,12 @@ export function requestIdOf(number: number): string {
   return PREFIX + number.toString(36)
 }
 
-/** The number of a request whose id was minted here; anything for other ids. */
+/** The number of a request whose id was minted here; an arbitrary value for other ids. */
 export function requestNumber(id: string): number {
   return Number.parseInt(id.slice(PREFIX.length), 36)
 }
 
-/** Ids are in every message of a call, several times in all: they are kept short. 96 bits. */
+/** 96 random bits. Ids are in every message of a call, so they are short. */
 function randomPrefix(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => LETTERS[byte % LETTERS.length]).join("")

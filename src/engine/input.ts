@@ -7,9 +7,9 @@ import type { OperationRecord } from "./record.ts"
 import { CallSink } from "./sink.ts"
 
 /**
- * The input as access, its check and the handler see it: what the checks look at is read here, and nowhere else.
+ * Reads once what the checks need of the input, so that access control, validation and the handler see the same.
  *
- * Throws `VALIDATION_ERROR` where it cannot be read, once it is known that this caller may call.
+ * Throws `VALIDATION_ERROR` if it cannot be read, but only after the access of this caller was checked.
  */
 export function readInput(call: Call, input: unknown, trusted: boolean): unknown {
   const { record, options } = call
@@ -25,33 +25,33 @@ export function readInput(call: Call, input: unknown, trusted: boolean): unknown
   }
 }
 
-/** The input that a handler gets; most are handed on as they are. */
+/** The validated input for the handler; most are passed on unchanged. */
 export function admitInput(call: Call, input: unknown): unknown {
   const { record } = call
   if (record.inputIsOpen) return input
   try {
     if (record.inputPasses(input)) return input
   } catch {
-    // Data that cannot be read, or not to its end: the slow half says what is wrong.
+    // Data that cannot be read: the slow path reports why.
   }
   return prepareInput(call, input)
 }
 
-/** Whether an admitted input is one that a vendor is still checking, and not a promise that was given as input. */
+/** Whether a vendor is still checking an input; false for an input that is itself a promise. */
 export function isStillChecked(call: Call, admitted: unknown): admitted is Promise<unknown> {
   return call.record.vendor !== undefined && admitted instanceof Promise
 }
 
 /**
- * Checks an input and fills its defaults; the handler gets what comes out.
+ * Validates an input and fills in its defaults; returns the input for the handler.
  *
- * A promise only for vendors whose own check is asynchronous. Throws `VALIDATION_ERROR` with every
- * fault in `details.errors`.
+ * Returns a promise only for vendors with asynchronous checks. Throws `VALIDATION_ERROR` with all validation
+ * errors in `details.errors`.
  */
 function prepareInput(call: Call, input: unknown): unknown {
   const { record } = call
   if (record.vendor !== undefined) return vendorInput(call, record, input)
-  // Nobody writes an empty object for an operation of which every input may be left out.
+  // An empty object can be omitted if all properties of the input are optional.
   if (input === undefined && record.mayOmitInput && record.input.check({})) return {}
   // Defaults come first: a property that has one may be left out, required or not.
   const defaults = record.inputDefaults
@@ -77,7 +77,7 @@ function matchesAsData(record: OperationRecord, value: unknown): boolean {
   }
 }
 
-/** Standard Schema: the vendor's check decides, and what it gives is what the handler gets. */
+/** Standard Schema: the vendor's check decides, and the handler gets its result. */
 function vendorInput(call: Call, record: OperationRecord, input: unknown): unknown {
   const result = record.vendor?.(input)
   if (result instanceof Promise) {
@@ -90,7 +90,7 @@ function vendorValue(call: Call, record: OperationRecord, result: unknown): unkn
   if (typeof result !== "object" || result === null) {
     throw refusal(
       "EXECUTION_ERROR",
-      `The input schema of "${record.id}" gave no result when it was asked to validate.`,
+      `The input schema of "${record.id}" returned no result when it validated the input.`,
       { operationId: record.id, mayHaveExecuted: false },
     )
   }

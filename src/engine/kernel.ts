@@ -1,4 +1,4 @@
-// One idea: the invocation path. Everything that leads to a handler is in this one file, to be read in one go.
+// One idea: the invocation path. Everything that leads to a handler is in this file, and can be read from top to bottom.
 import { allows, denial } from "../core/access.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Clock } from "../internal/platform.ts"
@@ -13,7 +13,7 @@ import { abortedMessage, Call } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { isReportable, notifyOfError } from "./failures.ts"
 import type { ErrorListener } from "./failures.ts"
-import { optionsFault, rootOptions } from "./options.ts"
+import { optionsIssue, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { CallError } from "../core/errors.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
@@ -32,16 +32,16 @@ export interface KernelOptions {
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
   readonly onError: ErrorListener | undefined
-  /** Milliseconds a call may take when nobody says otherwise. */
+  /** Default timeout of a call in milliseconds. */
   readonly timeout: number
   readonly maxDepth: number
   readonly maxNestedCalls: number
 }
 
 /**
- * The one invocation path: look up, admit, check access and input, run, bring the result home.
+ * The one invocation path: look up, admit, check access and input, run, process the result.
  *
- * Private to its registry. Whoever holds it can call anything, so no handler and no wire gets it.
+ * Private to its registry. It can call anything without checks, so neither handlers nor transports get it.
  */
 export class Kernel implements PipelineHost, StreamHost {
   readonly store: RecordStore
@@ -50,12 +50,12 @@ export class Kernel implements PipelineHost, StreamHost {
   readonly logger: Logger
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
-  /** Only while somebody listens to `onCall`. */
+  /** Set while there are listeners of `onCall`. */
   observer: CallObserver | undefined
   readonly #options: KernelOptions
-  /** Streams and calls without a deadline; weak, because an abandoned stream is nobody's. */
+  /** Streams and calls without a deadline; weak, so that abandoned streams can be collected. */
   readonly #endless = new Set<WeakRef<Call>>()
-  /** One error is reported once, however many calls it leaves. */
+  /** Reported errors: an error is reported once, even if several calls fail with it. */
   readonly #reported = new WeakSet<CallError>()
   #isClosed = false
 
@@ -69,7 +69,7 @@ export class Kernel implements PipelineHost, StreamHost {
     this.deadlines = new Deadlines(options.clock)
   }
 
-  /** Runs a query or mutation. `trusted` is given by the application's own facade only. */
+  /** Runs a query or mutation. Only the registry's `trusted` facade sets `trusted`. */
   call(
     id: string,
     input: unknown,
@@ -87,7 +87,7 @@ export class Kernel implements PipelineHost, StreamHost {
     }
   }
 
-  /** Runs a query or mutation for a caller that is told of the outcome, once, and never before this returns. */
+  /** Runs a query or mutation, and notifies the sink of the outcome: once, and never before this returns. */
   callInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
     if (this.observer !== undefined) {
       this.call(id, input, sink, undefined, false).then(
@@ -109,7 +109,7 @@ export class Kernel implements PipelineHost, StreamHost {
     }
     const running = call
     if (isStillChecked(call, prepared)) {
-      call.tell(this.#whenChecked(call, prepared))
+      call.finishAfter(this.#whenChecked(call, prepared))
       return
     }
     let result: unknown
@@ -120,11 +120,12 @@ export class Kernel implements PipelineHost, StreamHost {
       queueMicrotask(() => sink.fail(running.fail(thrown)))
       return
     }
-    if (isThenable(result)) call.tell(result instanceof Promise ? result : Promise.resolve(result))
+    if (isThenable(result))
+      call.finishAfter(result instanceof Promise ? result : Promise.resolve(result))
     else queueMicrotask(() => sink.succeed(result as ResponseEnvelope))
   }
 
-  /** A call on behalf of a context that is not the callee's own: what `buildEnv` makes. */
+  /** A call on behalf of a context, for `buildEnv`: nested if it is a handler's own context. */
   callFrom(
     context: CallOptions | undefined,
     id: string,
@@ -134,15 +135,15 @@ export class Kernel implements PipelineHost, StreamHost {
     try {
       const parent = context === undefined ? undefined : this.#parentOf(context)
       if (parent !== undefined) return this.call(id, input, options, parent, false)
-      const given = rootOptions(context, options)
-      const running = this.call(id, input, given.options, undefined, false)
-      return given.joined === undefined ? running : running.finally(() => given.joined?.release())
+      const root = rootOptions(context, options)
+      const running = this.call(id, input, root.options, undefined, false)
+      return root.joined === undefined ? running : running.finally(() => root.joined?.release())
     } catch (thrown) {
       return Promise.reject(asRefusal(thrown, undefined, options))
     }
   }
 
-  /** Opens a subscription. Nothing runs before the first item is asked for. */
+  /** Opens a subscription. Nothing runs before the first item is requested. */
   stream(
     id: string,
     input: unknown,
@@ -160,15 +161,15 @@ export class Kernel implements PipelineHost, StreamHost {
         throw asRefusal(wrongKind(record, "subscribe", "execute"), undefined, options)
       }
       const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
-      const given = from !== undefined && parent === undefined ? undefined : options
-      return { kernel: this, record, parent: from, options: given, input, trusted }
+      const own = from !== undefined && parent === undefined ? undefined : options
+      return { kernel: this, record, parent: from, options: own, input, trusted }
     })
   }
 
   /**
-   * Everything between the look-up and the handler. Gives the input for the handler, or a promise of it.
+   * Everything between the look-up and the handler. Returns the input for the handler, or a promise of it.
    *
-   * Access, the check of the input and the handler all see what is read of the input here.
+   * The input is read once here, so that access control, validation and the handler see the same.
    */
   admit(call: Call, input: unknown, trusted: boolean): unknown {
     const read = readInput(call, input, trusted)
@@ -176,12 +177,12 @@ export class Kernel implements PipelineHost, StreamHost {
     return admitInput(call, read)
   }
 
-  /** Throws where this call is not allowed to be. */
+  /** Throws if this call is not allowed. */
   permit(call: Call, input: unknown, trusted: boolean): void {
     const { record, parent, options } = call
-    if (options !== undefined && !(options instanceof CallSink && options.isSound)) {
-      const fault = optionsFault(options)
-      if (fault !== undefined) throw badOptions(record, fault)
+    if (options !== undefined && !(options instanceof CallSink && options.isValidated)) {
+      const issue = optionsIssue(options)
+      if (issue !== undefined) throw badOptions(record, issue)
     }
     if (this.#isClosed) throw closed(record.id)
     if (parent !== undefined) this.#admitNested(call, parent)
@@ -193,11 +194,11 @@ export class Kernel implements PipelineHost, StreamHost {
     }
   }
 
-  /** Refuses a call whose time or caller is gone already. */
+  /** Rejects a call whose deadline has passed or whose caller has left already. */
   begin(call: Call): void {
     const { options, parent } = call
     if (options?.deadline !== undefined) {
-      // The infinite past is only "long ago": it must not read as "not set".
+      // `-Infinity` means "long ago", and must not be taken for "not set".
       call.deadline = Math.max(fromWallTime(this.clock, options.deadline), -Number.MAX_VALUE)
       const { timeout } = options
       if (timeout !== undefined) {
@@ -222,13 +223,13 @@ export class Kernel implements PipelineHost, StreamHost {
     }
   }
 
-  /** When a call ends that begins now and whose caller named no deadline. */
+  /** The default deadline of a call that starts now. */
   deadlineOf({ options, record }: Call, now?: number): number {
     const timeout = options?.timeout ?? record.timeout
     return timeout === Number.POSITIVE_INFINITY ? timeout : (now ?? this.clock.now()) + timeout
   }
 
-  /** Whether a call without a deadline ends by itself. */
+  /** Whether a call without a deadline has a timeout. */
   isTimed({ options, record }: Call): boolean {
     return (options?.timeout ?? record.timeout) !== Number.POSITIVE_INFINITY
   }
@@ -237,14 +238,14 @@ export class Kernel implements PipelineHost, StreamHost {
     return processResult(record, result, this)
   }
 
-  /** Remembers what no deadline would end, for `close`. Gives what forgets it. */
+  /** Tracks a call without a deadline, so that `close` can end it; returns a function that stops tracking. */
   track(call: Call): () => void {
     const reference = new WeakRef(call)
     this.#endless.add(reference)
     return () => this.#endless.delete(reference)
   }
 
-  /** Tells of calls from now on. Gives what ends it. */
+  /** Adds a listener for calls; returns a function that removes it. */
   onCall(listener: CallListener): () => void {
     const observer = this.observer ?? new CallObserver(this.clock, this.logger)
     const stop = observer.add(listener)
@@ -266,7 +267,7 @@ export class Kernel implements PipelineHost, StreamHost {
     notifyOfError(onError, error, failed, this.logger)
   }
 
-  /** Ends everything that runs; later calls are refused. */
+  /** Ends all running calls; later calls are rejected. */
   close(): void {
     this.#isClosed = true
     for (const reference of this.#endless) {
@@ -318,7 +319,7 @@ export class Kernel implements PipelineHost, StreamHost {
 
   #run(call: Call, input: unknown): Promise<ResponseEnvelope> {
     const { record, options, parent } = call
-    // Otherwise nothing can have ended it, and its deadline matters only if the handler waits.
+    // Otherwise nothing can have ended it yet, and its deadline matters only if the handler is asynchronous.
     if (options !== undefined || parent !== undefined) this.begin(call)
     let result: unknown
     try {
@@ -330,7 +331,7 @@ export class Kernel implements PipelineHost, StreamHost {
     return call.wait(result instanceof Promise ? result : Promise.resolve(result))
   }
 
-  /** As `#run`, where the input is still being checked: the call lasts from now on, not from then. */
+  /** As `#run`, while the input is still being checked: the deadline counts from now. */
   #runLater(call: Call, prepared: Promise<unknown>): Promise<ResponseEnvelope> {
     this.begin(call)
     return call.wait(this.#whenChecked(call, prepared))
@@ -344,7 +345,7 @@ export class Kernel implements PipelineHost, StreamHost {
     )
   }
 
-  /** The call of a query or mutation that there is. */
+  /** Looks up a query or mutation and creates its call. */
   #open(id: string, options: CallOptions | undefined, parent: Call | undefined): Call {
     const record = this.store.get(id)
     if (record === undefined || record.handler === undefined) {
@@ -379,7 +380,7 @@ export class Kernel implements PipelineHost, StreamHost {
   /** A handler that passes its own context on makes a nested call. */
   #parentOf(options: CallOptions): Call | undefined {
     if (typeof options !== "object" || options === null) return undefined
-    const parent = CallContext.behind(options)
+    const parent = CallContext.callOf(options)
     return parent?.kernel === this ? parent : undefined
   }
 }

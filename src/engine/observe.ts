@@ -10,7 +10,7 @@ import type { OperationRecord } from "./record.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { notify } from "../internal/notify.ts"
 
-/** That a call began. */
+/** The trace of a call that has started. */
 export interface CallStarted {
   readonly phase: "start"
   readonly requestId: string
@@ -20,23 +20,23 @@ export interface CallStarted {
   readonly type: OperationType
   /** Milliseconds since 1970. */
   readonly at: number
-  /** The id of who calls. */
+  /** The id of the caller's identity. */
   readonly identity: string | undefined
 }
 
-/** That a call is over; what it began with, and how it ended. */
+/** The trace of a call that has ended, with the fields of its start. */
 export interface CallEnded extends Omit<CallStarted, "phase"> {
   readonly phase: "end"
   readonly durationMs: number
-  /** `aborted`: whoever called did not wait for the end. */
+  /** `aborted`: the caller did not wait for the end. */
   readonly outcome: "ok" | "error" | "aborted"
-  /** Of an error. */
+  /** The error code of a failed call. */
   readonly code: string | undefined
-  /** What the call ended with. Its message and details may be secret: think of who reads them. */
+  /** The error of a failed call. Its message and details may be secret. */
   readonly error: CallError | undefined
   /** Where a result came from. */
   readonly source: ResponseMeta["source"] | undefined
-  /** How many a stream gave. */
+  /** Number of items of a stream. */
   readonly items: number
 }
 
@@ -45,7 +45,7 @@ export type CallTrace = CallStarted | CallEnded
 
 export type CallListener = (trace: CallTrace) => void
 
-/** What is reported of a call. */
+/** The fields of a call that traces report. */
 export interface ObservableCall {
   readonly requestId: string
   readonly parentRequestId: string | undefined
@@ -54,7 +54,7 @@ export interface ObservableCall {
   readonly record: OperationRecord
 }
 
-/** Tells whoever listens of calls. There is one only while somebody does: nobody else pays for it. */
+/** Notifies listeners of calls. It exists only while there are listeners, so that it costs nothing otherwise. */
 export class CallObserver {
   readonly #listeners = new Set<CallListener>()
   readonly #clock: Clock
@@ -69,12 +69,12 @@ export class CallObserver {
     return this.#listeners.size === 0
   }
 
-  /** Gives what ends it. */
+  /** Adds a listener; returns a function that removes it. */
   add(listener: CallListener): () => void {
     if (typeof listener !== "function") {
       throw new TypeError(`onCall(listener): must be a function, got ${typeName(listener)}.`)
     }
-    // A wrapper, so that the same function given twice is called twice and ends twice.
+    // A wrapper, so that a function that is added twice is called twice and removed separately.
     const entry: CallListener = (trace) => listener(trace)
     this.#listeners.add(entry)
     return () => void this.#listeners.delete(entry)
@@ -91,7 +91,7 @@ export class CallObserver {
       at: wallTimeOf(this.#clock),
       identity: typeof id === "string" ? id : undefined,
     }
-    this.tell(started)
+    this.notify(started)
     return new ObservedCall(this, started, this.now())
   }
 
@@ -99,14 +99,14 @@ export class CallObserver {
     return this.#clock.now()
   }
 
-  tell(trace: CallTrace): void {
+  notify(trace: CallTrace): void {
     for (const listener of this.#listeners) {
       notify(this.#logger, "A listener of onCall threw", () => listener(trace))
     }
   }
 }
 
-/** A call whose end is told, once. */
+/** A call whose end is reported, once. */
 export class ObservedCall {
   readonly #observer: CallObserver
   readonly #started: CallStarted
@@ -122,7 +122,7 @@ export class ObservedCall {
     this.#startedAt = startedAt
   }
 
-  /** The outcome of a call, as it is. */
+  /** Reports the outcome of a call, and returns it unchanged. */
   async follow(outcome: Promise<ResponseEnvelope>): Promise<ResponseEnvelope> {
     try {
       const envelope = await outcome
@@ -135,7 +135,7 @@ export class ObservedCall {
     }
   }
 
-  /** The next of a stream, as it is. */
+  /** Counts the next item of a stream, and returns it unchanged. */
   async next<TResult extends IteratorResult<ResponseEnvelope, unknown>>(
     outcome: Promise<TResult>,
   ): Promise<TResult> {
@@ -154,12 +154,12 @@ export class ObservedCall {
   }
 
   fail(error: unknown): void {
-    const known = isCallError(error) ? error : undefined
-    const code = known?.code
-    this.#end(code === "ABORTED" ? "aborted" : "error", code, known)
+    const callError = isCallError(error) ? error : undefined
+    const code = callError?.code
+    this.#end(code === "ABORTED" ? "aborted" : "error", code, callError)
   }
 
-  /** Whoever called went away. */
+  /** The caller left. */
   leave(): void {
     this.#end("aborted", "ABORTED")
   }
@@ -169,7 +169,7 @@ export class ObservedCall {
     this.#isOver = true
     const { requestId, parentRequestId, operationId, type, at, identity } = this.#started
     // Written out: a spread with another `phase` costs several times the rest.
-    this.#observer.tell({
+    this.#observer.notify({
       phase: "end",
       requestId,
       parentRequestId,

@@ -4,11 +4,11 @@ import { JoinedSignals } from "../internal/signals.ts"
 import { typeName } from "../internal/describe.ts"
 
 /**
- * What is wrong with what a caller says about a call; `undefined` when nothing is.
+ * The first invalid option of a call; `undefined` if all are valid.
  *
- * An identity is not judged here: a malformed one grants nothing, which access control sees to.
+ * The identity is not checked here: access control treats a malformed one as having no rights.
  */
-export function optionsFault(options: CallOptions): ValueError | undefined {
+export function optionsIssue(options: CallOptions): ValueError | undefined {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     return { path: "", message: `must be an object, got ${typeName(options)}` }
   }
@@ -23,28 +23,28 @@ export function optionsFault(options: CallOptions): ValueError | undefined {
     requestInput,
   } = options
   if (deadline !== undefined && (typeof deadline !== "number" || Number.isNaN(deadline))) {
-    return wrong("/deadline", "a number of milliseconds since 1970", deadline)
+    return invalidOption("/deadline", "a number of milliseconds since 1970", deadline)
   }
   if (timeout !== undefined && (typeof timeout !== "number" || Number.isNaN(timeout))) {
-    return wrong("/timeout", "a number of milliseconds", timeout)
+    return invalidOption("/timeout", "a number of milliseconds", timeout)
   }
   if (signal !== undefined && !isSignal(signal)) {
-    return wrong("/signal", "an AbortSignal", signal)
+    return invalidOption("/signal", "an AbortSignal", signal)
   }
   if (requestId !== undefined && (typeof requestId !== "string" || requestId === "")) {
-    return wrong("/requestId", "a non-empty string", requestId)
+    return invalidOption("/requestId", "a non-empty string", requestId)
   }
   if (parentRequestId !== undefined && typeof parentRequestId !== "string") {
-    return wrong("/parentRequestId", "a string", parentRequestId)
+    return invalidOption("/parentRequestId", "a string", parentRequestId)
   }
   if (metadata !== undefined && (typeof metadata !== "object" || metadata === null)) {
-    return wrong("/metadata", "an object", metadata)
+    return invalidOption("/metadata", "an object", metadata)
   }
   if (progress !== undefined && typeof progress !== "function") {
-    return wrong("/progress", "a function", progress)
+    return invalidOption("/progress", "a function", progress)
   }
   if (requestInput !== undefined && typeof requestInput !== "function") {
-    return wrong("/requestInput", "a function", requestInput)
+    return invalidOption("/requestInput", "a function", requestInput)
   }
   return undefined
 }
@@ -53,7 +53,7 @@ function isSignal(value: unknown): value is AbortSignal {
   return typeof (value as Partial<AbortSignal> | null)?.addEventListener === "function"
 }
 
-function wrong(path: string, expected: string, got: unknown): ValueError {
+function invalidOption(path: string, expected: string, got: unknown): ValueError {
   return {
     path,
     message: `must be ${expected}, got ${typeName(got)}`,
@@ -66,7 +66,7 @@ interface RootOptions {
   readonly joined?: JoinedSignals | undefined
 }
 
-/** What a plain context says to each call made for it: who and until when, but not which request. */
+/** The options for each call of a plain context: its identity and deadline, but not its request id. */
 export function rootOptions(
   context: CallOptions | undefined,
   options: CallOptions | undefined,
@@ -82,7 +82,7 @@ export function rootOptions(
       parentRequestId: requestId,
       deadline: earlier(deadline, options?.deadline),
       timeout: earlier(timeout, options?.timeout),
-      // What is not a signal is refused with the other options.
+      // An invalid signal is rejected later with the other options.
       signal: joined?.signal ?? (isSignal(signal) ? (own ?? signal) : (signal ?? own)),
       metadata: options?.metadata ?? metadata,
       log,

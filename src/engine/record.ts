@@ -11,12 +11,12 @@ import { compileComposes } from "./composes.ts"
 import type { ComposesMatcher } from "./composes.ts"
 import type { CheckedSpec, VendorValidate } from "./spec.ts"
 
-/** What the engine calls: input and context in, a value, a promise or an async iterable out. */
+/** Any handler: takes input and context, returns a value, a promise or an async iterable. */
 export type AnyHandler = (input: unknown, context: unknown) => unknown
 
 type Passes = (value: unknown) => boolean
 
-/** What holds for operations that say nothing else. */
+/** The registry's defaults for operations without settings of their own. */
 export interface RecordDefaults {
   /** Left out: `"keep"` for imported operations, `"strip"` for others. */
   readonly normalize: NormalizeMode | undefined
@@ -30,22 +30,22 @@ export class OperationRecord {
   readonly spec: OperationSpec
   readonly handler: AnyHandler | undefined
   readonly isStream: boolean
-  /** Repeating a call has no second effect. */
+  /** Repeating a call has no further effect. */
   readonly isIdempotent: boolean
   readonly requirement: AccessRequirement | undefined
   readonly composes: ComposesMatcher | undefined
   /** The vendor's own check of the input, for Standard Schemas: it may transform. */
   readonly vendor: VendorValidate | undefined
   readonly normalizeMode: NormalizeMode
-  /** Results come from elsewhere, where they may be something else than the schema describes. */
+  /** Results come from another system, and may differ from the schema. */
   readonly isImported: boolean
   readonly outputMode: OutputMode
-  /** Milliseconds that a call may take whose caller does not say. */
+  /** Default timeout of a call in milliseconds. */
   readonly timeout: number
   readonly inputIsOpen: boolean
   /** Nothing is done to results: the schema is open, or both steps are off. */
   readonly outputIsFree: boolean
-  /** When the log last had a warning about results, and how many it was spared since. */
+  /** The time of the last log line about results, and the number of warnings that were not logged since. */
   warnedAt: number = Number.NEGATIVE_INFINITY
   warningsHeld = 0
   readonly #checked: CheckedSpec
@@ -54,13 +54,13 @@ export class OperationRecord {
   #public: (OperationSpec & { readonly handler?: AnyHandler }) | undefined
 
   /**
-   * Whether an input goes to the handler as it is. Compiled when first asked; may throw, and then,
-   * as when it says no, the slow half decides.
+   * Whether an input goes to the handler unchanged. Compiled at the first call. May throw; then, as when it
+   * returns false, the slow path decides.
    */
   inputPasses: Passes
-  /** Copies what the checks of access and input look at, if they do. Compiled when first asked; may throw. */
+  /** Copies what the checks of access and input read, if they read anything. Compiled at the first call; may throw. */
   readInput: ReadOnce | undefined
-  /** Whether a result goes to the caller as it is; the same way. */
+  /** The same for a result that goes to the caller. */
   outputPasses: Passes
 
   constructor(checked: CheckedSpec, handler: AnyHandler | undefined, defaults: RecordDefaults) {
@@ -87,7 +87,7 @@ export class OperationRecord {
       (this.normalizeMode === "off" && this.outputMode === "off") ||
       (lazy === undefined && schemas.output.isOpen)
     this.inputPasses = (value) => {
-      // What a vendor checks it may also change: such an input never goes on as it is.
+      // A vendor's check may also change the input, so it never passes unchanged.
       this.inputPasses =
         this.vendor === undefined
           ? this.input.passes(this.#fills ? "defaults" : "off")
@@ -95,7 +95,7 @@ export class OperationRecord {
       return this.inputPasses(value)
     }
     const path = this.requirement?.resourceId ?? undefined
-    // What a vendor gives is another value than it was given: then only access looks at this one.
+    // A vendor returns a new value, so that only access control reads this one.
     const isOpen = this.inputIsOpen || this.vendor !== undefined
     this.readInput =
       isOpen && path === undefined
@@ -122,17 +122,17 @@ export class OperationRecord {
     return this.#checked.schemas.output
   }
 
-  /** An input as JSON data, where the handler takes other values for it, too. */
+  /** Converts an input to JSON data, if the handler also takes other values. */
   get asData(): OperationPolicy["asData"] {
     return this.#checked.policy.asData
   }
 
-  /** Imported operations take inputs by name, so none at all is the empty object. */
+  /** Imported operations take named inputs, so that an omitted input means the empty object. */
   get mayOmitInput(): boolean {
     return this.#checked.lazy !== undefined
   }
 
-  /** Names of the inputs, for finding the operation. */
+  /** Names of the inputs, for search. */
   get inputNames(): readonly string[] {
     const { lazy } = this.#checked
     if (lazy !== undefined) return lazy.inputNames
@@ -140,12 +140,12 @@ export class OperationRecord {
     return typeof properties === "object" && properties !== null ? Object.keys(properties) : []
   }
 
-  /** Fills the defaults that the input schema declares; `null` where they are left to the handler. */
+  /** Fills in the defaults of the input schema; `null` if they are left to the handler. */
   get inputDefaults(): Normalizer | null {
     return this.#fills ? this.input.normalizer("defaults") : null
   }
 
-  /** Brings results to the output schema; `null` when there is nothing to bring. */
+  /** Normalises results to the output schema; `null` if nothing is ever changed. */
   get normalizer(): Normalizer | null {
     if (this.#normalizer !== undefined) return this.#normalizer
     const { normalizeMode } = this
@@ -153,7 +153,7 @@ export class OperationRecord {
       normalizeMode === "off" ? null : this.output.normalizer(normalizeMode))
   }
 
-  /** What the registry hands out: the spec, and the handler when there is one. */
+  /** The public form: the spec, and the handler if there is one. */
   get view(): OperationSpec & { readonly handler?: AnyHandler } {
     return (this.#public ??= this.#view())
   }
@@ -164,11 +164,11 @@ export class OperationRecord {
     if (lazy === undefined) {
       return Object.freeze(handler === undefined ? { ...spec } : { ...spec, handler })
     }
-    // Made anew from its parts: copying the values would make every schema.
+    // Created from its parts: copying the values would create every schema.
     return handler === undefined ? spec : lazyView(lazy, handler)
   }
 
-  /** The same operation with another handler, and what is said of that handler. */
+  /** The same operation with another handler and its policy. */
   withHandler(
     handler: AnyHandler,
     policy: OperationPolicy,

@@ -8,7 +8,7 @@ import { mintRequestId } from "./ids.ts"
 import type { OperationRecord } from "./record.ts"
 import type { RecordStore } from "./store.ts"
 
-/** No such operation, or one without a handler. Suggests only what the caller may know of. */
+/** The error for an unknown operation, or one without a handler. Suggests only ids that the caller may know. */
 export function notFound(
   store: RecordStore,
   id: unknown,
@@ -21,40 +21,40 @@ export function notFound(
     )
   }
   if (store.get(id) !== undefined) {
-    const shown = shownId(id)
+    const displayedId = displayId(id)
     return refusal(
       "OPERATION_NOT_FOUND",
       `Operation "${id}" has no handler. Add one: registry.registerHandler("${id}", handler).`,
-      { details: { operationId: shown }, operationId: shown },
+      { details: { operationId: displayedId }, operationId: displayedId },
     )
   }
   return notRegistered(store, id, identity)
 }
 
-/** No such operation, as far as this caller may know: for a wire the internal ones do not exist. */
+/** The error for an unknown operation. Remote callers get it for internal operations, too. */
 export function notRegistered(
   store: RecordStore | undefined,
   id: string,
   identity: Identity | undefined,
 ): CallError {
-  const shown = shownId(id)
+  const displayedId = displayId(id)
   const meant = store?.suggest(
     id,
     ({ spec, requirement }) =>
       spec.visibility !== "internal" && allows(requirement, identity, undefined),
   )
   const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
-  return refusal("OPERATION_NOT_FOUND", `Operation "${shown}" is not registered.${hint}`, {
-    details: { operationId: shown },
-    operationId: shown,
+  return refusal("OPERATION_NOT_FOUND", `Operation "${displayedId}" is not registered.${hint}`, {
+    details: { operationId: displayedId },
+    operationId: displayedId,
   })
 }
 
-function shownId(id: string): string {
+function displayId(id: string): string {
   return id.length > 200 ? `${id.slice(0, 200)}…` : id
 }
 
-/** A stream that is executed, or the other way round. */
+/** The error for executing a subscription, or subscribing to another operation. */
 export function wrongKind(record: OperationRecord, used: string, right: string): CallError {
   return refusal(
     "INVALID_OPERATION_TYPE",
@@ -76,11 +76,11 @@ export function closed(id: string): CallError {
   })
 }
 
-export function badOptions(record: OperationRecord, fault: ValueError): CallError {
-  const words = `${fault.path.slice(1)} ${fault.message}`.trim()
-  return refusal("VALIDATION_ERROR", `The context for "${record.id}" is invalid: ${words}.`, {
+export function badOptions(record: OperationRecord, issue: ValueError): CallError {
+  const text = `${issue.path.slice(1)} ${issue.message}`.trim()
+  return refusal("VALIDATION_ERROR", `The context for "${record.id}" is invalid: ${text}.`, {
     operationId: record.id,
-    details: { errors: [fault] },
+    details: { errors: [issue] },
   })
 }
 
@@ -111,9 +111,9 @@ export function endedEarly(
 }
 
 /**
- * The error of a call that was refused, with its ids; `call` is missing where there is no such operation.
+ * The error of a rejected call, with its ids; `call` is `undefined` if the operation does not exist.
  *
- * What is thrown before a handler runs is ours, unless the caller's own objects throw when read.
+ * Errors before the handler runs are the library's own, unless the caller's objects throw when they are read.
  */
 export function asRefusal(
   thrown: unknown,
@@ -134,12 +134,12 @@ export function asRefusal(
 
 function unreadable(thrown: unknown): CallError {
   const reason = reasonOf(thrown).replace(/\.$/, "")
-  return refusal("VALIDATION_ERROR", `What the call was given cannot be read: ${reason}.`, {
+  return refusal("VALIDATION_ERROR", `The arguments of the call cannot be read: ${reason}.`, {
     cause: thrown,
   })
 }
 
-/** The id of a call whose options may be what was wrong with it. */
+/** The request id of a call whose options may be the invalid part. */
 function requestIdOf(call: { readonly requestId?: string | undefined } | undefined): string {
   try {
     const requestId: unknown = call?.requestId

@@ -10,22 +10,22 @@ import type { ErrorListener } from "./failures.ts"
 import type { KernelOptions } from "./kernel.ts"
 import { isolatedLogger } from "../internal/notify.ts"
 
-/** What may be set on a registry. Everything has a default. */
+/** The options of a registry. All have defaults. */
 export interface RegistryOptions {
-  /** A result that fails its schema: log it (the default), fail the call, or say nothing. */
+  /** For a result that does not match its schema: log it (the default), fail the call, or ignore it. */
   readonly output?: OutputMode | undefined
   /**
    * Strip undeclared properties of results (the default), keep them (the default of imported
    * operations), or leave results alone. Set here, it counts for imported operations too.
    */
   readonly normalize?: NormalizeMode | undefined
-  /** Hears of every result that fails its schema, beside the log. */
+  /** Receives a warning for every result that does not match its schema, besides the log. */
   readonly onWarning?: ((warning: OutputWarning) => void) | undefined
-  /** Hears of every result that was changed to fit its schema. */
+  /** Receives a report for every result that was changed to match its schema. */
   readonly onNormalize?: ((report: NormalizeReport) => void) | undefined
   /**
    * Receives each `EXECUTION_ERROR`, `UNKNOWN_ERROR` and `OUTPUT_VALIDATION_ERROR` that an outermost call ended with,
-   * whoever called. An error of another registry is reported there.
+   * for all callers. An error of another registry is reported there.
    */
   readonly onError?: ErrorListener | undefined
   /** Milliseconds a call may take when its caller gives no deadline; 30,000. `Infinity` for no limit. */
@@ -54,12 +54,12 @@ export const REGISTRY_OPTIONS: OptionsSchema<RegistryOptions> = {
   clock: "clock",
 }
 
-/** Throws a `TypeError` that names an option that makes no sense. */
+/** Throws a `TypeError` that names the first invalid option. */
 export function validateRegistryOptions(caller: string, options: RegistryOptions): void {
   validateOptions(caller, options, REGISTRY_OPTIONS)
 }
 
-/** Fills in the defaults. Throws a `TypeError` that names an option that makes no sense. */
+/** Fills in the defaults. Throws a `TypeError` that names the first invalid option. */
 export function kernelOptions(options: RegistryOptions): KernelOptions & CatalogOptions {
   validateRegistryOptions("new OperationRegistry", options)
   return {
@@ -77,15 +77,15 @@ export function kernelOptions(options: RegistryOptions): KernelOptions & Catalog
   }
 }
 
-/** How a registration treats what is there already. */
+/** How a registration treats an existing operation with the same id. */
 export interface RegisterOptions {
-  /** Take the place of an operation with the same id; without it that is an error. */
+  /** Replace an operation with the same id; without it, an existing one is an error. */
   readonly replace?: boolean | undefined
 }
 
 export const REGISTER_OPTIONS: OptionsSchema<RegisterOptions> = { replace: "boolean" }
 
-/** What a handler says beside its spec is checked where it is registered. */
+/** The policy of a handler is validated where it is registered. */
 export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & OperationPolicy> = {
   ...REGISTER_OPTIONS,
   composes: "any",
@@ -97,7 +97,7 @@ export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & Operation
   asData: "any",
 }
 
-/** Whether a registration takes the place of another. Throws a `TypeError` for options that are wrong. */
+/** Whether a registration replaces another. Throws a `TypeError` for invalid options. */
 export function replaces(caller: string, options: RegisterOptions | undefined): boolean {
   if (options === undefined) return false
   const isHandler = caller === "registerHandler"

@@ -51,7 +51,7 @@ export interface TrustedCalls<TOperations> {
   ): EnvelopeStream<OutputFor<TOperations, TId>>
 }
 
-/** Any registry, whatever it is typed for: what code takes that works with all of them. */
+/** Any registry, whatever its static types, for code that works with all of them. */
 export interface AnyRegistry {
   execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope>
   subscribe(id: string, input?: unknown, context?: CallOptions): EnvelopeStream
@@ -67,13 +67,13 @@ export interface AnyRegistry {
   close(): Promise<void>
 }
 
-/** What the registry hands out for an id. */
+/** A registered operation: its spec, and its handler if it has one. */
 export type RegisteredOperation = OperationSpec & { readonly handler?: AnyHandler }
 
 /**
- * Holds operations and runs them. Whoever calls, there is one path: access, input, handler, result.
+ * Holds operations and runs them. Every call takes the same path: access, input, handler, result.
  *
- * Whoever makes a registry closes it.
+ * Close a registry that you have created.
  */
 export class OperationRegistry<TOperations = RegisteredOperations> {
   readonly #catalog: Catalog
@@ -86,7 +86,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     this.#kernel = new Kernel(this.#catalog.store, settled)
   }
 
-  /** Adds an operation. Throws when it is unsound or its id is taken, and then nothing has changed. */
+  /** Adds an operation. Throws if it is invalid or its id exists; then nothing has changed. */
   register<
     const TNamespace extends string,
     const TName extends string,
@@ -108,7 +108,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   ): OperationRegistry<
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
   >
-  // A definition made elsewhere does not know this registry: its context is the general one.
+  // A definition from elsewhere does not know the types of this registry: its context is the general one.
   register<
     const TNamespace extends string,
     const TName extends string,
@@ -138,16 +138,16 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return this as unknown as OperationRegistry<TOperations & ShapesOf<TDefinitions>>
   }
 
-  /** Adds a spec whose handler comes later. Whatever else stands on the object is left aside. */
+  /** Adds a spec whose handler follows later. Other members of the object are ignored. */
   registerSpec(spec: OperationSpec, options?: RegisterOptions): this {
     this.#catalog.addSpec(spec, replaces("registerSpec", options))
     return this
   }
 
-  /** Gives a registered spec its handler. */
+  /** Sets the handler of a registered spec. */
   registerHandler(
     id: OperationId<TOperations>,
-    // The input's type is known to whoever wrote the spec; it cannot be told from an id alone.
+    // The type of the input is known to the author of the spec; it cannot be inferred from an id.
     handler: (input: never, context: OperationContext<TOperations>) => unknown,
     options?: RegisterOptions & OperationPolicy,
   ): this {
@@ -156,7 +156,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return this
   }
 
-  /** Takes an operation out; calls that run go on. False when there was none. */
+  /** Removes an operation; running calls continue. Returns false if there was none. */
   unregister(id: OperationId<TOperations>): boolean {
     return this.#catalog.remove(id)
   }
@@ -192,7 +192,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return Array.from(this.#catalog.store.values(), (record) => record.spec)
   }
 
-  /** Runs a query or mutation as whoever `context.identity` is. Rejects with a `CallError`, never throws. */
+  /** Runs a query or mutation as `context.identity`. Rejects with a `CallError`, never throws. */
   execute<const TId extends OperationId<TOperations>>(
     this: Executable<TOperations, TId>,
     id: TId,
@@ -202,7 +202,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return this.#kernel.call(id, input, context, undefined, false)
   }
 
-  /** Opens a stream. It begins when the first item is asked for; leaving the loop stops the handler. */
+  /** Opens a stream. It starts when the first item is requested; leaving the loop stops the handler. */
   subscribe<const TId extends OperationId<TOperations>>(
     this: Subscribable<TOperations, TId>,
     id: TId,
@@ -213,10 +213,10 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   }
 
   /**
-   * The application's own calls, without an identity check. Input is validated as ever.
+   * The application's own calls, without an access check. Input is validated as usual.
    *
-   * Not part of any context: give it to code that acts for the application, and to nobody else.
-   * Calls nested under such a call are checked against its caller again.
+   * Not part of any context: pass it only to code that acts for the application.
+   * Calls nested under such a call are checked against its identity again.
    */
   get trusted(): TrustedCalls<TOperations> {
     const kernel = this.#kernel
@@ -232,24 +232,24 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /**
    * Ranked full-text search over ids, titles, descriptions, tags and input names.
    *
-   * With `identity` in the options, even as `undefined`, only what that caller may call is found.
-   * Without it this is the application's own view. Internal operations are found by neither.
+   * With `identity` in the options, even as `undefined`, it finds only what that caller may call.
+   * Without it, it finds all external operations. Internal operations are never found.
    */
   search(query: string, options: SearchOptions = {}): SearchResult[] {
     return this.#catalog.search(query, options)
   }
 
-  /** Tells of operations added, removed and replaced. Gives what ends it. */
+  /** Notifies a listener of added, removed and replaced operations; returns a function that removes it. */
   onChange(listener: (change: RegistryChange) => void): () => void {
     return this.#catalog.onChange(listener)
   }
 
-  /** Tells of each call that begins and ends, nested ones too. Gives what ends it. */
+  /** Notifies a listener when a call starts and ends, nested ones too; returns a function that removes it. */
   onCall(listener: (trace: CallTrace) => void): () => void {
     return this.#kernel.onCall(listener)
   }
 
-  /** Ends what runs with `ABORTED`, lets go of listeners, refuses later calls. Twice is fine. */
+  /** Ends running calls with `ABORTED`, removes listeners and rejects later calls. You can call it twice. */
   close(): Promise<void> {
     this.#kernel.close()
     this.#catalog.close()
@@ -260,22 +260,22 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     await this.close()
   }
 
-  /** @internal For servers that were given none. */
+  /** @internal For servers without a logger of their own. */
   get logger(): Logger {
     return this.#kernel.logger
   }
 
-  /** @internal `execute` for a caller that is told of the outcome. */
+  /** @internal `execute` with a sink that receives the outcome. */
   executeInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
     this.#kernel.callInto(id, input, sink)
   }
 
-  /** @internal The refusal of an id that does not exist for a caller on a wire. */
+  /** @internal The error for an id that does not exist for a remote caller. */
   missing(id: string, identity: Identity | undefined): CallError {
     return notRegistered(this.#catalog.store, id, identity)
   }
 
-  /** @internal What `buildEnv` is made of. */
+  /** @internal The implementation of `buildEnv`. */
   createEnv(
     context: OperationContext | CallOptions | undefined,
     allowedNamespaces: ReadonlySet<string> | undefined,
@@ -286,7 +286,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   }
 }
 
-/** A registry with these operations, typed for them. */
+/** Creates a registry with these operations, typed for them. */
 export function createRegistry<const TDefinitions extends readonly AnyOperation[]>(
   operations: TDefinitions,
   options: RegistryOptions = {},

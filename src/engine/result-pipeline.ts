@@ -10,19 +10,19 @@ import type { ValueError } from "../core/validation.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { notify } from "../internal/notify.ts"
 
-/** A result that does not fit its schema. */
+/** A result that does not match its schema. */
 export interface OutputWarning {
   readonly operationId: string
   readonly errors: readonly ValueError[]
 }
 
-/** What was changed in a result to bring it to its schema; at most 100 changes are listed. */
+/** The changes that made a result match its schema; at most 100 are listed. */
 export interface NormalizeReport {
   readonly operationId: string
   readonly changes: readonly NormalizeChange[]
 }
 
-/** What the pipeline needs from whoever runs it. */
+/** What the pipeline needs from the kernel that runs it. */
 export interface PipelineHost {
   readonly clock: Clock
   readonly logger: Logger
@@ -30,13 +30,13 @@ export interface PipelineHost {
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
 }
 
-/** The log hears of one operation's results at most this often, in milliseconds. */
+/** Minimum time between two log lines about the results of one operation, in milliseconds. */
 const WARN_EVERY = 5000
 
 /**
- * Detect, wrap, normalise, validate: what every result goes through.
+ * Processes a result: detects envelopes, wraps, normalises and validates.
  *
- * Data that fits as it is costs one compiled check and a probe, and is handed on as the same object.
+ * Data that already matches costs one compiled check and a probe, and is returned as the same object.
  * Throws `OUTPUT_VALIDATION_ERROR` where the operation's mode is "strict".
  */
 export function processResult(
@@ -45,38 +45,38 @@ export function processResult(
   host: PipelineHost,
 ): ResponseEnvelope {
   if (!isResponseEnvelope(result)) {
-    const data = record.outputIsFree ? result : conform(record, result, host)
+    const data = record.outputIsFree ? result : conformToSchema(record, result, host)
     return {
       data,
       meta: { source: "local", operationId: record.id, timestamp: wallTimeOf(host.clock) },
     }
   }
   const { data, meta } = result
-  // What an MCP tool says of its failure is not what its output schema describes.
+  // The output schema of an MCP tool does not describe the data of a failure.
   const isFailure = meta.source === "mcp" && meta.isError
   if (record.outputIsFree || (isFailure && (record.isImported || isToolError(meta)))) return result
-  const conformed = conform(record, data, host)
+  const conformed = conformToSchema(record, data, host)
   return conformed === data ? result : { data: conformed, meta }
 }
 
 const NO_CHANGES: readonly NormalizeChange[] = Object.freeze([])
 
-function conform(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
+function conformToSchema(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
   try {
     if (record.outputPasses(data)) return data
   } catch {
-    // Data that cannot be read, or not to its end: the slow half says what is wrong.
+    // Data that cannot be read: the slow path reports why.
   }
-  return bring(record, data, host)
+  return normalizeAndReport(record, data, host)
 }
 
-/** The slow half: something has to be done, or said. */
-function bring(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
+/** The slow path: the data has to be changed or reported. */
+function normalizeAndReport(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
   const { output, normalizer } = record
   const fits = output.check(data)
   let { value, changes } = normalizer?.normalize(data) ?? { value: data, changes: NO_CHANGES }
   let nowFits = changes.length === 0 ? fits : output.check(value)
-  // An API that answers with something else, such as an error, did not mean these defaults.
+  // Defaults are not for an API that answers with something else, such as an error.
   if (!nowFits && record.isImported && record.normalizeMode === "keep") {
     ;({ value, changes } = output.normalizer("convert").normalize(data))
     nowFits = output.check(value)
@@ -85,7 +85,7 @@ function bring(record: OperationRecord, data: unknown, host: PipelineHost): unkn
     if (!fits) report(record, data, host)
     return data
   }
-  // Never turn valid data invalid: if that is what normalising did, it did not happen.
+  // Normalising must not make valid data invalid: then it is undone.
   if (fits && !nowFits) return data
   if (host.onNormalize !== undefined) {
     notify(host.logger, "A result listener threw", () =>
@@ -99,17 +99,17 @@ function bring(record: OperationRecord, data: unknown, host: PipelineHost): unkn
 function report(record: OperationRecord, data: unknown, host: PipelineHost): void {
   if (record.outputMode === "off") return
   if (record.outputMode === "strict") {
-    const faults = toValueErrors(record.output.errors(data))
+    const issues = toValueErrors(record.output.errors(data))
     const about = { operationId: record.id }
-    // Its faults show what an operation did not mean to give out, such as the keys of a map.
+    // The validation errors may contain data that was not meant for callers, such as the keys of a map.
     throw markInternal(
-      invalid("OUTPUT_VALIDATION_ERROR", `Output of "${record.id}"`, faults, about),
+      invalid("OUTPUT_VALIDATION_ERROR", `Output of "${record.id}"`, issues, about),
     )
   }
   const now = host.clock.now()
   const logs = now - record.warnedAt >= WARN_EVERY
   if (!logs) record.warningsHeld++
-  // Listing faults costs a thousand checks: only when someone will read the list.
+  // Listing validation errors costs as much as a thousand checks: only if someone reads the list.
   if (!logs && host.onWarning === undefined) return
   const errors = toValueErrors(record.output.errors(data))
   if (logs) {

@@ -2,16 +2,16 @@ import { CancelToken } from "../internal/signals.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 
 /**
- * A caller that is told what became of its call, instead of waiting for a promise.
+ * A caller that receives the outcome of its call through methods instead of a promise.
  *
- * It is what the call was given as options too. For the call protocol: promises of its own would be a large
- * part of what a small call costs.
+ * It is also the options of the call. The call protocol uses it, because promises would be a large part of the
+ * cost of a small call.
  */
 export abstract class CallSink extends CancelToken {
-  /** What it says about its call is known to be sound, and need not be read beforehand. */
-  readonly isSound: boolean = false
+  /** The options are known to be valid, and are not checked again. */
+  readonly isValidated: boolean = false
 
-  /** Its input was parsed from text or copied by the platform: reading it again gives the same. */
+  /** The input was parsed from text or copied by the platform, so that it cannot change between reads. */
   get hasPlainInput(): boolean {
     return false
   }

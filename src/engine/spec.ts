@@ -11,7 +11,7 @@ import type { SchemaSide } from "../schema/standard.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
 import type { ErrorDefinition, OperationPolicy, OperationSpec } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
-import { policyFaults, takePolicy } from "./policy.ts"
+import { policyIssues, readPolicy } from "./policy.ts"
 import { reasonOf, typeName } from "../internal/describe.ts"
 import type { SchemaIssue } from "../schema/engine.ts"
 
@@ -24,11 +24,11 @@ export interface CompiledSchemas {
   readonly output: Compiled
 }
 
-/** A spec that came in and was found sound. */
+/** A validated spec with its compiled schemas. */
 export interface CheckedSpec {
   readonly spec: OperationSpec
   readonly schemas: CompiledSchemas
-  /** Of an operation whose schemas are made when they are first read. */
+  /** The parts of an operation whose schemas are created at the first read. */
   readonly lazy: LazyParts | undefined
   readonly vendor: VendorValidate | undefined
   readonly policy: OperationPolicy
@@ -54,10 +54,10 @@ const FIELDS = [
 ] as const
 
 /**
- * Checks a definition and takes what it says into frozen data of our own.
+ * Validates a definition and copies it into frozen data.
  *
- * Throws `VALIDATION_ERROR` that names every field that is wrong, or a `TypeError` when it is no
- * definition at all.
+ * Throws `VALIDATION_ERROR` that names every invalid field, or a `TypeError` if the value is not a definition
+ * at all.
  */
 export function checkDefinition(
   definition: AnyOperation,
@@ -70,37 +70,37 @@ export function checkDefinition(
     )
   }
   const lazy = lazyPartsOf(definition)
-  if (lazy !== undefined) return takeLazy(lazy, formats)
-  const faults: ValueError[] = []
-  const input = takeSchema(definition, "inputSchema", "input", formats, faults)
-  const output = takeSchema(definition, "outputSchema", "output", formats, faults)
-  const errors = takeErrors(definition.errorSchemas, faults)
+  if (lazy !== undefined) return readLazy(lazy, formats)
+  const issues: ValueError[] = []
+  const input = readSchema(definition, "inputSchema", "input", formats, issues)
+  const output = readSchema(definition, "outputSchema", "output", formats, issues)
+  const errors = readErrorSchemas(definition.errorSchemas, issues)
   const fields: Record<string, unknown> = {}
   for (const field of FIELDS) {
     const value = definition[field]
     if (value !== undefined) fields[field] = value
   }
-  // Schemas were judged above, and may be functions with some vendors.
+  // Schemas were validated above, and may be functions with some vendors.
   fields["inputSchema"] = input?.schema ?? {}
   fields["outputSchema"] = output?.schema ?? {}
   if (errors !== undefined) fields["errorSchemas"] = errors
   const compiled = compileSchema(OperationSpecSchema)
-  if (!compiled.check(fields)) faults.push(...compiled.errors(fields).map(inOurWords))
-  faults.push(...policyFaults(definition))
-  if (faults.length > 0 || input === undefined || output === undefined) {
-    throw unsound(definition, faults)
+  if (!compiled.check(fields)) issues.push(...compiled.errors(fields).map(toValueError))
+  issues.push(...policyIssues(definition))
+  if (issues.length > 0 || input === undefined || output === undefined) {
+    throw invalidDefinition(definition, issues)
   }
   return {
     spec: freezeSpec(fields as unknown as OperationSpec),
     schemas: { input, output },
     lazy: undefined,
     vendor: vendorOf(definition.inputSchema),
-    policy: takePolicy(definition),
+    policy: readPolicy(definition),
   }
 }
 
-/** An adapter's own operation: sound by construction, so that nothing of it has to be read now. */
-function takeLazy(lazy: LazyParts, formats: boolean): CheckedSpec {
+/** Reads an adapter's own operation: valid by construction, so that no schema has to be read now. */
+function readLazy(lazy: LazyParts, formats: boolean): CheckedSpec {
   return {
     spec: lazySpec(lazy),
     schemas: {
@@ -113,68 +113,71 @@ function takeLazy(lazy: LazyParts, formats: boolean): CheckedSpec {
     },
     lazy,
     vendor: undefined,
-    policy: takePolicy(lazy),
+    policy: readPolicy(lazy),
   }
 }
 
-/** What was thrown, to stand inside a sentence. */
-function sentence(thrown: unknown): string {
-  return withoutStop(reasonOf(thrown))
+/** The message of anything thrown, to be embedded in a sentence. */
+function reasonWithoutPeriod(thrown: unknown): string {
+  return withoutPeriod(reasonOf(thrown))
 }
 
-function withoutStop(text: string): string {
+function withoutPeriod(text: string): string {
   return text.replace(/\.$/, "")
 }
 
-/** The error for a definition with faults. */
-export function unsound(definition: AnyOperation, faults: readonly ValueError[]): CallError {
+/** The error for an invalid definition. */
+export function invalidDefinition(
+  definition: AnyOperation,
+  issues: readonly ValueError[],
+): CallError {
   const { namespace, name } = definition
   const id =
     typeof namespace === "string" && typeof name === "string" ? ` "${namespace}.${name}"` : ""
-  const list = faults
+  const list = issues
     .slice(0, 8)
     .map(({ path, message }) => `${path.slice(1).replaceAll("/", ".")} ${message}`)
     .join("; ")
   return new CallError("VALIDATION_ERROR", `Operation${id} cannot be registered: ${list}.`, {
-    details: { errors: faults.map(({ path, message }) => ({ path, message })) },
+    details: { errors: issues.map(({ path, message }) => ({ path, message })) },
   })
 }
 
-// What a pattern asks for, in words.
-const SHAPES: Readonly<Record<string, string>> = {
+// The messages for values that do not match the pattern of these fields.
+const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   "/name": `must be letters, digits, "_" and "-", with dots only inside`,
   "/namespace": `must be letters, digits, "_" and "-"`,
   "/version": `must be a version such as "1.0.0"`,
 }
 
-function inOurWords(issue: SchemaIssue): ValueError {
-  const shape = issue.keyword === "pattern" ? SHAPES[issue.path] : undefined
+function toValueError(issue: SchemaIssue): ValueError {
+  const shape = issue.keyword === "pattern" ? PATTERN_MESSAGES[issue.path] : undefined
   return { path: issue.path, message: shape ?? issue.message }
 }
 
-function takeSchema(
+function readSchema(
   definition: AnyOperation,
   field: "inputSchema" | "outputSchema",
   side: SchemaSide,
   formats: boolean,
-  faults: ValueError[],
+  issues: ValueError[],
 ): Compiled | undefined {
   const source: unknown = definition[field]
   if (source === undefined) {
-    faults.push({ path: `/${field}`, message: "is required; Type.Unknown() accepts anything" })
+    issues.push({ path: `/${field}`, message: "is required; Type.Unknown() accepts anything" })
     return undefined
   }
   try {
-    return soundSchema(jsonSchemaOrOpen(source, side), `/${field}`, formats, faults)
+    return admitAndCompile(jsonSchemaOrOpen(source, side), `/${field}`, formats, issues)
   } catch (cause) {
-    faults.push({ path: `/${field}`, message: `is not a schema: ${sentence(cause)}` })
+    issues.push({ path: `/${field}`, message: `is not a schema: ${reasonWithoutPeriod(cause)}` })
     return undefined
   }
 }
 
 /**
- * A vendor's input schema that JSON Schema cannot say is described as far as it goes: the vendor's
- * own check decides in any case. An output schema is all there is, and must be sayable.
+ * An input schema without a complete JSON Schema form is described as far as possible, because the vendor's own
+ * check decides anyway. An output schema is the only check, and must have a JSON Schema form.
  */
 function jsonSchemaOrOpen(source: unknown, side: SchemaSide): unknown {
   if (side === "output" || standardProps(source)?.jsonSchema === undefined) {
@@ -187,53 +190,56 @@ function jsonSchemaOrOpen(source: unknown, side: SchemaSide): unknown {
   }
 }
 
-function soundSchema(
+function admitAndCompile(
   source: unknown,
   path: string,
   formats: boolean,
-  faults: ValueError[],
+  issues: ValueError[],
 ): Compiled {
   const admitted = admitSchema(source)
-  // A schema that went through FromSchema has had its diagnostics told to someone already.
+  // The diagnostics of a schema that went through FromSchema have been reported already.
   if (admitted.schema !== source) {
-    for (const fault of admitted.diagnostics) {
-      // Such a schema is checked as it is written, on all but very long texts.
-      if (fault.code === "slow-pattern") continue
-      faults.push({ path: path + fault.path, message: withoutStop(fault.message) })
+    for (const diagnostic of admitted.diagnostics) {
+      // Such a schema still works as written, except on very long texts.
+      if (diagnostic.code === "slow-pattern") continue
+      issues.push({ path: path + diagnostic.path, message: withoutPeriod(diagnostic.message) })
     }
   }
   return compileSchema(admitted.schema, { formats })
 }
 
-function takeErrors(errorSchemas: unknown, faults: ValueError[]): ErrorDefinition[] | undefined {
+function readErrorSchemas(
+  errorSchemas: unknown,
+  issues: ValueError[],
+): ErrorDefinition[] | undefined {
   if (!Array.isArray(errorSchemas)) return undefined
   const seen = new Set<string>()
   return errorSchemas.map((entry: ErrorDefinition, index) => {
     const path = `/errorSchemas/${index}`
     if (typeof entry !== "object" || entry === null) return entry
     if (Object.hasOwn(ErrorCode, entry.code)) {
-      faults.push({
+      issues.push({
         path: `${path}/code`,
         message: `"${entry.code}" is one of the library's own codes; choose another name`,
       })
     }
     if (seen.has(entry.code)) {
-      faults.push({ path: `${path}/code`, message: `"${entry.code}" is declared twice` })
+      issues.push({ path: `${path}/code`, message: `"${entry.code}" is declared twice` })
     }
     seen.add(entry.code)
     if (entry.schema === undefined) return entry
     try {
-      const { schema } = soundSchema(
+      const { schema } = admitAndCompile(
         jsonSchemaOf(entry.schema, "output"),
         `${path}/schema`,
         false,
-        faults,
+        issues,
       )
       return { ...entry, schema }
     } catch (cause) {
-      faults.push({
+      issues.push({
         path: `${path}/schema`,
-        message: `is not a schema: ${sentence(cause)}`,
+        message: `is not a schema: ${reasonWithoutPeriod(cause)}`,
       })
       return entry
     }
@@ -246,7 +252,7 @@ function vendorOf(schema: unknown): VendorValidate | undefined {
   return (value) => props.validate(value)
 }
 
-/** A copy that nobody can change afterwards: what was checked is what holds. */
+/** A frozen copy, so that the validated spec cannot change later. */
 function freezeSpec(spec: OperationSpec): OperationSpec {
   const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
   return Object.freeze({

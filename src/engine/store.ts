@@ -43,7 +43,7 @@ export class RecordStore {
     return this.#namespaces.get(namespace)?.values() ?? []
   }
 
-  /** The id that was probably meant, among those a caller may know of. */
+  /** The most similar id, among those that a caller may know. */
   suggest(id: string, mayKnow: (record: OperationRecord) => boolean): string | undefined {
     const namespace = splitId(id)?.namespace ?? ""
     const names = this.#namespaces.get(namespace)
@@ -67,7 +67,7 @@ function* idsOf(
 ): Iterable<string> {
   let seen = 0
   for (const record of records) {
-    // Records that are passed over count too: a wrong id must not walk a large namespace.
+    // Skipped records count too: a wrong id must not walk a large namespace.
     if (++seen > 512) return
     if (mayKnow(record)) yield record.id
   }

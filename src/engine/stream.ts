@@ -10,13 +10,13 @@ import { asRefusal } from "./refusals.ts"
 import type { CallObserver, ObservedCall } from "./observe.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
 
-/** What streams use of the kernel besides what all calls do. */
+/** The part of the kernel that only streams use. */
 export interface StreamHost extends CallHost {
   readonly observer: CallObserver | undefined
   admit(call: Call, input: unknown, trusted: boolean): void
 }
 
-/** What a stream needs to begin. */
+/** The arguments with which a stream starts. */
 export interface StreamStart {
   readonly kernel: StreamHost
   readonly record: OperationRecord
@@ -31,7 +31,7 @@ type Result = IteratorResult<ResponseEnvelope, undefined>
 const DONE: Result = Object.freeze({ done: true, value: undefined })
 
 /**
- * What `subscribe` returns. The look-up, the checks and the handler run at the first `next`.
+ * The result of `subscribe`. The look-up, the checks and the handler run at the first `next`.
  *
  * A mapped iterator, not another generator: an item costs one promise more than the handler's own.
  */
@@ -42,7 +42,7 @@ export class Stream implements EnvelopeStream {
   /** The call while its input is still being checked. */
   #openingCall: Call | undefined
   #observed: ObservedCall | undefined
-  /** Known from the look-up on. */
+  /** Set from the look-up on. */
   #call: Call | undefined
   #isOver = false
 
@@ -60,13 +60,13 @@ export class Stream implements EnvelopeStream {
       return this.#observed === undefined ? next : this.#observed.next(next)
     }
     if (this.#isOver) return Promise.resolve(DONE)
-    // Asked again while an asynchronous input check is still going on: wait for it in turn.
+    // Called again during an asynchronous input check: wait for it in turn.
     if (this.#opening !== undefined) return this.#opening.then(() => this.next())
     try {
       const waiting = this.#begin()
       if (waiting === undefined) return this.next()
       this.#opening = waiting.catch((error: unknown) => {
-        // Whoever left while the input was being checked has not to be told that it ended.
+        // A consumer that left during the input check gets no error.
         if (this.#isOver) return
         this.#isOver = true
         this.#observed?.fail(error)
@@ -103,7 +103,7 @@ export class Stream implements EnvelopeStream {
       this.#running = new RunningStream(call, prepared, this.#observed)
       return undefined
     }
-    // The stream lasts from now on: a deadline or a signal ends the wait for its input too.
+    // The stream has started: its deadline or signal also ends the wait for the input check.
     kernel.begin(call)
     this.#openingCall = call
     return call.waitFor(prepared).then((ready) => {
@@ -119,9 +119,9 @@ class RunningStream {
   readonly #observed: ObservedCall | undefined
   #source: AsyncIterator<unknown> | undefined
   #isDone = false
-  /** Set when the end came from outside and nobody was there to be told. */
-  #untold: CallError | undefined
-  /** The item that is being waited for, and who hears of it. */
+  /** The error of an end from outside that no pending `next` could receive. */
+  #undeliveredError: CallError | undefined
+  /** The pending `next`, and the functions that settle it. */
   #pending: Promise<Result> | undefined
   #resolve: ((result: Result) => void) | undefined
   #reject: ((error: CallError) => void) | undefined
@@ -136,13 +136,13 @@ class RunningStream {
     } catch (thrown) {
       throw call.fail(thrown)
     }
-    call.reject = (error) => this.#endedOutside(error)
+    call.reject = (error) => this.#endFromOutside(error)
     call.watch()
   }
 
   next(): Promise<Result> {
     if (this.#isDone) return this.#afterEnd()
-    // Asked ahead of time: in turn.
+    // Called before the last one is done: wait in turn.
     if (this.#pending !== undefined) return this.#pending.then(this.#again, this.#again)
     const outcome = new Promise<Result>((resolve, reject) => {
       this.#resolve = resolve
@@ -152,14 +152,14 @@ class RunningStream {
     try {
       const pulled = (this.#source as AsyncIterator<unknown>).next()
       const item = pulled instanceof Promise ? pulled : Promise.resolve(pulled)
-      item.then(this.#deliver, this.#break)
+      item.then(this.#deliver, this.#failPending)
     } catch (thrown) {
-      this.#break(thrown)
+      this.#failPending(thrown)
     }
     return outcome
   }
 
-  /** The consumer goes: the handler's `finally` runs, its signal fires, its children stop. */
+  /** The consumer leaves: the handler's `finally` runs, its signal fires, its nested calls stop. */
   async leave(): Promise<void> {
     if (this.#isDone) return
     const message = leftMessage(this.#call)
@@ -175,12 +175,14 @@ class RunningStream {
 
   readonly #again = (): Promise<Result> => this.next()
 
-  // Made once for the stream, not for each item. Late results find nobody waiting.
+  // Created once per stream, not per item. Late results find no pending `next` and are dropped.
   readonly #deliver = (result: IteratorResult<unknown>): void => {
     if (this.#pending === undefined) return
     try {
       if (typeof result !== "object" || result === null) {
-        throw new TypeError("The handler's iterator gave something that is no result.")
+        throw new TypeError(
+          "The handler's iterator returned a value that is not an iterator result.",
+        )
       }
       if (result.done === true) {
         this.#close()
@@ -191,12 +193,12 @@ class RunningStream {
       this.#pending = undefined
       resolve?.({ done: false, value })
     } catch (thrown) {
-      this.#break(thrown)
+      this.#failPending(thrown)
       this.#stopSource().catch(() => undefined)
     }
   }
 
-  readonly #break = (thrown: unknown): void => {
+  readonly #failPending = (thrown: unknown): void => {
     if (this.#pending === undefined) return
     this.#pending = undefined
     this.#reject?.(this.#call.fail(thrown))
@@ -204,10 +206,10 @@ class RunningStream {
   }
 
   /** A deadline, a signal, a parent or `close` ended it. */
-  #endedOutside(error: CallError): void {
+  #endFromOutside(error: CallError): void {
     this.#observed?.fail(error)
-    // Nobody waits: the next one who asks hears of it.
-    if (this.#pending === undefined) this.#untold = error
+    // Without a pending `next`, the following one gets the error.
+    if (this.#pending === undefined) this.#undeliveredError = error
     else this.#reject?.(error)
     this.#pending = undefined
     this.#close()
@@ -215,12 +217,12 @@ class RunningStream {
   }
 
   #afterEnd(): Promise<Result> {
-    const error = this.#untold
-    this.#untold = undefined
+    const error = this.#undeliveredError
+    this.#undeliveredError = undefined
     return error === undefined ? Promise.resolve(DONE) : Promise.reject(error)
   }
 
-  /** No more items: whoever still waits hears of the end. */
+  /** Ends the stream, and a pending `next` with it. */
   #close(): void {
     this.#isDone = true
     this.#call.unwatch()

@@ -1,12 +1,12 @@
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
-import { abortion, networkFailure } from "./failure.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
+import { abortError, networkFailure } from "./failure.ts"
 import type { RequestContext } from "./failure.ts"
 
 /**
- * The chunks of a body, one for each time the consumer asks.
+ * Yields the chunks of a body, each when the consumer asks for it.
  *
- * Whoever leaves the loop, or aborts, cancels the body: that closes the connection. The signal is
- * heard here too, since not every `fetch` listens to it once it has answered.
+ * Leaving the loop or aborting cancels the body, which closes the connection. This function listens to the
+ * signal itself, since not every `fetch` does so once it has returned a response.
  */
 export async function* readChunks(
   body: ReadableStream<Uint8Array>,
@@ -15,24 +15,24 @@ export async function* readChunks(
   const { signal } = context
   const reader = body.getReader()
   const stop = (): void => {
-    // A body that broke off already rejects this; there is nothing left to close then.
+    // Rejects for a body that already failed; there is nothing left to close then.
     reader.cancel(signal.reason).catch(() => undefined)
   }
   const listener = { handleEvent: stop }
-  heedSignal(signal, listener)
+  addSignalListener(signal, listener)
   try {
     for (;;) {
-      // A read that is waiting ends when the body is cancelled.
-      if (signal.aborted) throw abortion(context)
+      // A pending read ends when the body is cancelled.
+      if (signal.aborted) throw abortError(context)
       const { done, value } = await reader.read()
-      if (signal.aborted) throw abortion(context)
+      if (signal.aborted) throw abortError(context)
       if (done) return
       yield value
     }
   } catch (thrown) {
     throw networkFailure(thrown, context)
   } finally {
-    ignoreSignal(signal, listener)
+    removeSignalListener(signal, listener)
     stop()
   }
 }

@@ -4,7 +4,7 @@ export function sameOrigin(one: string | URL, other: string | URL): boolean {
   return a !== undefined && a === b
 }
 
-/** The origin of an absolute URL; `undefined` where there is none. */
+/** The origin of an absolute URL; `undefined` when it has none. */
 export function originOf(url: string | URL): string | undefined {
   try {
     const { origin } = typeof url === "string" ? new URL(url) : url

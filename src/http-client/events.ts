@@ -2,13 +2,13 @@ import { CallError } from "../core/errors.ts"
 import { readChunks } from "./chunks.ts"
 import { excerpt } from "./decode.ts"
 import type { RequestContext } from "./failure.ts"
-import { createFrames } from "./frames.ts"
-import type { Frame, Frames } from "./frames.ts"
+import { createFrameParser } from "./frames.ts"
+import type { Frame, FrameParser } from "./frames.ts"
 import { parseJson } from "./json.ts"
 import type { StreamKind } from "./media-type.ts"
-import { lostDigits } from "./read-body.ts"
+import { lostDigitsMessage } from "./read-body.ts"
 import { maskSecrets } from "./secrets.ts"
-import { createSseFrames } from "./sse.ts"
+import { createSseFrameParser } from "./sse.ts"
 
 /** One item of a stream. */
 export interface StreamEvent {
@@ -23,31 +23,31 @@ export interface StreamEvent {
   readonly retry?: number
 }
 
-/** How a stream ended: by `[DONE]`, which is for good, or with its connection. */
+/** How a stream ended: with `[DONE]`, which is final, or because the connection closed. */
 export type StreamEnd = "done" | "end"
 
 /** How a stream is read. */
 export interface ReadEventsOptions extends Omit<RequestContext, "mayHaveEffect" | "secrets"> {
   readonly secrets: readonly string[]
-  /** Characters that one item may have; 10 Mi. */
+  /** Maximum length of an item in characters; 10 Mi. */
   readonly maxItemBytes?: number | undefined
   readonly mayHaveEffect?: boolean | undefined
-  /** `text`: integers beyond 2^53 are given as strings. */
+  /** `text`: integers beyond 2^53 become strings. */
   readonly bigint?: "text" | undefined
-  /** Receives what is not right with the items, once for each kind. */
+  /** Receives warnings about the items, each kind once. */
   readonly onWarning?: ((message: string) => void) | undefined
-  /** Told when the server says how long to wait, also where no event follows. */
+  /** Called when the server sends a retry delay, even if no event follows. */
   readonly onRetry?: ((milliseconds: number) => void) | undefined
 }
 
 const MAX_ITEM = 10 * 1024 * 1024
 
 /**
- * The items of a stream, read at the pace at which they are asked for.
+ * Reads the items of a stream as the consumer asks for them.
  *
- * Leaving the loop cancels the body, and with it the connection. A last event without the blank line
- * that should follow it is given, if the stream ended in order: a server that forgets the line
- * loses nothing. What was plainly cut off is not.
+ * Leaving the loop cancels the body and closes the connection. If the stream ended in order, a last event
+ * without its blank line is still yielded, so that servers that forget the line lose nothing. A truncated
+ * event is dropped.
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
@@ -56,7 +56,7 @@ export async function* readEvents(
 ): AsyncGenerator<StreamEvent, StreamEnd, void> {
   const { maxItemBytes = MAX_ITEM, mayHaveEffect = false } = options
   const context: RequestContext = { ...options, mayHaveEffect }
-  const frames = framesOf(kind, maxItemBytes, options)
+  const frames = frameParserFor(kind, maxItemBytes, options)
   const decoder = new TextDecoder()
   const state: ReadState = { kind, count: 0, hasWarned: false, options }
   for await (const chunk of readChunks(body, context)) {
@@ -65,43 +65,43 @@ export async function* readEvents(
       if (event === "done") return "done"
       if (event !== undefined) yield event
     }
-    if (frames.isFull) throw tooLarge(maxItemBytes, options)
+    if (frames.isOverLimit) throw tooLarge(maxItemBytes, options)
   }
   for (const frame of [...frames.feed(decoder.decode()), ...frames.end()]) {
     const event = eventOf(frame, state)
     if (event === "done") return "done"
     if (event !== undefined) yield event
   }
-  if (frames.isFull) throw tooLarge(maxItemBytes, options)
+  if (frames.isOverLimit) throw tooLarge(maxItemBytes, options)
   return "end"
 }
 
 interface ReadState {
   readonly kind: StreamKind
   readonly options: ReadEventsOptions
-  /** Items so far, those without content too: what a line number counts. */
+  /** Items so far, including empty ones: used as the line number in messages. */
   count: number
-  /** Lost digits were reported. */
+  /** The warning about lost digits has been sent. */
   hasWarned: boolean
 }
 
-function framesOf(kind: StreamKind, limit: number, options: ReadEventsOptions): Frames {
+function frameParserFor(kind: StreamKind, limit: number, options: ReadEventsOptions): FrameParser {
   switch (kind) {
     case "sse":
-      return createSseFrames(limit, options.onRetry)
+      return createSseFrameParser(limit, options.onRetry)
     case "ndjson":
-      return createFrames("\n", limit)
+      return createFrameParser("\n", limit)
     case "json-seq":
-      return createFrames("\u001E", limit)
+      return createFrameParser("\u001E", limit)
   }
 }
 
 function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefined {
   const { kind, options } = state
-  // A sequence begins with its separator: what is before the first is no item.
+  // A sequence starts with its separator, so the text before the first one is not an item.
   if (kind !== "json-seq" || frame.text !== "") state.count++
   const raw = maskSecrets(kind === "sse" ? frame.text : frame.text.trim(), options.secrets)
-  // Some servers of JSON lines say it too; it is no JSON, so nothing is lost.
+  // Some JSON Lines servers send it too. It is not JSON, so it cannot be confused with data.
   if (raw.trim() === "[DONE]") return "done"
   if (raw === "" && frame.event === undefined) return undefined
   const parsed = parseJson(raw, options)
@@ -118,7 +118,7 @@ function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefin
     if (frame.isUnfinished && /^\s*[[{]/.test(raw)) return undefined
   }
   if (parsed.is === "value" && parsed.bigIntegers !== undefined) {
-    noteLostDigits(parsed.bigIntegers, state)
+    warnLostDigits(parsed.bigIntegers, state)
   }
   const { event, id, retry } = frame
   return {
@@ -130,11 +130,11 @@ function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefin
   }
 }
 
-function noteLostDigits(integers: readonly string[], state: ReadState): void {
+function warnLostDigits(integers: readonly string[], state: ReadState): void {
   const { options } = state
   if (state.hasWarned || options.bigint === "text") return
   state.hasWarned = true
-  options.onWarning?.(`An item of the stream${nameOf(options)} ${lostDigits(integers)}`)
+  options.onWarning?.(`An item of the stream${nameOf(options)} ${lostDigitsMessage(integers)}`)
 }
 
 function broken(frame: Frame, raw: string, { kind, count, options }: ReadState): CallError {

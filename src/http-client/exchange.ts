@@ -1,13 +1,13 @@
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import type { PreparedRequest } from "./request.ts"
 import { originOf } from "./egress.ts"
-import { abortion, networkFailure } from "./failure.ts"
+import { abortError, networkFailure } from "./failure.ts"
 import type { RequestContext } from "./failure.ts"
 import { safeHeaders } from "./headers.ts"
-import { assertStayed, redirected, tooManyRedirects } from "./redirect.ts"
+import { assertSameOrigin, redirectedRequest, tooManyRedirectsError } from "./redirect.ts"
 import { maskValue } from "./secrets.ts"
 
-/** A form in the bytes that are sent. */
+/** A form, encoded for sending. */
 export interface EncodedBody {
   readonly contentType: string
   readonly body: string | Uint8Array | Blob | ReadableStream<Uint8Array>
@@ -22,13 +22,13 @@ export interface ExchangeOptions {
   readonly secrets: readonly string[]
   /** The request may change something on the other side. */
   readonly mayHaveEffect: boolean
-  /** Redirects that are followed, all within one origin; 5. */
+  /** Maximum number of redirects, all within one origin; 5. */
   readonly maxRedirects?: number | undefined
-  /** `return` gives a redirect as the response it is. */
+  /** `return` returns a redirect as an ordinary response. */
   readonly redirect?: "follow" | "return" | undefined
-  /** Headers of the response that are wanted although they hold cookies or credentials. */
+  /** Response headers to keep although they contain cookies or credentials. */
   readonly exposeHeaders?: readonly string[] | undefined
-  /** Writes a form; without it the platform does. */
+  /** Encodes a form; default: the platform does. */
   readonly encodeBody?: ((form: FormData) => EncodedBody | Promise<EncodedBody>) | undefined
   /** How messages begin; `The request of "…"` when left out. */
   readonly subject?: string | undefined
@@ -51,29 +51,29 @@ const MAX_REDIRECTS = 5
 /**
  * Sends a request and waits for the head of its response.
  *
- * Redirects stay within the origin of the request: a credential, and the body, go nowhere else.
- * Whoever gets the response reads its body or cancels it.
+ * Redirects stay within the origin of the request, so that credentials and the body go nowhere else.
+ * The caller must read or cancel the body of the response.
  */
 export async function exchange(
   request: PreparedRequest,
   options: ExchangeOptions,
 ): Promise<HttpResponse> {
-  let current = await encoded(request, options)
+  let current = await encodeForm(request, options)
   const { maxRedirects = MAX_REDIRECTS } = options
   for (let hops = 0; ; hops++) {
     const response = await send(current, options, hops > 0)
-    assertStayed(current, response, options)
+    assertSameOrigin(current, response, options)
     const next = options.redirect === "return" ? undefined : redirectOf(current, response, options)
-    if (next === undefined) return described(response, current, options)
+    if (next === undefined) return toHttpResponse(response, current, options)
     discard(response)
-    if (hops >= maxRedirects) throw tooManyRedirects(current, maxRedirects, options)
+    if (hops >= maxRedirects) throw tooManyRedirectsError(current, maxRedirects, options)
     current = next
   }
 }
 
-/** Gives up what is left of a response, so that its connection is free or closed. */
+/** Cancels the unread body of a response, so that its connection is freed or closed. */
 export function discard(response: { readonly body: ReadableStream<Uint8Array> | null }): void {
-  // It may have failed by itself meanwhile, and nobody reads it.
+  // The body may have failed in the meantime, which does not matter now.
   response.body?.cancel().catch(() => undefined)
 }
 
@@ -83,14 +83,14 @@ function redirectOf(
   options: ExchangeOptions,
 ): PreparedRequest | undefined {
   try {
-    return redirected(request, response, options)
+    return redirectedRequest(request, response, options)
   } catch (error) {
     discard(response)
     throw error
   }
 }
 
-async function encoded(
+async function encodeForm(
   request: PreparedRequest,
   { encodeBody }: ExchangeOptions,
 ): Promise<PreparedRequest> {
@@ -110,13 +110,13 @@ async function send(
     origin: originOf(request.url),
     method: request.method,
   }
-  if (signal.aborted) throw abortion(context, wasSent)
+  if (signal.aborted) throw abortError(context, wasSent)
   let listener: { handleEvent(): void } | undefined
   try {
-    // A `fetch` of the user's may not listen to the signal: the caller is free all the same.
+    // A custom `fetch` may ignore the signal; the caller must not wait for it.
     return await new Promise<Response>((resolve, reject) => {
-      listener = { handleEvent: () => reject(abortion(context)) }
-      heedSignal(signal, listener)
+      listener = { handleEvent: () => reject(abortError(context)) }
+      addSignalListener(signal, listener)
       start(request, options).then((response) => {
         if (signal.aborted) discard(response)
         resolve(response)
@@ -125,14 +125,14 @@ async function send(
   } catch (thrown) {
     throw networkFailure(thrown, context)
   } finally {
-    if (listener !== undefined) ignoreSignal(signal, listener)
+    if (listener !== undefined) removeSignalListener(signal, listener)
   }
 }
 
-// Async, so that what `fetch` throws at once is a rejection like all else.
+// Async, so that an exception thrown by `fetch` itself becomes a rejection.
 async function start(
   { method, url, headers, body }: PreparedRequest,
-  // Taken out of the options: a browser's `fetch` refuses to be called as their method.
+  // Destructured: a browser's `fetch` must not be called as a method of another object.
   { fetch, signal }: ExchangeOptions,
 ): Promise<Response> {
   const init: RequestInit & { duplex?: "half" } = { method, headers, signal, redirect: "manual" }
@@ -141,7 +141,7 @@ async function start(
   return await fetch(url, init)
 }
 
-function described(
+function toHttpResponse(
   response: Response,
   { url }: PreparedRequest,
   { secrets, exposeHeaders }: ExchangeOptions,

@@ -1,10 +1,10 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { reasonOf } from "../internal/describe.ts"
-import { faultOf } from "./fault.ts"
+import { classifyFailure } from "./fault.ts"
 import { isRepeatable } from "./repeat.ts"
 import { maskValue } from "./secrets.ts"
 
-/** Which request an error is about. */
+/** The request that an error is about. */
 export interface RequestContext {
   readonly signal: AbortSignal
   /** The request may change something on the other side. */
@@ -18,27 +18,27 @@ export interface RequestContext {
   readonly subject?: string | undefined
 }
 
-/** The error for an exchange that broke off: what `fetch` or a read of the body threw. */
+/** Converts an exception of `fetch`, or of reading the body, to a `CallError`. */
 export function networkFailure(thrown: unknown, context: RequestContext): CallError {
-  if (context.signal.aborted) return abortion(context)
+  if (context.signal.aborted) return abortError(context)
   if (isCallError(thrown)) return thrown
   const { operationId, origin, method, mayHaveEffect, secrets = [] } = context
-  const fault = faultOf(thrown)
-  const reached = origin === undefined ? "" : ` to ${origin}`
-  const why = maskValue(fault.why.replaceAll(/\bhttps?:\/\/[^\s"']+/gi, origin ?? "…"), secrets)
-  const wasSent = fault.phase !== "before"
-  return new CallError("UNAVAILABLE", `${subjectOf(context)}${reached} failed: ${why}`, {
+  const failure = classifyFailure(thrown)
+  const target = origin === undefined ? "" : ` to ${origin}`
+  const why = maskValue(failure.why.replaceAll(/\bhttps?:\/\/[^\s"']+/gi, origin ?? "…"), secrets)
+  const wasSent = failure.phase !== "before"
+  return new CallError("UNAVAILABLE", `${subjectOf(context)}${target} failed: ${why}`, {
     operationId,
     mayHaveExecuted: wasSent && mayHaveEffect,
-    retryable: !fault.isLasting && (!wasSent || isRepeatable(method, mayHaveEffect)),
-    details: { reason: fault.kind, ...(fault.code !== undefined && { code: fault.code }) },
-    // What a platform says of a bad header quotes it.
+    retryable: !failure.isPermanent && (!wasSent || isRepeatable(method, mayHaveEffect)),
+    details: { reason: failure.kind, ...(failure.code !== undefined && { code: failure.code }) },
+    // The platform's message for an invalid header quotes its value.
     ...(isClean(thrown, secrets) && { cause: thrown }),
   })
 }
 
-/** The error for a request whose signal fired: its reason if that is an error of ours. */
-export function abortion(context: RequestContext, wasSent = true): CallError {
+/** The error for an aborted request: the signal's reason if that is a `CallError`. */
+export function abortError(context: RequestContext, wasSent = true): CallError {
   const { signal, operationId, method, mayHaveEffect } = context
   const cause: unknown = signal.reason
   if (isCallError(cause)) return cause
@@ -58,7 +58,7 @@ export function abortion(context: RequestContext, wasSent = true): CallError {
   )
 }
 
-/** Who failed, as a message begins. */
+/** The subject of an error message. */
 export function subjectOf(context: Pick<RequestContext, "subject" | "operationId">): string {
   const { subject, operationId } = context
   return subject ?? (operationId === undefined ? "The request" : `The request of "${operationId}"`)

@@ -1,7 +1,7 @@
 import { reasonOf } from "../internal/describe.ts"
 
-/** What broke a connection, as far as the platform tells. */
-export type FaultKind =
+/** Why a connection failed, as far as the platform reports it. */
+export type ConnectionFailureKind =
   | "dns"
   | "refused"
   | "unreachable"
@@ -14,22 +14,28 @@ export type FaultKind =
   | "encoding"
   | "other"
 
-/** A failed exchange, told in words. */
-export interface Fault {
-  readonly kind: FaultKind
+/** Why an exchange failed. */
+export interface ConnectionFailure {
+  readonly kind: ConnectionFailureKind
   /** A sentence, with its full stop. */
   readonly why: string
-  /** Whether anything of the request can have arrived. */
+  /** `before`: nothing of the request can have arrived. */
   readonly phase: "before" | "after"
-  /** The same request would fail in the same way. */
-  readonly isLasting: boolean
+  /** Repeating the request would fail in the same way. */
+  readonly isPermanent: boolean
   readonly code: string | undefined
 }
 
-type Row = readonly [FaultKind, RegExp, Fault["phase"], isLasting: boolean, why: string]
+type Row = readonly [
+  ConnectionFailureKind,
+  RegExp,
+  ConnectionFailure["phase"],
+  isLasting: boolean,
+  why: string,
+]
 
-// Codes of Node, OpenSSL, undici and zlib; Bun and Deno use many of the same.
-const ROWS: readonly Row[] = [
+// Error codes of Node, OpenSSL, undici and zlib; Bun and Deno use many of them.
+const FAILURES: readonly Row[] = [
   [
     "dns",
     /^(?:ENOTFOUND|ENODATA|ENONAME|EAI_(?!AGAIN)\w+)$/,
@@ -109,25 +115,26 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-// The only words that browsers have for everything that can go wrong on the way.
+// Browsers use these generic messages for every network error.
 const BROWSER =
   /^(?:failed to fetch|fetch failed|networkerror\b|load failed|network error|terminated)/i
 
-/** What went wrong, from whatever a platform's `fetch` or body threw. */
-export function faultOf(thrown: unknown): Fault {
+/** Classifies an exception of a platform's `fetch`, or of reading a body. */
+export function classifyFailure(thrown: unknown): ConnectionFailure {
   const chain = [...causes(thrown)]
   for (const error of chain) {
     const code = codeOf(error)
-    const row = code === undefined ? undefined : ROWS.find(([, codes]) => codes.test(code))
+    const row = code === undefined ? undefined : FAILURES.find(([, codes]) => codes.test(code))
     if (row === undefined) continue
     const [kind, , phase, isLasting, why] = row
-    // OpenSSL's reason is what helps; it names certificates and hosts, no secrets.
-    if (kind === "tls") return { kind, phase, isLasting, code, why: `${why} ${sentence(error)}` }
-    // Node says "reset" as well when a peer leaves before the handshake is over.
+    // OpenSSL's reason is useful, and names certificates and hosts but no secrets.
+    if (kind === "tls")
+      return { kind, phase, isPermanent: isLasting, code, why: `${why} ${sentence(error)}` }
+    // Node also reports "reset" when a peer disconnects during the TLS handshake.
     if (kind === "closed" && reasonOf(error).includes("before secure TLS connection")) {
-      return { kind: "tls", phase: "before", isLasting: false, code, why: TLS_CUT }
+      return { kind: "tls", phase: "before", isPermanent: false, code, why: TLS_CUT }
     }
-    return { kind, phase, isLasting, code, why }
+    return { kind, phase, isPermanent: isLasting, code, why }
   }
   const last = chain[chain.length - 1] ?? thrown
   const isBrowser = BROWSER.test(reasonOf(last))
@@ -135,12 +142,12 @@ export function faultOf(thrown: unknown): Fault {
     ? "the platform does not say why. Check the address, the network and, in a browser, CORS."
     : sentence(last)
   const isLasting = !isBrowser && thrown instanceof TypeError && chain.length === 1
-  return { kind: "other", phase: "after", isLasting, code: codeOf(last), why }
+  return { kind: "other", phase: "after", isPermanent: isLasting, code: codeOf(last), why }
 }
 
 const TLS_CUT = "the connection was closed before it was secure (TLS). Is it an https server?"
 
-/** An error, what caused it, and the first of several that it stands for. */
+/** An error and its chain of causes; for an aggregate error, its first error. */
 function* causes(thrown: unknown): Generator {
   let at = thrown
   for (let hops = 0; hops < 6 && typeof at === "object" && at !== null; hops++) {

@@ -1,25 +1,25 @@
-/** A piece of a stream that stands for itself, before its content is looked at. */
+/** One item of a stream, before its content is parsed. */
 export interface Frame {
   readonly text: string
-  /** What should end it never came. */
+  /** The stream ended before the end of this frame. */
   readonly isUnfinished: boolean
   readonly event?: string | undefined
   readonly id?: string | undefined
   readonly retry?: number | undefined
 }
 
-/** What cuts a text into frames, wherever its chunks were cut. */
-export interface Frames {
+/** Splits a text that arrives in arbitrary chunks into frames. */
+export interface FrameParser {
   feed(text: string): readonly Frame[]
-  /** What is left when the text is over. */
+  /** The remaining frames at the end of the text. */
   end(): readonly Frame[]
-  /** A frame was longer than allowed; what came before it has been given. */
-  readonly isFull: boolean
+  /** A frame exceeded the limit; the frames before it have been returned. */
+  readonly isOverLimit: boolean
 }
 
-/** Frames that one character ends (JSON lines) or begins (JSON sequences, RFC 7464). */
-export function createFrames(separator: string, limit: number): Frames {
-  // Parts, joined once: adding to a text chunk by chunk would copy it each time.
+/** Parses frames that one character ends (JSON Lines) or begins (JSON sequences, RFC 7464). */
+export function createFrameParser(separator: string, limit: number): FrameParser {
+  // Parts are joined once: appending to a string chunk by chunk would copy it each time.
   let parts: string[] = []
   let length = 0
   let isFull = false
@@ -45,11 +45,11 @@ export function createFrames(separator: string, limit: number): Frames {
     end() {
       const text = parts.join("")
       parts = []
-      // A line feed ends each item of a sequence, so such an item is whole without a next one.
+      // In a sequence a line feed ends each item, so the last item is complete without a next separator.
       const isUnfinished = !text.endsWith("\n")
       return isFull || text.trim() === "" ? [] : [{ text, isUnfinished }]
     },
-    get isFull() {
+    get isOverLimit() {
       return isFull
     },
   }

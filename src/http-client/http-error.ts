@@ -6,7 +6,7 @@ import type { ReadBodyOptions } from "./read-body.ts"
 import { isRepeatable } from "./repeat.ts"
 import { retryAfterOf } from "./retry-after.ts"
 
-/** Which call a failed response answers. */
+/** The call that a failed response belongs to. */
 export interface HttpErrorContext {
   readonly operationId: string
   readonly method: string
@@ -18,7 +18,7 @@ export interface HttpErrorContext {
 export interface HttpErrorDetails {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
-  /** As it was read; what is longer than 16 KiB of text is cut and ends with "…". */
+  /** The body; cut at 16 KiB of text, ending with "…". */
   readonly body: unknown
 }
 
@@ -26,16 +26,16 @@ const MAX_BODY = 16 * 1024
 const MAX_READ = 256 * 1024
 const MAX_EXCERPT = 200
 
-// The server did not begin: it waited in vain, was asked too early or too often, or is not there.
-const NOT_BEGUN = new Set([408, 425, 429, 503])
-// A gateway lost its server, which may have done the work.
+// The server did not start: request timeout, too early, too many requests, or unavailable.
+const NOT_STARTED = new Set([408, 425, 429, 503])
+// A gateway lost its upstream server, which may have processed the request.
 const LOST = new Set([502, 504])
 
 /**
- * The error for a response that is a failure.
+ * The error for a failed response.
  *
- * 408, 425, 429 and 503 say that the server did not begin: these are retryable whatever the method.
- * 502 and 504 are so only where repeating the request does no harm.
+ * With 408, 425, 429 and 503 the server did not start: they are retryable for every method. 502 and 504 are
+ * retryable only when the request can be repeated safely.
  */
 export function httpError(
   response: HttpResponse,
@@ -46,9 +46,9 @@ export function httpError(
   const retryAfterMs = retryAfterOf(headers["retry-after"])
   return new CallError("EXECUTION_ERROR", messageOf(response, method, body), {
     operationId,
-    details: { statusCode: status, headers, body: bounded(body) },
-    retryable: NOT_BEGUN.has(status) || (LOST.has(status) && isRepeatable(method, mayHaveEffect)),
-    mayHaveExecuted: mayHaveEffect && status >= 500 && status !== 501 && !NOT_BEGUN.has(status),
+    details: { statusCode: status, headers, body: limitBody(body) },
+    retryable: NOT_STARTED.has(status) || (LOST.has(status) && isRepeatable(method, mayHaveEffect)),
+    mayHaveExecuted: mayHaveEffect && status >= 500 && status !== 501 && !NOT_STARTED.has(status),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   })
 }
@@ -56,14 +56,14 @@ export function httpError(
 /** How the body of a failed response is read. */
 export interface ReadErrorOptions
   extends HttpErrorContext, Omit<ReadBodyOptions, keyof HttpErrorContext | "truncate"> {
-  /** What the error becomes for whoever knows more of the body, of which it may have only the beginning. */
+  /** Converts the error with knowledge of the API. The body may be truncated. */
   readonly refine?: ((error: CallError, body: unknown) => CallError) | undefined
 }
 
 /**
- * Reads the body of a failed response, as far as an error needs it, and gives the error.
+ * Reads as much of the body of a failed response as its error needs, and returns the error.
  *
- * A body that is too large or breaks off does not hide the status; an abort is what it is.
+ * A body that is too large or incomplete does not hide the status. An abort is returned as such.
  */
 export async function readHttpError(
   response: HttpResponse,
@@ -86,31 +86,31 @@ function messageOf(
   body: unknown,
 ): string {
   const name = excerpt(statusText, 80)
-  const said = excerpt(wordsOf(body), MAX_EXCERPT)
+  const reason = excerpt(errorTextOf(body), MAX_EXCERPT)
   const head = `HTTP ${status}${name === "" ? "" : ` ${name}`} from ${method} ${withoutQuery(url)}`
-  return said === "" ? `${head}.` : `${head}: ${said}`
+  return reason === "" ? `${head}.` : `${head}: ${reason}`
 }
 
-/** What a failed API says about it, in the places where APIs say it. */
-function wordsOf(body: unknown): string {
+/** The error message in a body, from the fields that APIs commonly use. */
+function errorTextOf(body: unknown): string {
   if (typeof body === "string") return /^\s*</.test(body) ? titleOf(body) : body
   if (typeof body === "number" || typeof body === "boolean") return String(body)
   if (typeof body !== "object" || body === null || body instanceof Uint8Array) return ""
   const { message, error, detail, title, error_description: description, errors } = fields(body)
   const first = Array.isArray(errors) ? (errors[0] as unknown) : errors
-  const found = [message, fields(error)["message"], description, detail, title, error, first]
+  const text = [message, fields(error)["message"], description, detail, title, error, first]
     .map((value) => (typeof value === "string" ? value : fields(value)["message"]))
     .find((value) => typeof value === "string" && value.trim() !== "")
-  return typeof found === "string" ? found : (jsonOf(body) ?? "")
+  return typeof text === "string" ? text : (jsonOf(body) ?? "")
 }
 
-/** A page for people: its title says it, its mark-up does not. */
+/** The title of an HTML page. */
 function titleOf(html: string): string {
   const title = /<title[^>]{0,200}>([^<]{1,500})/i.exec(html.slice(0, MAX_BODY))?.[1]
   return title ?? html
 }
 
-function bounded(body: unknown): unknown {
+function limitBody(body: unknown): unknown {
   if (body instanceof Uint8Array) return `[${body.length} bytes]`
   if (typeof body === "string") return cutText(body, MAX_BODY)
   const text = jsonOf(body)

@@ -3,48 +3,48 @@ const MAX_DEPTH = 512
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** The first integers that are longer are beyond 2^53: 9007199254740993 has 16 digits. */
+/** Integers up to this many digits are safe: 9007199254740993, the first unsafe one, has 16. */
 const SAFE_LENGTH = 15
 
-/** What a text is as JSON: its value, or why it has none. */
+/** The result of parsing JSON: its value, or why it is invalid. */
 export type ParsedJson =
   | {
       readonly is: "value"
       readonly value: unknown
-      /** The integers that a JavaScript number cannot hold; absent where there are none. */
+      /** Integers that a JavaScript number cannot represent; absent if there are none. */
       readonly bigIntegers?: readonly string[]
     }
   | {
       readonly is: "broken"
       readonly reason: string
-      /** It begins as JSON and ends in the middle of it. */
+      /** The text starts as JSON and ends in the middle. */
       readonly isTruncated: boolean
     }
   | { readonly is: "too-deep"; readonly limit: number }
 
 /** How a text is parsed. */
 export interface ParseJsonOptions {
-  /** 512; with `Infinity` the text is parsed without a look at it. */
+  /** Default: 512. `Infinity` skips the scan for depth and large integers. */
   readonly maxDepth?: number | undefined
-  /** `text`: integers that a JavaScript number cannot hold become strings. */
+  /** `text`: integers that a JavaScript number cannot represent become strings. */
   readonly bigint?: "text" | undefined
 }
 
 /**
- * Parses a text from outside.
+ * Parses untrusted JSON.
  *
- * The parser itself takes any depth; whoever walks the result by recursion afterwards does not, and
- * no API means 512 levels.
+ * `JSON.parse` accepts any depth, but recursive code that walks the result does not; no real API needs
+ * 512 levels.
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJson {
   const { maxDepth = MAX_DEPTH, bigint } = options
-  // Every level takes two brackets: a shorter text is neither too deep nor has room for a large integer.
+  // Every level needs two brackets: a shorter text is not too deep and has no room for a large integer.
   const isScanned =
     text.length > Math.min(SAFE_LENGTH, 2 * maxDepth) && maxDepth !== Number.POSITIVE_INFINITY
-  const found = isScanned ? scan(text, maxDepth) : NOTHING
-  if (found.isTooDeep) return { is: "too-deep", limit: maxDepth }
+  const scanned = isScanned ? scan(text, maxDepth) : NOTHING
+  if (scanned.isTooDeep) return { is: "too-deep", limit: maxDepth }
   try {
-    const { big } = found
+    const { big } = scanned
     if (big === undefined) return { is: "value", value: JSON.parse(text) as unknown }
     return {
       is: "value",
@@ -52,7 +52,7 @@ export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJ
       bigIntegers: big.map(([start, end]) => text.slice(start, end)),
     }
   } catch (error) {
-    // The platform's message quotes the text, which the caller of this shows in its own way.
+    // The platform's message quotes the text; callers quote it in their own way.
     const at = /at position \d+|line \d+ column \d+/.exec(String(error))
     return {
       is: "broken",
@@ -64,7 +64,7 @@ export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJ
 
 type Span = readonly [start: number, end: number]
 
-/** What one pass over a text finds. */
+/** The result of one pass over a text. */
 interface Scan {
   readonly isTooDeep: boolean
   /** A bracket or a string is not closed. */
@@ -74,11 +74,11 @@ interface Scan {
 
 const NOTHING: Scan = { isTooDeep: false, isOpen: false, big: undefined }
 
-/** Looks at brackets and the length of what is between separators; nothing is parsed. */
+/** Checks brackets and the length of tokens without parsing. */
 function scan(text: string, maxDepth: number): Scan {
   let depth = 0
   let big: Span[] | undefined
-  /** Before the first character of what may be a number. */
+  /** The offset before the current token, which may be a number. */
   let start = -1
   const { length } = text
   for (let at = 0; at < length; at++) {
@@ -119,13 +119,13 @@ function withBig(
   text: string,
   start: number,
   end: number,
-  found: Span[] | undefined,
+  spans: Span[] | undefined,
 ): Span[] | undefined {
   const token = text.slice(start, end)
-  if (!/^-?\d+$/.test(token) || Number.isSafeInteger(Number(token))) return found
-  const spans = found ?? []
-  spans.push([start, end])
-  return spans
+  if (!/^-?\d+$/.test(token) || Number.isSafeInteger(Number(token))) return spans
+  const extended = spans ?? []
+  extended.push([start, end])
+  return extended
 }
 
 function quoted(text: string, spans: readonly Span[]): string {

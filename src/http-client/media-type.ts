@@ -1,4 +1,4 @@
-/** A `Content-Type` value in its parts. */
+/** A parsed `Content-Type` value. */
 export interface MediaType {
   /** Lower-case. */
   readonly type: string
@@ -6,15 +6,15 @@ export interface MediaType {
   readonly subtype: string
   /** `type/subtype`. */
   readonly essence: string
-  /** Lower-case names; the first of several counts. */
+  /** Lower-case names; the first of several wins. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** How the items of a stream follow each other. */
+/** How the items of a stream are delimited. */
 export type StreamKind = "sse" | "ndjson" | "json-seq"
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-// A value in quotes may hold `;`, so splitting there would be wrong.
+// A quoted value may contain `;`, so splitting there would be wrong.
 const PARAMETER = /;[\t ]*([^=;"\s]+)[\t ]*=[\t ]*("(?:[^"\\]|\\.)*"|[^;"]*)/g
 const LINES = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|json-stream)$/
 const TEXT =
@@ -36,12 +36,12 @@ export function parseMediaType(value: string | null | undefined): MediaType | un
 /** Whether a content type is one JSON value, such as `application/json` or `application/hal+json`. */
 export function isJson(contentType: string): boolean {
   const essence = essenceOf(contentType)
-  // Its values follow each other line by line, whatever its name says.
+  // Despite its name it is one value per line.
   if (essence === "application/stream+json") return false
   return /^(?:application|text)\/(?:x-)?json$|^[^/]+\/[^/]+\+json$/.test(essence)
 }
 
-/** Whether a content type is read as text: not JSON, but nothing that text would spoil either. */
+/** Whether a content type is read as text: neither JSON nor binary. */
 export function isText(contentType: string): boolean {
   return TEXT.test(essenceOf(contentType)) || streamKindOf(contentType) !== undefined
 }
@@ -50,12 +50,12 @@ export function isText(contentType: string): boolean {
 export function streamKindOf(contentType: string): StreamKind | undefined {
   const essence = essenceOf(contentType)
   if (essence === "text/event-stream") return "sse"
-  // All others have it in their name.
+  // All other stream types have "json" in their name.
   if (!essence.includes("json")) return undefined
   if (/^application\/(?:x-)?json-seq$|\+json-seq$/.test(essence)) return "json-seq"
   if (LINES.test(essence) || /\+(?:ndjson|jsonl)$/.test(essence)) return "ndjson"
   if (essence === "application/stream+json") return "ndjson"
-  // Kubernetes: the same type as for one object, and a parameter that says there will be many.
+  // Kubernetes: the type of a single object, with a parameter for a stream of them.
   const isWatch = isJson(essence) && parametersOf(contentType).get("stream") === "watch"
   return isWatch ? "ndjson" : undefined
 }
@@ -66,12 +66,12 @@ function essenceOf(value: string): string {
 }
 
 function parametersOf(value: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+  const parameters = new Map<string, string>()
   for (const [, name = "", raw = ""] of value.matchAll(PARAMETER)) {
     const key = name.toLowerCase()
     const quoted = raw.startsWith('"')
     const text = quoted ? raw.slice(1, -1).replaceAll(/\\(.)/g, "$1") : raw.trim()
-    if (!found.has(key)) found.set(key, text)
+    if (!parameters.has(key)) parameters.set(key, text)
   }
-  return found
+  return parameters
 }

@@ -9,62 +9,62 @@ import { retryAfterOf } from "./retry-after.ts"
 import { createSharedTask } from "./shared-task.ts"
 import { systemClock } from "../internal/clock.ts"
 
-/** A value, or what gives it: asked for each token that is fetched. */
+/** A value, or a function that returns it; called for each token request. */
 type Source = string | (() => string | Promise<string>)
 
-/** How tokens are asked for: OAuth 2 client credentials (RFC 6749, 4.4). */
+/** How tokens are requested: OAuth 2 client credentials (RFC 6749, 4.4). */
 export interface TokenSourceOptions {
   readonly tokenUrl: string
   readonly clientId: Source
   readonly clientSecret: Source
   readonly scopes?: readonly string[] | undefined
   readonly fetch: typeof globalThis.fetch
-  /** Where the client shows its secret: in a header (default) or in the form. */
+  /** Where the client sends its secret: in a header (default) or in the form. */
   readonly authMethod?: "basic" | "body" | undefined
-  /** Milliseconds that fetching a token may take, whoever waits for it; 30 s. */
+  /** Timeout of a token request in milliseconds, whoever waits for it; 30 s. */
   readonly timeout?: number | undefined
-  /** Milliseconds that only grow; the platform's clock when left out. */
+  /** A monotonic clock in milliseconds; default: the platform's. */
   readonly now?: (() => number) | undefined
 }
 
-/** A token that is kept while it is good. */
+/** Fetches an access token and caches it while it is valid. */
 export interface TokenSource {
-  /** The token; all who ask at the same time share one request. */
+  /** The token; concurrent callers share one request. */
   token(signal: AbortSignal): Promise<string>
-  /** Drops a token that was refused, unless it has been renewed meanwhile. */
+  /** Drops a token that was refused, unless it has been renewed in the meantime. */
   forget(token: string): void
 }
 
 interface Token {
   readonly value: string
-  readonly goodUntil: number
+  readonly validUntil: number
 }
 
 const MAX_ANSWER = 64 * 1024
 const TIMEOUT = 30_000
-// A token must still be good when the request that carries it arrives.
+// A token must still be valid when the request that carries it arrives.
 const MARGIN = 30_000
-// A server that does not say how long: short enough to follow a change, long enough to matter.
-const UNSAID = 300_000
+// For servers that send no lifetime: short enough to notice a change, long enough to be useful.
+const DEFAULT_LIFETIME = 300_000
 const SUBJECT = "The request for an access token"
 
-/** Makes a source of access tokens for one client, which fetches one when it is first asked. */
+/** Creates a source of access tokens for one client. It fetches the first token when it is needed. */
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
   const { now = () => systemClock.now() } = options
-  const url = checkedUrl(options.tokenUrl)
+  const url = parseTokenUrl(options.tokenUrl)
   const fetching = createSharedTask((controller) => fetchToken(url, controller, options))
-  let kept: Token | undefined
+  let cached: Token | undefined
 
   return {
     async token(signal) {
-      if (kept !== undefined && now() < kept.goodUntil) return kept.value
+      if (cached !== undefined && now() < cached.validUntil) return cached.value
       const context = { signal, mayHaveEffect: false, subject: SUBJECT, origin: url.origin }
       const token = await fetching.join(context)
-      kept = token
+      cached = token
       return token.value
     },
     forget(token) {
-      if (kept?.value === token) kept = undefined
+      if (cached?.value === token) cached = undefined
     },
   }
 }
@@ -94,7 +94,7 @@ async function request(
   options: TokenSourceOptions,
 ): Promise<Token> {
   const { fetch, now = () => systemClock.now() } = options
-  const asked = now()
+  const requestedAt = now()
   const { headers, form } = credentials(id, secret, options)
   const basic = headers["authorization"]?.slice("Basic ".length)
   const secrets = basic === undefined ? [secret] : [secret, basic]
@@ -105,8 +105,8 @@ async function request(
   )
   const { data } = await readBody(response, { ...context, method: "POST", maxBytes: MAX_ANSWER })
   const answer = fieldsOf(data, response.contentType)
-  if (response.status < 200 || response.status > 299) throw refused(url, response, answer)
-  return tokenOf(url, answer, asked)
+  if (response.status < 200 || response.status > 299) throw refusedError(url, response, answer)
+  return tokenOf(url, answer, requestedAt)
 }
 
 function credentials(
@@ -124,16 +124,16 @@ function credentials(
     form.set("client_id", id)
     form.set("client_secret", secret)
   } else {
-    // RFC 6749, 2.3.1: both are form-encoded first, so that a colon in an id is no separator.
+    // RFC 6749, 2.3.1: both are form-encoded first, so that a colon in an id is not a separator.
     const pair = `${formEncoded(id)}:${formEncoded(secret)}`
     headers["authorization"] = `Basic ${toBase64(new TextEncoder().encode(pair))}`
   }
   return { headers, form }
 }
 
-function tokenOf(url: URL, answer: ReadonlyMap<string, unknown>, asked: number): Token {
+function tokenOf(url: URL, answer: ReadonlyMap<string, unknown>, requestedAt: number): Token {
   const value = answer.get("access_token")
-  // A token goes into a header; anything else in it would be the server's way to write another.
+  // The token goes into a header: other characters would allow header injection by the server.
   if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) {
     throw new CallError(
       "UNAUTHENTICATED",
@@ -142,15 +142,15 @@ function tokenOf(url: URL, answer: ReadonlyMap<string, unknown>, asked: number):
     )
   }
   const seconds = Number(answer.get("expires_in") ?? Number.NaN)
-  const life = Number.isFinite(seconds) ? seconds * 1000 : UNSAID
-  return { value, goodUntil: asked + life - Math.min(MARGIN, life / 10) }
+  const life = Number.isFinite(seconds) ? seconds * 1000 : DEFAULT_LIFETIME
+  return { value, validUntil: requestedAt + life - Math.min(MARGIN, life / 10) }
 }
 
-function refused(url: URL, { status, headers }: HttpResponse, answer: Fields): CallError {
-  const said = [answer.get("error"), answer.get("error_description")]
+function refusedError(url: URL, { status, headers }: HttpResponse, answer: Fields): CallError {
+  const reason = [answer.get("error"), answer.get("error_description")]
     .filter((word) => typeof word === "string" && word !== "")
     .join(": ")
-  const why = said === "" ? "." : ` (${excerpt(said, 200)}).`
+  const why = reason === "" ? "." : ` (${excerpt(reason, 200)}).`
   const isBusy = status === 429 || status >= 500
   const retryAfterMs = retryAfterOf(headers["retry-after"])
   return new CallError(
@@ -181,7 +181,7 @@ async function read(source: Source, what: string, url: URL): Promise<string> {
   try {
     value = typeof source === "string" ? source : await source()
   } catch {
-    // What it threw may quote the secret: it is not passed on.
+    // The exception may quote the secret, so it is not passed on.
   }
   if (typeof value === "string") return value
   throw new CallError(
@@ -194,13 +194,13 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ "": text }).toString().slice(1)
 }
 
-function checkedUrl(tokenUrl: string): URL {
+function parseTokenUrl(tokenUrl: string): URL {
   const url = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined
   const isHttp = url?.protocol === "https:" || url?.protocol === "http:"
   if (url === undefined || !isHttp || url.username !== "" || url.password !== "") {
     throw new CallError(
       "VALIDATION_ERROR",
-      `"tokenUrl" must be an absolute http or https address without a name and password in it.`,
+      `"tokenUrl" must be an absolute http or https address without a user name and password.`,
     )
   }
   return url

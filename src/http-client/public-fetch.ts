@@ -1,4 +1,4 @@
-// One idea: a `fetch` that connects to public addresses only. The check is part of the look-up whose result the
+// A `fetch` that connects to public addresses only. The check is part of the DNS lookup whose result the
 // connection uses, so that a name cannot resolve to something else in between.
 import { isCallError } from "../core/errors.ts"
 import { validateOptions } from "../internal/options.ts"
@@ -9,11 +9,11 @@ import type { LookupLike } from "./public-lookup.ts"
 
 /** How `createPublicFetch` resolves names. */
 export interface PublicFetchOptions {
-  /** Instead of `dns.lookup`. Its results are checked like any. */
+  /** Used instead of `dns.lookup`. Its results are checked, too. */
   readonly lookup?: LookupLike | undefined
 }
 
-/** As much of Node's modules as one exchange takes. */
+/** The parts of Node's modules that an exchange needs. */
 interface NodeHttp {
   request(url: URL, options: object): NodeRequest
   readonly Agent: new (options: object) => object
@@ -57,19 +57,19 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 20
 
 /**
- * Makes a `fetch` that refuses private, loopback and link-local addresses when it connects, whatever name leads
- * there and after how many redirects.
+ * Creates a `fetch` that refuses to connect to private, loopback and link-local addresses, also behind public
+ * names and redirects.
  *
- * It works where Node's modules are; elsewhere names and addresses are checked as they are written, and the
- * platform's own `fetch` is used. It keeps no proxy settings: requests go to the server itself.
+ * It needs Node's modules. On other platforms it checks only the address as written and uses the platform's
+ * `fetch`. It ignores proxy settings: requests go directly to the server.
  */
 export function createPublicFetch(options: PublicFetchOptions = {}): typeof globalThis.fetch {
   validateOptions("createPublicFetch", options, PUBLIC_FETCH_OPTIONS)
-  return guardedFetch(options.lookup, isPrivateHost)
+  return createGuardedFetch(options.lookup, isPrivateHost)
 }
 
-/** The same with another idea of what is private, for tests on one machine. */
-export function guardedFetch(
+/** `createPublicFetch` with another definition of "private", for tests on one machine. */
+export function createGuardedFetch(
   lookup: LookupLike | undefined,
   isPrivate: (host: string) => boolean,
 ): typeof globalThis.fetch {
@@ -96,13 +96,13 @@ export function guardedFetch(
 
 let shared: typeof globalThis.fetch | undefined
 
-/** The `fetch` that is used where private addresses are blocked and the user gave none; one for all. */
+/** The shared default `fetch` for `blockPrivate`. */
 function publicFetch(): typeof globalThis.fetch {
   return (shared ??= createPublicFetch())
 }
 
 /** The `fetch` of a configuration: the user's own, one that blocks private addresses, or the platform's. */
-export function fetchOf(config: {
+export function resolveFetch(config: {
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly blockPrivate?: boolean | undefined
 }): typeof globalThis.fetch {
@@ -121,26 +121,26 @@ async function requestOf(
   input: string | URL | Request,
   init: RequestInit | undefined,
 ): Promise<Outgoing> {
-  const given = input instanceof Request ? input : undefined
-  const url = new URL(given?.url ?? (input as string | URL))
+  const base = input instanceof Request ? input : undefined
+  const url = new URL(base?.url ?? (input as string | URL))
   if (url.protocol !== "https:" && url.protocol !== "http:") {
     throw new TypeError(`fetch failed: "${url.protocol}" is neither http nor https.`)
   }
-  const headers = new Headers(init?.headers ?? given?.headers)
-  const method = (init?.method ?? given?.method ?? "GET").toUpperCase()
-  const body = init?.body ?? given?.body ?? undefined
-  const signal = init?.signal ?? given?.signal ?? undefined
+  const headers = new Headers(init?.headers ?? base?.headers)
+  const method = (init?.method ?? base?.method ?? "GET").toUpperCase()
+  const body = init?.body ?? base?.body ?? undefined
+  const signal = init?.signal ?? base?.signal ?? undefined
   if (body === undefined || body instanceof ReadableStream) {
     return { url, method, headers, body: body as Outgoing["body"], signal }
   }
-  // Whatever else a body may be, the platform knows its bytes and its content type.
+  // Let the platform encode any other body and determine its content type.
   const encoded = new Request("https://host.invalid/", { method: "POST", body })
   const type = encoded.headers.get("content-type")
   if (type !== null && !headers.has("content-type")) headers.set("content-type", type)
   return { url, method, headers, body: new Uint8Array(await encoded.arrayBuffer()), signal }
 }
 
-/** What `fetch` makes of a redirect: other origins get no credentials. */
+/** Applies a redirect by the rules of `fetch`: other origins get no credentials. */
 function redirect(request: Outgoing, status: number, target: URL): void {
   const isPost = request.method === "POST"
   const becomesGet = status === 303 ? request.method !== "HEAD" : status < 303 && isPost
@@ -173,7 +173,7 @@ async function platformFetch({ url, method, headers, body, signal }: Outgoing): 
   return await globalThis.fetch(url, init)
 }
 
-/** Exchanges by Node's own HTTP client, whose connections use a look-up that checks. */
+/** Sends requests with Node's HTTP client, whose connections use a checking DNS lookup. */
 class Sender {
   readonly #node: NodeModules
   readonly #agents: { readonly http: object; readonly https: object }
@@ -184,7 +184,7 @@ class Sender {
     isPrivate: (host: string) => boolean,
   ) {
     this.#node = node
-    const resolve: LookupLike = lookup ?? ((...given) => node.dns.lookup(...given))
+    const resolve: LookupLike = lookup ?? ((...args) => node.dns.lookup(...args))
     const options = { keepAlive: true, lookup: checkedLookup(resolve, isPrivate) }
     this.#agents = { http: new node.http.Agent(options), https: new node.https.Agent(options) }
   }
@@ -243,7 +243,7 @@ class Sender {
       end()
       incoming.destroy()
     }
-    const response = new Response(body && watched(body, end), {
+    const response = new Response(body && onceRead(body, end), {
       status: statusCode,
       statusText: incoming.statusMessage,
       headers,
@@ -269,8 +269,8 @@ class Sender {
   }
 }
 
-/** A body that says when nobody reads it any more. */
-function watched(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+/** Wraps a body and calls `end` when it has been read, cancelled or failed. */
+function onceRead(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -318,8 +318,8 @@ function withoutLogin(url: URL): URL {
 /**
  * Node's modules; `undefined` on other platforms.
  *
- * The names are put together at run time: bundlers for platforms without these modules would
- * otherwise stumble over code that never runs there.
+ * The module names are built at run time: otherwise bundlers for platforms without these modules would
+ * fail on code that never runs there.
  */
 async function loadNode(): Promise<NodeModules | undefined> {
   const load = async (name: string): Promise<unknown> =>
@@ -331,7 +331,7 @@ async function loadNode(): Promise<NodeModules | undefined> {
     return {
       http: (await load("http")) as NodeHttp,
       https: (await load("https")) as NodeHttp,
-      // Read from the module with each use: what is put in its place counts.
+      // Read from the module on each use, so that a replaced `lookup` takes effect.
       dns: (await load("dns")) as NodeModules["dns"],
       zlib: (await load("zlib")) as NodeModules["zlib"],
       toWeb: (readable) => Readable.toWeb(readable),

@@ -1,7 +1,7 @@
 import { CallError } from "../core/errors.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
 
-/** One address of a host, as Node's resolver gives it. */
+/** One address of a host, as Node's resolver returns it. */
 interface Address {
   readonly address: string
   readonly family: number
@@ -13,7 +13,7 @@ type LookupCallback = (
   family?: number,
 ) => void
 
-/** A look-up in the form that Node's sockets use. */
+/** A lookup function with the signature that Node's sockets expect. */
 export type SocketLookup = (
   hostname: string,
   options: { readonly all?: boolean },
@@ -27,7 +27,7 @@ export type LookupLike = (
   callback: (error: Error | null, addresses: readonly Address[]) => void,
 ) => void
 
-/** Throws for a host that is private as it is written, or one of whose addresses is. */
+/** Throws if a host, or the address it resolves to, is private. */
 export function assertPublic(
   host: string,
   address?: string,
@@ -38,7 +38,7 @@ export function assertPublic(
   throw egressBlocked(host, `${what}, and "blockPrivate" is set`)
 }
 
-/** Why a host is sent nothing, after "it". */
+/** The error for a blocked host; `why` follows the word "it". */
 export function egressBlocked(host: string, why: string): CallError {
   return new CallError("EGRESS_BLOCKED", `Nothing was sent to "${host}": it ${why}.`, {
     retryable: false,
@@ -46,7 +46,7 @@ export function egressBlocked(host: string, why: string): CallError {
   })
 }
 
-/** A look-up in the form that Node's sockets use, which gives public addresses or an error. */
+/** Wraps a lookup: returns public addresses or an error. */
 export function checkedLookup(
   lookup: LookupLike,
   isPrivate: (host: string) => boolean = isPrivateHost,
@@ -72,15 +72,15 @@ export function checkedLookup(
   }
 }
 
-/** A look-up for sockets of Node that gives public addresses or an error; `undefined` on other platforms. */
+/** A lookup for Node's sockets that returns public addresses or an error; `undefined` on other platforms. */
 export async function publicLookup(): Promise<SocketLookup | undefined> {
   const name = "node:dns"
   try {
     const { default: dns } = (await import(/* @vite-ignore */ name)) as {
       readonly default: { readonly lookup: LookupLike }
     }
-    // Read from the module with each use: what is put in its place counts.
-    return checkedLookup((...given) => dns.lookup(...given))
+    // Read from the module on each use, so that a replaced `lookup` takes effect.
+    return checkedLookup((...args) => dns.lookup(...args))
   } catch {
     return undefined
   }

@@ -15,32 +15,32 @@ import { maskSecrets } from "./secrets.ts"
 export interface ReadBodyOptions {
   readonly signal: AbortSignal
   readonly secrets: readonly string[]
-  /** Of the request: a HEAD has no body. */
+  /** The method of the request: the response to HEAD has no body. */
   readonly method: string
-  /** Counted after decompression; 10 MiB. */
+  /** Maximum size after decompression; 10 MiB. */
   readonly maxBytes?: number | undefined
-  /** What is over the limit is left out instead of being an error. */
+  /** Cut the body at the limit instead of throwing. */
   readonly truncate?: boolean | undefined
   readonly operationId?: string | undefined
   /** Default: by the method. */
   readonly mayHaveEffect?: boolean | undefined
   /** How messages begin; `The request of "…"` when left out. */
   readonly subject?: string | undefined
-  /** `text`: integers beyond 2^53 are given as strings. */
+  /** `text`: integers beyond 2^53 become strings. */
   readonly bigint?: "text" | undefined
 }
 
-/** A body, as what its content type says it is. */
+/** A body, parsed by its content type. */
 export interface ReadBody {
   /** A JSON value, a text, a `Uint8Array`, or `undefined` when there is no body. */
   readonly data: unknown
-  /** What is not as the response says. */
+  /** A mismatch between the body and its headers, or lost digits. */
   readonly warning?: string
 }
 
 const MAX_BYTES = 10 * 1024 * 1024
-/** Characters of a broken response that its error shows. */
-const MAX_SHOWN = 16 * 1024
+/** Maximum number of characters of an invalid response in its error. */
+const MAX_QUOTED = 16 * 1024
 const EMPTY = new Set([204, 205, 304])
 
 /** Reads a body to its end, up to a limit; at the limit the connection is closed. */
@@ -65,7 +65,7 @@ function interpret(
   isCut: boolean,
   options: ReadBodyOptions,
 ): ReadBody {
-  // Nothing, or something that is no content type at all.
+  // The content type is missing or invalid.
   if (parseMediaType(contentType) === undefined) return guess(bytes, options)
   if (isJson(contentType)) {
     const text = maskSecrets(decodeText(bytes, contentType), options.secrets)
@@ -82,13 +82,14 @@ function asJson(text: string, status: number, options: ReadBodyOptions): ReadBod
     case "value":
       return valueOf(parsed, options)
     case "broken":
-      // Of a failure, whatever came is better than nothing.
-      if (parsed.isTruncated && options.truncate !== true) throw truncated(text, status, options)
+      // For a failed response, a truncated body is better than none.
+      if (parsed.isTruncated && options.truncate !== true)
+        throw truncatedError(text, status, options)
       return {
         data: text,
         warning:
-          `The answer${nameOf(options)} says that it is JSON, and is ${parsed.reason}; its text is ` +
-          `given as it came. It begins: ${excerpt(text, 200)}`,
+          `The answer${nameOf(options)} is declared as JSON but is ${parsed.reason}; it is ` +
+          `returned as text. It begins: ${excerpt(text, 200)}`,
       }
     case "too-deep":
       throw new CallError(
@@ -104,20 +105,23 @@ function valueOf(
   options: ReadBodyOptions,
 ): ReadBody {
   if (bigIntegers === undefined || options.bigint === "text") return { data: value }
-  return { data: value, warning: `The response${nameOf(options)} ${lostDigits(bigIntegers)}` }
+  return {
+    data: value,
+    warning: `The response${nameOf(options)} ${lostDigitsMessage(bigIntegers)}`,
+  }
 }
 
-/** What becomes of integers that a JavaScript number cannot hold, as the end of a sentence. */
-export function lostDigits(integers: readonly string[]): string {
+/** The end of a warning about integers that a JavaScript number cannot represent. */
+export function lostDigitsMessage(integers: readonly string[]): string {
   const many = integers.length === 1 ? "an integer" : `${integers.length} integers`
   return (
     `has ${many} beyond 2^53, such as ${excerpt(integers[0] ?? "", 40)}, whose last digits are lost in a ` +
-    `JavaScript number. With bigint: "text" they are given as strings.`
+    `JavaScript number. Set bigint: "text" to get them as strings.`
   )
 }
 
-/** The error for JSON that ends in the middle: the server did its work, and a part of the answer is missing. */
-function truncated(text: string, statusCode: number, options: ReadBodyOptions): CallError {
+/** The error for truncated JSON: the server processed the request, but a part of the response is missing. */
+function truncatedError(text: string, statusCode: number, options: ReadBodyOptions): CallError {
   const { mayHaveEffect } = contextOf(options)
   return new CallError(
     "DATA_LOSS",
@@ -125,14 +129,14 @@ function truncated(text: string, statusCode: number, options: ReadBodyOptions): 
       `a part of it is missing. It begins: ${excerpt(text, 200)}`,
     {
       operationId: options.operationId,
-      details: { statusCode, reason: "truncated", body: cutText(text, MAX_SHOWN) },
+      details: { statusCode, reason: "truncated", body: cutText(text, MAX_QUOTED) },
       mayHaveExecuted: true,
       retryable: isRepeatable(options.method, mayHaveEffect),
     },
   )
 }
 
-/** Without a content type: JSON if it is, else text if it can be, else bytes. */
+/** Parses a body without a content type: JSON if valid, else text if valid UTF-8, else bytes. */
 function guess(bytes: Uint8Array, options: ReadBodyOptions): ReadBody {
   const plain = decodeIfText(bytes)
   if (plain === undefined) return { data: bytes }
@@ -148,7 +152,7 @@ async function readBytes(
 ): Promise<{ bytes: Uint8Array; isCut: boolean }> {
   const { maxBytes = MAX_BYTES, truncate = false } = options
   const announced = Number(response.headers["content-length"] ?? Number.NaN)
-  // The length of compressed bytes says nothing about the text they hold.
+  // The compressed length says nothing about the length of the content.
   const isEncoded = response.headers["content-encoding"] !== undefined
   if (!truncate && announced > maxBytes && !isEncoded) {
     discard(response)
@@ -167,19 +171,19 @@ async function readBytes(
       length += chunk.length
     }
   } catch (thrown) {
-    throw isEncoded ? thrown : cutShort(thrown, announced, length)
+    throw isEncoded ? thrown : withMissingBytes(thrown, announced, length)
   }
   return { bytes: joined(chunks, length), isCut: false }
 }
 
-/** A connection that was closed before the announced length: the error says how much is missing. */
-function cutShort(thrown: unknown, announced: number, length: number): unknown {
+/** Adds the number of missing bytes to the error of a connection that closed early. */
+function withMissingBytes(thrown: unknown, announced: number, length: number): unknown {
   if (!isCallError(thrown, "UNAVAILABLE") || !(length < announced)) return thrown
   const { message, details } = thrown
   if ((details as { reason?: unknown } | undefined)?.reason !== "closed") return thrown
   return new CallError(
     "UNAVAILABLE",
-    `${message} Of ${announced} announced bytes ${length} came.`,
+    `${message} It received ${length} of ${announced} announced bytes.`,
     {
       cause: thrown,
       details: { ...(details as object), reason: "length" },

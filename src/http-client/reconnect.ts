@@ -1,24 +1,24 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import type { Clock } from "../internal/platform.ts"
 import { readEvents } from "./events.ts"
 import type { ReadEventsOptions, StreamEvent } from "./events.ts"
-import { abortion } from "./failure.ts"
+import { abortError } from "./failure.ts"
 
-/** When a lost stream is opened again. */
+/** When a lost stream is reopened. */
 export interface ReconnectPolicy {
-  /** Attempts without a single event, one after the other, before it is given up. */
+  /** Maximum number of consecutive attempts without an event. */
   readonly maxAttempts: number
   /**
-   * The first delay, unless the server names one, which counts as a second at least; doubled with each
-   * attempt until a connection has held for ten seconds.
+   * The first delay, unless the server sends one (at least a second). It doubles with each attempt until a
+   * connection has lasted ten seconds.
    */
   readonly delayMs: number
   readonly maxDelayMs: number
 }
 
-/** The shortest delay that a server can ask for: `retry: 0` would make clients connect without a pause. */
+/** Minimum delay for a server's `retry`: with `retry: 0` clients would reconnect without a pause. */
 const MIN_SERVER_DELAY = 1000
 /** Milliseconds after which a connection counts as stable. */
 const STABLE_AFTER = 10_000
@@ -27,21 +27,21 @@ const STABLE_AFTER = 10_000
 export interface FollowEventsOptions extends Omit<ReadEventsOptions, "onRetry"> {
   readonly reconnect: ReconnectPolicy
   readonly clock?: Clock | undefined
-  /** From 0 to 1; spreads the attempts of many clients. */
+  /** Returns a number from 0 to 1, for jitter. */
   readonly random?: (() => number) | undefined
 }
 
-/** Opens the stream, after the event of that id; `null` when there is nothing more to come. */
+/** Opens the stream after the event with that id; `null` when there are no more events. */
 export type OpenEvents = (
   lastEventId: string | undefined,
 ) => Promise<ReadableStream<Uint8Array> | null>
 
 /**
- * Server-sent events over as many connections as it takes.
+ * Reads server-sent events and reconnects as often as necessary.
  *
- * A connection that is lost or ends is opened again, with the id of the last event; `[DONE]` and
- * `null` from `open` end it. What the first `open` throws is thrown; later, only what trying again
- * cannot mend, or the last of too many failures in a row.
+ * A connection that is lost or ends is reopened with the id of the last event; `[DONE]`, or `null` from
+ * `open`, ends the stream. Errors of the first `open` are thrown; later, only errors that a retry cannot fix,
+ * or the last one when `maxAttempts` is exceeded.
  */
 export async function* followEvents(
   open: OpenEvents,
@@ -51,7 +51,7 @@ export async function* followEvents(
   let lastEventId: string | undefined
   let serverDelay: number | undefined
   let attempts = 0
-  /** Connections since the last that was stable: what delays grow with. */
+  /** Connections since the last stable one: determines the delay. */
   let unstable = 0
   let wasOpen = false
   for (;;) {
@@ -69,7 +69,7 @@ export async function* followEvents(
           if (next.done && next.value === "done") return
           if (next.done) break
           attempts = 0
-          // An empty id takes the last one back.
+          // An empty id resets the last one.
           if (next.value.id !== undefined) lastEventId = next.value.id || undefined
           yield next.value
         }
@@ -77,7 +77,7 @@ export async function* followEvents(
         await events.return("end")
       }
     } catch (thrown) {
-      if (!wasOpen || !isMendable(thrown) || options.signal.aborted) throw thrown
+      if (!wasOpen || !isRecoverable(thrown) || options.signal.aborted) throw thrown
       lost = thrown
     }
     if (openedAt !== undefined && clock.now() - openedAt >= STABLE_AFTER) unstable = 0
@@ -85,7 +85,7 @@ export async function* followEvents(
     unstable++
     if (attempts > reconnect.maxAttempts) {
       if (lost === undefined) return
-      throw givenUp(lost, reconnect.maxAttempts)
+      throw giveUpError(lost, reconnect.maxAttempts)
     }
     await pause(delayOf(unstable, serverDelay, lost, options), options)
   }
@@ -96,11 +96,11 @@ export function lastEventIdHeader(id: string): string {
   return Array.from(new TextEncoder().encode(id), (byte) => String.fromCharCode(byte)).join("")
 }
 
-function isMendable(thrown: unknown): boolean {
+function isRecoverable(thrown: unknown): boolean {
   return isCallError(thrown) && (thrown.retryable || thrown.code === "UNAVAILABLE")
 }
 
-function givenUp(lost: unknown, attempts: number): unknown {
+function giveUpError(lost: unknown, attempts: number): unknown {
   if (!isCallError(lost) || attempts === 0) return lost
   return new CallError(
     lost.code,
@@ -124,7 +124,7 @@ function delayOf(
 ): number {
   const { delayMs, maxDelayMs } = reconnect
   const asked = isCallError(lost) ? lost.retryAfterMs : undefined
-  // Coming back earlier than the server allows is no use, and so late none to the caller.
+  // Retrying earlier than the server allows is useless, and waiting that long does not help the caller.
   if (asked !== undefined && asked > maxDelayMs) throw lost
   const named = Math.min(serverDelay ?? delayMs, maxDelayMs)
   const base = serverDelay === undefined ? named : Math.max(named, MIN_SERVER_DELAY)
@@ -135,7 +135,7 @@ function delayOf(
 
 async function pause(milliseconds: number, options: FollowEventsOptions): Promise<void> {
   const { signal, clock = systemClock, mayHaveEffect = false } = options
-  const fail = (): CallError => abortion({ ...options, mayHaveEffect })
+  const fail = (): CallError => abortError({ ...options, mayHaveEffect })
   if (signal.aborted) throw fail()
   let timer: unknown
   let listener: { handleEvent(): void } | undefined
@@ -143,10 +143,10 @@ async function pause(milliseconds: number, options: FollowEventsOptions): Promis
     await new Promise<void>((resolve, reject) => {
       timer = clock.setTimeout(resolve, milliseconds)
       listener = { handleEvent: () => reject(fail()) }
-      heedSignal(signal, listener)
+      addSignalListener(signal, listener)
     })
   } finally {
     clock.clearTimeout(timer)
-    if (listener !== undefined) ignoreSignal(signal, listener)
+    if (listener !== undefined) removeSignalListener(signal, listener)
   }
 }

@@ -3,7 +3,7 @@ import type { PreparedRequest } from "./request.ts"
 import { originOf, sameOrigin } from "./egress.ts"
 import { subjectOf } from "./failure.ts"
 
-/** What a redirect needs to know about the call. */
+/** The call that is redirected. */
 export interface RedirectContext {
   readonly operationId: string | undefined
   readonly mayHaveEffect: boolean
@@ -14,34 +14,35 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const BODY_HEADERS = /^content-/
 
 /**
- * The request that a redirect asks for; `undefined` when the response is none.
+ * The request that a redirect asks for; `undefined` when the response is not a redirect.
  *
- * Throws when it leads to another origin, or asks for a body that can be read only once.
+ * Throws when it leads to another origin, or when the body is a stream that cannot be sent again.
  */
-export function redirected(
+export function redirectedRequest(
   request: PreparedRequest,
   response: Response,
   context: RedirectContext,
 ): PreparedRequest | undefined {
-  if (response.type === "opaqueredirect") throw blocked(request, 0, undefined, context)
+  if (response.type === "opaqueredirect") throw redirectBlockedError(request, 0, undefined, context)
   const location = response.headers.get("location")
   if (!REDIRECTS.has(response.status) || location === null) return undefined
   const target = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
   const isHere = target !== undefined && sameOrigin(target, request.url)
-  // A name and a password in the address are the server's idea, not the user's.
+  // A user name and password in the address come from the server, not from the user.
   if (!isHere || target.username !== "" || target.password !== "") {
-    throw blocked(request, response.status, target, context)
+    throw redirectBlockedError(request, response.status, target, context)
   }
   if (!becomesGet(request.method, response.status)) {
-    if (request.body instanceof ReadableStream) throw spent(request, response.status, context)
+    if (request.body instanceof ReadableStream)
+      throw streamSentError(request, response.status, context)
     return { ...request, url: target.href }
   }
   const headers = Object.entries(request.headers).filter(([name]) => !BODY_HEADERS.test(name))
   return { method: "GET", url: target.href, headers: Object.fromEntries(headers), body: undefined }
 }
 
-/** Throws when a `fetch` followed a redirect by itself and ended somewhere else. */
-export function assertStayed(
+/** Throws when a `fetch` followed a redirect to another origin by itself. */
+export function assertSameOrigin(
   request: PreparedRequest,
   response: Response,
   context: RedirectContext,
@@ -50,14 +51,14 @@ export function assertStayed(
   void response.body?.cancel().catch(() => undefined)
   throw new CallError(
     "EGRESS_BLOCKED",
-    `${subjectOf(context)} ended at ${originOf(response.url) ?? "another place"}: the "fetch" that ` +
-      `was given follows redirects to other origins. Let it honour redirect: "manual".`,
+    `${subjectOf(context)} ended at ${originOf(response.url) ?? "another origin"}: the custom "fetch" ` +
+      `follows redirects to other origins. Make it honour redirect: "manual".`,
     { operationId: context.operationId, mayHaveExecuted: context.mayHaveEffect },
   )
 }
 
-/** The error for a server that redirects again and again. */
-export function tooManyRedirects(
+/** The error for too many redirects. */
+export function tooManyRedirectsError(
   request: PreparedRequest,
   limit: number,
   context: RedirectContext,
@@ -69,13 +70,13 @@ export function tooManyRedirects(
   )
 }
 
-// The platform's own rules, so that a redirect means the same here as in `fetch`.
+// The rules of `fetch`.
 function becomesGet(method: string, status: number): boolean {
   if (status === 303) return method !== "GET" && method !== "HEAD"
   return (status === 301 || status === 302) && method === "POST"
 }
 
-function blocked(
+function redirectBlockedError(
   request: PreparedRequest,
   status: number,
   target: URL | undefined,
@@ -86,9 +87,9 @@ function blocked(
   const code = status === 0 ? "" : ` (${status})`
   const cure =
     to === undefined || target === undefined || to === from
-      ? `Use redirect: "return" to see where it leads.`
-      : `If that is where the API lives, set "baseUrl" to it; with redirect: "return" the call ` +
-        `gives the redirect itself.`
+      ? `Set redirect: "return" to see the target.`
+      : `If the API is there, set "baseUrl" to it; with redirect: "return" the call ` +
+        `returns the redirect itself.`
   return new CallError(
     "EGRESS_BLOCKED",
     `${subjectOf(context)} was answered by ${from} with a redirect${code} to ` +
@@ -97,13 +98,17 @@ function blocked(
     {
       operationId: context.operationId,
       details: { statusCode: status, origin: to },
-      // 307 and 308 ask for the same request elsewhere: nothing was done yet.
+      // 307 and 308 ask for the same request elsewhere: nothing has been done yet.
       mayHaveExecuted: context.mayHaveEffect && status < 307,
     },
   )
 }
 
-function spent(request: PreparedRequest, status: number, context: RedirectContext): CallError {
+function streamSentError(
+  request: PreparedRequest,
+  status: number,
+  context: RedirectContext,
+): CallError {
   return new CallError(
     "EXECUTION_ERROR",
     `${subjectOf(context)} was redirected (${status}) within ${originOf(request.url)}, and its body ` +

@@ -1,4 +1,4 @@
-/** A request that could be sent as it is. */
+/** A request that is ready to be sent. */
 export interface PreparedRequest {
   readonly method: string
   readonly url: string

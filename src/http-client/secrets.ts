@@ -1,23 +1,23 @@
-/** What stands where a secret stood. */
+/** The replacement of a secret. */
 const MASK = "***"
 
-// Shorter ones occur by chance: masking them would spoil answers and hide nothing.
-const IN_TEXT = 8
-const IN_HEADER = 4
+// Shorter secrets occur by chance: masking them would spoil responses and hide nothing.
+const MIN_LENGTH_IN_TEXT = 8
+const MIN_LENGTH_IN_VALUE = 4
 
-/** Text without the secrets of a request, in whatever way a server may have echoed them. */
+/** Masks the secrets of a request in a text, in every encoding in which a server may have echoed them. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  return replaceAll(text, secrets, IN_TEXT)
+  return replaceAll(text, secrets, MIN_LENGTH_IN_TEXT)
 }
 
-/** The same for short values such as headers and URLs, where a shorter secret is no coincidence. */
+/** Like `maskSecrets`, for short values such as headers and URLs, where a shorter match is no coincidence. */
 export function maskValue(value: string, secrets: readonly string[]): string {
-  return replaceAll(value, secrets, IN_HEADER)
+  return replaceAll(value, secrets, MIN_LENGTH_IN_VALUE)
 }
 
 function replaceAll(text: string, secrets: readonly string[], atLeast: number): string {
   let out = text
-  // The longest first: one that begins like a shorter one would keep its end.
+  // Longest first: otherwise a secret that starts with a shorter one would keep its end.
   const ordered = secrets.length > 1 ? secrets.toSorted((a, b) => b.length - a.length) : secrets
   for (const secret of ordered) {
     if (secret.length < atLeast) continue
@@ -26,14 +26,14 @@ function replaceAll(text: string, secrets: readonly string[], atLeast: number): 
   return out
 }
 
-/** A secret as it is, inside a JSON string, and inside a URL. */
+/** The spellings of a secret: plain, in a JSON string, and in a URL. */
 function spellings(secret: string): readonly string[] {
   if (/^[\w.~-]+$/.test(secret)) return [secret]
   const spelt = new Set([secret, JSON.stringify(secret).slice(1, -1)])
   try {
     spelt.add(encodeURIComponent(secret))
   } catch {
-    // A lone surrogate has no such spelling.
+    // A lone surrogate cannot be URL-encoded.
   }
   return [...spelt].toSorted((a, b) => b.length - a.length)
 }

@@ -1,14 +1,14 @@
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
-import { abortion } from "./failure.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
+import { abortError } from "./failure.ts"
 import type { RequestContext } from "./failure.ts"
 
-/** Work that many wait for and that is done once. */
+/** Work that is done once for many concurrent callers. */
 export interface SharedTask<TResult> {
-  /** Waits for the work, and starts it when it is not under way. Whoever aborts only stops waiting. */
+  /** Waits for the work, and starts it unless it is running. Aborting only stops this caller's wait. */
   join(context: RequestContext): Promise<TResult>
 }
 
-/** Makes a task of some work; its controller is aborted when nobody waits any more. */
+/** Creates a shared task; its controller is aborted when the last caller stops waiting. */
 export function createSharedTask<TResult>(
   work: (controller: AbortController) => Promise<TResult>,
 ): SharedTask<TResult> {
@@ -18,29 +18,29 @@ export function createSharedTask<TResult>(
     const controller = new AbortController()
     const task: Running<TResult> = { controller, result: work(controller), waiting: 0 }
     running = task
-    const settle = (): void => {
+    const clear = (): void => {
       if (running === task) running = undefined
     }
-    task.result.then(settle, settle)
+    task.result.then(clear, clear)
     return task
   }
 
   return {
     async join(context) {
       const { signal } = context
-      if (signal.aborted) throw abortion(context, false)
+      if (signal.aborted) throw abortError(context, false)
       const task = running ?? start()
       let listener: { handleEvent(): void } | undefined
       task.waiting++
       try {
         return await new Promise<TResult>((resolve, reject) => {
-          listener = { handleEvent: () => reject(abortion(context, false)) }
-          heedSignal(signal, listener)
+          listener = { handleEvent: () => reject(abortError(context, false)) }
+          addSignalListener(signal, listener)
           task.result.then(resolve, reject)
         })
       } finally {
-        if (listener !== undefined) ignoreSignal(signal, listener)
-        // The next one to come starts afresh rather than with work that is being stopped.
+        if (listener !== undefined) removeSignalListener(signal, listener)
+        // The next caller starts new work instead of joining work that is being aborted.
         if (--task.waiting === 0 && running === task) {
           running = undefined
           task.controller.abort()

@@ -1,11 +1,14 @@
 import { createParser } from "eventsource-parser"
-import type { Frame, Frames } from "./frames.ts"
+import type { Frame, FrameParser } from "./frames.ts"
 
-// Names of fields and line ends, which the parser counts and a limit on content does not mean.
+// Room for field names and line ends, which the parser counts and the content limit does not.
 const SLACK = 1024
 
-/** Server-sent events, by the rules of the WHATWG but for a last one without its blank line. */
-export function createSseFrames(limit: number, onRetry?: (milliseconds: number) => void): Frames {
+/** Parses server-sent events by the WHATWG rules, but also returns a last event without its blank line. */
+export function createSseFrameParser(
+  limit: number,
+  onRetry?: (milliseconds: number) => void,
+): FrameParser {
   let frames: Frame[] = []
   let retry: number | undefined
   let isFull = false
@@ -25,12 +28,12 @@ export function createSseFrames(limit: number, onRetry?: (milliseconds: number) 
       onRetry?.(milliseconds)
     },
     onError({ type }) {
-      // Fields that nobody knows are ignored, as the standard says.
+      // Unknown fields are ignored, as the standard requires.
       if (type === "max-buffer-size-exceeded") isFull = true
     },
   })
 
-  /** Every line ends with "\n": with a "\r" at the end of a chunk, the parser would wait for more. */
+  /** Converts line ends to "\n": after a "\r" at the end of a chunk, the parser would wait for more. */
   function withLineFeeds(text: string): string {
     const rest = endedWithReturn && text.startsWith("\n") ? text.slice(1) : text
     if (text !== "") endedWithReturn = text.endsWith("\r")
@@ -38,21 +41,21 @@ export function createSseFrames(limit: number, onRetry?: (milliseconds: number) 
   }
 
   function feed(text: string): readonly Frame[] {
-    // The parser takes nothing more once it was too much for it.
+    // The parser accepts nothing more once its limit is exceeded.
     if (!isFull) parser.feed(withLineFeeds(text))
-    const given = frames
+    const parsed = frames
     frames = []
-    return given
+    return parsed
   }
 
   return {
     feed,
     end() {
       isOver = true
-      // Ends the line and the event, whatever of the two is open; with nothing open, it is nothing.
+      // Ends an open line and an open event; does nothing if neither is open.
       return feed("\n\n")
     },
-    get isFull() {
+    get isOverLimit() {
       return isFull
     },
   }

@@ -8,11 +8,11 @@ import type { Hub } from "./model.ts"
 
 export type { HubStats } from "./activity/counters.ts"
 
-/** Calls that a new reader is told of, of those that run. */
-const MOST_RUNNING = 200
+/** Running calls that a new reader gets, at most. */
+const MAX_RUNNING = 200
 
 /**
- * What happens in a hub, counted and told to whoever listens: never an input, a result or a message.
+ * Counts what happens in a hub and notifies listeners. Events never have an input, a result or a message.
  *
  * Whoever makes one closes it.
  */
@@ -30,10 +30,10 @@ export class Activity {
       hub.registry.onCall((call) => {
         const trace = withoutError(call)
         this.#counters.add(trace)
-        if (this.#feeds.size > 0) this.#tell(new HubEvent("call", trace))
+        if (this.#feeds.size > 0) this.#notify(new HubEvent("call", trace))
       }),
       hub.onStatus((status) => {
-        if (this.#feeds.size > 0) this.#tell(new HubEvent("source", status))
+        if (this.#feeds.size > 0) this.#notify(new HubEvent("source", status))
       }),
     ]
   }
@@ -42,15 +42,15 @@ export class Activity {
     return this.#counters.stats()
   }
 
-  /** How things are now, for one who did not see how they became so. */
-  now(): HubEvent[] {
+  /** The current state as events, for a new reader. */
+  currentEvents(): HubEvent[] {
     return [
       ...this.#hub.sources.map((status) => new HubEvent("source", status)),
-      ...this.#counters.running(MOST_RUNNING).map((started) => new HubEvent("call", started)),
+      ...this.#counters.running(MAX_RUNNING).map((started) => new HubEvent("call", started)),
     ]
   }
 
-  /** Tells of all that happens from now on, until `leave`. */
+  /** Notifies a listener of everything that happens from now on, until `leave`. */
   listen(listener: FeedListener): Feed {
     const feed = new Feed(listener)
     if (this.#isClosed) listener.end()
@@ -62,7 +62,7 @@ export class Activity {
     this.#feeds.delete(feed)
   }
 
-  /** Counts no more, and ends what listens. Twice is fine. */
+  /** Stops counting and ends all feeds. Calling it twice is fine. */
   close(): void {
     this.#isClosed = true
     for (const stop of this.#stops) stop()
@@ -71,12 +71,12 @@ export class Activity {
     for (const { listener } of feeds) listener.end()
   }
 
-  #tell(event: HubEvent): void {
+  #notify(event: HubEvent): void {
     for (const feed of this.#feeds) feed.push(event)
   }
 }
 
-/** Those who watch calls do not read what is in them; and what is kept must not keep what errors hold. */
+/** Readers of activity must not see errors, and a kept trace must not keep what an error refers to. */
 function withoutError(trace: CallTrace): CallTrace {
   const hasError = trace.phase === "end" && trace.error !== undefined
   return hasError ? { ...trace, error: undefined } : trace

@@ -3,15 +3,15 @@ import { HTTPRefusal } from "../serve/http/context.ts"
 import type { HTTPContext } from "../serve/http/context.ts"
 import type { HTTPCaller } from "../serve/caller.ts"
 
-/** The scope of those who may see what goes on in a hub. */
+/** Scope that allows a caller to see the activity of a hub. */
 const ADMIN_SCOPE = "hub:admin"
 
 const REQUIREMENT = requirementOf({ requiredScopes: [ADMIN_SCOPE] })
 
 /**
- * Throws a 403 unless a caller may see what goes on in a hub: who calls what, and how sources are doing.
+ * Throws a 403 unless a caller may see the activity of a hub: who calls what, and the state of sources.
  *
- * Where nobody is asked who they are, only this machine is let in, and everybody on it may.
+ * Without authentication only this machine can connect, and everyone on it may see it.
  */
 export function assertAdmin({ options }: HTTPContext, { identity }: HTTPCaller): void {
   const isOpen = options.auth === undefined && options.authenticate === undefined

@@ -5,7 +5,7 @@ import { loadConsole } from "./console/load.ts"
 import type { ConsoleFile } from "./console/load.ts"
 import { packageFolder } from "./package-folder.ts"
 
-/** What the console may do: nothing but load its own files and talk to its own hub. */
+/** Content security policy: the console may only load its own files and call its own hub. */
 const CONSOLE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,15 +29,15 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 /** Options of the console. */
 export interface ConsoleFilesOptions {
-  /** `""`, or a path with a slash in front and none at its end. */
+  /** `""`, or a path with a leading slash and no trailing one. */
   readonly basePath: string
-  /** Where the built console is; default: where this package has it. */
+  /** Folder of the built console; default: the one in this package. */
   readonly folder?: string | undefined
 }
 
 /**
- * The page at `/`, with what it loads. Everybody may have it: it holds nothing, and asks for a key when
- * the hub does.
+ * Serves the page at `/` and its assets. They are public: the page has no data, and asks for a key when
+ * the hub needs one.
  */
 export function createConsoleFiles({ basePath, folder }: ConsoleFilesOptions): PublicFiles {
   return new ConsoleFiles(basePath, folder ?? builtConsole())
@@ -77,7 +77,7 @@ class ConsoleFiles implements PublicFiles {
       return text(405, "This path takes GET and HEAD.\n", { allow: "GET, HEAD" })
     }
     const rest = path.slice(this.#basePath.length)
-    // What the page loads is relative to it, and so needs the slash.
+    // The page's assets are relative to it, so its URL needs the slash.
     if (rest === "") {
       const last = path.slice(path.lastIndexOf("/") + 1)
       return text(308, "", { location: `./${last}/` })
@@ -88,7 +88,7 @@ class ConsoleFiles implements PublicFiles {
     return file === undefined ? text(404, "There is no such file.\n") : fileAnswer(file, incoming)
   }
 
-  /** Read when somebody asks for the first time; a console that is not there is looked for again. */
+  /** Reads the files at the first request; a missing console is looked for again each time. */
   async #load(): Promise<ReadonlyMap<string, ConsoleFile> | undefined> {
     if (this.#folder === undefined) return undefined
     this.#files ??= loadConsole(this.#folder).catch(() => undefined)
@@ -107,7 +107,7 @@ async function fileAnswer(file: ConsoleFile, incoming: HTTPIncoming): Promise<HT
     vary: "accept-encoding",
     "cache-control": file.isHashed ? "public, max-age=31536000, immutable" : "no-cache",
   }
-  if (isKnown(etag, incoming.header("if-none-match"))) return { status: 304, headers }
+  if (matchesEtag(etag, incoming.header("if-none-match"))) return { status: 304, headers }
   return {
     status: 200,
     headers: {
@@ -128,9 +128,9 @@ function acceptedEncodings(header: string | undefined): ReadonlySet<string> {
   return accepted
 }
 
-function isKnown(etag: string, known: string | undefined): boolean {
-  if (known === undefined) return false
-  return known.split(",").some((one) => {
+function matchesEtag(etag: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false
+  return ifNoneMatch.split(",").some((one) => {
     const given = one.trim()
     return given === "*" || given.replace(/^W\//, "") === etag
   })

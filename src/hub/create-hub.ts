@@ -1,4 +1,4 @@
-import type { SettledConfig } from "../config/model.ts"
+import type { ResolvedConfig } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import { validateOptions } from "../internal/options.ts"
@@ -6,7 +6,7 @@ import { nearest } from "../internal/suggest.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { OperationRegistry } from "../engine/registry.ts"
-import { Ledger } from "./ledger.ts"
+import { SourceOwnership } from "./ledger.ts"
 import { maskedLogger } from "./masked-logger.ts"
 import { HUB_OPTIONS } from "./model.ts"
 import type { Hub, HubOptions, OpenSource, SourceReport, SourceStatus } from "./model.ts"
@@ -19,27 +19,27 @@ import { openSource } from "./sources/index.ts"
 import { watchFiles } from "./watch.ts"
 import { isolatedLogger, notify } from "../internal/notify.ts"
 
-/** Milliseconds that calls of a source may take to end before it is closed under them. */
-const DRAIN = 30_000
-/** Milliseconds after which files are read and commands run again for what they stand for. */
-const RENEWAL = 60_000
+/** Milliseconds that running calls may take to finish before their source is closed. */
+const DRAIN_MS = 30_000
+/** Milliseconds after which references to files and commands are resolved again. */
+const RENEWAL_MS = 60_000
 
 /**
- * One registry over every source of a configuration. All are opened at once, and one that fails is
- * tried again while the others serve. Whoever makes a hub closes it.
+ * Creates one registry over every source of a configuration. All are opened at once, and a source that fails
+ * is retried while the others serve. Close the hub when you no longer need it.
  */
-export function createHub(config: SettledConfig, options: HubOptions = {}): Hub {
-  if (!Array.isArray((config as SettledConfig | undefined)?.sources)) {
+export function createHub(config: ResolvedConfig, options: HubOptions = {}): Hub {
+  if (!Array.isArray((config as ResolvedConfig | undefined)?.sources)) {
     throw new TypeError(
-      "createHub(config): config must be what loadConfig() or settleConfig() returns.",
+      "createHub(config): config must be what loadConfig() or resolveConfig() returns.",
     )
   }
   validateOptions("createHub", options, HUB_OPTIONS)
   return new SourceHub(config, options)
 }
 
-/** What those need who serve a hub. */
-export interface HubInner {
+/** Parts of a hub that the code which serves it needs. */
+export interface HubInternals {
   readonly logger: Logger
   readonly clock: Clock
   readonly resolve: (text: string) => Promise<string>
@@ -47,13 +47,13 @@ export interface HubInner {
   readonly sourceOf: (id: string) => string | undefined
 }
 
-const inner = new WeakMap<Hub, HubInner>()
+const internalsByHub = new WeakMap<Hub, HubInternals>()
 
 /** @internal */
-export function hubInner(hub: Hub): HubInner {
-  const found = inner.get(hub)
-  if (found === undefined) throw new TypeError("This is no hub of createHub().")
-  return found
+export function internalsOf(hub: Hub): HubInternals {
+  const internals = internalsByHub.get(hub)
+  if (internals === undefined) throw new TypeError("The hub was not created with createHub().")
+  return internals
 }
 
 class SourceHub implements Hub {
@@ -62,18 +62,18 @@ class SourceHub implements Hub {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #env: Readonly<Record<string, string | undefined>>
-  readonly #ledger: Ledger
+  readonly #ownership: SourceOwnership
   readonly #listeners = new Set<(status: SourceStatus) => void>()
   readonly #retiring = new Set<Promise<void>>()
   readonly #ended = new AbortController()
-  /** Those of configurations before, too: what they gave is still secret. */
+  /** Resolvers of earlier configurations included: their values are still secret. */
   readonly #resolvers: Resolver[] = []
   #resolvedAt = 0
-  #config: SettledConfig
+  #config: ResolvedConfig
   #runners = new Map<string, SourceRunner>()
   #closing: Promise<void> | undefined
 
-  constructor(config: SettledConfig, options: HubOptions) {
+  constructor(config: ResolvedConfig, options: HubOptions) {
     const { clock = systemClock } = options
     const logger = isolatedLogger(options.logger)
     this.#options = options
@@ -89,21 +89,21 @@ class SourceHub implements Hub {
       logger: this.#logger,
       onError: options.onError,
     })
-    this.#ledger = new Ledger(this.registry)
-    this.#config = this.#chosen(config)
+    this.#ownership = new SourceOwnership(this.registry)
+    this.#config = this.#selectSources(config)
     this.#newResolver()
-    inner.set(this, {
+    internalsByHub.set(this, {
       logger: this.#logger,
       clock,
       resolve: (text) => this.#resolve(text),
-      sourceOf: (id) => this.#ledger.sourceOf(id),
+      sourceOf: (id) => this.#ownership.sourceOf(id),
     })
     for (const source of this.#config.sources) this.#add(source)
-    this.#ledger.setOrder([...this.#runners.keys()])
+    this.#ownership.setOrder([...this.#runners.keys()])
     for (const runner of this.#runners.values()) runner.start()
   }
 
-  get config(): SettledConfig {
+  get config(): ResolvedConfig {
     return this.#config
   }
 
@@ -132,9 +132,9 @@ class SourceHub implements Hub {
     await runner.reopen()
   }
 
-  async apply(config: SettledConfig): Promise<void> {
+  async apply(config: ResolvedConfig): Promise<void> {
     this.#assertOpen()
-    const chosen = this.#chosen(config)
+    const chosen = this.#selectSources(config)
     const isElsewhere = chosen.baseDir !== this.#config.baseDir
     this.#config = chosen
     this.#newResolver()
@@ -151,7 +151,7 @@ class SourceHub implements Hub {
       }
     }
     for (const gone of before.values()) gone.close()
-    this.#ledger.setOrder([...this.#runners.keys()])
+    this.#ownership.setOrder([...this.#runners.keys()])
     await Promise.all([...changes, this.ready()])
   }
 
@@ -172,7 +172,7 @@ class SourceHub implements Hub {
     this.#listeners.clear()
   }
 
-  #add(source: SettledConfig["sources"][number]): SourceRunner {
+  #add(source: ResolvedConfig["sources"][number]): SourceRunner {
     const runner = new SourceRunner(source, this.#host())
     this.#runners.set(source.name, runner)
     return runner
@@ -185,14 +185,14 @@ class SourceHub implements Hub {
       clock: this.#clock,
       env: this.#env,
       retries: this.#options.retry ?? true,
-      ledger: this.#ledger,
+      ownership: this.#ownership,
       open: openSource,
       get baseDir() {
         return hub.#config.baseDir
       },
       resolve: (text) => this.#resolve(text),
       mask: this.mask,
-      changed: (status) => this.#tell(status),
+      changed: (status) => this.#notifyStatus(status),
       watch: this.#options.watch === true ? this.#watch : undefined,
       retire: (running, source) => this.#retire(running, source),
     }
@@ -203,22 +203,22 @@ class SourceHub implements Hub {
 
   #retire(running: Running, source: OpenSource): void {
     const closing = running
-      .idle(this.#clock, DRAIN, this.#ended.signal)
+      .idle(this.#clock, DRAIN_MS, this.#ended.signal)
       .then(() => source.close())
       .catch((error: unknown) => this.#logger.warn("A source was not closed", { error }))
       .finally(() => this.#retiring.delete(closing))
     this.#retiring.add(closing)
   }
 
-  #tell(status: SourceStatus): void {
+  #notifyStatus(status: SourceStatus): void {
     for (const listener of this.#listeners) {
       const about = { source: status.name }
       notify(this.#logger, "A status listener threw", () => listener(status), about)
     }
   }
 
-  /** A configuration with only the sources that were asked for. */
-  #chosen(config: SettledConfig): SettledConfig {
+  /** Keeps only the sources that `only` names. */
+  #selectSources(config: ResolvedConfig): ResolvedConfig {
     const { only } = this.#options
     if (only === undefined) return config
     const names = config.sources.map(({ name }) => name)
@@ -236,7 +236,7 @@ class SourceHub implements Hub {
     const resolver = this.#resolvers.at(-1)
     if (resolver === undefined) return text
     const now = this.#clock.now()
-    if (now - this.#resolvedAt > RENEWAL) {
+    if (now - this.#resolvedAt > RENEWAL_MS) {
       resolver.refresh()
       this.#resolvedAt = now
     }

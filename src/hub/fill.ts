@@ -1,14 +1,14 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { reasonOf } from "../internal/describe.ts"
 
-/** Gives what `${…}` in a text stands for. */
+/** Resolves the `${…}` references of a text. */
 export type Resolve = (text: string) => Promise<string>
 
 /**
- * A copy of plain data with every reference in its texts filled in. Functions and objects of classes
- * are left as they are.
+ * Copies plain data and resolves every reference in its strings. Functions and class instances
+ * stay as they are.
  *
- * Rejects with an error that says where the reference stands, and never what it would have been.
+ * Rejects with an error that says where the reference is, and never shows its value.
  */
 export async function fill<TValue>(
   value: TValue,
@@ -30,7 +30,7 @@ export async function fill<TValue>(
       return [key, await fill(item as unknown, resolve, source, below)] as const
     }),
   )
-  // From entries, so that a key called "__proto__" is one.
+  // From entries, so that "__proto__" is an ordinary key.
   return Object.fromEntries(entries) as TValue
 }
 

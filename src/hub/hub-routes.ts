@@ -8,17 +8,17 @@ import { expired, whenExpired } from "../serve/expiry.ts"
 import type { Activity } from "./activity.ts"
 import { ActivityStream } from "./activity/stream.ts"
 import { assertAdmin } from "./admin.ts"
-import { hubInner } from "./create-hub.ts"
+import { internalsOf } from "./create-hub.ts"
 import type { Hub, ReportItem, SourceReport } from "./model.ts"
 import { summariesFor } from "./summaries.ts"
 
 /**
- * What a hub tells of itself, under `/hub`: the list of operations to everybody, what goes on in it to
- * those who may administer it.
+ * Routes of a hub under `/hub`: the list of operations for every caller, activity and sources for
+ * administrators.
  */
 export function createHubRoutes(hub: Hub, activity: Activity): (context: HTTPContext) => Routes {
   return (context) => {
-    const { sourceOf } = hubInner(hub)
+    const { sourceOf } = internalsOf(hub)
     const heartbeats = new Heartbeats(context.clock, context.options.sse.heartbeatMs)
     const forAdmins =
       (handle: (request: RouteRequest) => HTTPAnswer) =>
@@ -45,7 +45,7 @@ export function createHubRoutes(hub: Hub, activity: Activity): (context: HTTPCon
         method: "GET",
         path: "/hub/sources/{name}/report",
         handle: forAdmins(({ params: [name = ""], caller }) =>
-          context.json(JSON.stringify(shownTo(reportOf(hub, name), context, caller))),
+          context.json(JSON.stringify(visibleTo(reportOf(hub, name), context, caller))),
         ),
       },
       {
@@ -73,8 +73,8 @@ function reportOf(hub: Hub, name: string): SourceReport {
   throw new HTTPRefusal(503, "UNAVAILABLE", `Source "${name}" is not open${why}`)
 }
 
-/** A report without what its reader may not know of. */
-function shownTo(report: SourceReport, context: HTTPContext, caller: HTTPCaller): SourceReport {
+/** A report without the operations that its reader may not see. */
+function visibleTo(report: SourceReport, context: HTTPContext, caller: HTTPCaller): SourceReport {
   const isShown = ({ id }: ReportItem): boolean => {
     if (id === undefined) return true
     const spec = context.find(id)

@@ -3,7 +3,7 @@ import type { OperationRegistry } from "../engine/registry.ts"
 import { reasonOf } from "../internal/describe.ts"
 import { idOf } from "./shape.ts"
 
-/** An operation that a source has, and that is not the one in the registry. */
+/** An operation of a source that is not registered, and why. */
 export interface Unregistered {
   readonly id: string
   readonly reason: string
@@ -15,36 +15,36 @@ interface Claim {
 }
 
 /**
- * Which source each id belongs to. Of several that have it, the first in the configuration counts,
- * whichever came first in time; when that one goes, the next takes its place.
+ * Decides which source owns each operation id. If several claim an id, the first one in the configuration
+ * wins, whichever was opened first. When it goes away, the next one takes over.
  */
-export class Ledger {
+export class SourceOwnership {
   readonly #registry: OperationRegistry
   readonly #order = new Map<string, number>()
   readonly #claims = new Map<string, Claim[]>()
   readonly #bySource = new Map<string, ReadonlyMap<string, AnyOperation>>()
-  /** What was registered by this ledger, and nobody else. */
+  /** Operations that this class registered; the program may have registered others. */
   readonly #registered = new Map<string, Claim>()
-  readonly #unsound = new WeakMap<AnyOperation, string>()
+  readonly #invalid = new WeakMap<AnyOperation, string>()
 
   constructor(registry: OperationRegistry) {
     this.#registry = registry
   }
 
-  /** Says which source comes before which. */
+  /** Sets the order of precedence of the sources. */
   setOrder(names: readonly string[]): void {
     const before = new Map(this.#order)
     this.#order.clear()
     names.forEach((name, index) => this.#order.set(name, index))
     const moved = [...this.#claims].filter(([, claims]) => claims.length > 1)
-    if (moved.length > 0 && !sameOrder(before, names)) this.#settle(moved.map(([id]) => id))
+    if (moved.length > 0 && !sameOrder(before, names)) this.#reconcile(moved.map(([id]) => id))
   }
 
-  /** Makes the operations of a source be these. Calls that run go on. */
+  /** Replaces the operations of a source. Running calls continue. */
   set(source: string, operations: readonly AnyOperation[]): void {
     const before = this.#bySource.get(source) ?? new Map<string, AnyOperation>()
     const after = new Map<string, AnyOperation>()
-    // The first of two with one id counts, as between sources.
+    // If an id occurs twice, the first operation wins, as between sources.
     for (const operation of operations) {
       const id = idOf(operation)
       if (!after.has(id)) after.set(id, operation)
@@ -65,10 +65,10 @@ export class Ledger {
       else claims.push({ source, operation })
       touched.push(id)
     }
-    this.#settle(touched)
+    this.#reconcile(touched)
   }
 
-  /** The source that an operation comes from; `undefined` for what came from none. */
+  /** The source of an operation; `undefined` for one that was registered by other code. */
   sourceOf(id: string): string | undefined {
     return this.#registered.get(id)?.source
   }
@@ -88,14 +88,14 @@ export class Ledger {
     for (const [id, operation] of this.#bySource.get(source) ?? []) {
       const registered = this.#registered.get(id)
       if (registered?.source === source) continue
-      found.push({ id, reason: this.#why(id, operation, registered) })
+      found.push({ id, reason: this.#reasonFor(id, operation, registered) })
     }
     return found
   }
 
-  #why(id: string, operation: AnyOperation, registered: Claim | undefined): string {
-    const fault = this.#unsound.get(operation)
-    if (fault !== undefined) return fault
+  #reasonFor(id: string, operation: AnyOperation, registered: Claim | undefined): string {
+    const problem = this.#invalid.get(operation)
+    if (problem !== undefined) return problem
     return registered === undefined
       ? `"${id}" was registered by the program itself; rename this one`
       : `source "${registered.source}" has "${id}" too, and comes first; rename one of them, or give one another namespace`
@@ -107,8 +107,8 @@ export class Ledger {
     else this.#claims.set(id, claims)
   }
 
-  /** Brings the registry in step for these ids, in one turn. */
-  #settle(ids: readonly string[]): void {
+  /** Registers the winner of each id, and removes ids without one, in one turn. */
+  #reconcile(ids: readonly string[]): void {
     const wanted: [string, Claim][] = []
     for (const id of ids) {
       const winner = this.#winner(id)
@@ -123,7 +123,7 @@ export class Ledger {
   #winner(id: string): Claim | undefined {
     let best: Claim | undefined
     for (const claim of this.#claims.get(id) ?? []) {
-      if (this.#unsound.has(claim.operation)) continue
+      if (this.#invalid.has(claim.operation)) continue
       if (best === undefined || this.#rank(claim) < this.#rank(best)) best = claim
     }
     return best
@@ -145,15 +145,15 @@ export class Ledger {
       )
       for (const [id, claim] of wanted) this.#registered.set(id, claim)
     } catch (error) {
-      // One that is not sound does not keep the others out.
+      // An invalid operation must not keep the others out.
       if (wanted.length > 1) {
         for (const one of wanted) this.#register([one])
         return
       }
       const [[id, { operation }]] = wanted as [readonly [string, Claim]]
-      this.#unsound.set(operation, reasonOf(error))
+      this.#invalid.set(operation, reasonOf(error))
       if (this.#winner(id) === undefined) this.#remove(id)
-      else this.#settle([id])
+      else this.#reconcile([id])
     }
   }
 }

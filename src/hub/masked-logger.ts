@@ -1,7 +1,7 @@
 import { redact, redactText } from "../internal/redact.ts"
 import type { Logger } from "../internal/logger.ts"
 
-/** A logger that never gets to see a secret. */
+/** A logger that masks secrets before they are logged. */
 export function maskedLogger(logger: Logger, mask: (text: string) => string): Logger {
   const line =
     (level: keyof Logger): Logger["warn"] =>

@@ -1,6 +1,6 @@
-// The hub: one registry that is filled from sources, each of which comes and goes by itself.
+// The hub: one registry filled from sources, each of which is opened, retried and closed on its own.
 
-import type { SettledConfig, SettledSource, SourceKind } from "../config/model.ts"
+import type { ResolvedConfig, ResolvedSource, SourceKind } from "../config/model.ts"
 import type { AnyOperation } from "../core/define.ts"
 import type { ErrorListener } from "../engine/failures.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -8,105 +8,105 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 
-/** Where a source is in its life. */
+/** State of a source. */
 export type SourceState =
-  /** It is being opened for the first time, or again. */
+  /** It is being opened, for the first time or again. */
   | "loading"
   | "ready"
-  /** It could not be opened; it is tried again. */
+  /** It could not be opened; the hub retries. */
   | "failed"
-  /** It was ready and went away; its operations stay and fail until it is back. */
+  /** Its connection was lost; its operations stay registered and fail until it is back. */
   | "lost"
   | "disabled"
 
-/** What became of one thing that a source had to offer. */
+/** The outcome of importing one item of a source. */
 export interface ReportItem {
-  /** The id it has here; absent when it was skipped. */
+  /** The id of the operation; absent when the item was skipped. */
   readonly id?: string | undefined
-  /** What its source calls it: `GET /pets`, a tool, a file. */
+  /** Its name in the source: `GET /pets`, a tool, a file. */
   readonly origin: string
   readonly status: "kept" | "widened" | "skipped"
   readonly notes: readonly string[]
 }
 
-/** What an import made of a source. */
+/** Import report of a source. */
 export interface SourceReport {
   readonly kept: number
   readonly widened: number
   readonly skipped: number
-  /** Left out by `include` and `exclude`. */
+  /** Removed by `include` and `exclude`. */
   readonly filtered: number
-  /** Those with something to say. */
+  /** Items with notes, and items that were widened or skipped. */
   readonly items: readonly ReportItem[]
   readonly warnings: readonly string[]
 }
 
-/** What a source says of itself: everything it had to offer, under its own ids. */
+/** A source's own report: every item, under the source's ids. */
 export type RawReport = Pick<SourceReport, "items" | "warnings">
 
-/** How a source is doing. */
+/** Status of a source. */
 export interface SourceStatus {
   readonly name: string
   readonly kind: SourceKind
   readonly namespace: string
-  /** A path, an address or a command; without anything secret. */
+  /** A path, an address or a command, without secrets. */
   readonly origin: string
   readonly state: SourceState
   readonly operations: number
-  /** Why it failed or was lost; of a ready one, why its last change was not taken. */
+  /** Why it failed or was lost; for a ready source, why its last reload failed. */
   readonly reason?: string | undefined
-  /** Times that opening it failed since it last was ready. */
+  /** Failed attempts to open it since it was last ready. */
   readonly attempts: number
-  /** When it is tried again, in milliseconds since 1970. */
+  /** Time of the next attempt, in milliseconds since 1970. */
   readonly retryAt?: number | undefined
 }
 
-/** What a source is opened with. */
+/** What opening a source needs. */
 export interface SourceContext {
   readonly baseDir: string
   readonly logger: Logger
   readonly clock: Clock
-  /** Ends the opening. */
+  /** Aborts the opening. */
   readonly signal: AbortSignal
-  /** It was open before: what was loaded then may have changed. */
+  /** The source was open before, so its files may have changed. */
   readonly isAgain: boolean
-  /** It comes back by itself when it is lost. */
+  /** The hub reopens the source when it is lost. */
   readonly retries: boolean
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What `${…}` in a text stands for; rejects with a `CallError` that names what is missing. */
+  /** Resolves `${…}` in a text; rejects with a `CallError` that names what is missing. */
   readonly resolve: (text: string) => Promise<string>
 }
 
-/** A source that is open. */
+/** An open source. */
 export interface OpenSource {
-  /** As they are now, under the source's own names. Schemas may be lazy. */
+  /** The current operations, under the source's own names. Schemas may be lazy. */
   operations(): readonly AnyOperation[]
-  /** Made when it is asked for: it may look at every schema. */
+  /** Computed on demand: it may read every schema. */
   report(): RawReport
-  /** Told when `operations()` has changed. */
+  /** Notifies when `operations()` has changed. */
   onChange(listener: () => void): () => void
-  /** Told when it went away (with why) and when it is back (with nothing) by itself. */
+  /** Notifies when the source was lost (with the reason) and when it is back (with `undefined`). */
   onHealth?(listener: (reason: string | undefined) => void): () => void
-  /** Files and folders that it was made of; a change of these means opening it anew. */
+  /** Files and folders that it was read from; when they change, it is opened again. */
   readonly files?: readonly string[] | undefined
   close(): Promise<void>
 }
 
 /** Opens one kind of source; rejects with an error whose message says what to do. */
-export type OpenSourceOf = (source: SettledSource, context: SourceContext) => Promise<OpenSource>
+export type OpenSourceOf = (source: ResolvedSource, context: SourceContext) => Promise<OpenSource>
 
 export interface HubOptions {
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
   /** Variables for `${env:NAME}`; default: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** Opens only these sources, by name; others are not even listed. */
+  /** Opens only these sources, by name; others are not listed. */
   readonly only?: readonly string[] | undefined
-  /** Tries failed sources again; on. */
+  /** Retries failed sources; default: true. */
   readonly retry?: boolean | undefined
-  /** Follows changes of scanned folders and documents; off. */
+  /** Reloads scanned folders and documents when they change; default: false. */
   readonly watch?: boolean | undefined
-  /** Receives the errors of operations, whoever called: `onError` of the hub's registry. */
+  /** Receives the errors of operations for all callers: `onError` of the hub's registry. */
   readonly onError?: ErrorListener | undefined
 }
 
@@ -120,23 +120,23 @@ export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
   onError: "function",
 }
 
-/** One registry over every source. Whoever makes one closes it. */
+/** One registry over every source. Close it when you no longer need it. */
 export interface Hub extends AsyncDisposable {
   readonly registry: OperationRegistry
-  readonly config: SettledConfig
-  /** How each source is doing, in the order of the configuration. */
+  readonly config: ResolvedConfig
+  /** Status of each source, in the order of the configuration. */
   readonly sources: readonly SourceStatus[]
-  /** When each source has become ready or failed once. */
+  /** Resolves when each source has become ready or failed once. */
   ready(): Promise<void>
-  /** What an import made of a source; `undefined` while it is not open. */
+  /** Import report of a source; `undefined` while it is not open. */
   report(name: string): SourceReport | undefined
-  /** Told of each change of a source's state. */
+  /** Notifies of each change of a source's status. */
   onStatus(listener: (status: SourceStatus) => void): () => void
-  /** A text without anything that a reference of a source stood for. */
+  /** Masks the values of references in a text. */
   mask(text: string): string
-  /** Opens a source anew, now. Rejects when that fails. */
+  /** Opens a source again, now. Rejects when that fails. */
   reopen(name: string): Promise<void>
-  /** Takes a new configuration: opens what is new or different, closes what is gone. Calls go on. */
-  apply(config: SettledConfig): Promise<void>
+  /** Applies a new configuration: opens new and changed sources, closes removed ones. Running calls continue. */
+  apply(config: ResolvedConfig): Promise<void>
   close(): Promise<void>
 }

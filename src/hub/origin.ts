@@ -5,13 +5,13 @@ import type {
   OpenAPISource,
   RemoteSource,
   ScanSource,
-  SettledSource,
+  ResolvedSource,
 } from "../config/model.ts"
 import { isAddress } from "../config/names.ts"
 import { redactText } from "../internal/redact.ts"
 
-/** Where a source comes from, as it is written in its configuration, without anything secret. */
-export function originOf({ kind, config }: SettledSource): string {
+/** The origin of a source as its configuration has it, without secrets. */
+export function originOf({ kind, config }: ResolvedSource): string {
   switch (kind) {
     case "scan":
       return (config as ScanSource).scan
@@ -24,8 +24,8 @@ export function originOf({ kind, config }: SettledSource): string {
   }
 }
 
-/** The file or folder that a source is made of, as far as its configuration tells. */
-export function filesOf({ kind, config }: SettledSource, baseDir: string): readonly string[] {
+/** The file or folder of a source, as far as its configuration names it. */
+export function filesOf({ kind, config }: ResolvedSource, baseDir: string): readonly string[] {
   const text =
     kind === "scan"
       ? (config as ScanSource).scan
@@ -36,19 +36,19 @@ export function filesOf({ kind, config }: SettledSource, baseDir: string): reado
   return [pathOf(text, baseDir)]
 }
 
-/** An absolute path; relative ones start at the configuration. */
+/** Resolves a path relative to the configuration. */
 export function pathOf(text: string, baseDir: string): string {
   return text.startsWith("file:") ? fileURLToPath(text) : resolve(baseDir, text)
 }
 
-/** An address without user, password and query; or a path. */
+/** A URL without user, password and query; or a path. */
 function placeOf(text: string): string {
   if (!URL.canParse(text) || !isAddress(text)) return redactText(text)
   const { protocol, host, pathname } = new URL(text)
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`
 }
 
-/** The program and the first thing it is told; what follows may be a secret. */
+/** The program and its first argument; later arguments may be secrets. */
 function serverOf(mcp: MCPSource["mcp"]): string {
   if (typeof mcp !== "string") {
     const { command, args = [], url } = mcp

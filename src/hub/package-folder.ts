@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The folder of this package. Looked for upward: a bundle is not where its sources were. */
+/** Finds the folder of this package by searching upward: a bundle is elsewhere than its sources. */
 export function packageFolder(): string | undefined {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!isPackage(folder)) {
-    const above = dirname(folder)
-    if (above === folder) return undefined
-    folder = above
+    const parent = dirname(folder)
+    if (parent === folder) return undefined
+    folder = parent
   }
   return folder
 }

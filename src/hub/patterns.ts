@@ -10,7 +10,7 @@ export function compilePattern(pattern: string): Matcher {
   return (text) => {
     if (text.length < first.length + last.length) return false
     if (!text.startsWith(first) || !text.endsWith(last)) return false
-    // Each part as early as it is found: that is enough to know, and takes one pass.
+    // Matching each part at its first position is sufficient, and takes one pass.
     let from = first.length
     const end = text.length - last.length
     for (const part of rest) {

@@ -1,43 +1,43 @@
 import { splitCommandLine } from "../config/command-line.ts"
 import { parseReferences, type TextPart } from "../config/references.ts"
-import { unknownKind } from "../config/shape.ts"
+import { unknownKindMessage } from "../config/shape.ts"
 import { CallError } from "../core/errors.ts"
 import { maskValue } from "../http-client/secrets.ts"
 import { nearest } from "../internal/suggest.ts"
 import { editorPlace, readSecretFile, runCommand as run } from "./config-file/secret-sources.ts"
 
-/** Gives what a program prints. No shell is asked. */
+/** Runs a program, without a shell, and returns its output. */
 export type RunCommand = (words: readonly string[], cwd: string) => Promise<string>
 
 export interface ResolverOptions {
   /** Variables for `${env:NAME}`. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where relative files start, and commands run. */
+  /** Base of relative paths, and working folder of commands. */
   readonly baseDir: string
   readonly runCommand?: RunCommand | undefined
 }
 
-/** Knows what references stand for, and keeps it out of everything that is shown. */
+/** Resolves references, and masks their values in whatever is shown. */
 export interface Resolver {
   /**
-   * A text with its references filled in. Rejects with a `CallError` that names what is missing and the
-   * cure, and shows no value.
+   * Resolves the references of a text. Rejects with a `CallError` that names what is missing and the
+   * fix, and never shows a value.
    */
   resolve(text: string): Promise<string>
-  /** Everything that was resolved. */
+  /** All values that were resolved. */
   secrets(): readonly string[]
-  /** A text without any of it. */
+  /** Masks these values in a text. */
   mask(text: string): string
-  /** Files are read and commands run again when they are needed next. */
+  /** Clears the cache: files are read and commands run again on next use. */
   refresh(): void
 }
 
 const MAX_NESTING = 8
-// Beyond that many, the oldest are long out of use: tokens that were renewed.
-const MOST_SECRETS = 1000
-const SHORTEST_LINE = 8
+// Beyond this number the oldest, such as renewed tokens, are no longer in use.
+const MAX_SECRETS = 1000
+const MIN_SECRET_LINE = 8
 
-/** What `${env:NAME}`, `${file:path}` and `${command:…}` stand for. */
+/** Creates a resolver of `${env:NAME}`, `${file:path}` and `${command:…}`. */
 export function createResolver(options: ResolverOptions): Resolver {
   return new References(options)
 }
@@ -47,7 +47,7 @@ class References implements Resolver {
   readonly #baseDir: string
   readonly #run: RunCommand
   readonly #secrets = new Set<string>()
-  readonly #known = new Map<string, Promise<string>>()
+  readonly #cached = new Map<string, Promise<string>>()
 
   constructor({ env, baseDir, runCommand }: ResolverOptions) {
     this.#env = env
@@ -59,7 +59,7 @@ class References implements Resolver {
     try {
       return await this.#fill(text, 0)
     } catch (thrown) {
-      if (!(thrown instanceof ReferenceFault)) throw thrown
+      if (!(thrown instanceof UnresolvedReference)) throw thrown
       const { message, details } = thrown
       throw new CallError("VALIDATION_ERROR", message, { ...(details && { details }) })
     }
@@ -74,12 +74,12 @@ class References implements Resolver {
   }
 
   refresh(): void {
-    this.#known.clear()
+    this.#cached.clear()
   }
 
   async #fill(text: string, nesting: number): Promise<string> {
     if (!text.includes("${")) return text
-    if (nesting > MAX_NESTING) throw new ReferenceFault("has references nested too deeply.")
+    if (nesting > MAX_NESTING) throw new UnresolvedReference("has references nested too deeply.")
     let out = ""
     for (const part of parseReferences(text)) out += await this.#valueOf(part, nesting)
     return out
@@ -100,9 +100,9 @@ class References implements Resolver {
       case "place":
         return editorPlace(part.name, this.#baseDir)
       case "unknown":
-        throw new ReferenceFault(part.name === "input" ? INPUT : unknownKind(part.name))
+        throw new UnresolvedReference(part.name === "input" ? INPUT : unknownKindMessage(part.name))
       case "open":
-        throw new ReferenceFault(`has "\${${part.name}:" without the "}" that ends it.`)
+        throw new UnresolvedReference(`has "\${${part.name}:" without the "}" that ends it.`)
     }
   }
 
@@ -118,37 +118,37 @@ class References implements Resolver {
     if (split === undefined || split.length === 0) {
       const why =
         split === undefined ? "has a quotation mark that is not closed" : "names no program"
-      throw new ReferenceFault(`uses \${command:…}, which ${why}.`)
+      throw new UnresolvedReference(`uses \${command:…}, which ${why}.`)
     }
-    // Words are told apart before anything is filled in: a value is never read as two words.
+    // The line is split before references are resolved: a value never becomes two words.
     const words = await Promise.all(split.map((word) => this.#fill(word, nesting + 1)))
     return await this.#once(`command:${JSON.stringify(words)}`, () =>
       this.#run(words, this.#baseDir),
     )
   }
 
-  /** What was read stays read; what failed is tried again. */
+  /** Caches successful reads; failed ones are tried again. */
   async #once(key: string, read: () => Promise<string>): Promise<string> {
-    const reading = this.#known.get(key) ?? read()
-    this.#known.set(key, reading)
+    const reading = this.#cached.get(key) ?? read()
+    this.#cached.set(key, reading)
     try {
       return this.#keep(await reading)
     } catch (thrown) {
-      if (this.#known.get(key) === reading) this.#known.delete(key)
-      if (thrown instanceof ReferenceFault) throw thrown
-      throw new ReferenceFault(this.mask(String((thrown as Error).message)))
+      if (this.#cached.get(key) === reading) this.#cached.delete(key)
+      if (thrown instanceof UnresolvedReference) throw thrown
+      throw new UnresolvedReference(this.mask(String((thrown as Error).message)))
     }
   }
 
   #keep(value: string): string {
     const lines = value.includes("\n") ? value.split(/\r?\n/) : []
-    // A part of a key is enough to be sorry for.
-    for (const secret of [value, ...lines.filter((line) => line.length >= SHORTEST_LINE)]) {
+    // A single line of a key is a secret, too.
+    for (const secret of [value, ...lines.filter((line) => line.length >= MIN_SECRET_LINE)]) {
       this.#secrets.delete(secret)
       this.#secrets.add(secret)
     }
     for (const oldest of this.#secrets) {
-      if (this.#secrets.size <= MOST_SECRETS) break
+      if (this.#secrets.size <= MAX_SECRETS) break
       this.#secrets.delete(oldest)
     }
     return value
@@ -158,8 +158,8 @@ class References implements Resolver {
 const INPUT =
   "uses ${input:…}, for which an editor would ask. Write ${env:NAME} instead, and set that variable."
 
-/** Why a reference stands for nothing; names it, and never shows a value. */
-class ReferenceFault extends Error {
+/** A reference that cannot be resolved. Its message names it, and never shows a value. */
+class UnresolvedReference extends Error {
   readonly details: Readonly<Record<string, string>> | undefined
 
   constructor(message: string, details?: Readonly<Record<string, string>>) {
@@ -168,12 +168,18 @@ class ReferenceFault extends Error {
   }
 }
 
-function missingVariable(name: string, isEmpty: boolean, names: readonly string[]): ReferenceFault {
+function missingVariable(
+  name: string,
+  isEmpty: boolean,
+  names: readonly string[],
+): UnresolvedReference {
   const meant = isEmpty ? undefined : nearest(name, names)
   const guess = meant === undefined ? "" : ` Did you mean "${meant}"?`
   const what = isEmpty ? "is empty" : "is not set"
   const cure = isEmpty
     ? `Give it a value, or say that it may be empty: \${env:${name}:-}.`
     : `Set it (export ${name}=…), or give a default: \${env:${name}:-…}.`
-  return new ReferenceFault(`the variable "${name}" ${what}.${guess} ${cure}`, { variable: name })
+  return new UnresolvedReference(`the variable "${name}" ${what}.${guess} ${cure}`, {
+    variable: name,
+  })
 }

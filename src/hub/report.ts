@@ -2,7 +2,7 @@ import type { Unregistered } from "./ledger.ts"
 import type { RawReport, ReportItem, SourceReport } from "./model.ts"
 import type { Shaped } from "./shape.ts"
 
-/** What became of a source here: its own report, under the names that things have here. */
+/** Translates a source's own report to the ids of the hub, and adds what the hub left out. */
 export function reportOf(
   raw: RawReport,
   shaped: Shaped,

@@ -1,12 +1,12 @@
-// One idea: the life of one source, from opening it to letting go of it.
-import type { SettledSource } from "../config/model.ts"
+// One idea: the life of one source, from opening to closing it.
+import type { ResolvedSource } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { reasonOf } from "../internal/describe.ts"
 import { backoff } from "./backoff.ts"
-import type { Ledger } from "./ledger.ts"
+import type { SourceOwnership } from "./ledger.ts"
 import type { OpenSource, OpenSourceOf, SourceReport, SourceState, SourceStatus } from "./model.ts"
 import { filesOf, originOf } from "./origin.ts"
 import { reportOf } from "./report.ts"
@@ -17,28 +17,28 @@ import { sameData, isSameOpening } from "./same.ts"
 import type { Watching } from "./watch.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
-/** What a source has of its hub. */
+/** What a source needs from its hub. */
 export interface RunnerHost {
   readonly logger: Logger
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
   readonly retries: boolean
   readonly baseDir: string
-  readonly ledger: Ledger
+  readonly ownership: SourceOwnership
   readonly open: OpenSourceOf
   readonly resolve: (text: string) => Promise<string>
   readonly mask: (text: string) => string
-  /** Told of each change of state. */
+  /** Called at each change of status. */
   changed(status: SourceStatus): void
-  /** Follows files; `undefined` where nobody asked for that. */
+  /** Watches files; `undefined` when watching is off. */
   readonly watch:
     | ((paths: readonly string[], since: number, changed: () => void) => Watching)
     | undefined
-  /** Closes a source once its calls are over; the hub waits for it when it is closed. */
+  /** Closes a source when its calls have finished; `close` of the hub waits for that. */
   retire(running: Running, source: OpenSource): void
 }
 
-/** A source that is open, and what is made of it. */
+/** An open source and its registered operations. */
 interface Live {
   readonly source: OpenSource
   readonly running: Running
@@ -48,13 +48,13 @@ interface Live {
   shaped: Shaped
 }
 
-/** One source: opens it, tries again when that fails, and keeps its operations registered. */
+/** Opens one source, retries when that fails, and keeps its operations registered. */
 export class SourceRunner {
   readonly name: string
-  /** Settles when the source has become ready or failed once. */
+  /** Resolves when the source has become ready or failed once. */
   readonly first: Promise<void>
   readonly #host: RunnerHost
-  #settled: SettledSource
+  #definition: ResolvedSource
   #state: SourceState
   #reason: string | undefined
   #attempts = 0
@@ -64,32 +64,32 @@ export class SourceRunner {
   #opening: AbortController | undefined
   #watching: Watching | undefined
   #watched: readonly string[] = []
-  /** When it was last begun to be read; what is written later has not been seen. */
+  /** When the last opening began; later changes of files have not been read. */
   #openedAt = 0
-  /** Why what is open went away. */
+  /** Why the open source was lost. */
   #lost: string | undefined
   #isClosed = false
-  #settleFirst: () => void = () => {}
+  #resolveFirst: () => void = () => {}
 
-  constructor(settled: SettledSource, host: RunnerHost) {
-    this.name = settled.name
-    this.#settled = settled
+  constructor(definition: ResolvedSource, host: RunnerHost) {
+    this.name = definition.name
+    this.#definition = definition
     this.#host = host
-    this.#state = settled.disabled ? "disabled" : "loading"
+    this.#state = definition.disabled ? "disabled" : "loading"
     this.first = new Promise((resolve) => {
-      this.#settleFirst = resolve
+      this.#resolveFirst = resolve
     })
   }
 
   get status(): SourceStatus {
-    const { name, kind, namespace } = this.#settled
+    const { name, kind, namespace } = this.#definition
     return {
       name,
       kind,
       namespace,
-      origin: this.#host.mask(originOf(this.#settled)),
+      origin: this.#host.mask(originOf(this.#definition)),
       state: this.#state,
-      operations: this.#host.ledger.count(name),
+      operations: this.#host.ownership.count(name),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       attempts: this.#attempts,
       ...(this.#retryAt !== undefined && { retryAt: this.#retryAt }),
@@ -99,19 +99,19 @@ export class SourceRunner {
   get report(): SourceReport | undefined {
     const live = this.#live
     if (live === undefined) return undefined
-    const { ledger, mask } = this.#host
-    return reportOf(live.source.report(), live.shaped, ledger.unregistered(this.name), mask)
+    const { ownership, mask } = this.#host
+    return reportOf(live.source.report(), live.shaped, ownership.unregistered(this.name), mask)
   }
 
-  /** Opens it for the first time. Never rejects: what goes wrong is its status. */
+  /** Opens the source for the first time. Never throws: a failure becomes its status. */
   start(): void {
-    if (this.#settled.disabled) this.#settleFirst()
+    if (this.#definition.disabled) this.#resolveFirst()
     else this.#attempt().catch(() => {})
   }
 
-  /** Opens it anew, whatever it is doing. Rejects when that fails, and then what was open stays so. */
+  /** Opens the source again, in any state. Rejects when that fails; then the previous one stays open. */
   async reopen(): Promise<void> {
-    if (this.#settled.disabled) {
+    if (this.#definition.disabled) {
       throw new CallError(
         "UNAVAILABLE",
         `Source "${this.name}" is disabled. Take "disabled" out of its configuration.`,
@@ -121,17 +121,17 @@ export class SourceRunner {
     await this.#attempt()
   }
 
-  /** Takes another configuration. What was open serves under the new rules until it is replaced. */
-  async change(settled: SettledSource, isElsewhere: boolean): Promise<void> {
-    const before = this.#settled
-    if (!isElsewhere && sameData(before, settled)) return
-    this.#settled = settled
-    if (settled.disabled) {
+  /** Applies another configuration. The open source serves under the new rules until it is replaced. */
+  async change(definition: ResolvedSource, isElsewhere: boolean): Promise<void> {
+    const before = this.#definition
+    if (!isElsewhere && sameData(before, definition)) return
+    this.#definition = definition
+    if (definition.disabled) {
       this.#stopOpening()
-      this.#letGo()
+      this.#release()
       this.#attempts = 0
       this.#set("disabled", undefined)
-      this.#settleFirst()
+      this.#resolveFirst()
       return
     }
     this.#reshape()
@@ -139,7 +139,7 @@ export class SourceRunner {
       !isElsewhere &&
       !before.disabled &&
       this.#live !== undefined &&
-      isSameOpening(before, settled)
+      isSameOpening(before, definition)
     ) {
       this.#set(this.#state, this.#reason)
       return
@@ -147,12 +147,12 @@ export class SourceRunner {
     await this.#attempt().catch(() => {})
   }
 
-  /** Takes its operations out, and lets go of it once its calls are over. */
+  /** Unregisters the operations, and closes the source when its calls have finished. */
   close(): void {
     this.#isClosed = true
     this.#stopOpening()
-    this.#letGo()
-    this.#settleFirst()
+    this.#release()
+    this.#resolveFirst()
   }
 
   async #attempt(): Promise<void> {
@@ -161,7 +161,7 @@ export class SourceRunner {
     this.#opening = opening
     this.#openedAt = wallTimeOf(systemClock)
     this.#set("loading", this.#reason)
-    const { name, namespace } = this.#settled
+    const { name, namespace } = this.#definition
     try {
       const source = await this.#open(opening.signal)
       if (opening.signal.aborted) {
@@ -169,9 +169,9 @@ export class SourceRunner {
         opening.signal.throwIfAborted()
       }
       this.#opening = undefined
-      this.#take(source, namespace)
+      this.#adopt(source, namespace)
     } catch (error) {
-      // Somebody else opens it now, or nobody wants it any more.
+      // Otherwise a newer attempt is running, or the source was closed.
       if (this.#opening === opening) this.#fail(error)
       throw new CallError("UNAVAILABLE", this.#reason ?? `Source "${name}" was closed.`, {
         cause: error,
@@ -184,10 +184,10 @@ export class SourceRunner {
     const { baseDir, logger, clock, env, retries, resolve, open } = this.#host
     const isAgain = this.#live !== undefined || this.#attempts > 0
     const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain }
-    return await open(this.#settled, context)
+    return await open(this.#definition, context)
   }
 
-  #take(source: OpenSource, openedAs: string): void {
+  #adopt(source: OpenSource, openedAs: string): void {
     const before = this.#live
     const running = new Running()
     const shaper = this.#shaperFor(running, openedAs)
@@ -195,22 +195,22 @@ export class SourceRunner {
     const live: Live = { source, running, openedAs, stops: [], shaper, shaped }
     this.#live = live
     live.stops.push(source.onChange(() => this.#publish()))
-    const stopHealth = source.onHealth?.((reason) => this.#heed(reason))
+    const stopHealth = source.onHealth?.((reason) => this.#onHealth(reason))
     if (stopHealth !== undefined) live.stops.push(stopHealth)
     this.#attempts = 0
     this.#lost = undefined
-    this.#host.ledger.set(this.name, shaped.operations)
+    this.#host.ownership.set(this.name, shaped.operations)
     this.#set("ready", undefined)
     this.#watch()
-    this.#settleFirst()
+    this.#resolveFirst()
     if (before !== undefined) this.#retire(before)
   }
 
-  /** Closing matters to calls only where there is a connection. */
+  /** Counts running calls only for sources with a connection: closing others does not affect calls. */
   #shaperFor(running: Running, openedAs: string): Shaper {
-    const { kind } = this.#settled
+    const { kind } = this.#definition
     const isConnected = kind === "mcp" || kind === "remote"
-    return new Shaper(this.#settled, openedAs, isConnected ? running.wrap : undefined)
+    return new Shaper(this.#definition, openedAs, isConnected ? running.wrap : undefined)
   }
 
   #reshape(): void {
@@ -224,11 +224,11 @@ export class SourceRunner {
     const live = this.#live
     if (live === undefined || this.#isClosed) return
     live.shaped = live.shaper.shape(live.source.operations())
-    this.#host.ledger.set(this.name, live.shaped.operations)
+    this.#host.ownership.set(this.name, live.shaped.operations)
     this.#set(this.#state, this.#reason)
   }
 
-  #heed(reason: string | undefined): void {
+  #onHealth(reason: string | undefined): void {
     this.#lost = reason
     if (this.#isClosed || this.#opening !== undefined) return
     this.#attempts = reason === undefined ? 0 : this.#attempts + 1
@@ -249,22 +249,22 @@ export class SourceRunner {
       this.#timer = clock.setTimeout(() => void this.#attempt().catch(() => {}), delay)
       setRef(this.#timer, false)
     }
-    this.#set(this.#stateNow(), reason)
+    this.#set(this.#currentState(), reason)
     this.#watch()
-    this.#settleFirst()
+    this.#resolveFirst()
   }
 
-  /** Where what is open, if anything is, stands. */
-  #stateNow(): SourceState {
+  /** The state that follows from the open source, if there is one. */
+  #currentState(): SourceState {
     if (this.#live === undefined) return "failed"
     return this.#lost === undefined ? "ready" : "lost"
   }
 
-  /** Also of a source that failed: what it needs may be written any moment. */
+  /** Watches the files of the source, also when it failed: the missing file may be written any moment. */
   #watch(): void {
     const { watch, baseDir } = this.#host
-    const paths = this.#live?.source.files ?? filesOf(this.#settled, baseDir)
-    // One that goes on knows what there was: a new one would not miss a file that is gone already.
+    const paths = this.#live?.source.files ?? filesOf(this.#definition, baseDir)
+    // The current watcher knows the previous files; a new one would not notice a deleted file.
     if (this.#watching !== undefined && sameData(paths, this.#watched)) return
     this.#watching?.close()
     this.#watching = undefined
@@ -283,10 +283,10 @@ export class SourceRunner {
     opening?.abort()
   }
 
-  #letGo(): void {
+  #release(): void {
     this.#watching?.close()
     this.#watching = undefined
-    this.#host.ledger.set(this.name, [])
+    this.#host.ownership.set(this.name, [])
     const live = this.#live
     this.#live = undefined
     if (live !== undefined) this.#retire(live)

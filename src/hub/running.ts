@@ -4,14 +4,14 @@ import type { WrapHandler } from "./shape.ts"
 
 type Handler = (...args: unknown[]) => unknown
 
-/** The calls that run on a source, so that it is not closed under them. */
+/** Counts the running calls of a source, so that it is closed only after them. */
 export class Running {
   #count = 0
   #idle: (() => void)[] = []
 
-  /** A handler that counts. */
-  readonly wrap: WrapHandler = (given, isStream) => {
-    const handler = given as Handler
+  /** Wraps a handler so that its calls are counted. */
+  readonly wrap: WrapHandler = (operationHandler, isStream) => {
+    const handler = operationHandler as Handler
     return isStream
       ? (...args: unknown[]) => this.#stream(() => handler(...args) as AsyncIterable<unknown>)
       : (...args: unknown[]) => this.#call(() => handler(...args))
@@ -21,7 +21,7 @@ export class Running {
     return this.#count
   }
 
-  /** Settles when nothing runs, when the time is up, or when nobody wants to wait any longer. */
+  /** Resolves when no call runs, after a timeout, or when the signal is aborted. */
   async idle(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
     if (this.#count === 0 || signal.aborted) return
     await new Promise<void>((resolve) => {

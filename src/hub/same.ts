@@ -1,6 +1,6 @@
-import type { SettledSource } from "../config/model.ts"
+import type { ResolvedSource } from "../config/model.ts"
 
-/** What is said of a source without it having to be opened anew. */
+/** Settings that can change without reopening a source. */
 const SHAPE: ReadonlySet<string> = new Set([
   "namespace",
   "include",
@@ -12,7 +12,7 @@ const SHAPE: ReadonlySet<string> = new Set([
   "disabled",
 ])
 
-/** Whether two values are the same data; functions and objects of classes are the same as themselves. */
+/** Whether two values are equal data; functions and class instances are compared by identity. */
 export function sameData(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
@@ -24,12 +24,12 @@ export function sameData(a: unknown, b: unknown): boolean {
   return keys.every((key) => Object.hasOwn(b, key) && sameData(a[key as never], b[key as never]))
 }
 
-/** Whether what is open for one configuration of a source can serve for the other. */
-export function isSameOpening(a: SettledSource, b: SettledSource): boolean {
+/** Whether a source that was opened with one configuration can be kept for the other. */
+export function isSameOpening(a: ResolvedSource, b: ResolvedSource): boolean {
   return a.kind === b.kind && sameData(opening(a), opening(b))
 }
 
-function opening({ config }: SettledSource): object {
+function opening({ config }: ResolvedSource): object {
   return Object.fromEntries(Object.entries(config).filter(([key]) => !SHAPE.has(key)))
 }
 

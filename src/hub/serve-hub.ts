@@ -11,7 +11,7 @@ import type { ServedHTTP } from "../node/serve-http.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
 import { loadJose } from "../serve/http/auth/jwt.ts"
-import { settlePath } from "../serve/http/mount-path.ts"
+import { normalizePath } from "../serve/http/mount-path.ts"
 import { API_KEY } from "../serve/http/auth/options.ts"
 import { UPGRADE_RULES } from "../serve/upgrade.ts"
 import { loadServerSDK } from "../serve/mcp/sdk.ts"
@@ -20,19 +20,19 @@ import { reasonOf } from "../internal/describe.ts"
 import { loadWs } from "../transport/websocket/ws.ts"
 import { Activity } from "./activity.ts"
 import { createConsoleFiles } from "./console-files.ts"
-import { hubInner } from "./create-hub.ts"
-import { hasWhatItNeeds } from "./readiness.ts"
+import { internalsOf } from "./create-hub.ts"
+import { hasNeededSources } from "./readiness.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
 import { authOf, exposureOf, rateLimitOf } from "./server-options.ts"
 
-/** What may be said when a hub is served, in place of what its configuration says. */
+/** Options of `serveHub`; they override the server settings of the configuration. */
 export interface ServeHubOptions extends Omit<ServerConfig, "console"> {
-  /** Whether the console is served; or the folder of one that is not this package's own. */
+  /** Whether the console is served, or the folder of another console. */
   readonly console?: boolean | string | undefined
-  /** Milliseconds that `close` waits for calls that run; 5,000. */
+  /** Milliseconds that `close` waits for running calls; default: 5,000. */
   readonly drainMs?: number | undefined
-  /** Receives the errors of operations that were called through this server. */
+  /** Receives the errors of operations called through this server. */
   readonly onError?: ErrorListener | undefined
 }
 
@@ -72,24 +72,24 @@ export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
   ...ERROR_REPORTING,
 }
 
-/** A hub that listens. Whoever makes one closes it; the hub itself stays open. */
+/** A hub that listens on a port. Closing it leaves the hub itself open. */
 export interface ServedHub extends AsyncDisposable {
-  /** Where it is: `http://127.0.0.1:3000`. */
+  /** Base URL: `http://127.0.0.1:3000`. */
   readonly url: string
-  /** Where the console is; `undefined` where it is switched off. */
+  /** URL of the console; `undefined` when it is off. */
   readonly consoleUrl: string | undefined
-  /** Where MCP clients connect; `undefined` where there is none. */
+  /** URL for MCP clients; `undefined` when MCP is not served. */
   readonly mcpUrl: string | undefined
-  /** Where `remote` sources and WebSocket clients connect; `undefined` where there is none. */
+  /** URL for `remote` sources and WebSocket clients; `undefined` when WebSockets are not served. */
   readonly wsUrl: string | undefined
-  /** Takes nothing new, waits for what runs, closes the port. Twice is fine. */
+  /** Refuses new calls, waits for running ones, closes the port. Calling it twice is fine. */
   close(): Promise<void>
 }
 
-/** Opens a port for a hub: HTTP, WebSocket, MCP and the console, for whom its configuration lets in. */
+/** Serves a hub on a port: HTTP, WebSocket, MCP and the console, for callers that its configuration admits. */
 export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promise<ServedHub> {
   validateOptions("serveHub", overrides, SERVE_HUB_OPTIONS)
-  const activity = new Activity(hub, hubInner(hub).clock)
+  const activity = new Activity(hub, internalsOf(hub).clock)
   try {
     return await open(hub, { ...hub.config.server, ...defined(overrides) }, activity)
   } catch (error) {
@@ -100,7 +100,7 @@ export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promi
 
 async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Promise<ServedHub> {
   const { port = 3000, host = "127.0.0.1" } = config
-  const { logger, clock } = hubInner(hub)
+  const { logger, clock } = internalsOf(hub)
   const loadSockets = (): Promise<unknown> => loadWs("server.websocket")
   const websocket = await canServe("WebSocket", loadSockets, config.websocket, logger)
   const servers = await makeServers(hub, config, activity)
@@ -128,9 +128,9 @@ async function makeServers(
   config: ServeHubOptions,
   activity: Activity,
 ): Promise<Servers> {
-  const { logger, clock, resolve } = hubInner(hub)
+  const { logger, clock, resolve } = internalsOf(hub)
   const { allowedHosts, allowedOrigins, trustedProxies, cors, drainMs, title, description } = config
-  const basePath = settlePath("server.basePath", config.basePath ?? "")
+  const basePath = normalizePath("server.basePath", config.basePath ?? "")
   const auth = await authOf(config, resolve)
   const reporting = { errors: exposureOf(config, auth), onError: config.onError }
   if (auth?.jwt !== undefined) await loadJose("server.jwt")
@@ -156,7 +156,7 @@ async function makeServers(
     drainMs,
     logger,
     clock,
-    isReady: () => hasWhatItNeeds(hub),
+    isReady: () => hasNeededSources(hub),
     routes: createHubRoutes(hub, activity),
     ...(config.console !== false && {
       files: createConsoleFiles({ basePath, folder: textOf(config.console) }),
@@ -166,7 +166,7 @@ async function makeServers(
   return { api, mcp, activity }
 }
 
-/** Whether clients of a kind can be served: where the package is installed that this needs, unless the options say otherwise. */
+/** Whether a protocol can be served: its package is installed, unless the options decide. */
 async function canServe(
   what: "MCP" | "WebSocket",
   load: () => Promise<unknown>,
@@ -254,10 +254,10 @@ class Served implements ServedHub {
     return this.close()
   }
 
-  /** The port goes last: clients of MCP get their answers through it. */
+  /** Closes the port last: answers to MCP clients go through it. */
   async #close(): Promise<void> {
     const served = this.#served.close()
-    // What consoles listen to does not end by itself.
+    // The activity streams of consoles do not end by themselves.
     this.#servers.activity.close()
     await this.#servers.mcp?.close()
     await served

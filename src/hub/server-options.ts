@@ -6,10 +6,10 @@ import type { AuthOptions } from "../serve/http/auth/options.ts"
 import type { RateLimitOptions } from "../serve/accounts.ts"
 import { isLoopback } from "../serve/upgrade.ts"
 
-/** Of issuers that do not say: what is signed with a public key. */
+/** Default algorithms of an issuer: signatures with a public key. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 
-/** How callers prove who they are; `undefined` where nobody is asked. */
+/** The authentication options of a configuration; `undefined` when there is none. */
 export async function authOf(
   { apiKeys, jwt }: Pick<ServerConfig, "apiKeys" | "jwt">,
   resolve: (text: string) => Promise<string>,
@@ -32,7 +32,7 @@ export async function authOf(
   }
 }
 
-/** So many requests in a window, as so many a second and a burst. */
+/** Converts requests per window to a rate per second and a burst. */
 export function rateLimitOf({
   rateLimit,
 }: Pick<ServerConfig, "rateLimit">): RateLimitOptions | undefined {
@@ -41,7 +41,7 @@ export function rateLimitOf({
   return { perSecond: requests / (windowMs / 1000), burst: Math.max(1, requests) }
 }
 
-/** Only somebody at this very machine reads every message: nobody else reaches such a hub. */
+/** Error messages are exposed in full only when the hub is reachable from this machine alone. */
 export function exposureOf(
   config: Pick<ServerConfig, "errors" | "host" | "trustedProxies" | "allowedHosts">,
   auth: AuthOptions | undefined,
@@ -60,7 +60,7 @@ async function keyOf(
   const path = `server.apiKeys[${index}].hash`
   const id = "identity" in key ? key.identity.id : key.id
   const hash = (await filled(key.hash, path, resolve)).trim()
-  // The text is not shown: it may be the key itself.
+  // The value is not shown: it may be the key itself.
   if (!/^[0-9a-f]{64}$/i.test(hash)) {
     throw new CallError(
       "VALIDATION_ERROR",

@@ -1,4 +1,4 @@
-import type { AccessRule, SettledSource } from "../config/model.ts"
+import type { AccessRule, ResolvedSource } from "../config/model.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { changedOperation, lazyPartsOf } from "../core/lazy-operation.ts"
 import type { LazyChanges } from "../core/lazy-operation.ts"
@@ -6,18 +6,18 @@ import type { AccessControl } from "../core/types.ts"
 import { compilePattern } from "./patterns.ts"
 import type { Matcher } from "./patterns.ts"
 
-/** What a configuration made of the operations of a source. */
+/** Operations of a source after its configuration was applied. */
 export interface Shaped {
   readonly operations: readonly AnyOperation[]
-  /** The id that an operation has here, by the one its source gives it. */
+  /** Ids in the hub by ids in the source. */
   readonly ids: ReadonlyMap<string, string>
-  /** Ids, as the source gives them, that were left out by `include` and `exclude`. */
+  /** Ids in the source that `include` and `exclude` removed. */
   readonly filtered: ReadonlySet<string>
-  /** Words of the configuration that changed nothing, and what to do about it. */
+  /** Settings without effect, and what to do about them. */
   readonly warnings: readonly string[]
 }
 
-/** Wraps the handlers of operations, to see which calls run. */
+/** Wraps handlers of operations, to count running calls. */
 export type WrapHandler = (
   handler: (...args: never[]) => unknown,
   isStream: boolean,
@@ -26,22 +26,22 @@ export type WrapHandler = (
 const NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
 
 /**
- * Gives the operations of one source the names and rules of its configuration.
+ * Applies the names and rules of a configuration to the operations of one source.
  *
- * No schema is looked at, and an operation that was shaped before is given again as the same object.
+ * No schema is read, and the same operation always gives the same shaped object.
  */
 export class Shaper {
-  readonly #source: SettledSource
+  readonly #source: ResolvedSource
   readonly #openedAs: string
   readonly #wrap: WrapHandler | undefined
   readonly #include: readonly Pattern[] | undefined
   readonly #exclude: readonly Pattern[]
   readonly #rules: readonly CompiledRule[]
   readonly #renames: ReadonlyMap<string, string>
-  readonly #known = new WeakMap<AnyOperation, AnyOperation>()
+  readonly #shapedBefore = new WeakMap<AnyOperation, AnyOperation>()
 
   /** `openedAs` is the namespace that the source was opened with. */
-  constructor(source: SettledSource, openedAs: string, wrap?: WrapHandler) {
+  constructor(source: ResolvedSource, openedAs: string, wrap?: WrapHandler) {
     this.#source = source
     this.#openedAs = openedAs
     this.#wrap = wrap
@@ -51,14 +51,14 @@ export class Shaper {
     this.#renames = new Map(Object.entries(source.rename))
   }
 
-  shape(given: readonly AnyOperation[]): Shaped {
+  shape(sourceOperations: readonly AnyOperation[]): Shaped {
     const operations: AnyOperation[] = []
     const ids = new Map<string, string>()
     const filtered = new Set<string>()
     const used = new Set<unknown>()
     const taken = new Map<string, string>()
     const warnings: string[] = []
-    for (const operation of given) {
+    for (const operation of sourceOperations) {
       const named = this.#nameOf(operation)
       if (!this.#isWanted(named.words, used)) {
         filtered.add(idOf(operation))
@@ -110,11 +110,11 @@ export class Shaper {
   }
 
   #shaped(operation: AnyOperation, named: Named, name: string): AnyOperation {
-    const known = this.#known.get(operation)
-    if (known !== undefined) return known
+    const before = this.#shapedBefore.get(operation)
+    if (before !== undefined) return before
     const changes = this.#changes(operation, named, name)
     const shaped = changes === undefined ? operation : change(operation, changes)
-    this.#known.set(operation, shaped)
+    this.#shapedBefore.set(operation, shaped)
     return shaped
   }
 
@@ -157,7 +157,7 @@ export class Shaper {
 interface Named {
   readonly namespace: string
   readonly name: string
-  /** All that a configuration may call it. */
+  /** All names by which a configuration can refer to the operation. */
   readonly words: readonly string[]
 }
 
@@ -171,10 +171,10 @@ interface CompiledRule {
   readonly access: AccessControl
 }
 
-/** Where an operation goes: sources of functions keep their own namespaces unless they are given one. */
+/** Namespace and name of an operation. Scanned sources keep their own namespaces unless one is configured. */
 function place(
   { namespace, name }: AnyOperation,
-  source: SettledSource,
+  source: ResolvedSource,
   openedAs: string,
 ): { readonly namespace: string; readonly name: string } {
   switch (source.kind) {

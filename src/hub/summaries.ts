@@ -10,18 +10,18 @@ export interface OperationSummary extends Pick<
   "namespace" | "name" | "type" | "title" | "tags" | "deprecated"
 > {
   readonly id: string
-  /** Its first 300 characters. */
+  /** The first 300 characters of the description. */
   readonly description: string
-  /** The source it comes from, by the hub's name for it. */
+  /** The name of its source. */
   readonly source?: string | undefined
-  /** Scopes or rights are needed to call it. */
+  /** Calling it needs scopes or permissions. */
   readonly isProtected?: boolean | undefined
 }
 
-/** Whole descriptions of thousands of operations would be most of the answer. */
-const MOST_DESCRIPTION = 300
+/** Maximum length of a description: complete ones would be most of the response. */
+const MAX_DESCRIPTION = 300
 
-/** Every operation that a caller may call, by id, in one list: what somebody searches as they type. */
+/** Lists every operation that a caller may call, by id, for search-as-you-type. */
 export function summariesFor(
   context: HTTPContext,
   caller: HTTPCaller,
@@ -55,8 +55,8 @@ function summaryOf(id: string, spec: OperationSpec, source: string | undefined):
 }
 
 function beginningOf(text: string): string {
-  // Half a character at the end is none.
-  return text.length <= MOST_DESCRIPTION
+  // Half of a surrogate pair at the end is removed.
+  return text.length <= MAX_DESCRIPTION
     ? text
-    : `${text.slice(0, MOST_DESCRIPTION - 1).replace(/[\uD800-\uDBFF]$/, "")}…`
+    : `${text.slice(0, MAX_DESCRIPTION - 1).replace(/[\uD800-\uDBFF]$/, "")}…`
 }

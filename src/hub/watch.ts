@@ -5,30 +5,30 @@ import { dirname, join, resolve } from "node:path"
 import type { Logger } from "../internal/logger.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
-/** What ends when it is closed. */
+/** A running watcher. */
 export interface Watching {
   close(): void
 }
 
-/** How files are followed. */
+/** Options of `watchFiles`. */
 export interface WatchOptions {
-  /** Milliseconds without a change before it is told; 100. */
+  /** Milliseconds without a change before `changed` is called; default: 100. */
   readonly debounceMs?: number | undefined
-  /** What changed after this moment, in milliseconds since 1970, is told at once; now. */
+  /** Changes after this time, in milliseconds since 1970, are reported at once; default: now. */
   readonly since?: number | undefined
   readonly logger?: Logger | undefined
 }
 
-/** In folders only what a module may be, or import, counts: others write their logs there. */
-const COUNTS = /\.(?:[cm]?[jt]sx?|json)$/
-const MOST_FILES = 20_000
-const POLL = 2000
-/** A folder in which something is written all the time is looked at nevertheless. */
-const LONGEST_WAIT = 2000
+/** Files in folders that count: modules and what they import, not logs and the like. */
+const WATCHED_FILES = /\.(?:[cm]?[jt]sx?|json)$/
+const MAX_FILES = 20_000
+const POLL_MS = 2000
+/** Maximum delay of a check while changes keep coming, in milliseconds. */
+const MAX_WAIT = 2000
 
 /**
- * Tells when files, or files under folders, have changed: once for many changes at a time, and only
- * when there is something different. Holds no process.
+ * Calls `changed` when files, or files under folders, have changed: once for many changes at a time, and
+ * only when something is different. Does not keep the process alive.
  */
 export function watchFiles(
   paths: readonly string[],
@@ -42,11 +42,11 @@ export function watchFiles(
   )
 }
 
-/** What was seen at one look. */
-interface Look {
-  /** What each file was like. */
+/** State of the files at one check. */
+interface Snapshot {
+  /** Time, size and inode of each file. */
   readonly files: Map<string, string>
-  /** Folders in which a change would be seen. */
+  /** Folders to watch. */
   readonly folders: Set<string>
   newest: number
 }
@@ -61,7 +61,7 @@ class Watcher implements Watching {
   #timer: ReturnType<typeof setTimeout> | undefined
   #waitingSince: number | undefined
   #poll: ReturnType<typeof setInterval> | undefined
-  #isLooking = false
+  #isScanning = false
   #isDirty = false
   #isClosed = false
 
@@ -69,7 +69,7 @@ class Watcher implements Watching {
     this.#paths = paths
     this.#changed = changed
     this.#options = options
-    // Times of files have parts of milliseconds: what was written just before is older than the next whole one.
+    // File times have fractions of milliseconds: a file written just now is older than the next full millisecond.
     this.#since = options.since ?? wallTimeOf(systemClock) + 1
     void this.#check()
   }
@@ -87,7 +87,7 @@ class Watcher implements Watching {
     const { debounceMs = 100 } = this.#options
     const now = systemClock.now()
     this.#waitingSince ??= now
-    if (this.#timer !== undefined && now - this.#waitingSince > LONGEST_WAIT) return
+    if (this.#timer !== undefined && now - this.#waitingSince > MAX_WAIT) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -98,29 +98,29 @@ class Watcher implements Watching {
   }
 
   async #check(): Promise<void> {
-    if (this.#isLooking) {
+    if (this.#isScanning) {
       this.#isDirty = true
       return
     }
-    this.#isLooking = true
+    this.#isScanning = true
     try {
       do {
         this.#isDirty = false
-        const look = await this.#look()
+        const look = await this.#takeSnapshot()
         if (this.#isClosed) return
-        // Folders that are new are followed first, and looked into once more.
+        // New folders are watched first, and then read once more.
         if (this.#follow(look.folders)) this.#isDirty = true
         this.#compare(look)
       } while (this.#isDirty && !this.#isClosed)
     } finally {
-      this.#isLooking = false
+      this.#isScanning = false
     }
   }
 
-  #compare({ files, newest }: Look): void {
+  #compare({ files, newest }: Snapshot): void {
     const last = this.#last
     this.#last = files
-    // A time that is still to come says nothing: it would be newer for ever.
+    // A time in the future is ignored: it would stay newer for ever.
     const isDifferent =
       last === undefined
         ? newest > this.#since && newest <= wallTimeOf(systemClock)
@@ -128,7 +128,7 @@ class Watcher implements Watching {
     if (isDifferent) this.#changed()
   }
 
-  /** Follows these folders and no others; gives whether one is new. */
+  /** Watches exactly these folders; returns whether one is new. */
   #follow(folders: ReadonlySet<string>): boolean {
     let isNew = false
     for (const [folder, watcher] of this.#watchers) {
@@ -156,18 +156,18 @@ class Watcher implements Watching {
       })
       return watcher
     } catch (error) {
-      // Systems allow only so many: what cannot be followed is looked at now and then.
+      // Systems limit the number of watchers: other folders are polled.
       if (this.#poll === undefined) {
-        this.#options.logger?.info("Files are looked at every two seconds", { error })
-        this.#poll = setInterval(this.#touched, POLL)
+        this.#options.logger?.info("Files are polled every two seconds", { error })
+        this.#poll = setInterval(this.#touched, POLL_MS)
         this.#poll.unref()
       }
       return undefined
     }
   }
 
-  async #look(): Promise<Look> {
-    const look: Look = { files: new Map(), folders: new Set(), newest: 0 }
+  async #takeSnapshot(): Promise<Snapshot> {
+    const look: Snapshot = { files: new Map(), folders: new Set(), newest: 0 }
     for (const path of this.#paths) {
       look.folders.add(await nearestFolder(dirname(path)))
       await visit(path, look, true)
@@ -176,24 +176,24 @@ class Watcher implements Watching {
   }
 }
 
-async function visit(path: string, look: Look, isAsked: boolean): Promise<void> {
-  if (look.files.size >= MOST_FILES) return
-  const found = await stat(path).catch(() => undefined)
-  if (found === undefined) return
-  if (!found.isDirectory()) {
-    if (!isAsked && !COUNTS.test(path)) return
-    look.files.set(path, `${found.mtimeMs} ${found.size} ${found.ino}`)
-    look.newest = Math.max(look.newest, found.mtimeMs)
+async function visit(path: string, snapshot: Snapshot, isAsked: boolean): Promise<void> {
+  if (snapshot.files.size >= MAX_FILES) return
+  const stats = await stat(path).catch(() => undefined)
+  if (stats === undefined) return
+  if (!stats.isDirectory()) {
+    if (!isAsked && !WATCHED_FILES.test(path)) return
+    snapshot.files.set(path, `${stats.mtimeMs} ${stats.size} ${stats.ino}`)
+    snapshot.newest = Math.max(snapshot.newest, stats.mtimeMs)
     return
   }
-  if (look.folders.has(path) && !isAsked) return
-  look.folders.add(path)
+  if (snapshot.folders.has(path) && !isAsked) return
+  snapshot.folders.add(path)
   const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
   for (const entry of entries) {
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue
-    // A link to a folder may lead to the folder it is in.
+    // A link to a folder may lead to its own parent.
     if (entry.isSymbolicLink() && (await leadsToFolder(join(path, entry.name)))) continue
-    await visit(join(path, entry.name), look, false)
+    await visit(join(path, entry.name), snapshot, false)
   }
 }
 
@@ -201,11 +201,11 @@ async function leadsToFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false
 }
 
-/** The folder, or the first above it that there is. */
+/** The folder, or its nearest existing ancestor. */
 async function nearestFolder(path: string): Promise<string> {
-  const found = await stat(path).catch(() => undefined)
+  const stats = await stat(path).catch(() => undefined)
   const above = dirname(path)
-  return found?.isDirectory() === true || above === path ? path : await nearestFolder(above)
+  return stats?.isDirectory() === true || above === path ? path : await nearestFolder(above)
 }
 
 function sameFiles(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {

@@ -10,7 +10,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(text)
 }
 
-/** The bytes of a base64 text; `undefined` when it is none. */
+/** The bytes of a base64 text; `undefined` for any other text. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   let decoded: string
   try {

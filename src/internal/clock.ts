@@ -1,31 +1,31 @@
 import type { Clock } from "./platform.ts"
 
 /** The longest time that a timer of the platform can wait; a longer one would fire at once. */
-const LONGEST = 2_147_483_647
+const MAX_TIMER_DELAY = 2_147_483_647
 
-/** Milliseconds by which the date may run away from the time that has passed before it counts as set. */
-const SET = 50
+/** Milliseconds by which the date may drift from elapsed time before it counts as set. */
+const SET_THRESHOLD = 50
 
-/** The date minus the time that has passed since the platform's origin, as it was when nothing was set. */
+/** The date at the platform's time origin, before any change of the date. */
 let origin = Date.now() - performance.now()
-/** By how much the date was set since, in whole milliseconds. */
+/** By how much the date was changed since, in whole milliseconds. */
 let skew = 0
 
-/** By how much the date was set since it was last looked at; about 0, as two clocks are never read at once. */
-function step(): number {
+/** By how much the date was changed since the last read; rarely exactly 0, as the two clocks are read in turn. */
+function clockStep(): number {
   return Date.now() - performance.now() - origin
 }
 
 /**
- * The date as it would be if nobody had set it, so that it agrees with the date to the millisecond where nobody has.
+ * The date without later changes of it, so that it equals the date to the millisecond if there were none.
  *
  * Both clocks are read twice before the date counts as set: something may have run between the two.
  */
 function now(): number {
-  const first = step()
-  if (first > SET || first < -SET) {
-    const again = step()
-    if (Math.abs(again - first) < SET) {
+  const first = clockStep()
+  if (first > SET_THRESHOLD || first < -SET_THRESHOLD) {
+    const again = clockStep()
+    if (Math.abs(again - first) < SET_THRESHOLD) {
       origin += again
       skew += Math.round(again)
     }
@@ -38,7 +38,7 @@ export const systemClock: Clock = {
   now,
   wallTime: () => Date.now(),
   setTimeout: (callback, milliseconds) =>
-    globalThis.setTimeout(callback, Math.min(milliseconds, LONGEST)),
+    globalThis.setTimeout(callback, Math.min(milliseconds, MAX_TIMER_DELAY)),
   clearTimeout: (timer) => globalThis.clearTimeout(timer as number),
   defer(callback) {
     const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => void }
@@ -54,16 +54,16 @@ export function wallTimeOf(clock: Clock): number {
 
 /** A date as a time of `clock.now()`. Convert it as soon as it arrives: later the date may have been set. */
 export function fromWallTime(clock: Clock, date: number): number {
-  return date - ahead(clock)
+  return date - wallTimeOffset(clock)
 }
 
-/** A time of `clock.now()` as a date, for whoever compares it with other dates. */
+/** A time of `clock.now()` as a date, for comparison with other dates. */
 export function toWallTime(clock: Clock, time: number): number {
-  return time + ahead(clock)
+  return time + wallTimeOffset(clock)
 }
 
-/** By how much the date is later than `clock.now()`; not read where a millisecond ends between the two. */
-function ahead(clock: Clock): number {
+/** By how much the date is later than `clock.now()`. Reads again if a millisecond ended between the two reads. */
+function wallTimeOffset(clock: Clock): number {
   if (clock.wallTime === undefined) return 0
   let before = clock.now()
   for (let tries = 3; ; tries--) {

@@ -1,13 +1,13 @@
 import type { Clock } from "./platform.ts"
 import { MinHeap } from "./min-heap.ts"
 
-/** Something that ends at a time unless it is taken out before. The links belong to `Deadlines`. */
+/** Something that expires at a time unless it is removed before. `Deadlines` owns the links. */
 export interface DeadlineEntry {
-  /** A time of the clock. `now` is given when the entry has still to choose. */
+  /** A time of the clock. `now` is passed to entries that have not chosen theirs yet. */
   due(now?: number): number
-  /** Over by itself: no deadline concerns it any more. */
+  /** It has ended on its own and needs no deadline any more. */
   readonly isOver: boolean
-  /** Called once, when the time has come. */
+  /** Called once, when the deadline passes. */
   expire(): void
   bucket: Bucket | undefined
   dueBefore: DeadlineEntry | undefined
@@ -20,11 +20,11 @@ interface Bucket {
   head: DeadlineEntry | undefined
 }
 
-// How many undated entries are held before those that are over are let go.
-const FEW = 32
+// Capacity of the list of undated entries before ended ones are removed from it.
+const MIN_UNDATED_CAPACITY = 32
 
 // The longest delay that timers take; a longer one would fire at once.
-const LONGEST_DELAY = 2_147_483_647
+const MAX_DELAY = 2_147_483_647
 
 /**
  * Deadlines of many calls on one timer: adding and removing one are constant work.
@@ -36,18 +36,18 @@ export class Deadlines {
   readonly #buckets = new Map<number, Bucket>()
   readonly #times = new MinHeap()
   /**
-   * Entries that have still to choose their time: most are over before it is asked for. A short list that is
-   * made anew when it is full, without those that are over: linking each entry into something long-lived would
-   * cost more than all else here, because the garbage collector has to be told of every such link.
+   * Entries that have not chosen their time yet; most end before they have to. The list is short, and is copied
+   * without ended entries when it is full. Linking each entry into a long-lived structure would cost more than
+   * everything else here, because the garbage collector has to track every such link.
    */
-  #undated: DeadlineEntry[] = new Array<DeadlineEntry>(FEW)
+  #undated: DeadlineEntry[] = new Array<DeadlineEntry>(MIN_UNDATED_CAPACITY)
   #undatedCount = 0
   #isDating = false
   #latest: Bucket | undefined
   #size = 0
   #timer: unknown
   #armedFor = Number.POSITIVE_INFINITY
-  /** The platform's function at arming: a faked or restored clock makes the timer void. */
+  /** `setTimeout` as it was when the timer was armed: a faked or restored clock invalidates the timer. */
   #armedWith: unknown
 
   constructor(clock: Clock) {
@@ -58,7 +58,7 @@ export class Deadlines {
     return this.#size
   }
 
-  /** Adds an entry that knows its time. */
+  /** Adds an entry whose time is known. */
   add(entry: DeadlineEntry): void {
     const due = entry.due()
     let bucket = this.#latest
@@ -69,17 +69,17 @@ export class Deadlines {
   }
 
   /**
-   * Adds an entry whose time is counted from now. It is asked for it when what runs now is over.
+   * Adds an entry whose time is counted from now. `due(now)` is called after the current task.
    *
    * Reading the clock is a large part of a small call, and most calls end before that.
    */
   addUndated(entry: DeadlineEntry): void {
-    if (this.#undatedCount === this.#undated.length) this.#sift()
+    if (this.#undatedCount === this.#undated.length) this.#compactUndated()
     this.#undated[this.#undatedCount++] = entry
     if (this.#isDating) return
     this.#isDating = true
-    if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#date, 0)
-    else this.#clock.defer(this.#date)
+    if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#dateEntries, 0)
+    else this.#clock.defer(this.#dateEntries)
   }
 
   remove(entry: DeadlineEntry): void {
@@ -95,7 +95,7 @@ export class Deadlines {
     if (--this.#size === 0) setRef(this.#timer, false)
   }
 
-  /** Takes out everything that still waits, and hands each to `end`. */
+  /** Removes all pending entries, and passes each to `end`. */
   close(end: (entry: DeadlineEntry) => void): void {
     this.#disarm()
     for (const entry of this.#takeUndated()) end(entry)
@@ -103,7 +103,7 @@ export class Deadlines {
     this.#forget()
   }
 
-  readonly #date = (): void => {
+  readonly #dateEntries = (): void => {
     this.#isDating = false
     const entries = this.#takeUndated()
     if (entries.length === 0) return
@@ -114,18 +114,18 @@ export class Deadlines {
     }
   }
 
-  /** Those that still wait for a time, which are then no longer here. */
+  /** Removes and returns the undated entries that have not ended. */
   #takeUndated(): DeadlineEntry[] {
     const entries = this.#undated.slice(0, this.#undatedCount).filter((entry) => !entry.isOver)
-    this.#undated = new Array<DeadlineEntry>(FEW)
+    this.#undated = new Array<DeadlineEntry>(MIN_UNDATED_CAPACITY)
     this.#undatedCount = 0
     return entries
   }
 
-  /** Makes room: a new list with those that still wait, larger when they are most of it. */
-  #sift(): void {
+  /** Replaces the list of undated entries by one without ended entries, larger if most are pending. */
+  #compactUndated(): void {
     const entries = this.#takeUndated()
-    this.#undated = new Array<DeadlineEntry>(Math.max(FEW, 2 * entries.length))
+    this.#undated = new Array<DeadlineEntry>(Math.max(MIN_UNDATED_CAPACITY, 2 * entries.length))
     for (const entry of entries) this.#undated[this.#undatedCount++] = entry
   }
 
@@ -148,7 +148,7 @@ export class Deadlines {
     if (at === undefined) return
     this.#armedFor = at
     this.#armedWith = globalThis.setTimeout
-    const delay = Math.min(Math.max(0, at - this.#clock.now()), LONGEST_DELAY)
+    const delay = Math.min(Math.max(0, at - this.#clock.now()), MAX_DELAY)
     this.#timer = this.#clock.setTimeout(this.#tick, delay)
     if (this.#size === 0) setRef(this.#timer, false)
   }
@@ -197,7 +197,7 @@ function link(entry: DeadlineEntry, bucket: Bucket): void {
   bucket.head = entry
 }
 
-/** Lets a timer hold the process, or not, where the platform's timers can. */
+/** Sets whether a timer keeps the process alive, on platforms that support it. */
 function setRef(timer: unknown, hold: boolean): void {
   if (typeof timer !== "object" || timer === null) return
   const handle = timer as { ref?: () => unknown; unref?: () => unknown }

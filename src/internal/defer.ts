@@ -4,7 +4,7 @@ let post: Callback | undefined
 const waiting: Callback[] = []
 
 /**
- * Calls back as soon as what runs now is over, together with the input that has already arrived.
+ * Calls back after the current task, together with input that has already arrived.
  *
  * Functions are looked up per use, so that faked timers are seen.
  */
@@ -24,7 +24,7 @@ export function defer(callback: Callback): void {
   post()
 }
 
-/** Lets a timer or a port hold the process, or not, where the platform has such a thing. */
+/** Sets whether a timer or port keeps the process alive, on platforms that support it. */
 export function setRef(handle: unknown, hold: boolean): void {
   if (typeof handle !== "object" || handle === null) return
   const { ref, unref } = handle as { readonly ref?: unknown; readonly unref?: unknown }

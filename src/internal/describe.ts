@@ -1,12 +1,12 @@
 const MAX_QUOTE = 80
 
-/** A value as it may stand in a message: JSON where there is one, cut at 80 characters, never throwing. */
+/** A value for a message: JSON where possible, cut at 80 characters. Never throws. */
 export function quote(value: unknown): string {
   const text = print(value, 0)
   return text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE - 1)}…` : text
 }
 
-/** The JSON type of a value, or what JavaScript calls it where JSON has no word for it. */
+/** The JSON type of a value, or its JavaScript type where JSON has none. */
 export function typeName(value: unknown): string {
   if (value === null) return "null"
   if (Array.isArray(value)) return "array"

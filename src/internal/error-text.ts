@@ -1,18 +1,18 @@
 import { redactText } from "./redact.ts"
 
-/** What callers read instead of a message that is not for them. */
+/** The message for callers in place of one that is not meant for them. */
 export const HIDDEN_MESSAGE = "The operation failed."
 
 const MAX_CAUSES = 5
 const MAX_TEXT = 200
 
-/** What was thrown, and what led to it, in one line: `TypeError: x is not a function`. */
+/** The causes of an error in one line: `TypeError: x is not a function; caused by …`. */
 export function describeCause(error: { readonly cause?: unknown }): string | undefined {
   const causes = causesOf(error)
   return causes.length === 0 ? undefined : redactText(causes.map(nameOf).join("; caused by "))
 }
 
-/** Where it was thrown, with the stacks of its causes: the first is that of what the operation threw. */
+/** The stacks of an error's causes, the error that the operation threw first. */
 export function describeStack(error: Error): string {
   const causes = causesOf(error).filter((cause) => cause instanceof Error)
   const stacks = (causes.length === 0 ? [error] : causes).map(stackOf)
@@ -50,7 +50,7 @@ function preview(value: unknown): string {
   }
 }
 
-/** A property of anything; `undefined` when reading it fails. */
+/** A property of any value; `undefined` if reading it throws. */
 function read(value: unknown, key: string): unknown {
   try {
     return (value as Readonly<Record<string, unknown>>)[key]

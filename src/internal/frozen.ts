@@ -1,7 +1,7 @@
 /**
  * A frozen copy of plain data, all the way down; cycles included.
  *
- * What is not plain (class instances, functions, bytes) is handed on as it is.
+ * Other values (class instances, functions, bytes) are not copied.
  */
 export function frozenCopy(value: unknown): unknown {
   return copy(value, new Map())
@@ -9,8 +9,8 @@ export function frozenCopy(value: unknown): unknown {
 
 function copy(value: unknown, seen: Map<object, object>): unknown {
   if (typeof value !== "object" || value === null) return value
-  const known = seen.get(value)
-  if (known !== undefined) return known
+  const existing = seen.get(value)
+  if (existing !== undefined) return existing
   if (Array.isArray(value)) {
     const out: unknown[] = []
     seen.set(value, out)

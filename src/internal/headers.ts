@@ -3,7 +3,7 @@ import type { OptionRule } from "./options.ts"
 /** Headers as an object by name, or of the platform's class. */
 export type HeadersLike = Readonly<Record<string, string>> | Headers
 
-/** They may carry credentials: no message shows one. */
+/** Headers may carry credentials, so messages never contain their values. */
 export const HEADERS: OptionRule = {
   secret: {
     either: [

@@ -1,16 +1,16 @@
 import type { Clock } from "./platform.ts"
 import { setRef } from "./defer.ts"
 
-/** What a pool keeps, and for how long. */
+/** Limits of a pool, and how it disposes of values. */
 export interface IdlePoolOptions<TValue> {
   readonly clock: Clock
-  /** Values at once; the one that was not used for longest makes room. */
-  readonly most: number
-  /** Milliseconds after which a value that nobody asks for is given up. */
+  /** Maximum number of values; the least recently used one is disposed of to make room. */
+  readonly maxSize: number
+  /** Milliseconds without use after which a value is disposed of. */
   readonly idle: number
-  /** Something still runs on it: it is not given up yet. */
+  /** Whether a value is in use; it is not disposed of until it is idle. */
   readonly isBusy?: ((value: TValue) => boolean) | undefined
-  readonly giveUp: (value: TValue) => void
+  readonly dispose: (value: TValue) => void
 }
 
 interface Entry<TValue> {
@@ -18,7 +18,7 @@ interface Entry<TValue> {
   timer: unknown
 }
 
-/** Values by key, which are made when they are first asked for, and given up when nobody does any more. */
+/** Values by key, made at the first request and disposed of when they are no longer used. */
 export class IdlePool<TValue> {
   readonly #options: IdlePoolOptions<TValue>
   readonly #entries = new Map<string, Entry<TValue>>()
@@ -28,10 +28,10 @@ export class IdlePool<TValue> {
   }
 
   get(key: string, make: () => TValue): TValue {
-    const known = this.#entries.get(key)
-    if (known === undefined) this.#makeRoom()
-    const entry = known ?? { value: make(), timer: undefined }
-    // Set anew, so that the first one is always the one that was not used for longest.
+    const existing = this.#entries.get(key)
+    if (existing === undefined) this.#makeRoom()
+    const entry = existing ?? { value: make(), timer: undefined }
+    // Inserted again, so that the first entry is always the least recently used one.
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     this.#wait(key, entry)
@@ -42,7 +42,7 @@ export class IdlePool<TValue> {
     for (const { value } of this.#entries.values()) yield value
   }
 
-  /** Forgets all of them, and leaves it to the caller to give them up. */
+  /** Removes and returns all values; the caller disposes of them. */
   clear(): TValue[] {
     const values = [...this.values()]
     for (const { timer } of this.#entries.values()) this.#options.clock.clearTimeout(timer)
@@ -60,12 +60,12 @@ export class IdlePool<TValue> {
   }
 
   #makeRoom(): void {
-    if (this.#entries.size < this.#options.most) return
+    if (this.#entries.size < this.#options.maxSize) return
     for (const [key, entry] of this.#entries) if (this.#drop(key, entry)) return
   }
 
   #drop(key: string, { value, timer }: Entry<TValue>): boolean {
-    const { clock, isBusy, giveUp } = this.#options
+    const { clock, isBusy, dispose: giveUp } = this.#options
     if (isBusy?.(value) === true) return false
     this.#entries.delete(key)
     clock.clearTimeout(timer)

@@ -13,8 +13,8 @@ export class MissingPackage extends Error {
 }
 
 /**
- * Reports a package that is not installed as soon as that is known; other failures are left to whoever
- * uses the package.
+ * Reports a package that is not installed as soon as that is known. Other failures are left to the user of the
+ * package.
  */
 export function reportMissing(loading: Promise<unknown>, report: (message: string) => void): void {
   loading.catch((error: unknown) => {
@@ -25,8 +25,8 @@ export function reportMissing(loading: Promise<unknown>, report: (message: strin
 /**
  * Loads an optional package on first use.
  *
- * Rejects with what to install when the package is not there. An error of the package itself stays
- * as it is: installing it again would not help.
+ * Rejects with an install command if the package is missing. An error of the package itself is passed on:
+ * installing it again would not help.
  */
 export async function importPeer<TModule>(
   user: string,

@@ -1,38 +1,38 @@
 import { systemClock } from "./clock.ts"
 import type { Clock } from "./platform.ts"
 
-/** A clock for tests: its time stands still until it is advanced. */
+/** A clock for tests: its time changes only when you advance it. */
 export interface ManualClock extends Clock {
   /**
-   * Lets time pass. Timers that come due run in their order, each with its consequences before the next.
+   * Lets time pass. Due timers run in order, each with its consequences before the next one.
    *
-   * What waits for anything but this clock, such as a server, is not waited for.
+   * It does not wait for anything outside this clock, such as a server.
    */
   advance(milliseconds: number): Promise<void>
   /** Sets the date, as an administrator or a time server does: no time passes, and no deadline moves. */
   setWallTime(date: number): void
 }
 
-/** Makes a clock for tests, as `clock` of a registry, a server or a transport; it starts at `start`, 0. */
+/** Creates a clock for tests, for the option `clock` of a registry, server or transport. It starts at `start`, 0. */
 export function createManualClock(start = 0): ManualClock {
   const timers = new Map<number, { readonly at: number; readonly callback: () => void }>()
   let time = start
   let last = 0
-  /** The date is so much later than `time`. */
+  /** By how much the date is later than `time`. */
   let ahead = 0
   const setTimeout = (callback: () => void, milliseconds: number): number => {
     timers.set(++last, { at: time + Math.max(milliseconds, 0), callback })
     return last
   }
   const nextBefore = (end: number): number | undefined => {
-    let found: number | undefined
+    let nextId: number | undefined
     let earliest = end
     for (const [id, { at }] of timers) {
-      if (at > earliest || (at === earliest && found !== undefined)) continue
-      found = id
+      if (at > earliest || (at === earliest && nextId !== undefined)) continue
+      nextId = id
       earliest = at
     }
-    return found
+    return nextId
   }
   return {
     now: () => time,
@@ -58,7 +58,7 @@ export function createManualClock(start = 0): ManualClock {
   }
 }
 
-/** A turn of the event loop: what was decided has its consequences before time goes on. */
+/** One turn of the event loop, in which pending promise callbacks run before time moves on. */
 function turn(): Promise<void> {
   return new Promise((resolve) => {
     systemClock.defer?.(resolve)

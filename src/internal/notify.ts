@@ -2,7 +2,7 @@ import { consoleLogger, silentLogger } from "./logger.ts"
 import type { Logger } from "./logger.ts"
 
 /**
- * Calls a listener of somebody else's. What it throws, or rejects with, is logged and changes nothing else.
+ * Calls a listener of the user. Errors that it throws or rejects with are logged and have no other effect.
  *
  * `what` is the message of the log line: `"A listener of onCall threw"`.
  */
@@ -24,22 +24,22 @@ export function notify(
 
 const isolated = new WeakMap<Logger, Logger>()
 
-/** The logger that was given, or the console; one that throws or rejects loses its lines and breaks nothing else. */
-export function isolatedLogger(given: Logger | undefined): Logger {
-  if (given === undefined || given === consoleLogger) return consoleLogger
-  if (given === silentLogger) return given
-  let logger = isolated.get(given)
-  if (logger === undefined) {
-    logger = {
-      debug: (message, fields) => write(given, "debug", message, fields),
-      info: (message, fields) => write(given, "info", message, fields),
-      warn: (message, fields) => write(given, "warn", message, fields),
-      error: (message, fields) => write(given, "error", message, fields),
+/** The logger, or the console if there is none. Errors of the logger are ignored. */
+export function isolatedLogger(logger: Logger | undefined): Logger {
+  if (logger === undefined || logger === consoleLogger) return consoleLogger
+  if (logger === silentLogger) return logger
+  let wrapper = isolated.get(logger)
+  if (wrapper === undefined) {
+    wrapper = {
+      debug: (message, fields) => write(logger, "debug", message, fields),
+      info: (message, fields) => write(logger, "info", message, fields),
+      warn: (message, fields) => write(logger, "warn", message, fields),
+      error: (message, fields) => write(logger, "error", message, fields),
     }
-    isolated.set(given, logger)
-    isolated.set(logger, logger)
+    isolated.set(logger, wrapper)
+    isolated.set(wrapper, wrapper)
   }
-  return logger
+  return wrapper
 }
 
 function write(
@@ -53,6 +53,6 @@ function write(
       fields === undefined ? logger[level](message) : logger[level](message, fields)
     if (returned instanceof Promise) returned.catch(() => undefined)
   } catch {
-    // There is nowhere left to say so.
+    // There is nowhere left to report it.
   }
 }

@@ -1,10 +1,10 @@
-// Options of public functions: what each may be, as plain data, and what is said of one that is not.
+// Validation of the options of public functions: rules as plain data, and the messages for values that break them.
 
 import { listed } from "./describe.ts"
 import { reading } from "./reading.ts"
 import { nearest } from "./suggest.ts"
 
-/** What one option may be. A member that is `undefined` counts as absent. */
+/** The allowed values of one option. A member that is `undefined` counts as absent. */
 export type OptionRule =
   | OptionKind
   | { readonly oneOf: readonly (string | number | boolean)[] }
@@ -15,13 +15,13 @@ export type OptionRule =
   | { readonly methods: readonly string[]; readonly expected: string }
   | { readonly list: OptionRule }
   | { readonly record: OptionRule }
-  /** An object with these names; others are refused unless it is open. */
+  /** An object with these members; others are rejected unless it is open. */
   | { readonly members: OptionsSchema; readonly open?: boolean }
   /** Objects that differ by their `type`. */
   | { readonly variants: Readonly<Record<string, OptionsSchema>> }
   | { readonly either: readonly OptionRule[] }
   | { readonly required: OptionRule }
-  /** The value is never shown. */
+  /** Messages never contain the value. */
   | { readonly secret: OptionRule }
 
 export type OptionKind =
@@ -42,15 +42,15 @@ export type OptionKind =
   | "text"
   | "url"
 
-/** What each option of an interface may be: an option that is not here does not compile. */
+/** The rule of each option of an interface; a missing one does not compile. */
 export type OptionsSchema<TOptions extends object = Readonly<Record<string, unknown>>> = {
   readonly [TName in keyof Required<TOptions>]: OptionRule
 }
 
-/** Milliseconds that are handed to a timer of the platform. */
+/** Milliseconds for a timer of the platform. */
 export const TIMER = { min: 0, max: 2_147_483_647, whole: true } as const
 
-/** Who calls. What else it carries is the application's. */
+/** The identity of a caller. Further members belong to the application. */
 export const IDENTITY: OptionRule = {
   members: {
     id: { required: "text" },
@@ -91,7 +91,7 @@ const KINDS: Readonly<Record<OptionKind, Kind>> = {
 }
 
 /**
- * Throws a `TypeError` for the first option that is unknown or not what it may be.
+ * Throws a `TypeError` for the first option that is unknown or invalid.
  *
  * The message names the function, the path of the option, what was received and what is expected.
  */
@@ -113,14 +113,14 @@ function check(place: Place, rule: OptionRule, value: unknown): void {
     if ("secret" in rule) return check({ ...place, isSecret: true }, rule.secret, value)
     if ("required" in rule) return check(place, rule.required, value)
     if ("either" in rule) {
-      const found = rule.either.find((one) => fits(one, value))
-      if (found !== undefined) return check(place, found, value)
-      // What is neither may still be the secret, of another type.
+      const matching = rule.either.find((one) => matchesRule(one, value))
+      if (matching !== undefined) return check(place, matching, value)
+      // A value that matches neither may still be the secret, with the wrong type.
       const isSecret = place.isSecret || rule.either.some(isSecretRule)
-      throw wrong({ ...place, isSecret }, rule, value)
+      throw invalidValue({ ...place, isSecret }, rule, value)
     }
   }
-  if (!fits(rule, value)) throw wrong(place, rule, value)
+  if (!matchesRule(rule, value)) throw invalidValue(place, rule, value)
   if (typeof rule !== "object") return
   if ("list" in rule) {
     for (const [index, item] of (value as unknown[]).entries()) {
@@ -128,7 +128,7 @@ function check(place: Place, rule: OptionRule, value: unknown): void {
     }
   } else if ("record" in rule) {
     for (const [name, item] of Object.entries(value as object)) {
-      checkMember(below(place, name), rule.record, item)
+      checkMember(childPlace(place, name), rule.record, item)
     }
   } else if ("members" in rule) checkMembers(place, rule.members, value as object, rule.open)
   else if ("variants" in rule) {
@@ -140,32 +140,32 @@ function check(place: Place, rule: OptionRule, value: unknown): void {
 }
 
 function checkMembers(place: Place, members: OptionsSchema, value: object, isOpen = false): void {
-  const given = value as Readonly<Record<string, unknown>>
+  const options = value as Readonly<Record<string, unknown>>
   const names = Object.keys(members)
   for (const [name, rule] of Object.entries(members)) {
-    checkMember(below(place, name), rule, given[name])
+    checkMember(childPlace(place, name), rule, options[name])
   }
   if (isOpen) return
-  for (const [name, item] of Object.entries(given)) {
+  for (const [name, item] of Object.entries(options)) {
     if (names.includes(name) || item === undefined) continue
     const meant = nearest(name, names)
     const cure =
       meant === undefined ? `Known options: ${names.join(", ")}.` : `Did you mean "${meant}"?`
-    throw failure(below(place, name), `is not an option (got ${kindOf(item)}). ${cure}`)
+    throw failure(childPlace(place, name), `is not an option (got ${kindOf(item)}). ${cure}`)
   }
 }
 
 function checkMember(place: Place, rule: OptionRule, value: unknown): void {
   if (value !== undefined) return check(place, rule, value)
-  if (isRequired(rule)) throw failure(place, `is required: ${expected(rule)}, got undefined.`)
+  if (isRequired(rule)) throw failure(place, `is required: ${describeRule(rule)}, got undefined.`)
 }
 
-/** Whether a value is what a rule asks for, without a look inside. */
-function fits(rule: OptionRule, value: unknown): boolean {
+/** Whether a value matches a rule; members and items are not checked. */
+function matchesRule(rule: OptionRule, value: unknown): boolean {
   if (typeof rule === "string") return KINDS[rule][1](value)
-  if ("secret" in rule) return fits(rule.secret, value)
-  if ("required" in rule) return fits(rule.required, value)
-  if ("either" in rule) return rule.either.some((one) => fits(one, value))
+  if ("secret" in rule) return matchesRule(rule.secret, value)
+  if ("required" in rule) return matchesRule(rule.required, value)
+  if ("either" in rule) return rule.either.some((one) => matchesRule(one, value))
   if ("oneOf" in rule) return (rule.oneOf as readonly unknown[]).includes(value)
   if ("min" in rule) return isNumber(value, rule.min, rule.whole, rule.max)
   if ("pattern" in rule) return typeof value === "string" && rule.pattern.test(value)
@@ -175,11 +175,11 @@ function fits(rule: OptionRule, value: unknown): boolean {
   return Object.prototype.toString.call(value) === "[object Object]"
 }
 
-function expected(rule: OptionRule): string {
+function describeRule(rule: OptionRule): string {
   if (typeof rule === "string") return KINDS[rule][0]
-  if ("secret" in rule) return expected(rule.secret)
-  if ("required" in rule) return expected(rule.required)
-  if ("either" in rule) return listed(rule.either.map(expected))
+  if ("secret" in rule) return describeRule(rule.secret)
+  if ("required" in rule) return describeRule(rule.required)
+  if ("either" in rule) return listed(rule.either.map(describeRule))
   if ("oneOf" in rule) return listed(rule.oneOf.map((value) => JSON.stringify(value)))
   if ("min" in rule) {
     const { min, max, whole = false } = rule
@@ -190,17 +190,17 @@ function expected(rule: OptionRule): string {
   return "list" in rule ? "an array" : "an object"
 }
 
-function wrong(place: Place, rule: OptionRule, value: unknown): TypeError {
-  const got = place.isSecret ? kindOf(value) : shown(value)
+function invalidValue(place: Place, rule: OptionRule, value: unknown): TypeError {
+  const got = place.isSecret ? kindOf(value) : quoteValue(value)
   const meant =
-    typeof value === "string" && !place.isSecret ? nearest(value, wordsOf(rule)) : undefined
+    typeof value === "string" && !place.isSecret ? nearest(value, allowedStrings(rule)) : undefined
   const cure = meant === undefined ? "" : ` Did you mean "${meant}"?`
-  return failure(place, `must be ${expected(rule)}, got ${got}.${cure}`)
+  return failure(place, `must be ${describeRule(rule)}, got ${got}.${cure}`)
 }
 
-function wordsOf(rule: OptionRule): readonly string[] {
+function allowedStrings(rule: OptionRule): readonly string[] {
   if (typeof rule !== "object") return []
-  if ("either" in rule) return rule.either.flatMap(wordsOf)
+  if ("either" in rule) return rule.either.flatMap(allowedStrings)
   return "oneOf" in rule ? rule.oneOf.filter((word) => typeof word === "string") : []
 }
 
@@ -208,7 +208,7 @@ function failure({ caller, path }: Place, message: string): TypeError {
   return new TypeError(`${caller}(): ${path === "" ? "options" : path} ${message}`)
 }
 
-function below(place: Place, name: string): Place {
+function childPlace(place: Place, name: string): Place {
   const step = /^[\w$-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
   const path = place.path === "" && step.startsWith(".") ? name : place.path + step
   return { ...place, path }
@@ -232,18 +232,18 @@ function isNumber(value: unknown, min: number, whole = false, max = Infinity): b
   return isOne && (!whole || value === Infinity || Number.isInteger(value))
 }
 
-const MAX_SHOWN = 40
+const MAX_QUOTED_LENGTH = 40
 
-function shown(value: unknown): string {
+function quoteValue(value: unknown): string {
   if (typeof value === "string") {
-    const text = JSON.stringify(value.slice(0, MAX_SHOWN))
-    return value.length > MAX_SHOWN ? `${text.slice(0, -1)}…"` : text
+    const text = JSON.stringify(value.slice(0, MAX_QUOTED_LENGTH))
+    return value.length > MAX_QUOTED_LENGTH ? `${text.slice(0, -1)}…"` : text
   }
   if (typeof value === "number" || typeof value === "boolean") return String(value)
   return kindOf(value)
 }
 
-/** What a value is, without a word of what is in it. */
+/** The kind of a value, without its content. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return "an array"

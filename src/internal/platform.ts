@@ -1,4 +1,4 @@
-/** What reads an OpenAPI document. `nodeFS` of `@alkdev/operations/node` is one. */
+/** Reads the files of an OpenAPI document. `nodeFS` of `@alkdev/operations/node` is one. */
 export interface OpenAPIFS {
   /** A file's text, without a byte order mark. */
   readFile(path: string): Promise<string>
@@ -6,13 +6,13 @@ export interface OpenAPIFS {
 
 /** Time, as the library sees it. Replace it to test with a clock of your own. */
 export interface Clock {
-  /** Milliseconds that only ever grow, from any start: what durations and deadlines are measured with. */
+  /** Monotonic milliseconds from any start, for durations and deadlines. */
   now(): number
-  /** The date in milliseconds since 1970, for what is shown, sent or signed; `now` when left out. */
+  /** The date in milliseconds since 1970, for times that are displayed, sent or signed; `now` by default. */
   wallTime?(): number
-  /** Calls back after some milliseconds; gives what `clearTimeout` takes. */
+  /** Calls back after some milliseconds; returns the handle for `clearTimeout`. */
   setTimeout(callback: () => void, milliseconds: number): unknown
   clearTimeout(timer: unknown): void
-  /** Calls back as soon as what runs now is over; `setTimeout` with 0 when left out. */
+  /** Calls back after the current task; `setTimeout` with 0 by default. */
   defer?(callback: () => void): void
 }

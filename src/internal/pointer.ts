@@ -3,7 +3,7 @@ export function pointerSegment(key: string): string {
   return `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`
 }
 
-/** The keys of a JSON pointer; `undefined` when the text is none. */
+/** The keys of a JSON pointer; `undefined` for any other text. */
 export function parsePointer(pointer: string): readonly string[] | undefined {
   if (pointer === "") return []
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return undefined
@@ -13,7 +13,7 @@ export function parsePointer(pointer: string): readonly string[] | undefined {
     .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"))
 }
 
-/** The value at some keys, following own properties only; `undefined` when there is none. */
+/** The value at a path of keys, following own properties only; `undefined` if there is none. */
 export function valueAt(value: unknown, keys: readonly string[]): unknown {
   let current = value
   for (const key of keys) {

@@ -1,4 +1,4 @@
-// Names that belong to one machine or one network, whatever a resolver says of them.
+// Names of one machine or one network, regardless of what they resolve to.
 const PRIVATE_NAME =
   /(?:^|\.)(?:localhost|local|localdomain|internal|home\.arpa)$|^ip6-(?:localhost|loopback)$/
 
@@ -22,9 +22,9 @@ const PRIVATE_V4: readonly (readonly [number, number])[] = [
 /**
  * Whether a host is on this machine, in a private network, or not a public address at all.
  *
- * Takes any spelling that a URL may have (`2130706433`, `0x7f.1`, `[::ffff:7f00:1]`). What is no
- * host counts as private. A public name may still resolve to a private address: only the platform's
- * own connection can tell.
+ * Takes any spelling that a URL may have (`2130706433`, `0x7f.1`, `[::ffff:7f00:1]`). An invalid
+ * host counts as private. A public name may still resolve to a private address, which only the connection
+ * itself can show.
  */
 export function isPrivateHost(hostname: string): boolean {
   const host = normalize(hostname)

@@ -1,13 +1,13 @@
 import { reasonOf } from "./describe.ts"
 
-/** Marks a `CallError`. Registered globally, so that an error of another copy of this package is recognised too. */
+/** The symbol of a `CallError`. Registered globally, so that errors of another copy of this package are recognised. */
 export const CALL_ERROR: unique symbol = Symbol.for("@alkdev/operations/CallError")
 
 /**
- * Runs a function that reads a value of the caller's.
+ * Runs a function that reads an argument.
  *
- * What the value's getters or Proxy traps throw becomes a `TypeError` that says which argument it
- * was. Errors of our own pass.
+ * An error thrown by the argument's getters or Proxy traps becomes a `TypeError` that names the argument.
+ * Errors of the library pass through.
  */
 export function reading<TResult>(what: string, read: () => TResult): TResult {
   try {

@@ -1,10 +1,10 @@
-/** What stands where a secret stood. */
+/** Replaces a secret. */
 const MASK = "***"
 
 const SECRET_KEY =
   /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-api-key$|^api[-_]?key$|^(?:access|refresh|id|auth|bearer)[-_]?token$|^(?:client[-_]?)?secret$|^pass(?:word|wd|phrase)?$|^private[-_]?key$|^credentials?$/i
 
-// Each pattern keeps what says which secret it was and masks the secret itself.
+// Each pattern keeps the name of the secret and masks its value.
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic|Digest)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${MASK}`],
   [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,256}:[^\s/@]{0,256}@/gi, `$1${MASK}@`],
@@ -20,7 +20,7 @@ const MAX_DEPTH = 32
 const MAX_NODES = 10_000
 const MAX_TEXT = 16_384
 
-/** Text without what looks like a credential, cut to a size that fits a log line. */
+/** Masks what looks like a credential in a text, and cuts the text to the size of a log line. */
 export function redactText(text: string): string {
   let out = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   for (const [pattern, replacement] of SECRET_TEXT) out = out.replace(pattern, replacement)
@@ -30,7 +30,7 @@ export function redactText(text: string): string {
 /**
  * A JSON copy of any value: secrets masked, size bounded, never throwing.
  *
- * What JSON cannot say becomes text ("[circular]", "[function]"), an `Error` its name and message.
+ * Values without a JSON form become text ("[circular]", "[function]"), and an `Error` its name and message.
  */
 export function redact(value: unknown): unknown {
   return copy(value, { nodes: 0, path: [] })
@@ -98,7 +98,7 @@ function copyObject(value: object, state: State): unknown {
     }
     return out
   } catch {
-    // A getter or a Proxy trap threw: what it hides is not worth failing an error report.
+    // A getter or a Proxy trap threw, which must not fail an error report.
     return "[unreadable]"
   } finally {
     state.path.pop()

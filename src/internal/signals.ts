@@ -1,14 +1,14 @@
 /** Something that ends when a signal fires. */
 export interface SignalListener {
   handleEvent(): void
-  /** Whether ending it now may leave something done; not known when left out. */
+  /** Whether its work may have had effects by now; unknown if absent. */
   mayHaveExecuted?(): boolean
 }
 
 /**
- * A signal without the platform's events: what a call protocol gives to each call it serves.
+ * A signal without the platform's events, which the call protocol passes to each call it serves.
  *
- * A real `AbortController` costs more than all the rest of a small call. This one knows a single
+ * A real `AbortController` costs more than all the rest of a small call. This one has a single
  * listener, which is all a call needs; handlers get a real signal from their context.
  */
 export class CancelToken implements Pick<
@@ -19,7 +19,7 @@ export class CancelToken implements Pick<
   reason: unknown = undefined
   listener: SignalListener | undefined = undefined
 
-  /** The token where a signal is expected. */
+  /** The token, typed as the signal it stands for. */
   get signal(): AbortSignal {
     return this as unknown as AbortSignal
   }
@@ -48,16 +48,16 @@ export class CancelToken implements Pick<
 
 let tokenOf: (context: object) => CancelToken | undefined = () => undefined
 
-/** Says how to find the token of a call behind a context; the engine does. */
-export function findTokensWith(find: (context: object) => CancelToken | undefined): void {
+/** Sets how the token of a context is looked up; called by the engine. */
+export function setTokenLookup(find: (context: object) => CancelToken | undefined): void {
   tokenOf = find
 }
 
 /**
- * The signal of a context, for handlers of our own that are in a hurry: the token of its call, if it
- * is a genuine one, which a single listener may heed.
+ * The cheapest signal of a context, for the library's own handlers: the token of its call if the context is a
+ * genuine one. A token takes a single listener.
  *
- * Only for `heedSignal`, `aborted` and `reason`; a platform's function needs `context.signal`.
+ * Only for `addSignalListener`, `aborted` and `reason`; functions of the platform need `context.signal`.
  */
 export function lightSignal(context: {
   readonly signal?: AbortSignal | undefined
@@ -68,12 +68,12 @@ export function lightSignal(context: {
 const groups = new WeakMap<AbortSignal, SignalGroup>()
 
 /**
- * Tells an entry when a signal fires, until `ignoreSignal`.
+ * Notifies an entry when a signal fires, until `removeSignalListener`.
  *
- * One listener serves all entries of a signal: platforms warn of a leak when a long-lived signal,
- * such as a server's, collects one for each call that runs.
+ * One platform listener serves all entries of a signal: platforms warn of a leak when a long-lived signal,
+ * such as a server's, has one for each running call.
  */
-export function heedSignal(signal: AbortSignal, entry: SignalListener): void {
+export function addSignalListener(signal: AbortSignal, entry: SignalListener): void {
   if (signal instanceof CancelToken) {
     signal.listener = entry
     return
@@ -86,7 +86,7 @@ export function heedSignal(signal: AbortSignal, entry: SignalListener): void {
   group.add(entry)
 }
 
-export function ignoreSignal(signal: AbortSignal, entry: SignalListener): void {
+export function removeSignalListener(signal: AbortSignal, entry: SignalListener): void {
   if (signal instanceof CancelToken) signal.listener = undefined
   else groups.get(signal)?.remove(entry)
 }
@@ -104,12 +104,12 @@ export class JoinedSignals extends CancelToken {
   constructor(left: AbortSignal, right: AbortSignal) {
     super()
     this.#sources = [left, right]
-    for (const source of this.#sources) heedSignal(source, this.#entry)
+    for (const source of this.#sources) addSignalListener(source, this.#entry)
     this.#update()
   }
 
   release(): void {
-    for (const source of this.#sources) ignoreSignal(source, this.#entry)
+    for (const source of this.#sources) removeSignalListener(source, this.#entry)
   }
 
   #update(): void {
@@ -119,7 +119,7 @@ export class JoinedSignals extends CancelToken {
 }
 
 class SignalGroup {
-  // Weak: a signal that lives only here must be free to go.
+  // Weak: the group must not keep its signal alive.
   readonly #signal: WeakRef<AbortSignal>
   readonly #entries = new Set<SignalListener>()
 

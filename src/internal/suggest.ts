@@ -1,14 +1,14 @@
-// Enough for any namespace a person would mistype in; a wrong id must not cost more in a large one.
-const MOST_CANDIDATES = 512
+// Bounds the work for a wrong id in a large namespace.
+const MAX_CANDIDATES = 512
 
-/** The candidate nearest to what was typed, when it is near enough to be what was meant. */
+/** The candidate nearest to `typed`, if it is near enough to be a likely typo. */
 export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
   if (typed.length > 128) return undefined
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(typed.length / 4)) + 1
   let seen = 0
   for (const candidate of candidates) {
-    if (++seen > MOST_CANDIDATES) break
+    if (++seen > MAX_CANDIDATES) break
     if (Math.abs(candidate.length - typed.length) >= bestDistance) continue
     const distance = editDistance(typed.toLowerCase(), candidate.toLowerCase())
     if (distance < bestDistance) {

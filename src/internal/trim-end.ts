@@ -1,7 +1,7 @@
 /**
- * A text without any of some characters at its end.
+ * Removes the given characters from the end of a text.
  *
- * `text.replace(/[ab]+$/, "")` says the same, but takes time quadratic in a run of them that is not at the end.
+ * `text.replace(/[ab]+$/, "")` does the same, but takes quadratic time on a long run that is not at the end.
  */
 export function trimEnd(text: string, characters: string): string {
   let end = text.length

@@ -2,10 +2,10 @@
 export const TAG_LENGTH = 10
 
 /**
- * What the address of a worker begins with: the same for all that a user of the broker runs.
+ * The first segment of a worker's address: the same for all workers of one user of the broker.
  *
  * Addresses are new with every start, and a broker's permissions name whole segments only. With the tag as a
- * segment they can say which messages to workers a user may hear: those to its own.
+ * segment, permissions can allow a user to receive only the messages to its own workers.
  */
 export function tagOf(user: string): string {
   let low = 0x811c9dc5
@@ -16,12 +16,12 @@ export function tagOf(user: string): string {
     high = Math.imul(high ^ (code + at), 0x85ebca6b)
   }
   // 50 bits, which is what ten digits to the base of 36 hold.
-  const bits = (mixed(high) >>> 14) * 2 ** 32 + (mixed(low) >>> 0)
+  const bits = (mixBits(high) >>> 14) * 2 ** 32 + (mixBits(low) >>> 0)
   return bits.toString(36).padStart(TAG_LENGTH, "0")
 }
 
-/** Names that differ in one letter should differ in all of the tag. */
-function mixed(hash: number): number {
+/** Mixes the bits, so that names that differ in one letter get unrelated tags. */
+function mixBits(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 16), 0x7feb352d)
   return once ^ (once >>> 15)
 }

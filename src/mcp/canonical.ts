@@ -1,19 +1,19 @@
-// JSON that is the same whatever the order of keys, and that always comes out.
+// Canonical JSON: independent of key order, and never fails.
 
-/** Deeper than any definition that is made by hand or by a generator. */
+/** Deeper than any real definition. */
 const MAX_DEPTH = 1000
 
 /**
- * JSON with sorted keys and without spaces: equal data gives equal text.
+ * Prints JSON with sorted keys and without spaces: equal data gives equal text.
  *
- * A key named `__proto__` is a key like any other. What JSON cannot say is told apart from what it
- * can, and neither cycles nor depth make it fail.
+ * A key named `__proto__` is an ordinary key. Values that JSON cannot represent are distinguished from those
+ * it can, and neither cycles nor depth make it fail.
  */
 export function canonicalJson(value: unknown): string {
   return print(value, [])
 }
 
-/** JSON of anything; text that says so where there is none. */
+/** Prints any value as JSON; uses `canonicalJson` for values that JSON cannot represent. */
 export function printJson(value: unknown): string {
   try {
     const text = JSON.stringify(value) as string | undefined
@@ -24,7 +24,7 @@ export function printJson(value: unknown): string {
   return canonicalJson(value)
 }
 
-/** How deep data is nested, counted without recursion; stops counting past `limit`. */
+/** The nesting depth of data, counted without recursion; stops counting past `limit`. */
 export function depthOf(value: unknown, limit: number): number {
   let depth = 0
   let level: unknown[] = [value]
@@ -66,7 +66,7 @@ function printObject(value: object, path: readonly object[]): string {
   const inner = [...path, value]
   if (Array.isArray(value)) return `[${value.map((item) => print(item, inner)).join(",")}]`
   const entries = Object.entries(value)
-    // As JSON: a member without a value is not there.
+    // As in JSON, a member that is `undefined` is left out.
     .filter(([, item]) => item !== undefined)
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${print(item, inner)}`).join(",")}}`

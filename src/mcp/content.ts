@@ -2,20 +2,20 @@ import type { MCPContentBlock } from "../core/envelope.ts"
 import { isPlainRecord } from "../schema/json.ts"
 import { printJson } from "./canonical.ts"
 
-/** Blocks, and those of them that are of no known type. */
+/** Content blocks, and those of unknown type. */
 export interface MappedBlocks {
-  /** One for each that came, in order. */
+  /** One block per received block, in order. */
   readonly content: MCPContentBlock[]
-  /** As they came; in `content` they are texts. */
+  /** The blocks of unknown type as received; in `content` they are texts. */
   readonly unknown: unknown[]
 }
 
-/** Content blocks as they came, each field kept; what is none becomes a text with its JSON. */
+/** Maps content blocks, keeping every field; an invalid block becomes a text with its JSON. */
 export function mapMCPContentBlocks(blocks: unknown): MCPContentBlock[] {
   return mapBlocks(blocks).content
 }
 
-/** The same, with those that are of no known type once more. */
+/** Like `mapMCPContentBlocks`, and lists the blocks of unknown type. */
 export function mapBlocks(blocks: unknown): MappedBlocks {
   const unknown: unknown[] = []
   const content = listOf(blocks).map((block): MCPContentBlock => {
@@ -26,7 +26,7 @@ export function mapBlocks(blocks: unknown): MappedBlocks {
   return { content, unknown }
 }
 
-/** Whether a value is a block of a known type, with the fields that such a block has to have. */
+/** Whether a value is a block of a known type with its required fields. */
 function isContentBlock(value: unknown): value is MCPContentBlock {
   if (!isPlainRecord(value)) return false
   switch (value["type"]) {
@@ -44,7 +44,7 @@ function isContentBlock(value: unknown): value is MCPContentBlock {
   }
 }
 
-// A single block where a list belongs is a mistake that loses nothing.
+// Tolerates a single block where a list belongs.
 function listOf(blocks: unknown): readonly unknown[] {
   if (Array.isArray(blocks)) return blocks
   return blocks === undefined || blocks === null ? [] : [blocks]

@@ -1,26 +1,26 @@
-// What is known of a thrown value, read without knowing the classes of any SDK.
+// Reads the properties of thrown values without depending on the classes of an SDK.
 
-/** An error as a server answers it. */
-export interface JsonRpcFault {
+/** A JSON-RPC error of a server. */
+export interface JsonRpcError {
   readonly code: number
   readonly message: string
   readonly data?: unknown
 }
 
-/** What can be read of anything that was thrown. */
+/** The known properties of a thrown value. */
 export interface ErrorParts {
   readonly name: string
   readonly message: string
-  /** A code of the SDK, or of the system, such as `ECONNREFUSED`; also of a cause. */
+  /** A code of the SDK or the system, such as `ECONNREFUSED`; may come from a cause. */
   readonly code: string | undefined
   readonly status: number | undefined
-  readonly fault: JsonRpcFault | undefined
-  /** Scopes that a server asked for. */
+  readonly rpcError: JsonRpcError | undefined
+  /** The scopes that a server requires. */
   readonly scope: string | undefined
 }
 
-/** What can be read of anything that was thrown; never throws. */
-export function errorPartsOf(thrown: unknown): ErrorParts {
+/** Reads the known properties of a thrown value; never throws. */
+export function readErrorParts(thrown: unknown): ErrorParts {
   const code = read(thrown, "code")
   const data = read(thrown, "data")
   const message = textOf(read(thrown, "message")) ?? ""
@@ -29,12 +29,12 @@ export function errorPartsOf(thrown: unknown): ErrorParts {
     message,
     code: codeIn(thrown),
     status: statusOf(read(thrown, "status")) ?? statusOf(read(data, "status")) ?? statusOf(code),
-    fault: faultOf(code, message, data) ?? faultIn(read(data, "text")),
+    rpcError: toRpcError(code, message, data) ?? rpcErrorInBody(read(data, "text")),
     scope: textOf(read(thrown, "requiredScope")),
   }
 }
 
-/** A property of anything; `undefined` when reading it fails. */
+/** Reads a property of any value; `undefined` when reading it fails. */
 function read(value: unknown, key: string): unknown {
   if (typeof value !== "object" || value === null) return undefined
   try {
@@ -44,10 +44,10 @@ function read(value: unknown, key: string): unknown {
   }
 }
 
-/** A code of the SDK that says only that connecting failed; why is in the cause. */
+/** A generic code of the SDK for a failed connection; the reason is in the cause. */
 const CONNECTING_FAILED = "ERA_NEGOTIATION_FAILED"
 
-/** The first code that is a text and says why, of an error or of what caused it: `fetch` hides it inside. */
+/** The first specific code in the chain of causes: `fetch` hides it there. */
 function codeIn(thrown: unknown): string | undefined {
   let current = thrown
   let outer: string | undefined
@@ -55,30 +55,30 @@ function codeIn(thrown: unknown): string | undefined {
     const code = textOf(read(current, "code"))
     if (code !== undefined && code !== CONNECTING_FAILED) return code
     outer ??= code
-    // Several addresses of one name were tried.
+    // An aggregate error: several addresses of a name were tried.
     const errors = read(current, "errors")
     current = (Array.isArray(errors) ? errors[0] : undefined) ?? read(current, "cause")
   }
   return outer
 }
 
-/** Codes of JSON-RPC are negative by rule; some servers take others, but none that is a status. */
-function faultOf(code: unknown, message: string, data: unknown): JsonRpcFault | undefined {
+/** JSON-RPC codes should be negative; other integers are accepted unless they look like an HTTP status. */
+function toRpcError(code: unknown, message: string, data: unknown): JsonRpcError | undefined {
   if (typeof code !== "number" || !Number.isInteger(code) || statusOf(code) !== undefined) {
     return undefined
   }
   return { code, message: withoutPrefix(message, code), ...(data !== undefined && { data }) }
 }
 
-/** The error in the body of an HTTP answer. */
-function faultIn(body: unknown): JsonRpcFault | undefined {
+/** The JSON-RPC error in the body of an HTTP response. */
+function rpcErrorInBody(body: unknown): JsonRpcError | undefined {
   if (typeof body !== "string" || body.length > 1_000_000 || !body.includes('"error"')) {
     return undefined
   }
   try {
     const error = read(JSON.parse(body), "error")
     const message = textOf(read(error, "message")) ?? ""
-    return faultOf(read(error, "code"), message, read(error, "data"))
+    return toRpcError(read(error, "code"), message, read(error, "data"))
   } catch {
     return undefined
   }
@@ -92,7 +92,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
-/** Some servers and SDKs put the number in front of their own words. */
+/** Removes the "MCP error <code>: " that some servers and SDKs add. */
 function withoutPrefix(message: string, code: number): string {
   const prefix = `MCP error ${code}: `
   let text = message

@@ -1,40 +1,40 @@
-// One idea: what went wrong between us and a server, in the codes that callers know.
+// Converts failures of MCP exchanges to `CallError`s.
 
 import { CallError, isCallError } from "../core/errors.ts"
 import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
 import { redactText } from "../internal/redact.ts"
-import { errorPartsOf } from "./error-parts.ts"
-import type { ErrorParts, JsonRpcFault } from "./error-parts.ts"
+import { readErrorParts } from "./error-parts.ts"
+import type { ErrorParts, JsonRpcError } from "./error-parts.ts"
 
-/** Which exchange with which server went wrong. */
+/** The exchange that failed. */
 export interface MCPErrorAbout {
   readonly server: string
   /** The tool, resource or prompt. */
   readonly tool?: string | undefined
-  /** Only a call can have had an effect. */
+  /** Only a `call` can have had an effect. */
   readonly phase: "connect" | "list" | "call" | "read" | "prompt" | "close"
-  /** The request never left: nothing can have happened. */
+  /** The request was never sent, so it had no effect. */
   readonly isUnsent?: boolean | undefined
-  /** How the process ended. */
+  /** The exit status of the server's process. */
   readonly exit?: { readonly code: number | null; readonly signal: string | null } | undefined
   readonly stderrTail?: string | undefined
-  /** Of a `Retry-After` header. */
+  /** From a `Retry-After` header. */
   readonly retryAfterMs?: number | undefined
 }
 
-/** Why a caller that cannot be asked cannot be served. */
+/** The client capabilities that a caller lacks. */
 export interface CapabilityDetails {
   readonly reason: "CAPABILITY_REQUIRED"
-  /** As in the capabilities of an MCP client. */
+  /** In the format of MCP client capabilities. */
   readonly requiredCapabilities: Readonly<Record<string, unknown>>
 }
 
-/** `error.code` of a request that needs what its sender did not say it can do. */
+/** `error.code` of a request that needs a capability its sender did not declare. */
 const CAPABILITY_CODE = -32021
 const METHOD_NOT_FOUND = -32601
 const INVALID_PARAMS = -32602
-/** Codes with which a server says that it did not begin. */
-const NOT_BEGUN: ReadonlySet<number> = new Set([
+/** Codes with which a server refuses a request before executing it. */
+const NOT_STARTED: ReadonlySet<number> = new Set([
   -32700,
   -32600,
   METHOD_NOT_FOUND,
@@ -44,7 +44,7 @@ const NOT_BEGUN: ReadonlySet<number> = new Set([
   -32022,
 ])
 
-/** The connection was never there. */
+/** Codes of connections that were never established. */
 const NEVER_SENT: ReadonlySet<string> = new Set([
   "NOT_CONNECTED",
   "ECONNREFUSED",
@@ -55,8 +55,8 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ])
 
-/** The connection went away. */
-const LOST: ReadonlySet<string> = new Set([
+/** Codes of lost connections. */
+const CONNECTION_LOST: ReadonlySet<string> = new Set([
   "CONNECTION_CLOSED",
   "SEND_FAILED",
   "ECONNRESET",
@@ -66,13 +66,13 @@ const LOST: ReadonlySet<string> = new Set([
   "ERR_STREAM_PREMATURE_CLOSE",
 ])
 
-/** Whether a request did not reach its server, or lost it on the way. */
+/** Whether a request did not reach its server, or lost the connection. */
 export function isUnreached(thrown: unknown): boolean {
-  const { code = "" } = errorPartsOf(thrown)
-  return NEVER_SENT.has(code) || LOST.has(code)
+  const { code = "" } = readErrorParts(thrown)
+  return NEVER_SENT.has(code) || CONNECTION_LOST.has(code)
 }
 
-const LATE: ReadonlySet<string> = new Set([
+const TIMED_OUT: ReadonlySet<string> = new Set([
   "REQUEST_TIMEOUT",
   "ETIMEDOUT",
   "UND_ERR_HEADERS_TIMEOUT",
@@ -87,24 +87,23 @@ const UNSUPPORTED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The `CallError` for whatever an exchange with a server threw; what was thrown is its `cause`.
+ * Converts an exception of an exchange with a server to a `CallError`, with the exception as its `cause`.
  *
- * An abort of our own and a timeout of our own look the same to an SDK: whoever has the signal and the
- * timer asks those first.
+ * The SDK does not distinguish an abort from a timeout of ours: callers check their signal and timer first.
  */
 export function mcpError(thrown: unknown, about: MCPErrorAbout): CallError {
   if (isCallError(thrown)) return thrown
-  const parts = errorPartsOf(thrown)
+  const parts = readErrorParts(thrown)
   const failure = new Failure(about, parts, thrown)
-  // A server that answered in its own words said more than a status can.
-  if (parts.fault !== undefined && parts.status !== 401 && parts.status !== 403) {
-    return failure.answered(parts.fault)
+  // The server's own error is more specific than the HTTP status.
+  if (parts.rpcError !== undefined && parts.status !== 401 && parts.status !== 403) {
+    return failure.answered(parts.rpcError)
   }
   if (parts.status !== undefined) return failure.refused(parts.status)
   return failure.other()
 }
 
-/** The error for a caller that cannot be asked for what a tool needs; `required` as in client capabilities. */
+/** The error for a caller that lacks capabilities a tool needs; `required` in the format of client capabilities. */
 export function capabilityRequired(
   required: Readonly<Record<string, unknown>>,
   message: string,
@@ -116,7 +115,7 @@ export function capabilityRequired(
   })
 }
 
-/** Whether an error is one of `capabilityRequired`, or says the same for a server. */
+/** Whether an error reports missing client capabilities, ours or a server's. */
 export function isCapabilityRequired(
   error: unknown,
 ): error is CallError<"UNAVAILABLE", CapabilityDetails> {
@@ -129,7 +128,7 @@ export function isCapabilityRequired(
   )
 }
 
-/** One failure, told in the words of the exchange it happened in. */
+/** Builds the error of one failed exchange. */
 class Failure {
   readonly #about: MCPErrorAbout
   readonly #parts: ErrorParts
@@ -142,14 +141,14 @@ class Failure {
   }
 
   /** A JSON-RPC error. */
-  answered(fault: JsonRpcFault): CallError {
+  answered(fault: JsonRpcError): CallError {
     const { server, tool, phase } = this.#about
-    const may = this.#mayHaveExecuted && !NOT_BEGUN.has(fault.code)
+    const may = this.#mayHaveExecuted && !NOT_STARTED.has(fault.code)
     const details = { ...fault, server, ...(tool !== undefined && { tool }) }
     if (fault.code === CAPABILITY_CODE) {
       return this.#make(
         "UNAVAILABLE",
-        `${this.#what} needs something of its caller that was not offered: ${fault.message} Answer the server's questions: pass requestInput with the call, or set "elicitation", "sampling" or "roots" for the server.`,
+        `${this.#what} needs a client capability that was not offered: ${fault.message} Answer the server's questions: pass requestInput with the call, or set "elicitation", "sampling" or "roots" for the server.`,
         {
           retryable: false,
           mayHaveExecuted: false,
@@ -164,7 +163,7 @@ class Failure {
     if (phase === "call" && tool !== undefined && isUnknownTool(fault, tool)) {
       return this.#make(
         "OPERATION_NOT_FOUND",
-        `MCP server "${server}" does not know its tool "${tool}" any more: ${fault.message} Refresh its tools.`,
+        `MCP server "${server}" no longer has the tool "${tool}": ${fault.message} Refresh its tools.`,
         { details },
       )
     }
@@ -175,7 +174,7 @@ class Failure {
     )
   }
 
-  /** An HTTP status that is no success. */
+  /** An unsuccessful HTTP status. */
   refused(status: number): CallError {
     const { server, retryAfterMs } = this.#about
     const details = { status, server, ...(this.#parts.scope && { scope: this.#parts.scope }) }
@@ -190,7 +189,7 @@ class Failure {
       case 405:
         return this.#make(
           "UNAVAILABLE",
-          `${answer}: nothing speaks MCP there, or not this way. Check "url"; for an old server set "type" to "sse".`,
+          `${answer}: there is no MCP endpoint for this transport. Check "url"; for an old server set "type" to "sse".`,
           { ...nothing, retryable: false },
         )
       case 413:
@@ -217,14 +216,14 @@ class Failure {
     return this.#make("EXECUTION_ERROR", `${answer}${this.#because}`, nothing)
   }
 
-  /** Everything that is no answer. */
+  /** Every failure without a response. */
   other(): CallError {
     const { name, scope } = this.#parts
     const code = this.#parts.code ?? ""
     const { server } = this.#about
     if (name === "UnauthorizedError") return this.#unauthenticated({ server })
     if (name === "InsufficientScopeError") return this.#denied({ server, ...(scope && { scope }) })
-    if (LATE.has(code) || name === "TimeoutError") {
+    if (TIMED_OUT.has(code) || name === "TimeoutError") {
       return this.#make(
         "TIMEOUT",
         `${this.#what} got no answer in time. Raise "timeout" of the server if it needs longer.`,
@@ -237,11 +236,11 @@ class Failure {
       })
     }
     if (NEVER_SENT.has(code)) return this.#lost("cannot be reached", false)
-    if (LOST.has(code)) return this.#lost("went away", this.#mayHaveExecuted)
+    if (CONNECTION_LOST.has(code)) return this.#lost("went away", this.#mayHaveExecuted)
     if (code === "INVALID_RESULT" || code === "LIST_PAGINATION_EXCEEDED") {
       return this.#make(
         "EXECUTION_ERROR",
-        `${this.#what} was answered with something that is not MCP${this.#because} The server has to be mended.`,
+        `${this.#what} was answered with something that is not MCP${this.#because} The server has to be fixed.`,
         { mayHaveExecuted: this.#mayHaveExecuted, details: { reason: "INVALID_RESULT", server } },
       )
     }
@@ -262,10 +261,10 @@ class Failure {
     const { server, exit, stderrTail } = this.#about
     const ended = exit === undefined ? "" : ` ${endOf(exit)}`
     const tail = stderrTail === undefined ? "" : redactText(stderrTail).trim()
-    const said = tail === "" ? "" : ` It last wrote: ${tail.slice(-800)}`
+    const output = tail === "" ? "" : ` It last wrote: ${tail.slice(-800)}`
     return this.#make(
       "UNAVAILABLE",
-      `${this.#what}: the server ${how}${this.#because}${ended}${said}`,
+      `${this.#what}: the server ${how}${this.#because}${ended}${output}`,
       {
         retryable,
         mayHaveExecuted: may,
@@ -277,7 +276,7 @@ class Failure {
   #unauthenticated(details: Readonly<Record<string, unknown>>): CallError {
     return this.#make(
       "UNAUTHENTICATED",
-      `${this.#what}: the server wants to know who is calling, and the credentials it got, if any, are not good. Set "authProvider", or a header such as "Authorization", for the server.`,
+      `${this.#what}: the server requires authentication, and the credentials it got, if any, are not valid. Set "authProvider", or a header such as "Authorization", for the server.`,
       { details },
     )
   }
@@ -286,7 +285,7 @@ class Failure {
     const scope = details.scope === undefined ? "" : ` It asks for the scope "${details.scope}".`
     return this.#make(
       "ACCESS_DENIED",
-      `${this.#what}: the server does not allow it with these credentials.${scope} Use others, or have them allowed more.`,
+      `${this.#what}: the server does not allow it with these credentials.${scope} Use other credentials, or have their permissions extended.`,
       { details },
     )
   }
@@ -314,7 +313,7 @@ class Failure {
     }
   }
 
-  /** What was said about it, to end a sentence. */
+  /** The reason of the failure, as the end of a sentence. */
   get #because(): string {
     const { message, code } = this.#parts
     const text = redactText(message).trim() || code || ""
@@ -326,21 +325,21 @@ class Failure {
   }
 }
 
-/** Whether a server says that it has no such tool, rather than that its arguments are wrong. */
-function isUnknownTool({ code, message }: JsonRpcFault, tool: string): boolean {
+/** Whether an error means that the tool does not exist, rather than that its arguments are wrong. */
+function isUnknownTool({ code, message }: JsonRpcError, tool: string): boolean {
   if (code === METHOD_NOT_FOUND) return true
   if (code !== INVALID_PARAMS) return false
-  const said = message.replaceAll(/["'`]/g, "").toLowerCase()
+  const text = message.replaceAll(/["'`]/g, "").toLowerCase()
   const name = tool.replaceAll(/["'`]/g, "").toLowerCase()
   const after = [" not found", " is not found", " does not exist", " was not found", " is unknown"]
   const before = ["unknown tool: ", "unknown tool ", "tool not found: ", "no such tool: "]
   return (
-    after.some((words) => said.includes(`tool ${name}${words}`)) ||
-    before.some((words) => said.includes(`${words}${name}`))
+    after.some((words) => text.includes(`tool ${name}${words}`)) ||
+    before.some((words) => text.includes(`${words}${name}`))
   )
 }
 
-function requiredOf({ data }: JsonRpcFault): Readonly<Record<string, unknown>> {
+function requiredOf({ data }: JsonRpcError): Readonly<Record<string, unknown>> {
   const required =
     typeof data === "object" && data !== null
       ? (data as { requiredCapabilities?: unknown }).requiredCapabilities

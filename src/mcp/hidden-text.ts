@@ -1,4 +1,4 @@
-// Characters that a person does not see and a model reads.
+// Invisible characters: people do not see them, but models read them.
 
 import { childPointer } from "../schema/json.ts"
 import type { MCPHiddenText, MCPToolDefinition } from "./model.ts"
@@ -6,12 +6,12 @@ import type { MCPHiddenText, MCPToolDefinition } from "./model.ts"
 const MAX_PLACES = 100
 const MAX_DEPTH = 200
 
-/** The first and last of each range. */
+/** The ranges of invisible characters: first and last code point. */
 const HIDDEN: readonly (readonly [number, number])[] = [
-  // Control characters; tab, line feed and carriage return are taken out below.
+  // Control characters; tab, line feed and carriage return are excluded below.
   [0x00, 0x1f],
   [0x7f, 0x9f],
-  // Soft hyphen, grapheme joiner, fillers and vowels without a shape.
+  // Soft hyphen, grapheme joiner, fillers and invisible vowels.
   [0xad, 0xad],
   [0x34f, 0x34f],
   [0x61c, 0x61c],
@@ -30,39 +30,39 @@ const HIDDEN: readonly (readonly [number, number])[] = [
   [0xffa0, 0xffa0],
   [0xfff9, 0xfffb],
   [0x1d173, 0x1d17a],
-  // Tags, and what is near them: a second alphabet that is never shown.
+  // Tags and neighbours: an alphabet that is never displayed.
   [0xe0000, 0xe0fff],
 ]
 
-const UNSEEN = new RegExp(
+const INVISIBLE = new RegExp(
   `[${HIDDEN.map(([first, last]) => `\\u{${first.toString(16)}}-\\u{${last.toString(16)}}`).join("")}]`,
   "gu",
 )
 const ZWNJ = 0x200c
 const ZWJ = 0x200d
-const PICTURE = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator})$/u
+const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator})$/u
 const KEYCAP = /^[0-9#*]$/
 const JOINING = /^(?:(?!\p{Script=Latin})\p{L}|\p{M})$/u
 const IDEOGRAPH = /^\p{Unified_Ideograph}$/u
 
-/** The places of a definition with characters that nobody sees; at most 100. */
+/** Finds invisible characters in a tool definition; at most 100 places. */
 export function hiddenTextOf(tool: MCPToolDefinition): readonly MCPHiddenText[] {
   const { name, title, description, annotations, inputSchema, outputSchema } = tool
-  const found: MCPHiddenText[] = []
+  const places: MCPHiddenText[] = []
   const parts = { name, title, description, annotations, inputSchema, outputSchema }
-  for (const [key, part] of Object.entries(parts)) visit(part, `/${key}`, 0, found)
-  return found
+  for (const [key, part] of Object.entries(parts)) visit(part, `/${key}`, 0, places)
+  return places
 }
 
-/** A text without the characters that nobody sees; those that shape a script or a picture stay. */
+/** Removes invisible characters from a text, except those that shape letters or emoji. */
 export function withoutHiddenText(text: string): string {
   return mayHide(text) ? sift(text).kept.join("") : text
 }
 
-/** A text in which something visible stands for each character that nobody sees; those that shape a script or a picture stay. */
+/** Replaces each invisible character by the result of `show`, except those that shape letters or emoji. */
 export function showHiddenText(text: string, show: (character: string) => string): string {
   if (!mayHide(text)) return text
-  return text.replaceAll(UNSEEN, (character, offset: number) => {
+  return text.replaceAll(INVISIBLE, (character, offset: number) => {
     const before = beforeOf(text, offset)
     const after = text.codePointAt(offset + character.length)
     const isShape = shapes(
@@ -74,29 +74,29 @@ export function showHiddenText(text: string, show: (character: string) => string
   })
 }
 
-/** The characters of a text that nobody sees, such as `U+200B`, each once. */
+/** The invisible characters of a text, such as `U+200B`, each once. */
 export function hiddenCharacters(text: string): readonly string[] {
   return mayHide(text) ? [...new Set(sift(text).hidden.map(codeName))] : []
 }
 
-function visit(value: unknown, path: string, depth: number, found: MCPHiddenText[]): void {
-  if (found.length >= MAX_PLACES || depth > MAX_DEPTH) return
-  if (typeof value === "string") return note(value, path, found)
+function visit(value: unknown, path: string, depth: number, places: MCPHiddenText[]): void {
+  if (places.length >= MAX_PLACES || depth > MAX_DEPTH) return
+  if (typeof value === "string") return note(value, path, places)
   if (typeof value !== "object" || value === null) return
   for (const [key, item] of Object.entries(value)) {
     const place = childPointer(path, key)
-    // A name of a property is read, too.
-    if (!Array.isArray(value)) note(key, place, found)
-    visit(item, place, depth + 1, found)
+    // Models read property names, too.
+    if (!Array.isArray(value)) note(key, place, places)
+    visit(item, place, depth + 1, places)
   }
 }
 
-function note(text: string, path: string, found: MCPHiddenText[]): void {
+function note(text: string, path: string, places: MCPHiddenText[]): void {
   const characters = hiddenCharacters(text)
-  if (characters.length > 0) found.push({ path, characters })
+  if (characters.length > 0) places.push({ path, characters })
 }
 
-/** Quick, and says yes too often: most texts are plain. */
+/** A quick check with false positives: most texts are plain. */
 function mayHide(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
@@ -105,34 +105,34 @@ function mayHide(text: string): boolean {
   return false
 }
 
-/** Characters that are seen or shape what is, and the others. */
+/** Splits a text into visible (or shaping) and invisible characters. */
 function sift(text: string): { readonly kept: string[]; readonly hidden: string[] } {
   const characters = [...text]
   const kept: string[] = []
   const hidden: string[] = []
   for (const [index, character] of characters.entries()) {
-    // Judged by what was kept: a character that goes holds nothing up.
+    // Decided by the characters kept so far: a removed character must not justify the next.
     const isKept =
-      !isUnseen(character) || shapes(character, kept.at(-1) ?? "", characters[index + 1] ?? "")
+      !isInvisible(character) || shapes(character, kept.at(-1) ?? "", characters[index + 1] ?? "")
     ;(isKept ? kept : hidden).push(character)
   }
   return { kept, hidden }
 }
 
-function isUnseen(character: string): boolean {
+function isInvisible(character: string): boolean {
   const code = character.codePointAt(0) ?? 0
   return !isSpacing(code) && HIDDEN.some(([first, last]) => code >= first && code <= last)
 }
 
-/** Whether a character that is not seen gives its neighbours their shape. */
+/** Whether an invisible character shapes its neighbours. */
 function shapes(character: string, before: string, after: string): boolean {
   const code = character.codePointAt(0) ?? 0
-  // Families and flags are pictures joined together; a selector may stand between.
-  if (code === ZWJ && PICTURE.test(after)) return PICTURE.test(before) || before === "\uFE0F"
+  // Families and flags are joined emoji, possibly with a variation selector between.
+  if (code === ZWJ && EMOJI.test(after)) return EMOJI.test(before) || before === "\uFE0F"
   if (code === ZWJ || code === ZWNJ) {
-    return [before, after].every((letter) => JOINING.test(letter) && !isUnseen(letter))
+    return [before, after].every((letter) => JOINING.test(letter) && !isInvisible(letter))
   }
-  if (code === 0xfe0f || code === 0xfe0e) return PICTURE.test(before) || KEYCAP.test(before)
+  if (code === 0xfe0f || code === 0xfe0e) return EMOJI.test(before) || KEYCAP.test(before)
   return code >= 0xe0100 && code <= 0xe01ef && IDEOGRAPH.test(before)
 }
 

@@ -1,11 +1,11 @@
-// What MCP calls things, in our own words: no type of an SDK is part of a signature of ours.
+// Our own types for MCP: no type of an SDK is part of our signatures.
 
 import type { MCPIcon } from "../core/envelope.ts"
 
 /** Two lifecycles: `initialize` up to 2025-11-25, single requests since 2026-07-28. */
 export type MCPEra = "legacy" | "modern"
 
-/** What a server says a tool does. Hints: nothing is safe because of them. */
+/** A server's hints about a tool. Do not rely on them for safety. */
 export interface MCPToolAnnotations {
   readonly title?: string
   readonly readOnlyHint?: boolean
@@ -14,7 +14,7 @@ export interface MCPToolAnnotations {
   readonly openWorldHint?: boolean
 }
 
-/** A tool as its server defines it, every field as it came. */
+/** A tool as its server defines it, every field as received. */
 export interface MCPToolDefinition {
   readonly name: string
   readonly title?: string
@@ -39,7 +39,7 @@ export interface MCPResourceDefinition {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** What a tool call came back with, before anything was made of it. */
+/** The raw result of a tool call. */
 export interface MCPToolResult {
   readonly content?: unknown
   readonly structuredContent?: unknown
@@ -47,18 +47,18 @@ export interface MCPToolResult {
   readonly _meta?: unknown
 }
 
-/** `_meta.mcp` of an imported operation: where it is from, and the definition for handing on. */
+/** `_meta.mcp` of an imported operation: its server, and the original definition. */
 export interface MCPOrigin {
   /** The namespace: the key in the user's configuration. */
   readonly server: string
   readonly kind: "tool" | "resource" | "resourceTemplate" | "prompt"
-  /** Of a tool: its definition, schemas included, as it came. */
+  /** For a tool: its definition as received, including schemas. */
   readonly tool?: MCPToolDefinition
-  /** SHA-256 of what a model sees of a tool. */
+  /** SHA-256 of the parts of a tool that a model sees. */
   readonly fingerprint?: string
-  /** Characters that nobody sees, in what a model reads: where, and which. */
+  /** Invisible characters in texts that a model reads. */
   readonly hiddenText?: readonly MCPHiddenText[]
-  /** What could not be taken over: a schema that is not checked, and why. */
+  /** What could not be imported, such as an unsupported schema, and why. */
   readonly diagnostics?: readonly string[]
 }
 
@@ -70,5 +70,5 @@ export interface MCPHiddenText {
   readonly characters: readonly string[]
 }
 
-/** The revision that a modern peer speaks. */
+/** The protocol version of the modern era. */
 export const MODERN_VERSION = "2026-07-28"

@@ -1,11 +1,11 @@
 import { sha256Hex } from "../internal/sha256.ts"
 
-// The rules of the registry, `src/core/spec-schemas.ts`, for those who have to keep to them beforehand.
+// The naming rules of the registry (`src/core/spec-schemas.ts`), applied before registration.
 const NAMESPACE = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/
 const MAX_NAMESPACE = 128
 const MAX_NAME = 256
-/** What is kept of a name that has to be changed. */
+/** Maximum length that is kept of a name that has to be changed. */
 const MAX_KEPT = 100
 
 /** Whether a text can be a namespace. */
@@ -26,7 +26,7 @@ export function operationName(text: string, key: string = text): string {
   return isOperationName(text) ? text : suffixedName(text, key)
 }
 
-/** Names for several things: those that would get the same one are told apart by the hash of their key. */
+/** Names several things; those with the same name get the hash of their key appended. */
 export function distinctNames(
   things: readonly { readonly name: string; readonly key: string }[],
 ): readonly string[] {
@@ -37,7 +37,7 @@ export function distinctNames(
   )
 }
 
-/** A namespace that is near a text which is none, to be shown to whoever wrote it. */
+/** Suggests a valid namespace that resembles an invalid one, for messages. */
 export function suggestedNamespace(text: string): string {
   const legal = replaced(text, MAX_NAMESPACE).replace(/[._-]+$/, "")
   return isNamespace(legal.replaceAll(".", "-")) ? legal.replaceAll(".", "-") : "server"

@@ -4,7 +4,7 @@ import type { OpenAPIFS } from "../internal/platform.ts"
 import type { ScannerEntry, ScannerFS } from "../sources/scan/scanner.ts"
 import { importModule } from "./import-module.ts"
 
-/** Node's file system, as the scanner and the readers of documents take it. */
+/** Node's file system for the scanner and the document readers. */
 export const nodeFS: Required<ScannerFS> & OpenAPIFS = {
   readdir,
   cwd: () => process.cwd(),
@@ -19,7 +19,7 @@ export const nodeFS: Required<ScannerFS> & OpenAPIFS = {
 async function* readdir(path: string): AsyncGenerator<ScannerEntry, void, undefined> {
   for await (const entry of await opendir(path)) {
     const isSymlink = entry.isSymbolicLink()
-    // A link is what it leads to; one that leads nowhere is neither.
+    // A link counts as its target; a broken link is neither file nor folder.
     const kind = isSymlink ? await stat(join(path, entry.name)).catch(() => undefined) : entry
     yield {
       name: entry.name,

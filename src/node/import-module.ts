@@ -4,11 +4,11 @@ import { findTsx } from "./tsx.ts"
 export interface ModuleLoaders {
   /** Node's own `import()`. */
   readonly load: (url: string) => Promise<unknown>
-  /** What loads TypeScript for a module; `undefined` when nothing is installed that does. */
+  /** Finds a loader of TypeScript for a module; `undefined` when none is installed. */
   readonly findTypeScript: (url: string) => Promise<((url: string) => Promise<unknown>) | undefined>
 }
 
-/** Errors of Node for a file that it cannot read as JavaScript. */
+/** Error codes of Node for a file that is not JavaScript. */
 const NOT_JAVASCRIPT: ReadonlySet<unknown> = new Set([
   "ERR_UNKNOWN_FILE_EXTENSION",
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
@@ -20,8 +20,8 @@ const nodeLoaders: ModuleLoaders = {
 }
 
 /**
- * Loads a module. TypeScript that Node cannot run goes through the package "tsx" where that is
- * installed, and is an error that says what to do where it is not.
+ * Loads a module. TypeScript that Node cannot run is loaded with the package "tsx" if that is
+ * installed; otherwise the error says what to do.
  */
 export async function importModule(
   url: string,

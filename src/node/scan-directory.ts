@@ -7,7 +7,7 @@ import {
 import { nodeFS } from "./fs.ts"
 
 /**
- * The operations in a folder with their handlers: `registerAll(await scanDirectory("operations"))`.
+ * Loads the operations in a folder with their handlers: `registerAll(await scanDirectory("operations"))`.
  *
  * Takes a path from the working folder, or a URL: `new URL("./operations/", import.meta.url)`. See
  * `scanDefinitions`.

@@ -10,7 +10,7 @@ import type { AnyRegistry } from "../engine/registry.ts"
 import { checkListenAddress } from "../serve/http/guard.ts"
 import type { HTTPMount } from "../serve/http/mounts.ts"
 import { HTTP_OPTIONS, MOUNT_OPTION } from "../serve/http/options.ts"
-import { settlePath } from "../serve/http/mount-path.ts"
+import { normalizePath } from "../serve/http/mount-path.ts"
 import type { HTTPServerOptions } from "../serve/http/options.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
@@ -21,35 +21,35 @@ import { CONNECTION_OPTIONS } from "../serve/websocket/options.ts"
 import type { ServeWebSocketOptions, WebSocketEntrance } from "../serve/websocket/options.ts"
 import { isolatedLogger } from "../internal/notify.ts"
 
-/** How WebSocket clients are served under `/ws`; who they are and what they see is as for requests. */
+/** Options of WebSocket clients under `/ws`. Authentication and exposed operations are those of requests. */
 export type HTTPWebSocketOptions = Omit<ServeWebSocketOptions, WebSocketEntrance>
 
-/** Options of `serveHTTP`; those of `toHTTP` only where it is given a registry. */
+/** Options of `serveHTTP`; those of `toHTTP` only if you pass a registry. */
 export interface ServeHTTPOptions extends HTTPServerOptions {
-  /** 0 for any; 3000. */
+  /** 0 for any free port; default: 3000. */
   readonly port?: number | undefined
-  /** 127.0.0.1. Any other than a loopback needs `auth` or `authenticate`. */
+  /** Default: 127.0.0.1. Any address other than a loopback needs `auth` or `authenticate`. */
   readonly host?: string | undefined
-  /** A server of yours, instead of a port: start and close it yourself. */
+  /** Your own server instead of a port: start and close it yourself. */
   readonly server?: Server | undefined
   /**
-   * WebSocket clients under `/ws`, which needs the package `ws`. By default on where that is installed, with a
-   * warning where it is not.
+   * WebSocket clients under `/ws`, which needs the package `ws`. By default on if that is installed, with a
+   * warning if it is not.
    */
   readonly websocket?: boolean | HTTPWebSocketOptions | undefined
-  /** Answers under `/mcp`, after the base path, for the callers that this server authenticates. It stays yours: close it yourself. */
+  /** Answers under `/mcp`, after the base path, for the callers that this server authenticates. Close it yourself. */
   readonly mcp?: HTTPMount | undefined
-  /** Drain and end when the process is told to, such as `["SIGTERM", "SIGINT"]`; `true` for these. */
+  /** Signals that drain and close the server, such as `["SIGTERM", "SIGINT"]`; `true` for these. */
   readonly signals?: boolean | readonly NodeJS.Signals[] | undefined
-  /** Milliseconds in which a request has to be there, with its body; 30,000. */
+  /** Milliseconds in which a request must arrive, with its body; default: 30,000. */
   readonly requestTimeout?: number | undefined
-  /** Bytes of all headers of a request; 16 KiB. */
+  /** Maximum size of all headers of a request, in bytes; default: 16 KiB. */
   readonly maxHeaderBytes?: number | undefined
-  /** Milliseconds that a connection is kept on which nothing is asked for; 5,000. */
+  /** Milliseconds that an idle connection is kept; default: 5,000. */
   readonly keepAliveTimeout?: number | undefined
 }
 
-/** What may also be said of an API that `toHTTP` made. */
+/** Options that also apply to an API created with `toHTTP`. */
 const LISTEN_OPTIONS: OptionsSchema<
   Omit<ServeHTTPOptions, Exclude<keyof HTTPServerOptions, "logger" | "clock">>
 > = {
@@ -76,15 +76,15 @@ export const SERVE_HTTP_OPTIONS: OptionsSchema<ServeHTTPOptions> = {
   ...LISTEN_OPTIONS,
 }
 
-/** An API that listens. */
+/** A listening HTTP API. */
 export interface ServedHTTP extends AsyncDisposable {
-  /** Where it is, base path included; of a server of yours, once that listens. */
+  /** URL with the base path; with your own server, available once that listens. */
   readonly url: string
-  /** Takes nothing new, waits for what runs, closes connections. Twice is fine. */
+  /** Refuses new requests, waits for running ones, closes connections. Calling it twice is fine. */
   close(): Promise<void>
 }
 
-/** Opens a port for a registry, or for what `toHTTP` made of it. */
+/** Serves a registry, or an API created with `toHTTP`, on a port. */
 export async function serveHTTP(
   source: AnyRegistry | HTTPServer,
   options: ServeHTTPOptions = {},
@@ -111,22 +111,24 @@ export async function serveHTTP(
 
 function apiOf(source: AnyRegistry | HTTPServer, options: ServeHTTPOptions): HTTPServer {
   const names = Object.keys(LISTEN_OPTIONS)
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const definedOptions = Object.entries(options).filter(([, value]) => value !== undefined)
   const { mcp } = options
   if ("inner" in source) {
-    const [late] = given.find(([name]) => name === "mcp" || !names.includes(name)) ?? []
+    const [late] = definedOptions.find(([name]) => name === "mcp" || !names.includes(name)) ?? []
     if (late === undefined) return source
     const place = late === "mcp" ? `toHTTP, as mounts: { "/mcp": server }` : "toHTTP"
     throw new TypeError(`serveHTTP(api, options): give ${late} to ${place}.`)
   }
   const { logger, clock } = options
-  const own: HTTPServerOptions = Object.fromEntries(given.filter(([name]) => !names.includes(name)))
-  const path = `${settlePath("basePath", own.basePath ?? "")}/mcp`
+  const own: HTTPServerOptions = Object.fromEntries(
+    definedOptions.filter(([name]) => !names.includes(name)),
+  )
+  const path = `${normalizePath("basePath", own.basePath ?? "")}/mcp`
   const mounts = mcp === undefined ? own.mounts : { [path]: mcp, ...own.mounts }
   return toHTTP(source, { ...own, mounts, logger, clock })
 }
 
-/** Limits without which one client that sends a byte now and then holds its connection for minutes. */
+/** Creates a server with time limits; otherwise a client that sends a byte now and then holds a connection for minutes. */
 function createOwn(options: ServeHTTPOptions): Server {
   const { requestTimeout = 30_000, maxHeaderBytes = 16 * 1024, keepAliveTimeout = 5000 } = options
   const server = createServer({
@@ -161,7 +163,7 @@ async function openSockets(
       accounts: guard.accounts,
     })
   } catch (error) {
-    // An API without WebSockets is one too, where they were not asked for.
+    // Without `ws` the API is still served, unless WebSockets were requested.
     if (websocket !== undefined || !(error instanceof MissingPackage)) throw error
     const used = isolatedLogger(logger ?? options.logger)
     used.warn(`WebSocket clients cannot connect: ${error.message}, or set websocket: false.`)
@@ -238,7 +240,7 @@ class Served implements ServedHTTP {
       this.#sockets.handleUpgrade(request, socket, head)
       return
     }
-    // Other listeners of a server of yours may want it.
+    // On your own server another listener may take the upgrade.
     if (this.#options.server !== undefined) return
     socket.on("error", () => socket.destroy())
     socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
@@ -249,7 +251,7 @@ class Served implements ServedHTTP {
     this.close().catch((error: unknown) => logger.error("Closing failed", { error }))
   }
 
-  /** Ports go last: until everything has been answered, clients are told that this is not ready. */
+  /** Closes the port last: until all requests are answered, `/readyz` reports "not ready". */
   async #close(): Promise<void> {
     for (const signal of this.#signals) process.off(signal, this.#onSignal)
     const server = this.#server
@@ -259,14 +261,14 @@ class Served implements ServedHTTP {
     if (this.#options.server !== undefined || !server.listening) return
     const closed = closedServer(server)
     server.closeIdleConnections()
-    await Promise.race([closed, moment(200)])
+    await Promise.race([closed, delay(200)])
     server.closeAllConnections()
     await closed
   }
 }
 
-/** Answers that were just given get the time to leave. */
-function moment(milliseconds: number): Promise<void> {
+/** Gives answers that were just written time to leave the process. */
+function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds).unref()
   })

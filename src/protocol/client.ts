@@ -25,7 +25,7 @@ import type { RegisteredOperations } from "../core/types.ts"
 export type OperationsOf<TRegistry> =
   TRegistry extends OperationRegistry<infer TOperations> ? TOperations : RegisteredOperations
 
-/** The calls of a client that are no namespaces. */
+/** The methods of a client; every other property is a namespace. */
 export interface ClientCalls<TOperations> extends AsyncDisposable {
   call<const TId extends OperationId<TOperations>>(
     this: Executable<TOperations, TId>,
@@ -37,7 +37,7 @@ export interface ClientCalls<TOperations> extends AsyncDisposable {
     id: TId,
     ...args: CallArguments<TOperations, TId, PendingOptions>
   ): PendingSubscription<OutputFor<TOperations, TId>>
-  /** Ends what is pending, and closes the link. */
+  /** Ends pending calls and streams, and closes the link. */
   close(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ type ClientNamespace<TOperations, TNamespace extends string> = {
 }
 
 /**
- * The namespaces where nothing is known statically: any namespace, any name.
+ * The namespaces of an untyped client: any namespace, any name.
  *
  * They are `any` because of `noUncheckedIndexedAccess`: it makes every other type possibly `undefined`, and
  * `client.task.create()` an error, though a client has a function for every name. `client.call` gives `unknown`.
@@ -77,7 +77,7 @@ export type Client<TOperations> = ClientCalls<TOperations> &
 /**
  * A client for a registry behind a link, typed like it: `createClient<typeof registry>(transport)`.
  *
- * It asks the peer for nothing beforehand, and works in browsers.
+ * It sends nothing before the first call, and works in browsers.
  */
 export function createClient<TRegistry = OperationRegistry>(
   link: CallLink,
@@ -99,9 +99,11 @@ export function createClient<TRegistry = OperationRegistry>(
       if (typeof key === "symbol" || Object.hasOwn(target, key)) return Reflect.get(target, key)
       // Not a promise: `await client` gives the client.
       if (key === "then") return undefined
-      let found = namespaces.get(key)
-      if (found === undefined) namespaces.set(key, (found = namespaceOf(map, streams, key)))
-      return found
+      let namespace = namespaces.get(key)
+      if (namespace === undefined) {
+        namespaces.set(key, (namespace = namespaceOf(map, streams, key)))
+      }
+      return namespace
     },
   }) as unknown as Client<OperationsOf<TRegistry>>
 }
@@ -122,8 +124,8 @@ function namespaceOf(map: PendingRequestMap, streams: Set<string>, namespace: st
 /**
  * A promise of the result that can be iterated as well: only the peer knows which one it is.
  *
- * The call is made at once, with the input as it is now. The peer refuses it without harm if this is a
- * subscription; then it is known, and the next one is opened as a stream right away.
+ * The call is made at once, with the input as it is now. If the operation is a subscription, the peer refuses the
+ * call without running it; from then on the operation is opened as a stream right away.
  */
 function callOrStream(
   map: PendingRequestMap,
@@ -135,7 +137,7 @@ function callOrStream(
   const call = startCall(endpointOf(map), id, input, options, ({ code }, isAnswer) => {
     if (isAnswer && code === "INVALID_OPERATION_TYPE") streams.add(id)
     if (isAnswer && !OF_EITHER.has(code)) return
-    // A stream that nobody has read is not missed. Whoever awaits the call still gets its error.
+    // Nobody may have awaited the call, if it was meant as a stream. Whoever awaits it still gets its error.
     queueMicrotask(() => void call.catch(() => undefined))
   }) as ClientCall
   const lazy = new LazyStream(call, map, id, input, options)
@@ -148,7 +150,7 @@ function callOrStream(
   return Object.setPrototypeOf(call, ITERABLE)
 }
 
-/** Answers that a call may get as well as a stream that nobody has read. */
+/** Codes that say nothing about whether a call or an unread stream was meant. */
 const OF_EITHER: ReadonlySet<string> = new Set([
   "INVALID_OPERATION_TYPE",
   "ABORTED",
@@ -158,7 +160,7 @@ const OF_EITHER: ReadonlySet<string> = new Set([
   "RATE_LIMITED",
 ])
 
-/** The stream that a call is when somebody iterates it. */
+/** Opens the stream when a call is iterated. */
 class LazyStream {
   stream: PendingSubscription | undefined
   readonly #call: PendingResponse
@@ -184,7 +186,7 @@ class LazyStream {
   open(): PendingSubscription {
     if (this.stream === undefined) {
       this.stream = this.#map.subscribe(this.#id, this.#input, this.#options)
-      // Nobody waits for the call any more, whatever becomes of it.
+      // The outcome of the call is irrelevant now.
       this.#call.catch(() => undefined)
     }
     return this.stream
@@ -196,7 +198,7 @@ const STREAM = Symbol("stream")
 /** A call of a client, and the stream that it may turn out to be. */
 type ClientCall = PendingResponse & { abort: (reason?: string) => void; [STREAM]: LazyStream }
 
-/** What all calls of clients have besides what promises have. Properties of their own would cost each of them. */
+/** The prototype of client calls: a promise that can be iterated. Shared, because own properties cost memory per call. */
 const ITERABLE: object = Object.create(Promise.prototype, {
   [Symbol.asyncIterator]: {
     value(this: ClientCall) {

@@ -7,34 +7,34 @@ import { errorEvent } from "../core/error-event.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { reasonOf } from "../internal/describe.ts"
-import type { Transport, TransportPeer } from "./transport.ts"
+import type { CallFate, Transport, TransportPeer } from "./transport.ts"
 import type { Deliverer } from "./links.ts"
 import { PendingTable } from "./pending/table.ts"
 import type { Pending, Served } from "./pending/table.ts"
 
-/** Takes the requests that arrive. */
+/** Handles incoming requests. */
 export interface RequestHandler {
-  /** It refuses whatever comes. */
+  /** All further requests are refused. */
   readonly isClosed: boolean
   requested(event: CallRequestedEvent, peer?: TransportPeer): void
-  /** Ends what runs, and says so. */
+  /** Ends running requests, and notifies their callers. */
   close(): void
 }
 
-/** The defaults that are settled for an endpoint. */
+/** The settings of an endpoint, defaults filled in. */
 export interface EndpointSettings {
   readonly clock: Clock
   readonly logger: Logger
-  /** Milliseconds a call may take when nobody says otherwise. */
+  /** Default timeout of a call, in milliseconds. */
   readonly timeout: number
-  /** Items of a stream that may be on their way. */
+  /** Stream items that may be in flight. */
   readonly window: number
 }
 
 /**
- * One side of a link: what it waits for, what it works on, and which event belongs to which.
+ * One side of a link: its pending requests, the requests that it serves, and the dispatch of events to both.
  *
- * Requests are found by their id in a table, whatever their number.
+ * Looking up a request takes constant time, however many there are.
  */
 export class Endpoint implements Deliverer {
   readonly settings: EndpointSettings
@@ -42,15 +42,15 @@ export class Endpoint implements Deliverer {
   readonly deadlines: Deadlines
   readonly pending: PendingTable = new PendingTable()
   readonly served: Map<string, Served> = new Map()
-  /** Told when the peer is gone, and when it is back. */
+  /** Notified when the peer is lost, and when it is back. */
   readonly watchers: Set<(state: "lost" | "restored") => void> = new Set()
   server: RequestHandler | undefined
-  /** The request that is being sent: a side that is its own peer finds it here. */
+  /** The request that is being sent: a loopback server finds it here. */
   sending: Pending | undefined
-  /** Events that arrived and were none. */
+  /** The number of invalid events that arrived. */
   dropped = 0
   isClosed = false
-  /** The peer is gone: what it wanted is being stopped, and nothing of it is started. */
+  /** The peer is gone: its requests are being stopped, and none is started. */
   isEnding = false
 
   constructor(link: Transport, settings: EndpointSettings) {
@@ -60,7 +60,7 @@ export class Endpoint implements Deliverer {
     link.open(this)
   }
 
-  /** Claims of the peer count. */
+  /** Identities that the peer claims are accepted. */
   get isTrusted(): boolean {
     return this.link.isLocal === true || this.link.isTrusted === true
   }
@@ -73,7 +73,7 @@ export class Endpoint implements Deliverer {
     this.dropped++
     if (this.dropped > 1) return
     this.settings.logger.warn(
-      "An event that does not fit CallEventSchema was dropped. Further ones are counted only",
+      "An event that does not match CallEventSchema was dropped. Further ones are only counted",
       { event: describe(event) },
     )
   }
@@ -82,7 +82,7 @@ export class Endpoint implements Deliverer {
     try {
       this.#deliver(event, peer)
     } catch (error) {
-      // Whatever a listener of one request does, the others go on.
+      // A listener that throws must not affect other requests.
       const { type, requestId } = event
       this.settings.logger.error("An event could not be handled", { type, requestId, error })
     }
@@ -133,7 +133,7 @@ export class Endpoint implements Deliverer {
         refusal(error.code, `"${operationId}" got no answer: ${error.message}`, {
           operationId,
           requestId,
-          mayHaveExecuted: this.link.fateOf?.(requestId)?.mayHaveExecuted ?? true,
+          mayHaveExecuted: this.deliveryStatus(requestId)?.mayHaveExecuted ?? true,
           retryable: false,
           cause: error,
         }),
@@ -146,8 +146,16 @@ export class Endpoint implements Deliverer {
     for (const watch of this.watchers) watch("restored")
   }
 
-  /** Sends an event of which nobody waits for the outcome: that the caller left, or credit. */
-  tell(event: CallEvent): void {
+  /** What the link knows of a request without an answer. Links from before `deliveryStatus` have `fateOf`. */
+  deliveryStatus(requestId: string): CallFate | undefined {
+    const { link } = this
+    return link.deliveryStatus === undefined
+      ? link.fateOf?.(requestId)
+      : link.deliveryStatus(requestId)
+  }
+
+  /** Sends an event whose delivery nobody waits for, such as an abort or credit. A failure is only logged. */
+  trySend(event: CallEvent): void {
     try {
       this.link.send(event)
     } catch (error) {
@@ -159,12 +167,12 @@ export class Endpoint implements Deliverer {
   async close(): Promise<void> {
     if (this.isClosed) return
     this.isClosed = true
-    // First what this side waits for: where it is its own peer, that also ends the work.
+    // Pending requests first: on a loopback link that also ends the requests that are served.
     for (const pending of this.pending.all()) pending.abort(CLOSED)
     this.server?.close()
     for (const [requestId, served] of [...this.served]) {
       served.abort(CLOSED)
-      this.tell({ type: "call.aborted", requestId, reason: CLOSED })
+      this.trySend({ type: "call.aborted", requestId, reason: CLOSED })
     }
     this.deadlines.close(() => undefined)
     this.watchers.clear()
@@ -185,19 +193,19 @@ export class Endpoint implements Deliverer {
     )
   }
 
-  /** A result did not leave: the caller hears why, and the work stops. */
+  /** A result could not be sent: reports that to the caller, and stops the handler. */
   #answerFailed(event: CallRespondedEvent, error: CallError): void {
     const { requestId } = event
     this.served.get(requestId)?.abort(error.message)
-    this.tell(errorEvent(requestId, error))
+    this.trySend(errorEvent(requestId, error))
   }
 }
 
 const CLOSED = "The call protocol was closed."
-/** Why a handler stops whose caller gave no reason. */
+/** The default reason for stopping a handler. */
 export const CALLER_LEFT = "The caller left."
 
-/** The error for whatever a transport threw instead of sending. */
+/** Turns what a transport threw into a `CallError`. */
 export function sendFailure(thrown: unknown, operationId: string, requestId: string): CallError {
   if (isCallError(thrown)) return thrown
   return refusal("UNAVAILABLE", `"${operationId}" could not be sent: ${reasonOf(thrown)}`, {
@@ -216,7 +224,7 @@ function isSound(event: unknown): event is CallEvent {
   }
 }
 
-/** What a log may say of something unknown: its type and fields, no values. */
+/** Describes an invalid event for the log: its type and fields, no values. */
 function describe(event: unknown): string {
   if (typeof event !== "object" || event === null) return typeof event
   try {

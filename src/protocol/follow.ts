@@ -8,9 +8,9 @@ import type { ServiceChange } from "./services.ts"
 type Load = (ids?: readonly string[]) => Promise<AnyOperation[]>
 
 /**
- * Registers a peer's operations and follows its changes, also after the peer was lost and came back.
+ * Registers a peer's operations and follows its changes, also after a reconnect.
  *
- * Rejects when the first registration fails. Gives what stops it and takes the operations out again.
+ * Rejects when the first registration fails. Returns a function that stops following and unregisters the operations.
  */
 export async function followPeer(
   map: PendingRequestMap,
@@ -33,12 +33,12 @@ class Follower {
   readonly #registry: AnyRegistry
   readonly #load: Load
   readonly #localId: (id: string) => string
-  /** What came from the peer, by its id here. */
+  /** Local ids of the operations that came from the peer. */
   readonly #owned = new Set<string>()
   #stream: PendingSubscription | undefined
   #isStopped = false
   readonly #watch = (state: "lost" | "restored"): void => {
-    if (state === "restored") void this.#again()
+    if (state === "restored") void this.#reopen()
   }
 
   constructor(
@@ -66,7 +66,7 @@ class Follower {
     this.#owned.clear()
   }
 
-  /** Listens first and lists then, so that nothing falls in between. */
+  /** Subscribes before it lists, so that no change is missed in between. */
   async #open(isFirst: boolean): Promise<void> {
     const stream = this.#map.subscribe("services.changes")
     this.#stream = stream
@@ -76,19 +76,19 @@ class Follower {
       this.#registry.registerAll(operations)
       for (const operation of operations) this.#owned.add(idOf(operation))
     } else {
-      this.#settle(operations)
+      this.#synchronize(operations)
     }
-    // Ends with the stream; what ends it is seen by everyone who calls.
+    // Ends with the stream. Whoever calls sees what ended it.
     void this.#follow(stream)
   }
 
-  async #again(): Promise<void> {
+  async #reopen(): Promise<void> {
     if (this.#isStopped) return
     try {
       await this.#stream?.return()
       await this.#open(false)
     } catch (error) {
-      this.#log("The operations of a peer that came back could not be listed", { error })
+      this.#log("The operations of a peer could not be listed after a reconnect", { error })
     }
   }
 
@@ -97,19 +97,19 @@ class Follower {
       for await (const { data } of stream) {
         if (this.#isStopped) return
         await this.#apply(data as ServiceChange).catch((error: unknown) => {
-          // The next change may find the peer again; until then what is known stays.
-          this.#log("A change of a peer could not be read", { error })
+          // The next change may succeed; until then the registered operations stay.
+          this.#log("A change of a peer's operations could not be read", { error })
         })
       }
     } catch (error) {
-      // The peer is gone, which whoever calls hears of; it is followed again when it is back.
+      // The peer is gone, as callers see from their errors. Following resumes when it is back.
       endpointOf(this.#map).settings.logger.debug("A peer is no longer followed", { error })
     }
   }
 
   async #apply(change: ServiceChange): Promise<void> {
     if (!("id" in change)) {
-      if (change.type === "reset") this.#settle(await this.#load())
+      if (change.type === "reset") this.#synchronize(await this.#load())
       return
     }
     const id = this.#localId(change.id)
@@ -119,8 +119,8 @@ class Follower {
     else this.#add(operation)
   }
 
-  /** Makes what is registered be what the peer has. */
-  #settle(operations: readonly AnyOperation[]): void {
+  /** Registers and unregisters operations until they match the peer's. */
+  #synchronize(operations: readonly AnyOperation[]): void {
     if (this.#isStopped) return
     const ids = new Set(operations.map(idOf))
     for (const id of [...this.#owned]) if (!ids.has(id)) this.#remove(id)

@@ -15,21 +15,21 @@ import { OperationSpecSchema } from "../core/spec-schemas.ts"
 import type { CredentialContext, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 
-const PAGE = 500
-// More than any registry has, and a bound for a peer that never stops.
-const MOST_OPERATIONS = 1_000_000
+const PAGE_SIZE = 500
+// A bound for a peer whose list never ends; no registry has as many.
+const MAX_OPERATIONS = 1_000_000
 
 /** Which of a peer's operations to import, and under which names. */
 export interface FromCallOptions {
   /** Puts a namespace in front: `task.create` becomes `peer.task.create`. */
   readonly namespace?: string | undefined
-  /** Imports only those for which it says so. It is given the peer's own spec. */
+  /** Imports only operations for which it returns `true`. It receives the peer's own spec. */
   readonly filter?: ((spec: OperationSpec) => boolean) | undefined
-  /** Registers what is found, and keeps it in step with the peer: `attach` at once. */
+  /** Registers the operations, and follows the peer's changes, like `attach`. */
   readonly registry?: AnyRegistry | undefined
   /**
-   * The link that a call goes over, for peers that know callers by their connections; the link of the
-   * import where it returns none. Whoever opened these links closes them.
+   * Chooses the link of a call, for peers that identify callers by their connections. If it returns none, the
+   * link of the import is used. You close the links that you open.
    */
   readonly linkFor?:
     | ((context: CredentialContext) => CallLink | undefined | Promise<CallLink | undefined>)
@@ -51,8 +51,8 @@ export const FROM_CALL_OPTIONS: OptionsSchema<FromCallOptions> = {
 /** A peer's operations as definitions: for `registerAll`, or for `attach`. */
 export interface RemoteOperations extends Array<AnyOperation>, AsyncDisposable {
   /**
-   * Registers them, and keeps a registry in step: what the peer adds, replaces or removes. Gives what
-   * stops that and takes them out again.
+   * Registers them, and follows the peer: what it adds, replaces or removes. Returns a function that stops
+   * following and unregisters them.
    */
   attach(registry: AnyRegistry): Promise<() => Promise<void>>
   /** Detaches from every registry. The link stays open. */
@@ -60,9 +60,9 @@ export interface RemoteOperations extends Array<AnyOperation>, AsyncDisposable {
 }
 
 /**
- * Imports the operations of the registry behind a link that this side may call.
+ * Imports the operations of the registry behind a link, as far as this side may call them.
  *
- * Calls are forwarded with their deadline and signal; envelopes keep the `meta` of their origin, errors their
+ * Calls are forwardedOptions with their deadline and signal; envelopes keep the `meta` of their origin, errors their
  * code. While the peer is gone they fail with `UNAVAILABLE`.
  */
 export async function fromCall(
@@ -95,7 +95,7 @@ export async function fromCall(
   return operations
 }
 
-/** The id an operation of the peer has here. */
+/** The local id of a peer's operation. */
 function localId(id: string, namespace: string | undefined): string {
   return namespace === undefined ? id : `${namespace}.${id}`
 }
@@ -106,21 +106,21 @@ async function loadAll(
   ids: readonly string[] | undefined,
 ): Promise<AnyOperation[]> {
   const { namespace, filter, signal } = options
-  const found: OperationSpec[] = []
+  const all: OperationSpec[] = []
   let wanted = ids ?? (await listIds(map, signal))
   while (wanted.length > 0) {
-    const [now, later] = [wanted.slice(0, PAGE), wanted.slice(PAGE)]
+    const [now, later] = [wanted.slice(0, PAGE_SIZE), wanted.slice(PAGE_SIZE)]
     const { data } = await map.call("services.schema", { ids: now }, { signal })
     const { specs, rest } = (data ?? {}) as { specs?: unknown; rest?: unknown }
     if (!isListOf(specs, "object") || !isListOf(rest, "string")) throw unreadable("services.schema")
-    // A peer that gives nothing and still has some would be asked for ever.
+    // Otherwise a peer that makes no progress would be asked for ever.
     if (rest.length >= now.length) throw unreadable("services.schema")
-    found.push(...specs.map((spec) => specOf(spec as OperationSpec)))
+    all.push(...specs.map((spec) => pickSpecFields(spec as OperationSpec)))
     wanted = [...(rest as string[]), ...later]
   }
-  return found
+  return all
     .filter((spec) => filter === undefined || filter(spec))
-    .map((spec) => forwarding(map, spec, namespace, options.linkFor))
+    .map((spec) => createForwarder(map, spec, namespace, options.linkFor))
 }
 
 async function listIds(
@@ -135,18 +135,18 @@ async function listIds(
     const more = page.operations.map((entry) => (entry as ServiceEntry).id)
     if (!isListOf(more, "string")) throw unreadable("services.list")
     ids.push(...more)
-    if (ids.length > MOST_OPERATIONS) throw tooMany()
+    if (ids.length > MAX_OPERATIONS) throw tooMany()
     hasMore = page.hasMore === true && more.length > 0
   }
   // Versions that are served side by side have one id.
   return [...new Set(ids)]
 }
 
-/** Of what a peer says, only what a spec is made of: how it is run is decided here. */
-function specOf(given: OperationSpec): OperationSpec {
-  const known = Object.keys(OperationSpecSchema["properties"] as object)
+/** Picks the fields of a spec; a peer must not decide how its operations run here. */
+function pickSpecFields(spec: OperationSpec): OperationSpec {
+  const fields = Object.keys(OperationSpecSchema["properties"] as object)
   return Object.fromEntries(
-    Object.entries(given).filter(([key]) => known.includes(key)),
+    Object.entries(spec).filter(([key]) => fields.includes(key)),
   ) as unknown as OperationSpec
 }
 
@@ -157,7 +157,7 @@ function isListOf(value: unknown, type: "object" | "string"): value is unknown[]
 function unreadable(operationId: string): CallError {
   return refusal(
     "EXECUTION_ERROR",
-    `The peer's operations were not imported: its "${operationId}" answered with something else. Is it served by serveCalls()?`,
+    `The peer's operations were not imported: the answer of "${operationId}" is invalid. Is the peer served by serveCalls()?`,
     { operationId },
   )
 }
@@ -165,12 +165,12 @@ function unreadable(operationId: string): CallError {
 function tooMany(): CallError {
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `The peer's operations were not imported: it lists more than ${MOST_OPERATIONS}.`,
+    `The peer's operations were not imported: it lists more than ${MAX_OPERATIONS}.`,
     { operationId: "services.list" },
   )
 }
 
-function forwarding(
+function createForwarder(
   map: PendingRequestMap,
   spec: OperationSpec,
   namespace: string | undefined,
@@ -179,7 +179,7 @@ function forwarding(
   const id = `${spec.namespace}.${spec.name}`
   const version = endpointOf(map).link.hasVersions === true ? spec.version : undefined
   const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
-    forwarded(context, signal, version)
+    forwardedOptions(context, signal, version)
   const named = namespace === undefined ? spec : { ...spec, namespace, name: id }
   const mapFor = async ({ identity, signal }: OperationContext): Promise<PendingRequestMap> => {
     const operationId = localId(id, namespace)
@@ -209,7 +209,7 @@ function forwarding(
         const own = linkFor === undefined ? map : await mapFor(context)
         return await own.call(id, input, about(context, lightSignal(context)))
       } catch (error) {
-        // Asking again cannot do harm, and may find the peer back.
+        // Retrying is harmless, and the peer may be back.
         throw isIdempotent && isCallError(error, "UNAVAILABLE") ? retryable(error) : error
       }
     },
@@ -222,7 +222,7 @@ function retryable(error: CallError): CallError {
   return refusal(code, message, about)
 }
 
-function forwarded(
+function forwardedOptions(
   context: OperationContext,
   signal: AbortSignal | undefined,
   version: string | undefined,

@@ -1,12 +1,12 @@
 import type { CallEvent } from "../core/events.ts"
 import type { Transport, TransportReceiver } from "./transport.ts"
 
-/** What takes events that are known to be sound. */
+/** Receives events that are known to be valid. */
 export interface Deliverer extends TransportReceiver {
   deliver(event: CallEvent): void
 }
 
-/** A map that is its own peer: what it sends it receives. */
+/** A link from a map to itself: it receives what it sends. */
 export class LoopbackLink implements Transport {
   readonly isLocal = true
   #receiver: Deliverer | undefined
@@ -15,7 +15,7 @@ export class LoopbackLink implements Transport {
     this.#receiver = receiver as Deliverer
   }
 
-  // The library's own events: there is nothing to check.
+  // Events of our own need no validation.
   send(event: CallEvent): void {
     this.#receiver?.deliver(event)
   }
@@ -36,7 +36,7 @@ const TYPES = Object.keys({
   "call.credit": true,
 } satisfies Record<CallEvent["type"], true>)
 
-/** Events of the platform on a target that others may use as well. */
+/** A link over DOM events on a target, which others may use as well. */
 export class EventTargetLink implements Transport {
   readonly isLocal = true
   readonly #target: EventTarget

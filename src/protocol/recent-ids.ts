@@ -1,18 +1,18 @@
-const MOST = 10_000
+const MAX_IDS = 10_000
 
 /**
- * Ids that were seen not long ago, for links on which a request may arrive twice.
+ * Recently seen ids, for links on which a request may arrive twice.
  *
- * Two generations: when the newer one is full the older one is let go, so that memory is bounded.
+ * Two generations bound the memory: when the newer one is full, the older one is dropped.
  */
 export class RecentIds {
   #newer = new Set<string>()
   #older = new Set<string>()
 
-  /** Whether the id is new; from then on it is not. */
+  /** Remembers an id; returns whether it was new. */
   remember(id: string): boolean {
     if (this.#newer.has(id) || this.#older.has(id)) return false
-    if (this.#newer.size >= MOST) {
+    if (this.#newer.size >= MAX_IDS) {
       this.#older = this.#newer
       this.#newer = new Set()
     }

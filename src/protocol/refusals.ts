@@ -3,7 +3,7 @@ import type { CallError } from "../core/errors.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import type { Identity, OperationSpec } from "../core/types.ts"
 
-// What callers are told of requests that were not run, or not to their end.
+// Errors for requests that were not run, or were ended early.
 
 export function missing(
   registry: AnyRegistry,

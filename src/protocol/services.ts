@@ -19,22 +19,22 @@ export type ServiceChange =
   | { readonly type: "ready" | "reset" }
   | { readonly type: RegistryChange["type"]; readonly id: string }
 
-const PAGE = 500
+const PAGE_SIZE = 500
 // Specs travel in pieces that fit any transport's frames.
-const PIECE = 256 * 1024
-const MOST_CHANGES = 1000
+const MAX_PIECE_LENGTH = 256 * 1024
+const MAX_CHANGES = 1000
 
 const services = new WeakMap<AnyRegistry, OperationRegistry>()
 
-/** The operations that every served registry has: what there is, how it is called, what changes. */
+/** The built-in operations of every served registry: `services.list`, `services.schema`, `services.changes`. */
 export function servicesOf(registry: AnyRegistry): OperationRegistry {
-  let found = services.get(registry)
-  if (found === undefined) {
-    found = new OperationRegistry({ normalize: "off", output: "off" })
-    found.registerAll([listOf(registry), schemaOf(registry), changesOf(registry)])
-    services.set(registry, found)
+  let builtIns = services.get(registry)
+  if (builtIns === undefined) {
+    builtIns = new OperationRegistry({ normalize: "off", output: "off" })
+    builtIns.registerAll([listOf(registry), schemaOf(registry), changesOf(registry)])
+    services.set(registry, builtIns)
   }
-  return found
+  return builtIns
 }
 
 function listOf(registry: AnyRegistry): AnyOperation {
@@ -46,11 +46,11 @@ function listOf(registry: AnyRegistry): AnyOperation {
       type: "object",
       properties: {
         after: { type: "string" },
-        limit: { type: "integer", minimum: 1, maximum: PAGE },
+        limit: { type: "integer", minimum: 1, maximum: PAGE_SIZE },
       },
     },
     (input, { identity }) => {
-      const { after = "", limit = PAGE } = (input ?? {}) as { after?: string; limit?: number }
+      const { after = "", limit = PAGE_SIZE } = (input ?? {}) as { after?: string; limit?: number }
       const ids = registry
         .getAllSpecs()
         .filter((spec) => isVisible(spec, identity))
@@ -67,10 +67,10 @@ function schemaOf(registry: AnyRegistry): AnyOperation {
   return builtIn(
     "schema",
     "query",
-    "Gives the specs of operations by their ids",
+    "Returns the specs of operations by their ids",
     {
       type: "object",
-      properties: { ids: { type: "array", items: { type: "string" }, maxItems: PAGE } },
+      properties: { ids: { type: "array", items: { type: "string" }, maxItems: PAGE_SIZE } },
       required: ["ids"],
     },
     (input, { identity }) => {
@@ -81,7 +81,7 @@ function schemaOf(registry: AnyRegistry): AnyOperation {
         const spec = registry.getSpec(id)
         if (spec === undefined || !isVisible(spec, identity)) continue
         size += JSON.stringify(spec).length
-        if (size > PIECE && specs.length > 0) return { specs, rest: ids.slice(at) }
+        if (size > MAX_PIECE_LENGTH && specs.length > 0) return { specs, rest: ids.slice(at) }
         specs.push(spec)
       }
       return { specs, rest: [] }
@@ -93,7 +93,7 @@ function changesOf(registry: AnyRegistry): AnyOperation {
   return builtIn(
     "changes",
     "subscription",
-    "Tells which operations come, change and go",
+    "Reports operations that are added, changed or removed",
     {},
     (_input, { identity, signal }) => changes(registry, identity, signal),
   )
@@ -109,8 +109,8 @@ async function* changes(
   const end = (): void => wake?.()
   const stop = registry.onChange(({ type, id, spec }) => {
     if (!isVisible(spec, identity)) return
-    // A consumer that falls behind lists again instead of reading a long history.
-    waiting = waiting.length >= MOST_CHANGES ? [{ type: "reset" }] : [...waiting, { type, id }]
+    // A slow consumer lists again instead of reading a long history.
+    waiting = waiting.length >= MAX_CHANGES ? [{ type: "reset" }] : [...waiting, { type, id }]
     wake?.()
   })
   signal.addEventListener("abort", end)
@@ -152,7 +152,7 @@ function builtIn(
   }
 }
 
-/** Whether some call by this identity could pass; where that depends on the input, it may. */
+/** Whether this identity may call an operation, at least with some input. */
 function isVisible(spec: OperationSpec, identity: Identity | undefined): boolean {
   if (spec.visibility === "internal") return false
   return checkAccess({ ...spec.accessControl, resourceIdPath: undefined }, identity)

@@ -1,7 +1,7 @@
 import type { DeadlineEntry } from "../internal/deadlines.ts"
 import type { Endpoint } from "./endpoint.ts"
 
-/** One time that something may take, among all others of an endpoint. */
+/** A restartable timer on the shared deadlines of an endpoint. */
 export class EndpointTimer implements DeadlineEntry {
   readonly isOver = false
   bucket: DeadlineEntry["bucket"] = undefined
@@ -16,7 +16,7 @@ export class EndpointTimer implements DeadlineEntry {
     this.#expired = expired
   }
 
-  /** Runs until a time, instead of what it ran for. `Infinity` never comes. */
+  /** (Re)starts the timer. `Infinity` never expires. */
   start(due: number): void {
     this.stop()
     if (due === Number.POSITIVE_INFINITY) return

@@ -6,8 +6,8 @@ import { type Dialect, dialectOf, type Lowering, lowerSchema } from "./dialect.t
 import { deepFreeze, isPlainRecord, isSchema, type JsonSchema } from "./json.ts"
 import { admitPatterns } from "./regex/pattern.ts"
 import { type SchemaNode, splitReference } from "./refs.ts"
-import { settleReferences } from "./resolve-refs.ts"
-import { markSchema } from "./typebox-kinds.ts"
+import { resolveReferences } from "./resolve-refs.ts"
+import { tagSchema } from "./typebox-kinds.ts"
 
 export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./diagnostics.ts"
 
@@ -23,36 +23,36 @@ export interface AdmitOptions {
   limits?: { depth?: number; nodes?: number; patternLength?: number }
 }
 
-/** A schema as everything else in this library uses it, and what could not be taken over from its source. */
+/** A schema as the rest of the library uses it, with diagnostics for the parts that could not be converted. */
 export interface AdmittedSchema {
   /** Plain, self-contained, deeply frozen JSON Schema 2020-12. */
   readonly schema: JsonSchema
   readonly diagnostics: readonly SchemaDiagnostic[]
 }
 
-const NOTHING_FOUND: readonly SchemaDiagnostic[] = Object.freeze([])
+const NO_DIAGNOSTICS: readonly SchemaDiagnostic[] = Object.freeze([])
 
 const admitted = new WeakMap<object, AdmittedSchema>()
 
-/** The stack does not overflow up to this many levels, even where nothing is compiled yet, whatever the caller asks for. */
+/** Upper limit of `limits.depth`: up to this many levels the stack does not overflow, even in uncompiled code. */
 const MAX_DEPTH = 500
 
 /**
  * Turns a schema of any supported dialect into plain, frozen, self-contained JSON Schema 2020-12.
  *
- * Broken places (a reference that leads nowhere, a pattern that cannot run, a malformed keyword) accept
- * anything and give a diagnostic. Throws `TypeError` only for what is no schema at all. A schema that was
- * admitted before comes back as it is.
+ * Broken places (an unresolvable reference, a pattern that cannot run, a malformed keyword) accept
+ * anything and give a diagnostic. Throws `TypeError` only for values that are not schemas. A schema that was
+ * admitted before is returned unchanged.
  */
 export function admitSchema(
   source: unknown,
-  /** With `markTypes`, TypeBox takes the parts for types of its own. */
-  options: AdmitOptions & { readonly markTypes?: boolean } = {},
+  /** With `tagTypes`, TypeBox recognises the parts as its own types. */
+  options: AdmitOptions & { readonly tagTypes?: boolean } = {},
 ): AdmittedSchema {
   if (typeof source === "object" && source !== null) {
-    const known = admitted.get(source)
-    if (known !== undefined) return known
-    if (isAdopted(source)) return { schema: source as JsonSchema, diagnostics: NOTHING_FOUND }
+    const cached = admitted.get(source)
+    if (cached !== undefined) return cached
+    if (isAdopted(source)) return { schema: source as JsonSchema, diagnostics: NO_DIAGNOSTICS }
   }
   if (!isSchema(source)) throw new TypeError(notASchema(source))
 
@@ -61,7 +61,7 @@ export function admitSchema(
     diagnostics.push(Object.freeze({ code, path, message }))
   }
   const schema = new Admission(options, report).admit(source)
-  if (options.markTypes === true) markSchema(schema)
+  if (options.tagTypes === true) tagSchema(schema)
   deepFreeze(schema)
   const result = Object.freeze({ schema, diagnostics: Object.freeze(diagnostics) })
   admitted.set(schema, result)
@@ -94,7 +94,7 @@ class Admission {
     this.#dialect = this.#options.dialect ?? dialectOf(detached, "2020-12")
     const lowered = lowerSchema(detached, "", this.#dialect, this.#lowering)
     if (!isPlainRecord(lowered)) return lowered === false ? { not: {} } : {}
-    settleReferences(lowered, {
+    resolveReferences(lowered, {
       report,
       sourcePaths,
       moves,
@@ -136,6 +136,6 @@ function asNode(lowered: unknown): SchemaNode {
 }
 
 function notASchema(source: unknown): string {
-  const found = typeof source === "object" ? typeName(source) : quote(source)
-  return `A schema is a JSON Schema object, a TypeBox type, true or false; got ${found}. Pass the schema itself, parsed.`
+  const actual = typeof source === "object" ? typeName(source) : quote(source)
+  return `A schema is a JSON Schema object, a TypeBox type, true or false; got ${actual}. Pass the schema itself, parsed.`
 }

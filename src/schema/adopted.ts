@@ -1,15 +1,15 @@
-import { Given } from "./given.ts"
+import { ReturnsTarget } from "./given.ts"
 import type { JsonSchema } from "./json.ts"
 
-/** The definitions of a schema, for those who do not need them all. */
+/** The definitions of a schema, read one by one. */
 export interface DefinitionSource {
-  /** Whether there are more than so many; no more are made to tell. */
+  /** Whether there are more than `count` definitions; creates none of them. */
   hasMoreThan(count: number): boolean
   /** One of them; `undefined` when there is none of that name. */
   get(name: string): unknown
 }
 
-class Adopted extends Given {
+class Adopted extends ReturnsTarget {
   readonly #definitions: DefinitionSource | null
 
   constructor(schema: object, definitions: DefinitionSource | undefined) {
@@ -23,11 +23,11 @@ class Adopted extends Given {
 }
 
 /**
- * Takes over a schema that was put together from admitted parts: plain, closed 2020-12 whose references
+ * Adopts a schema that was built from admitted parts: plain, closed 2020-12 whose references
  * all lead to its own `$defs`.
  *
  * For code that admits the parts itself and shares them between many schemas; copying each whole would
- * multiply a large document. To be called before the schema is frozen.
+ * multiply a large document. Call it before the schema is frozen.
  */
 export function adoptSchema(schema: JsonSchema, definitions?: DefinitionSource): void {
   if (!isAdopted(schema)) void new Adopted(schema, definitions)
@@ -38,7 +38,7 @@ export function isAdopted(schema: object): boolean {
   return Adopted.definitionsOf(schema) !== undefined
 }
 
-/** The definitions of an adopted schema, one by one; `undefined` when it did not say how. */
+/** The definition source of an adopted schema; `undefined` if it has none. */
 export function definitionsOf(schema: object): DefinitionSource | undefined {
   return Adopted.definitionsOf(schema) ?? undefined
 }

@@ -5,16 +5,16 @@ import type { SchemaNode } from "./refs.ts"
 
 type Test = (value: unknown) => boolean
 
-/** Up to here all is compiled at once, into code that runs a little faster. */
-const MANY = 24
+/** Up to this many definitions are compiled together, into code that runs a little faster. */
+const MAX_COMPILED_AT_ONCE = 24
 
-/** Whether a closed schema has so many definitions that compiling them all would be felt. */
+/** Whether a closed schema has so many definitions that compiling them all would take noticeable time. */
 export function hasManyDefinitions(schema: JsonSchema): boolean {
-  return (definitionsOf(schema) ?? listed(schema)).hasMoreThan(MANY)
+  return (definitionsOf(schema) ?? definitionsIn(schema)).hasMoreThan(MAX_COMPILED_AT_ONCE)
 }
 
-/** The definitions of a schema that has them all. */
-function listed({ $defs }: JsonSchema): DefinitionSource {
+/** The definitions in `$defs` of a schema. */
+function definitionsIn({ $defs }: JsonSchema): DefinitionSource {
   const all = isPlainRecord($defs) ? $defs : {}
   return {
     hasMoreThan: (count) => Object.keys(all).length > count,
@@ -26,8 +26,8 @@ function listed({ $defs }: JsonSchema): DefinitionSource {
  * Compiles a schema whose references all lead to its own `$defs`, each definition when data first
  * reaches it.
  *
- * An answer of a large API uses a handful of the hundreds of definitions that it could use, and
- * compiling those would hold up its first call by the better part of a second.
+ * A response of a large API uses a handful of hundreds of possible definitions, and compiling all of them would
+ * delay its first call by most of a second.
  */
 export class Parts {
   readonly #root: JsonSchema
@@ -37,7 +37,7 @@ export class Parts {
 
   constructor(schema: JsonSchema, compile: (part: JsonSchema) => Test) {
     this.#root = schema
-    this.#definitions = definitionsOf(schema) ?? listed(schema)
+    this.#definitions = definitionsOf(schema) ?? definitionsIn(schema)
     this.#compile = compile
   }
 
@@ -46,7 +46,7 @@ export class Parts {
     if (!isPlainRecord(node)) return () => node !== false
     const walk = { looksAround: false }
     const cut = this.#cut(node, walk) as JsonSchema
-    // What was looked at by a referenced schema counts there, which a separate check cannot tell.
+    // What a referenced schema evaluated counts there, which a separate check cannot know.
     return this.#compile(walk.looksAround ? { ...node, $defs: this.#root["$defs"] } : cut)
   }
 
@@ -64,7 +64,7 @@ export class Parts {
     if (!isPlainRecord(node)) return node
     const out: Record<string, unknown> = {}
     for (const keyword of Object.keys(node)) {
-      // Definitions are asked for one by one: reading them here would make all of them.
+      // Definitions are read one by one: reading them here would create all of them.
       if (keyword === "$ref" || keyword === "$defs") continue
       if (keyword.startsWith("unevaluated")) walk.looksAround = true
       out[keyword] = this.#member(keyword, node[keyword], walk)
@@ -73,7 +73,7 @@ export class Parts {
     if (typeof $ref === "string") {
       const name = $ref.slice("#/$defs/".length)
       const check: Test = (value) => this.#testOf(name)(value)
-      // Where TypeBox keeps functions, and everything that copies a schema knows to find them.
+      // TypeBox keeps functions here, and all code that copies a schema copies them.
       Object.defineProperty(out, "~refine", { value: [{ check, error: () => "" }] })
     }
     return out

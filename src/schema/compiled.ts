@@ -20,14 +20,14 @@ export type StandardResult<TOutput> =
       }[]
     }
 
-/** A schema made ready for use. Everything inside is built when it is first needed. */
+/** A compiled schema. Its parts are built when they are first needed. */
 export interface CompiledSchema<TValue = unknown> {
   /** The frozen JSON Schema 2020-12 that is checked. */
   readonly schema: JsonSchema
-  /** Accepts everything, so that there is nothing to check or normalise. */
+  /** Whether it accepts everything, so that there is nothing to check or normalise. */
   readonly isOpen: boolean
   check(value: unknown): value is TValue
-  /** Every fault of a value, at most `max`. Dear: ask only after `check` said no. */
+  /** The validation errors of a value, at most `max`. Expensive: call it only after `check` returned false. */
   errors(value: unknown, max?: number): SchemaIssue[]
   /** Standard Schema, with its JSON Schema form. */
   readonly "~standard": {
@@ -44,7 +44,7 @@ export interface CompiledSchema<TValue = unknown> {
 
 type Test = (value: unknown) => boolean
 
-/** How far data is brought to its schema. */
+/** How far data is changed to match its schema. */
 export type NormalizerKind = "strip" | "keep" | "defaults" | "convert"
 
 const ASSERTIONS: ReadonlySet<string> = new Set([
@@ -99,16 +99,16 @@ export function compileSchema(
   schema: unknown,
   options: { readonly formats?: boolean | undefined } = {},
 ): Compiled {
-  const known = options.formats === true ? withFormats : cache
-  const hit = isKey(schema) ? known.get(schema) : undefined
+  const compiledSchemas = options.formats === true ? withFormats : cache
+  const hit = isKey(schema) ? compiledSchemas.get(schema) : undefined
   if (hit !== undefined) return hit
   const admitted = admitSchema(jsonSchemaOf(schema, "input")).schema
-  let compiled = known.get(admitted)
+  let compiled = compiledSchemas.get(admitted)
   if (compiled === undefined) {
     compiled = new Compiled(admitted, typeboxEngine, options.formats === true)
-    known.set(admitted, compiled)
+    compiledSchemas.set(admitted, compiled)
   }
-  if (isKey(schema)) known.set(schema, compiled)
+  if (isKey(schema)) compiledSchemas.set(schema, compiled)
   return compiled
 }
 
@@ -149,8 +149,8 @@ export class Compiled implements CompiledSchema {
   }
 
   /**
-   * One function that tells of a value whether it can be handed on as it is: it fits, and there is
-   * nothing to strip or fill. It may throw where the value cannot be read, and may say no when unsure.
+   * Compiles a function that decides whether a value can be passed on unchanged: it matches, and there is
+   * nothing to strip or fill in. It may throw if the value cannot be read, and may return false when unsure.
    */
   passes(kind: NormalizerKind | "off"): (value: unknown) => boolean {
     if (this.isOpen) return () => true
@@ -162,12 +162,12 @@ export class Compiled implements CompiledSchema {
       : probingLater(test, normalizer)
   }
 
-  /** Copies what this schema looks at, and what `others` do; they have no references. */
+  /** Compiles a copy of what this schema and `others` read; those have no references. */
   readOnce(others: readonly JsonSchema[]): ReadOnce {
     return compileReadOnce([this.schema, ...others], new References(this.schema))
   }
 
-  /** What brings data to this schema, in one of four ways. */
+  /** The normaliser for this schema, of one of four kinds. */
   normalizer(kind: NormalizerKind): Normalizer {
     this.#normalizers ??= {}
     return (this.#normalizers[kind] ??= compileNormalizer(this.schema, {
@@ -214,10 +214,10 @@ export class Compiled implements CompiledSchema {
   #partCheck(part: JsonSchema | boolean, root: JsonSchema): (value: unknown) => boolean {
     if (typeof part === "boolean") return () => part
     if (part === root) return (value) => this.check(value)
-    const known = this.validator.part?.(part)
-    if (known !== undefined) return guarded(known)
+    const compiledSchemas = this.validator.part?.(part)
+    if (compiledSchemas !== undefined) return guarded(compiledSchemas)
     const standalone = extractPart(part, root)
-    // A part that cannot be named from outside is never a match: data under it is left alone.
+    // A part that cannot be compiled on its own never matches, so that data under it stays unchanged.
     if (standalone === undefined) return () => false
     const validator = this.#engine.compile(standalone, { formats: this.#formats })
     return (value) => validator.check(value)
@@ -230,21 +230,21 @@ function probing(test: Test, normalizer: Normalizer): Test {
   return probe === null ? () => false : (value) => test(value) && probe(value)
 }
 
-/** Values that are looked at before the probe of a large schema pays for itself. */
-const FIRST_VALUES = 32
+/** Number of values after which compiling the probe of a large schema pays off. */
+const PROBE_DELAY = 32
 
-/** Looks at the first values only where they have something: a probe needs all definitions of a large schema. */
+/** Checks the first values without a probe, which would need all definitions of a large schema. */
 function probingLater(test: Test, normalizer: Normalizer): Test {
   let seen = 0
   let passes: Test | undefined
   return (value) => {
     if (passes !== undefined) return passes(value)
-    if (++seen > FIRST_VALUES) return (passes = probing(test, normalizer))(value)
+    if (++seen > PROBE_DELAY) return (passes = probing(test, normalizer))(value)
     return test(value) && Object.is(normalizer.normalize(value).value, value)
   }
 }
 
-/** A check that says no where the value cannot be read. */
+/** A check that returns false if the value cannot be read. */
 function guarded(test: Test): Test {
   return (value) => {
     try {

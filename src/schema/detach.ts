@@ -12,15 +12,15 @@ export interface Budget {
 /** Copies one member of an object (with its key) or of a list. */
 type Copy = (value: unknown, depth: number, key: string | undefined) => unknown
 
-/** Stands for "nothing usable here": the caller leaves the keyword, or the member, out. */
+/** Stands for "nothing usable here": the caller omits the keyword or the member. */
 const DROPPED: unique symbol = Symbol("dropped")
 
 /**
- * Copies a schema into plain data that nobody else holds: own enumerable string keys, no accessors, no
- * prototypes, no cycles, bounded in depth and size.
+ * Copies a schema into plain data: own enumerable string keys, no accessors, no prototypes, no cycles, bounded in
+ * depth and size.
  *
- * Whatever cannot be copied is reported and left open at its place; nothing the source does (a throwing
- * getter, a Proxy, a graph that contains itself) gets out as an exception.
+ * Parts that cannot be copied are reported, and accept anything. Nothing in the source (a throwing getter, a
+ * Proxy, a cyclic graph) makes it throw.
  */
 export function detachSchema(
   source: unknown,
@@ -36,7 +36,7 @@ class Detacher {
   readonly #budget: Budget
   readonly #report: Report
   readonly #ancestors = new Set<object>()
-  /** Keys on the way to the place being copied; they become a pointer only when there is something to report. */
+  /** The path to the place being copied; turned into a pointer only for a diagnostic. */
   readonly #trail: Array<string | number> = []
 
   constructor(start: string, budget: Budget, report: Report) {

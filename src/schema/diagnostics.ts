@@ -1,4 +1,4 @@
-/** What can be wrong with a schema that is still usable. */
+/** Problems of a schema that is still usable. */
 export type SchemaDiagnosticCode =
   | "unresolved-ref"
   | "ref-loop"
@@ -10,7 +10,7 @@ export type SchemaDiagnosticCode =
   | "malformed-keyword"
   | "not-json"
 
-/** One place of a schema that could not be taken as it is written. */
+/** One part of a schema that could not be used as written. */
 export interface SchemaDiagnostic {
   readonly code: SchemaDiagnosticCode
   /** JSON pointer into the source. */

@@ -3,13 +3,13 @@ import { childPointer, getOwn, isPlainRecord, setOwn } from "./json.ts"
 import { eachSubschema } from "./keywords.ts"
 import { lintSchema } from "./lint.ts"
 
-/** The dialects that are read; all of them come out as 2020-12. */
+/** The supported dialects; all are converted to 2020-12. */
 export type Dialect = "2020-12" | "2019-09" | "draft-07" | "draft-06" | "draft-04" | "openapi-3.0"
 
 /** How lowering moved the parts of one schema: first token of an old pointer to the tokens now in its place. */
 export type Moves = ReadonlyMap<string, readonly string[]>
 
-/** What one lowering needs and what it leaves behind for resolving references. */
+/** What one lowering needs, and what it records for resolving references. */
 export interface Lowering {
   readonly report: Report
   readonly strictNullable: boolean
@@ -37,7 +37,7 @@ const BESIDE_REF: ReadonlySet<string> = new Set([
   "deprecated",
 ])
 
-/** Under this key a pointer token that has no move of its own is looked up. */
+/** The key of the move for pointer tokens without one of their own. */
 export const ANY_TOKEN = "*"
 
 /** The dialect that a `$schema` names; an absent or unknown one gives `fallback`. */
@@ -96,7 +96,7 @@ function lowerRecord(
   const recursiveHere = startsResource ? node["$recursiveAnchor"] === true : recursive
   lowerRecursion(node, recursiveHere)
   lowering.patterns(node, path)
-  // What comes out has to be read as 2020-12 when it is admitted again.
+  // The result has to be read as 2020-12 when it is admitted again.
   if (dialectOf(node, "2020-12") !== "2020-12") node["$schema"] = CURRENT
 
   eachSubschema(node, (_, keyword, key) => {
@@ -246,7 +246,7 @@ function lowerNullable(node: Record<string, unknown>, lowering: Lowering): unkno
   return wrapNullable(node, lowering)
 }
 
-/** What speaks about the value as a whole, and so belongs beside the union with null rather than in it. */
+/** Annotations of the whole value, which belong beside the union with null rather than into it. */
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   "$schema",
   "$id",

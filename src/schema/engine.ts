@@ -39,7 +39,7 @@ export const typeboxEngine: SchemaEngine = {
   compile: (schema, options) => validator(schema, options?.formats ?? false),
 }
 
-// Enough to list every fault anyone will read; a million of them would be an attack of their own.
+// More errors than anyone will read; a million of them would be an attack of its own.
 const MAX_ISSUES = 1000
 
 type Test = (value: unknown) => boolean
@@ -56,7 +56,7 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
     part: parts && ((part) => parts.test(part)),
     check(value) {
       const run = compiled()
-      // Deep or cyclic data overflows the stack, a getter or a Proxy may throw: no match, and nobody's crash.
+      // Deep or cyclic data overflows the stack, a getter or a Proxy may throw: then it does not match.
       try {
         return run(value)
       } catch {

@@ -1,4 +1,4 @@
-// One idea, the meaning of each keyword, which is a long list.
+// One idea: the meaning of each keyword, which is a long list.
 import { Check } from "typebox/schema"
 import { reasonOf } from "../internal/describe.ts"
 import {
@@ -19,15 +19,15 @@ import { matches, safeRegExp } from "./regex/safe-regexp.ts"
 type Node = Record<string, unknown>
 
 /**
- * Properties and items that a schema looked at, for `unevaluatedProperties` and `unevaluatedItems`; kept only
- * where a schema has those.
+ * Evaluated properties and items, for `unevaluatedProperties` and `unevaluatedItems`; tracked only if a schema
+ * has those.
  */
-interface Marks {
+interface Evaluated {
   readonly keys: Set<string>
   readonly items: Set<number>
 }
 
-/** Schemas looked at before giving up: a value can be far more expensive to explain than to check. */
+/** Maximum number of visited schemas: a value can be far more expensive to explain than to check. */
 const MAX_VISITS = 200_000
 
 const STRING_LIMITS = ["minLength", "maxLength", "pattern", "format"] as const
@@ -42,11 +42,11 @@ const ARRAY_LIMITS = ["minItems", "maxItems", "uniqueItems"] as const
 const OBJECT_LIMITS = ["minProperties", "maxProperties"] as const
 
 /**
- * Says why a value does not match, with the issues of unions folded.
+ * Explains why a value does not match, with the issues of unions folded.
  *
- * Meant for values that are known not to match. It walks the schema itself: TypeBox's `Errors` lists the noise
- * of every branch, says nothing of what is inside `then`, and stops at a process-wide limit. What single
- * keywords mean is asked of TypeBox, so that both agree.
+ * For values that are known not to match. It walks the schema itself, because TypeBox's `Errors` lists the
+ * issues of every branch, omits those inside `then`, and stops at a process-wide limit. Single keywords are
+ * checked by TypeBox, so that both agree.
  */
 export function explain(
   root: JsonSchema,
@@ -74,16 +74,16 @@ const EXHAUSTED = new Error("exhausted")
 class Explainer {
   readonly #links: Links
   readonly #formats: boolean
-  readonly #marking: boolean
+  readonly #tracksEvaluated: boolean
   #visits = 0
 
   constructor(links: Links, formats: boolean) {
     this.#links = links
     this.#formats = formats
-    this.#marking = links.usesUnevaluated
+    this.#tracksEvaluated = links.usesUnevaluated
   }
 
-  /** Adds what is wrong to `out`; gives back what was looked at. */
+  /** Adds issues to `out`; returns what was evaluated. */
   visit(
     schema: SchemaNode,
     value: unknown,
@@ -91,18 +91,29 @@ class Explainer {
     outer: readonly Resource[],
     out: RawIssue[],
     limit: number,
-  ): Marks | undefined {
-    const marks = this.#marking ? { keys: new Set<string>(), items: new Set<number>() } : undefined
+  ): Evaluated | undefined {
+    const evaluated = this.#tracksEvaluated
+      ? { keys: new Set<string>(), items: new Set<number>() }
+      : undefined
     if (++this.#visits > MAX_VISITS) throw EXHAUSTED
-    if (schema === true || out.length >= limit) return marks
+    if (schema === true || out.length >= limit) return evaluated
     if (schema === false) {
       out.push({ path, keyword: "false", message: "is not allowed" })
-      return marks
+      return evaluated
     }
-    const at = new Place(this, schema, value, path, this.#enter(schema, outer), marks, out, limit)
+    const at = new Place(
+      this,
+      schema,
+      value,
+      path,
+      this.#enter(schema, outer),
+      evaluated,
+      out,
+      limit,
+    )
     const before = out.length
-    // Whatever else is said about a value of the wrong type is noise.
-    if (!this.#type(at)) return marks
+    // Further issues of a value of the wrong type are noise.
+    if (!this.#type(at)) return evaluated
     this.#values(at)
     if (typeof value === "string") this.#limits(at, STRING_LIMITS)
     else if (typeof value === "number" || typeof value === "bigint") {
@@ -114,7 +125,7 @@ class Explainer {
     if (Array.isArray(value)) this.#unevaluatedItems(at, value)
     else if (isPlainRecord(value)) this.#unevaluatedProperties(at, value)
     if (out.length === before) this.#refinements(at)
-    return marks
+    return evaluated
   }
 
   #enter(schema: Node, outer: readonly Resource[]): readonly Resource[] {
@@ -154,7 +165,7 @@ class Explainer {
   }
 
   #array(at: Place, value: readonly unknown[]): void {
-    const { schema, path, marks } = at
+    const { schema, path, evaluated } = at
     this.#limits(at, ARRAY_LIMITS)
     const prefix = (schema["prefixItems"] ?? []) as SchemaNode[]
     const rest = schema["items"] as SchemaNode | undefined
@@ -162,25 +173,25 @@ class Explainer {
       const member = prefix[index] ?? (index < prefix.length ? undefined : rest)
       if (member === undefined) return
       at.child(member, item, childPointer(path, index))
-      marks?.items.add(index)
+      evaluated?.items.add(index)
     })
     const contains = schema["contains"] as SchemaNode | undefined
     if (contains === undefined) return
-    let found = 0
+    let count = 0
     value.forEach((item, index) => {
       if (!at.matches(contains, item)) return
-      found++
-      marks?.items.add(index)
+      count++
+      evaluated?.items.add(index)
     })
     const min = (schema["minContains"] ?? 1) as number
     const max = (schema["maxContains"] ?? Infinity) as number
-    if (found >= min && found <= max) return
-    const keyword = found > max ? "maxContains" : "contains"
-    at.add({ path, keyword, message: containsMessage(min, max, found) })
+    if (count >= min && count <= max) return
+    const keyword = count > max ? "maxContains" : "contains"
+    at.add({ path, keyword, message: containsMessage(min, max, count) })
   }
 
   #object(at: Place, value: Node): void {
-    const { schema, path, marks } = at
+    const { schema, path, evaluated } = at
     this.#limits(at, OBJECT_LIMITS)
     const missing = this.#required(at, value)
     const properties = (schema["properties"] ?? {}) as Record<string, SchemaNode>
@@ -191,7 +202,7 @@ class Explainer {
     const names = schema["propertyNames"] as SchemaNode | undefined
     for (const [key, property] of Object.entries(properties)) {
       if (missing.has(key) || !hasKey(value, key)) continue
-      marks?.keys.add(key)
+      evaluated?.keys.add(key)
       const required = Array.isArray(schema["required"]) && schema["required"].includes(key)
       if (value[key] === undefined && !required) continue
       at.child(property, value[key], childPointer(path, key))
@@ -204,11 +215,11 @@ class Explainer {
         if (matched === false) continue
         declared = true
         if (matched === undefined) continue
-        marks?.keys.add(key)
+        evaluated?.keys.add(key)
         at.child(property, value[key], here)
       }
       if (additional !== undefined && !declared) {
-        marks?.keys.add(key)
+        evaluated?.keys.add(key)
         if (additional === false) {
           at.add({ path: here, keyword: "additionalProperties", message: "is not allowed" })
         } else at.child(additional, value[key], here)
@@ -280,8 +291,8 @@ class Explainer {
     }
     if (!("if" in schema)) return
     const condition: RawIssue[] = []
-    const marks = at.branch(schema["if"] as SchemaNode, condition, 1)
-    if (condition.length === 0) at.merge(marks)
+    const evaluated = at.branch(schema["if"] as SchemaNode, condition, 1)
+    if (condition.length === 0) at.merge(evaluated)
     const branch = schema[condition.length === 0 ? "then" : "else"] as SchemaNode | undefined
     if (branch !== undefined) at.same(branch)
   }
@@ -293,11 +304,11 @@ class Explainer {
     const passed: number[] = []
     members.forEach((member: SchemaNode, index) => {
       const issues: RawIssue[] = []
-      const marks = at.branch(member, issues, at.limit)
+      const evaluated = at.branch(member, issues, at.limit)
       if (issues.length > 0) failed.push(issues)
       else {
         passed.push(index + 1)
-        at.merge(marks)
+        at.merge(evaluated)
       }
     })
     if (passed.length === 0) {
@@ -312,8 +323,8 @@ class Explainer {
     const schema = at.schema["unevaluatedItems"] as SchemaNode | undefined
     if (schema === undefined) return
     value.forEach((item, index) => {
-      if (at.marks?.items.has(index) !== true) at.rest("unevaluatedItems", schema, item, index)
-      at.marks?.items.add(index)
+      if (at.evaluated?.items.has(index) !== true) at.rest("unevaluatedItems", schema, item, index)
+      at.evaluated?.items.add(index)
     })
   }
 
@@ -322,9 +333,9 @@ class Explainer {
     if (schema === undefined) return
     for (const key of Object.keys(value)) {
       if (value[key] === undefined) continue
-      if (at.marks?.keys.has(key) !== true)
+      if (at.evaluated?.keys.has(key) !== true)
         at.rest("unevaluatedProperties", schema, value[key], key)
-      at.marks?.keys.add(key)
+      at.evaluated?.keys.add(key)
     }
   }
 
@@ -343,14 +354,14 @@ class Explainer {
   }
 }
 
-/** One schema meeting one value. */
+/** One schema applied to one value. */
 class Place {
   readonly #explainer: Explainer
   readonly schema: Node
   readonly value: unknown
   readonly path: string
   readonly scope: readonly Resource[]
-  readonly marks: Marks | undefined
+  readonly evaluated: Evaluated | undefined
   readonly limit: number
   readonly #out: RawIssue[]
 
@@ -360,7 +371,7 @@ class Place {
     value: unknown,
     path: string,
     scope: readonly Resource[],
-    marks: Marks | undefined,
+    evaluated: Evaluated | undefined,
     out: RawIssue[],
     limit: number,
   ) {
@@ -369,7 +380,7 @@ class Place {
     this.value = value
     this.path = path
     this.scope = scope
-    this.marks = marks
+    this.evaluated = evaluated
     this.#out = out
     this.limit = limit
   }
@@ -389,7 +400,7 @@ class Place {
   }
 
   /** Another schema for the same value, with its issues kept apart. */
-  branch(schema: SchemaNode, out: RawIssue[], limit: number): Marks | undefined {
+  branch(schema: SchemaNode, out: RawIssue[], limit: number): Evaluated | undefined {
     return this.#explainer.visit(schema, this.value, this.path, this.scope, out, limit)
   }
 
@@ -405,9 +416,9 @@ class Place {
     else this.child(schema, value, path)
   }
 
-  merge(marks: Marks | undefined): void {
-    for (const key of marks?.keys ?? []) this.marks?.keys.add(key)
-    for (const index of marks?.items ?? []) this.marks?.items.add(index)
+  merge(evaluated: Evaluated | undefined): void {
+    for (const key of evaluated?.keys ?? []) this.evaluated?.keys.add(key)
+    for (const index of evaluated?.items ?? []) this.evaluated?.items.add(index)
   }
 }
 

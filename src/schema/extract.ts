@@ -65,12 +65,12 @@ const places = new WeakMap<JsonSchema, Map<object, string>>()
 
 /** The JSON pointers, as URI fragments, of everything inside a schema. */
 function placesOf(root: JsonSchema): Map<object, string> {
-  const known = places.get(root)
-  if (known !== undefined) return known
-  const found = new Map<object, string>()
+  const cached = places.get(root)
+  if (cached !== undefined) return cached
+  const pointers = new Map<object, string>()
   const visit = (value: unknown, pointer: string): void => {
-    if (typeof value !== "object" || value === null || found.has(value)) return
-    found.set(value, pointer)
+    if (typeof value !== "object" || value === null || pointers.has(value)) return
+    pointers.set(value, pointer)
     for (const [key, item] of Object.entries(value)) {
       visit(
         item,
@@ -79,6 +79,6 @@ function placesOf(root: JsonSchema): Map<object, string> {
     }
   }
   visit(root, "")
-  places.set(root, found)
-  return found
+  places.set(root, pointers)
+  return pointers
 }

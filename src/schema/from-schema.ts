@@ -4,7 +4,7 @@ import type { OptionsSchema } from "../internal/options.ts"
 import { admitSchema, type AdmitOptions, type SchemaDiagnostic } from "./admit.ts"
 import { jsonSchemaOf, type SchemaSide } from "./standard.ts"
 
-/** How `FromSchema` reads a schema, and who hears about the places it could not take over. */
+/** How `FromSchema` reads a schema, and who receives diagnostics for parts that it could not convert. */
 export interface FromSchemaOptions extends AdmitOptions {
   /** Default: a warning on the console. */
   onDiagnostic?: (diagnostic: SchemaDiagnostic) => void
@@ -20,7 +20,7 @@ export const FROM_SCHEMA_OPTIONS: OptionsSchema<FromSchemaOptions> = {
   onDiagnostic: "function",
 }
 
-/** Of `fromStandardSchema`. */
+/** The options of `fromStandardSchema`. */
 export const FROM_STANDARD_SCHEMA_OPTIONS: OptionsSchema<
   FromSchemaOptions & { readonly side?: SchemaSide }
 > = {
@@ -43,14 +43,15 @@ export function FromSchema(schema: unknown, options: FromSchemaOptions = {}): TS
   validateOptions("FromSchema", options, FROM_SCHEMA_OPTIONS)
   const { onDiagnostic = warn, ...admission } = options
   const source = jsonSchemaOf(schema, "input")
-  const admitted = admitSchema(source, { ...admission, markTypes: true })
-  // One that came in admitted was reported when it was.
-  if (admitted.schema !== source) admitted.diagnostics.forEach((found) => onDiagnostic(found))
+  const admitted = admitSchema(source, { ...admission, tagTypes: true })
+  // A schema that was admitted before has been reported already.
+  if (admitted.schema !== source)
+    admitted.diagnostics.forEach((diagnostic) => onDiagnostic(diagnostic))
   diagnosticsOf.set(admitted.schema, admitted.diagnostics)
   return admitted.schema
 }
 
-/** The diagnostics of a schema that `FromSchema` gave; empty for any other. */
+/** The diagnostics of a schema that `FromSchema` returned; empty for any other. */
 export function schemaDiagnostics(schema: unknown): readonly SchemaDiagnostic[] {
   if (typeof schema !== "object" || schema === null) return []
   return diagnosticsOf.get(schema) ?? []

@@ -9,7 +9,7 @@ import { jsonSchemaOf, standardProps, type SchemaSide } from "./standard.ts"
 export interface FromStandardSchemaOptions<
   TSide extends SchemaSide = SchemaSide,
 > extends FromSchemaOptions {
-  /** Describe what is given to the schema (default), or what it gives after its transforms. */
+  /** Describe the input of the schema (default), or its output after transforms. */
   side?: TSide | undefined
 }
 
@@ -19,11 +19,11 @@ export type FromStandard<TSchemaLike, TSide extends SchemaSide = "input"> = TUns
 >
 
 /**
- * Takes a schema of Zod 4, Valibot, ArkType, or anything with a Standard JSON Schema form, and gives
+ * Converts a schema of Zod 4, Valibot, ArkType, or anything with a Standard JSON Schema form, to
  * plain, frozen JSON Schema 2020-12.
  *
- * The result checks what JSON Schema can say: transforms and checks written as functions are not in it.
- * To keep those, give the schema itself to `defineOperation`. Throws a `TypeError` with the cure for
+ * The result checks what JSON Schema can express, without transforms and checks written as functions.
+ * To keep those, pass the schema itself to `defineOperation`. Throws a `TypeError` with advice for
  * types that JSON does not have, such as dates and bigints.
  */
 export function fromStandardSchema<

@@ -1,10 +1,12 @@
 /**
- * A constructor that gives the object it is called with, so that a class that extends it can put a
- * private field on it.
+ * A constructor that returns its argument, so that a class that extends it can add a private field to that
+ * object.
  *
- * Such a field costs a fraction of an entry in a `WeakMap`, in time and in memory: it is for marks that
- * thousands of objects carry.
+ * Such a field costs a fraction of an entry in a `WeakMap`, in time and in memory: use it for tags on thousands
+ * of objects.
  */
-export const Given: new (target: object) => object = function given(target: object): object {
+export const ReturnsTarget: new (target: object) => object = function returnTarget(
+  target: object,
+): object {
   return target
 } as unknown as new (target: object) => object

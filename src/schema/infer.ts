@@ -1,4 +1,4 @@
-// One idea: types from schemas, of TypeBox and of JSON Schema, which contain each other.
+// One idea: types from schemas of TypeBox and of JSON Schema, which can contain each other.
 
 import type { TIntegerKey, TNumberKey, TTemplateLiteralStatic } from "typebox"
 
@@ -332,7 +332,7 @@ type ObjectKeywords<T, TRoot, TStack extends readonly string[]> = (T extends {
     ? NamedProperties<Subschema<TName, TRoot, TStack>>
     : unknown)
 
-/** Only literal names count: of a `string[]` nobody knows which. */
+/** Only literal names count: a `string[]` names no keys. */
 type RequiredKeys<T> = T extends { readonly required: infer TNames extends readonly string[] }
   ? string extends TNames[number]
     ? never
@@ -385,7 +385,7 @@ type ArrayKeywords<T, TRoot, TStack extends readonly string[]> = T extends {
       : Subschema<TItems, TRoot, TStack>[]
     : unknown
 
-/** A keyword's value; `true` where it is missing, which is what that means. */
+/** A keyword's value; `true` if it is missing, which means the same. */
 type Keyword<T, TName extends string> = T extends { readonly [K in TName]: infer TValue }
   ? TValue
   : true
@@ -474,7 +474,7 @@ type JsonReference<TRef extends string, TRoot, TStack extends readonly string[]>
         [...TStack, TRef]
       >
 
-/** What a JSON pointer names; `{}`, which admits everything, where there is nothing. */
+/** The target of a JSON pointer; `{}`, which accepts everything, if there is none. */
 type At<T, TPointer extends string> = TPointer extends ""
   ? T
   : TPointer extends `/${infer TKey}/${infer TRest}`
@@ -491,5 +491,5 @@ type Unescaped<TKey extends string> = TKey extends `${infer TLeft}~1${infer TRig
     ? `${TLeft}~${Unescaped<TRight>}`
     : TKey
 
-/** A value as it stands in JSON: `as const` says nothing about what may be done with it. */
+/** A JSON value without the `readonly` of `as const`. */
 type Mutable<T> = T extends object ? { -readonly [K in keyof T]: Mutable<T[K]> } : T

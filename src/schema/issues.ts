@@ -21,8 +21,8 @@ export function typeIssue(path: string, types: readonly string[], value: unknown
   const names = [...new Set(types)]
   // "must be integer, got number" would leave the reader of 1.5 wondering
   const isFraction = typeof value === "number" && !Number.isInteger(value) && Number.isFinite(value)
-  const found = isFraction && names.includes("integer") ? quote(value) : typeName(value)
-  return { path, keyword: "type", message: `must be ${listed(names)}, got ${found}`, types: names }
+  const actual = isFraction && names.includes("integer") ? quote(value) : typeName(value)
+  return { path, keyword: "type", message: `must be ${listed(names)}, got ${actual}`, types: names }
 }
 
 export function valueIssue(path: string, keyword: string, values: readonly unknown[]): RawIssue {
@@ -37,7 +37,7 @@ export function valueIssue(path: string, keyword: string, values: readonly unkno
   return { path, keyword, message, values }
 }
 
-/** The words for a keyword with a limit. */
+/** The message for a keyword with a limit. */
 export function limitMessage(keyword: string, limit: unknown): string {
   const shown = quote(limit)
   switch (keyword) {
@@ -72,9 +72,9 @@ export function limitMessage(keyword: string, limit: unknown): string {
   }
 }
 
-export function containsMessage(min: number, max: number, found: number): string {
-  if (found < min) return `must contain at least ${count(min, "matching item")}, has ${found}`
-  return `must contain at most ${count(max, "matching item")}, has ${found}`
+export function containsMessage(min: number, max: number, actual: number): string {
+  if (actual < min) return `must contain at least ${count(min, "matching item")}, has ${actual}`
+  return `must contain at most ${count(max, "matching item")}, has ${actual}`
 }
 
 /**
@@ -141,19 +141,19 @@ function mismatch(
   return alternatives(path, keyword, branches.length, branches)
 }
 
-/** All branches are told apart by the same property, and it has none of their values. */
+/** All branches are distinguished by the same property, and it has none of their values. */
 function unknownDiscriminator(
   branches: ReadonlyArray<readonly RawIssue[]>,
   path: string,
 ): RawIssue | undefined {
-  const found = branches.map((issues) => issues.filter((issue) => isDiscriminator(issue, path)))
-  const [first] = found[0] ?? []
-  if (first === undefined || found.some((list) => list.length !== 1)) return undefined
-  if (found.some(([issue]) => issue?.path !== first.path)) return undefined
+  const actual = branches.map((issues) => issues.filter((issue) => isDiscriminator(issue, path)))
+  const [first] = actual[0] ?? []
+  if (first === undefined || actual.some((list) => list.length !== 1)) return undefined
+  if (actual.some(([issue]) => issue?.path !== first.path)) return undefined
   return valueIssue(
     first.path,
     "enum",
-    found.flatMap(([issue]) => issue?.values ?? []),
+    actual.flatMap(([issue]) => issue?.values ?? []),
   )
 }
 

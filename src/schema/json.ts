@@ -9,7 +9,7 @@ export function isPlainRecord(value: unknown): value is Record<string, unknown> 
 const EVERY_TYPE = Object.freeze(["null", "boolean", "object", "array", "number", "string"])
 
 /**
- * The schema of a result without a value: valid JSON Schema that no JSON value fits, and `undefined`
+ * The schema of a result without a value: valid JSON Schema that no JSON value matches, but `undefined`
  * does.
  */
 export const NO_VALUE: JsonSchema = Object.freeze({
@@ -25,7 +25,7 @@ export function isNoValue(schema: unknown): boolean {
   return Array.isArray(excluded) && EVERY_TYPE.every((one) => excluded.includes(one))
 }
 
-/** Whether a value can stand where a schema is expected. */
+/** Whether a value can be used as a schema. */
 export function isSchema(value: unknown): value is Record<string, unknown> | boolean {
   return typeof value === "boolean" || isPlainRecord(value)
 }

@@ -61,17 +61,17 @@ export function eachInPlace(schema: Record<string, unknown>, visit: SubschemaVis
 }
 
 function visitKeyword(value: unknown, keyword: string, visit: SubschemaVisitor): void {
-  const found = SHAPES.get(keyword)
-  if (found === undefined) return
-  if (found === "map" && isPlainRecord(value)) {
+  const kind = SHAPES.get(keyword)
+  if (kind === undefined) return
+  if (kind === "map" && isPlainRecord(value)) {
     for (const [key, member] of Object.entries(value)) {
       if (isSchema(member)) visit(member, keyword, key)
     }
-  } else if (found === "list" && Array.isArray(value)) {
+  } else if (kind === "list" && Array.isArray(value)) {
     value.forEach((member: unknown, index) => {
       if (isSchema(member)) visit(member, keyword, index)
     })
-  } else if ((found === "single" || found === "items") && isSchema(value)) {
+  } else if ((kind === "single" || kind === "items") && isSchema(value)) {
     visit(value, keyword, undefined)
   }
 }

@@ -107,7 +107,7 @@ function lintShape(keyword: string, value: unknown, at: string, report: Report):
   }
 }
 
-/** A member that is no schema becomes `true`: taking it out of an `anyOf` would make the rest stricter. */
+/** A member that is not a schema becomes `true`: removing it from an `anyOf` would make the rest stricter. */
 function lintList(value: unknown[], keyword: string, at: string, report: Report): boolean {
   value.forEach((member, index) => {
     if (isSchema(member)) return
@@ -142,10 +142,10 @@ function malformed(
   report: Report,
   path: string,
   keyword: string,
-  found: unknown,
+  actual: unknown,
   expected: string,
 ): void {
-  report("malformed-keyword", path, `"${keyword}" must be ${expected}, got ${quote(found)}.`)
+  report("malformed-keyword", path, `"${keyword}" must be ${expected}, got ${quote(actual)}.`)
 }
 
 function isNumeric(value: unknown): value is number | bigint {

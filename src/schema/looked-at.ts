@@ -1,30 +1,30 @@
 import type { JsonSchema } from "./json.ts"
 
-/** Keywords that look into objects. */
+/** Keywords that read the properties of objects. */
 export const OF_OBJECTS: ReadonlySet<string> = new Set([
   ...["properties", "patternProperties", "additionalProperties", "unevaluatedProperties"],
   ...["required", "propertyNames", "minProperties", "maxProperties"],
   ...["dependentRequired", "dependentSchemas"],
 ])
 
-/** Keywords that look into arrays. */
+/** Keywords that read the items of arrays. */
 export const OF_ARRAYS: ReadonlySet<string> = new Set([
   ...["items", "prefixItems", "contains", "unevaluatedItems"],
   ...["uniqueItems", "minItems", "maxItems"],
 ])
 
-/** Whether a schema looks into values by one of these keywords. */
-export function looks(schema: JsonSchema, keywords: ReadonlySet<string>): boolean {
+/** Whether a schema reads parts of values through one of these keywords. */
+export function looksInto(schema: JsonSchema, keywords: ReadonlySet<string>): boolean {
   return Object.keys(schema).some((keyword) => {
     const value = schema[keyword]
     if (!keywords.has(keyword) || value === true) return false
-    // Empty ones say nothing; `contains` says that there is an item.
+    // An empty value requires nothing, except for `contains`, which requires an item.
     return keyword === "contains" || !(isObject(value) && Object.keys(value).length === 0)
   })
 }
 
-/** Whether a schema looks at everything in a value, or may do so. */
-export function seesAll(schema: JsonSchema): boolean {
+/** Whether a schema may read everything in a value. */
+export function looksAtEverything(schema: JsonSchema): boolean {
   if (schema["uniqueItems"] === true) return true
   if (!Object.hasOwn(schema, "~refine")) return false
   const { type } = schema
@@ -32,12 +32,12 @@ export function seesAll(schema: JsonSchema): boolean {
   return types.includes("object") || types.includes("array")
 }
 
-/** Whether a schema is one of bytes, in whatever form the platform has them. */
+/** Whether a schema describes bytes, in any form that the platform has. */
 export function isOfBytes({ format, contentEncoding, contentMediaType }: JsonSchema): boolean {
   return format === "binary" || contentEncoding !== undefined || contentMediaType !== undefined
 }
 
-/** A schema that looks at all that a value has. */
+/** A schema that reads everything that a value contains. */
 export function schemaOfValue(value: unknown): JsonSchema {
   if (Array.isArray(value)) return { minItems: 0, prefixItems: value.map(schemaOfValue) }
   if (!isObject(value)) return {}

@@ -1,4 +1,4 @@
-// One idea, what TypeBox has to be protected from, which is a list.
+// One idea: the adjustments that TypeBox needs, which are a list.
 import { Check } from "typebox/schema"
 import { isPlainRecord, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
@@ -11,17 +11,17 @@ import { addKeyTests, dropSlowKeys, type KeyTest } from "./slow-keys.ts"
 export interface Prepared {
   readonly context: Record<string, SchemaNode>
   readonly schema: SchemaNode
-  /** What decides in place of the regular expressions of these sources, which might take too long. */
+  /** Tests that replace the regular expressions of these sources, which might be too slow. */
   readonly keyTests: ReadonlyMap<string, KeyTest>
 }
 
-/** A function beside the keywords, in the form TypeBox runs it. */
+/** A function besides the keywords, in the form that TypeBox runs. */
 interface Refinement {
   readonly check: (value: unknown) => boolean
   readonly error: () => string
 }
 
-/** Everything that decides about a value. The rest only costs the compiler time. */
+/** Keywords that affect validation. The others only cost the compiler time. */
 const DECIDING: ReadonlySet<string> = new Set([
   ...["type", "const", "enum", "format", "pattern", "minLength", "maxLength", "multipleOf"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"],
@@ -32,7 +32,7 @@ const DECIDING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Copies an admitted schema into the form that is handed to TypeBox.
+ * Copies an admitted schema into the form that TypeBox gets.
  *
  * - `format` is left out unless it is to be asserted: TypeBox would assert it, 2020-12 does not.
  * - Each reference names an entry of the context, where it is found at once; TypeBox's own search walks the
@@ -60,7 +60,7 @@ class Preparation {
   readonly #formats: boolean
   readonly #native: boolean
   readonly #interpreted: boolean
-  readonly #marking: boolean
+  readonly #tracksEvaluated: boolean
   readonly #keyTests = new Map<string, KeyTest>()
   readonly #copies = new Map<object, Record<string, unknown>>()
   readonly #keys = new Map<SchemaNode, string>()
@@ -71,7 +71,7 @@ class Preparation {
     this.#formats = formats
     this.#native = native
     this.#interpreted = interpreted
-    this.#marking = links.usesUnevaluated
+    this.#tracksEvaluated = links.usesUnevaluated
   }
 
   prepare(root: SchemaNode): Prepared {
@@ -89,8 +89,8 @@ class Preparation {
 
   #copy(node: SchemaNode): SchemaNode {
     if (typeof node === "boolean") return node
-    const known = this.#copies.get(node)
-    if (known !== undefined) return known
+    const cached = this.#copies.get(node)
+    if (cached !== undefined) return cached
     const copy: Record<string, unknown> = {}
     this.#copies.set(node, copy)
     for (const keyword of Object.keys(node)) {
@@ -108,9 +108,9 @@ class Preparation {
       if (this.#interpreted) dropSlowKeys(copy)
       else addKeyTests(copy, this.#keyTests)
     }
-    const refinements = [...ownRefinements(node), ...this.#presence(node), ...takeBigints(copy)]
+    const refinements = [...ownRefinements(node), ...this.#presence(node), ...extractBigints(copy)]
     if (refinements.length > 0) Object.defineProperty(copy, "~refine", { value: refinements })
-    if (this.#marking) isolateAll(copy)
+    if (this.#tracksEvaluated) isolateAll(copy)
     if ("unevaluatedProperties" in copy) {
       exemptUndefined(copy)
       if (!excludesArrays(copy)) exemptArrays(copy)
@@ -153,7 +153,7 @@ class Preparation {
 
   #presence(node: Record<string, unknown>): Refinement[] {
     const { required, dependentRequired } = node
-    const found: Refinement[] = []
+    const refinements: Refinement[] = []
     const names = Array.isArray(required) ? (required as string[]) : []
     const strict: string[] = []
     const tolerant: string[] = []
@@ -163,14 +163,15 @@ class Preparation {
       else if (verdict === "allowed" && isDeceptive(name)) tolerant.push(name)
     }
     if (strict.length > 0)
-      found.push(refinement((v) => !strict.some((k) => isMissing(v, k, false))))
-    if (tolerant.length > 0) found.push(refinement((v) => tolerant.every((k) => hasKey(v, k))))
+      refinements.push(refinement((v) => !strict.some((k) => isMissing(v, k, false))))
+    if (tolerant.length > 0)
+      refinements.push(refinement((v) => tolerant.every((k) => hasKey(v, k))))
     if (isPlainRecord(dependentRequired)) {
       const rules = Object.entries(dependentRequired as Record<string, string[]>).filter(
         ([key, keys]) => isRuleDeceptive(key, keys),
       )
       if (rules.length > 0) {
-        found.push(
+        refinements.push(
           refinement((v) =>
             rules.every(
               ([key, keys]) => !hasKey(v, key) || keys.every((other) => hasKey(v, other)),
@@ -179,7 +180,7 @@ class Preparation {
         )
       }
     }
-    return found
+    return refinements
   }
 }
 
@@ -194,11 +195,11 @@ export function ownRefinements(node: Record<string, unknown>): readonly Refineme
   return descriptor.value as readonly Refinement[]
 }
 
-/** Says the same by keywords that look at own properties. */
+/** Replaces keywords by equivalent ones that read own properties. */
 function moveDeceptive(copy: Record<string, unknown>): void {
   const { properties, required, dependentSchemas } = copy
   const names = Array.isArray(required) ? (required as string[]) : []
-  for (const [key, property] of takeDeceptive(properties)) {
+  for (const [key, property] of extractDeceptive(properties)) {
     const patterns = { ...(copy["patternProperties"] as object | undefined) }
     const pattern = `^${key}$`
     const schema = names.includes(key) ? property : { anyOf: [{ type: "undefined" }, property] }
@@ -207,7 +208,7 @@ function moveDeceptive(copy: Record<string, unknown>): void {
       : schema
     copy["patternProperties"] = { ...patterns, [pattern]: present }
   }
-  for (const [key, schema] of takeDeceptive(dependentSchemas)) {
+  for (const [key, schema] of extractDeceptive(dependentSchemas)) {
     const has = { type: "object" }
     Object.defineProperty(has, "~refine", { value: [refinement((v) => hasKey(v, key))] })
     const rule = { if: has, then: schema }
@@ -233,12 +234,12 @@ function excludesArrays({ type }: Record<string, unknown>): boolean {
   return type !== undefined && !(Array.isArray(type) ? type : [type]).includes("array")
 }
 
-/** Keywords whose schema looks at a part of the value, but tells TypeBox what it saw as if at the whole. */
+/** Keywords whose schema applies to a part of the value, but whose evaluation TypeBox counts for the whole value. */
 const LEAKING = ["contains", "unevaluatedItems", "unevaluatedProperties"] as const
 
 /**
- * For `unevaluated*`, says the same in a way that passes on only what counts: nothing that was seen of a part,
- * and nothing that a schema saw which then did not match. TypeBox keeps that apart in unions only.
+ * For `unevaluated*`, rewrites a schema so that only relevant evaluations count: none of a part, and none of a
+ * schema that did not match. TypeBox separates those in unions only.
  */
 function isolateAll(copy: Record<string, unknown>): void {
   for (const keyword of LEAKING) {
@@ -283,23 +284,23 @@ function exemptArrays(copy: Record<string, unknown>): void {
   Object.assign(copy, { if: { type: "array" }, then: forArrays, else: rest })
 }
 
-/** The code generator writes a bigint among `const` and `enum` as a number; its interpreter knows better. */
-function takeBigints(copy: Record<string, unknown>): Refinement[] {
-  const found: Refinement[] = []
+/** The code generator writes a bigint in `const` and `enum` as a number, so the interpreter checks those. */
+function extractBigints(copy: Record<string, unknown>): Refinement[] {
+  const refinements: Refinement[] = []
   for (const keyword of ["const", "enum"]) {
     const values = copy[keyword]
     if (!(Array.isArray(values) ? values : [values]).some((v) => typeof v === "bigint")) continue
     delete copy[keyword]
-    found.push({ check: (value) => Check({ [keyword]: values }, value), error: () => "" })
+    refinements.push({ check: (value) => Check({ [keyword]: values }, value), error: () => "" })
   }
-  return found
+  return refinements
 }
 
 function isRuleDeceptive(key: string, keys: unknown): boolean {
   return isDeceptive(key) || (keys as string[]).some(isDeceptive)
 }
 
-function takeDeceptive(map: unknown): Array<[string, unknown]> {
+function extractDeceptive(map: unknown): Array<[string, unknown]> {
   if (!isPlainRecord(map)) return []
   const taken = Object.entries(map).filter(([key]) => isDeceptive(key))
   for (const [key] of taken) delete map[key]

@@ -1,24 +1,24 @@
 import { Environment } from "typebox/system"
 import { literal } from "./normalize/probe-code.ts"
 
-/** Copies an object or array, and what is looked at in it. */
+/** Copies an object or array, and the parts of it that are read. */
 export interface Copier {
   readonly copy: (value: object) => unknown
 }
 
-/** What is copied of an object or array. */
+/** The parts of an object or array that are copied. */
 export interface CopyParts {
   /** Properties of objects that are copied, too. */
   readonly fields: readonly { readonly key: string; readonly place: Copier }[]
   /** Items of arrays that are copied, too. */
   readonly items: Copier | undefined
-  /** Copies what else is looked at in an object that was copied. */
+  /** Copies the other parts of a copied object that are read. */
   readonly finish: ((copy: Record<string, unknown>) => void) | undefined
-  /** Copies whatever is neither an array nor a plain object of this realm. */
+  /** Copies values that are neither arrays nor plain objects of this realm. */
   readonly other: (value: object) => unknown
 }
 
-/** Properties in one piece of code. */
+/** Maximum number of properties in one generated function. */
 const MAX_FIELDS = 200
 
 /** Whether `__proto__` reads a prototype, which costs engines less than the function that does so. */

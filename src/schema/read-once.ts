@@ -3,11 +3,11 @@ import { eachInPlace } from "./keywords.ts"
 import {
   isObject,
   isOfBytes,
-  looks,
+  looksInto,
   OF_ARRAYS,
   OF_OBJECTS,
   schemaOfValue,
-  seesAll,
+  looksAtEverything,
 } from "./looked-at.ts"
 import { isDataObject } from "./normalize/data.ts"
 import { isSubschema, mentionedKeys, schemaList, schemaMap } from "./normalize/keywords.ts"
@@ -18,22 +18,22 @@ import { generateCopy } from "./read-code.ts"
 import type { Copier, CopyParts } from "./read-code.ts"
 import { safeRegExp } from "./regex/safe-regexp.ts"
 
-/** Copies what the check of a schema looks at; everything is read once. Throws where something cannot be read. */
+/** Copies what the check of a schema reads; everything is read once. Throws if something cannot be read. */
 export type ReadOnce = (value: object) => unknown
 
 /**
- * Compiles the copy that some schemas need of a value, so that nothing they look at can change after the check.
+ * Compiles the copy that some schemas need of a value, so that nothing they read can change after the check.
  *
- * Objects and arrays that no schema looks into, functions and what is no data stay the same objects. An instance of
- * a class that a schema looks into becomes a plain object: its own enumerable properties, and those that the schemas
- * name. It stays the same object if it has none of them, such as a `Date`, or where the schema allows bytes.
+ * Objects and arrays that no schema reads, and functions, stay the same objects. An instance of a class that a
+ * schema reads becomes a plain object with its own enumerable properties and those that the schemas name. It stays
+ * the same object if it has none of them, such as a `Date`, or if the schema allows bytes.
  */
 export function compileReadOnce(schemas: readonly JsonSchema[], refs: References): ReadOnce {
   const place = new Places(refs).of(schemas, false)
   return place.isRead ? place.compile() : (value) => value
 }
 
-/** A schema that looks at one value within another, and accepts everything. */
+/** A schema that reads one value within another, and accepts everything. */
 export function schemaOfPath(path: readonly string[]): JsonSchema {
   return path.reduceRight<JsonSchema>(
     (below, key) => ({ properties: { [key]: below }, items: below }),
@@ -41,7 +41,7 @@ export function schemaOfPath(path: readonly string[]): JsonSchema {
   )
 }
 
-/** The places of a schema: each is a set of schemas that look at the same value. */
+/** The places of a schema: each is a set of schemas that read the same value. */
 class Places {
   readonly #refs: References
   readonly #places = new Map<string, Place>()
@@ -52,14 +52,14 @@ class Places {
     this.#refs = refs
   }
 
-  /** With `isDeep`, something looks at all that is in the value. */
+  /** With `isDeep`, everything in the value is read. */
   of(schemas: readonly Subschema[], isDeep: boolean): Place {
     const found = new Set<JsonSchema>()
     let isAll = isDeep
     const visit = (schema: Subschema): void => {
       if (typeof schema === "boolean" || found.has(schema)) return
       found.add(schema)
-      if (seesAll(schema)) isAll = true
+      if (looksAtEverything(schema)) isAll = true
       const targets = this.#refs.of(schema)
       if (targets === undefined) isAll = true
       else for (const target of targets) visit(target)
@@ -68,7 +68,8 @@ class Places {
     }
     for (const schema of schemas) visit(schema)
     const members = [...found].filter(
-      (schema) => looks(schema, OF_OBJECTS) || looks(schema, OF_ARRAYS) || isOfBytes(schema),
+      (schema) =>
+        looksInto(schema, OF_OBJECTS) || looksInto(schema, OF_ARRAYS) || isOfBytes(schema),
     )
     const numbers = members.map((schema) => this.#number(schema)).toSorted((a, b) => a - b)
     const key = `${numbers.join()}${isAll ? "!" : ""}`
@@ -78,43 +79,43 @@ class Places {
   }
 
   #number(schema: JsonSchema): number {
-    const known = this.#numbers.get(schema)
-    if (known === undefined) this.#numbers.set(schema, this.#numbers.size)
-    return known ?? this.#numbers.size - 1
+    const cached = this.#numbers.get(schema)
+    if (cached === undefined) this.#numbers.set(schema, this.#numbers.size)
+    return cached ?? this.#numbers.size - 1
   }
 
-  /** Schemas that look at what is compared with the constants of a schema. */
+  /** Schemas that read what is compared with the constants of a schema. */
   #constantsOf(schema: JsonSchema): readonly JsonSchema[] {
-    let known = this.#constants.get(schema)
-    if (known === undefined) {
+    let cached = this.#constants.get(schema)
+    if (cached === undefined) {
       const { enum: list } = schema
       const values = [schema["const"], ...(Array.isArray(list) ? list : [])]
-      this.#constants.set(schema, (known = values.filter(isObject).map(schemaOfValue)))
+      this.#constants.set(schema, (cached = values.filter(isObject).map(schemaOfValue)))
     }
-    return known
+    return cached
   }
 }
 
-/** A value within the data, and what has to be copied of it. */
+/** A place within the data, and the parts of it that have to be copied. */
 class Place implements Copier {
-  /** Whether objects and arrays here are looked into. */
+  /** Whether parts of objects and arrays here are read. */
   readonly isRead: boolean
   readonly #places: Places
   readonly #members: readonly JsonSchema[]
   readonly #isDeep: boolean
-  /** Instances of classes stay what they are. */
+  /** Instances of classes are not copied. */
   readonly #keepsInstances: boolean
 
   constructor(places: Places, members: readonly JsonSchema[], isDeep: boolean) {
     this.#places = places
     this.#members = members
     this.#isDeep = isDeep
-    const isDescribed = members.some((schema) => looks(schema, OF_OBJECTS))
-    this.isRead = isDeep || isDescribed || members.some((schema) => looks(schema, OF_ARRAYS))
+    const isDescribed = members.some((schema) => looksInto(schema, OF_OBJECTS))
+    this.isRead = isDeep || isDescribed || members.some((schema) => looksInto(schema, OF_ARRAYS))
     this.#keepsInstances = !isDescribed || members.some(isOfBytes)
   }
 
-  /** Compiled when something is there for the first time: schemas may contain themselves. */
+  /** Compiled at the first value: schemas may contain themselves. */
   copy: ReadOnce = (value) => {
     this.copy = this.compile()
     return this.copy(value)
@@ -123,7 +124,7 @@ class Place implements Copier {
   compile(): ReadOnce {
     const members = this.#members
     const declared = new Set(members.flatMap((schema) => Object.keys(propertiesOf(schema))))
-    // Reading it where it is absent gives the prototype, which no copy may be written to.
+    // Reading it where it is absent gives the prototype, which must not be copied.
     declared.delete("__proto__")
     const fields = Array.from(declared).flatMap((key) => {
       const place = this.#below(members.flatMap((schema) => rulesOf(schema, key)))
@@ -146,7 +147,7 @@ class Place implements Copier {
     )
   }
 
-  /** Whatever is no array; `undefined` for what is not copied. */
+  /** Copies anything but arrays; `undefined` for values that are not copied. */
   #copyOther(value: object, names: ReadonlySet<string>): Record<string, unknown> | undefined {
     if (isDataObject(value)) {
       const isBare = Object.getPrototypeOf(value) === null
@@ -174,7 +175,7 @@ function copyFields(copy: Record<string, unknown>, fields: CopyParts["fields"]):
   }
 }
 
-/** Goes into all properties but those that are declared. */
+/** Copies the parts of all undeclared properties. */
 function copyRest(
   copy: Record<string, unknown>,
   rest: Copier,
@@ -186,7 +187,7 @@ function copyRest(
   }
 }
 
-/** By index and into a plain array: a class of its own or an iterator could answer in any way. */
+/** By index and into a plain array, because a subclass or an iterator could return anything. */
 function copyArray(value: readonly unknown[], items: Copier | undefined): unknown[] {
   const copy: unknown[] = []
   const { length } = value
@@ -197,7 +198,7 @@ function copyArray(value: readonly unknown[], items: Copier | undefined): unknow
   return copy
 }
 
-/** Schemas of one object's property; the unevaluated ones may hold for it. */
+/** Schemas that may apply to one property of an object, including the unevaluated ones. */
 function rulesOf(schema: JsonSchema, key: string): Subschema[] {
   const own = one(propertiesOf(schema), key)
   const rules = [...own]

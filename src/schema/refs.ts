@@ -30,7 +30,7 @@ export interface RefTarget {
   readonly resource: Resource
   /** The object or list that holds the value, and under which key; absent for the root of a resource. */
   readonly holder?: { readonly parent: Record<string, unknown>; readonly key: string }
-  /** The pointer as it has to be written now, when lowering moved something on the way. */
+  /** The new pointer, if lowering moved a part of the path. */
   readonly moved?: readonly string[]
 }
 
@@ -149,7 +149,7 @@ export class Links {
     this.index.add(definitions === undefined ? root : withoutDefinitions(root), ROOT_URI)
   }
 
-  /** Whether any schema here may ask which properties or items others have looked at. */
+  /** Whether any schema here uses `unevaluatedProperties` or `unevaluatedItems`. */
   get usesUnevaluated(): boolean {
     if (this.#definitions !== undefined) return true
     for (const node of this.index.resourceOf.keys()) {
@@ -158,18 +158,18 @@ export class Links {
     return false
   }
 
-  /** The schema a `$ref` leads to, or a `$dynamicRef` as long as nobody overrides it. */
+  /** The target of a `$ref`, or of a `$dynamicRef` that is not overridden. */
   target(node: Record<string, unknown>, keyword: RefKeyword): SchemaNode {
     let targets = this.#targets.get(keyword)
     if (targets === undefined) this.#targets.set(keyword, (targets = new Map()))
-    const known = targets.get(node)
-    if (known !== undefined) return known
+    const cached = targets.get(node)
+    if (cached !== undefined) return cached
     const base = this.index.resourceOf.get(node)?.uri ?? ROOT_URI
-    const found = this.#find(String(node[keyword]), base)
-    const target = isSchema(found?.value) ? found.value : true
-    // Under a keyword of its own choosing a schema is known only by being referred to.
-    if (found !== undefined && typeof target !== "boolean") {
-      this.index.add(target, found.resource.uri, found.resource)
+    const resolved = this.#find(String(node[keyword]), base)
+    const target = isSchema(resolved?.value) ? resolved.value : true
+    // A schema under an unknown keyword is recognised only because something refers to it.
+    if (resolved !== undefined && typeof target !== "boolean") {
+      this.index.add(target, resolved.resource.uri, resolved.resource)
     }
     targets.set(node, target)
     return target
@@ -181,7 +181,7 @@ export class Links {
     return { value: this.#definitions.get(ref.slice("#/$defs/".length)), resource }
   }
 
-  /** The name under which a `$dynamicRef` can be overridden; `undefined` when it cannot. */
+  /** The name under which a `$dynamicRef` can be overridden; `undefined` if it cannot. */
   dynamicName(node: Record<string, unknown>): string | undefined {
     const target = this.target(node, "$dynamicRef")
     const name = typeof target === "boolean" ? undefined : target["$dynamicAnchor"]
@@ -202,7 +202,7 @@ function withoutDefinitions(root: SchemaNode): SchemaNode {
   return Object.fromEntries(members.map((keyword) => [keyword, root[keyword]]))
 }
 
-/** Resolves a reference against a base and takes its fragment off; `fragment` is `undefined` if undecodable. */
+/** Resolves a reference against a base and splits off its fragment; `fragment` is `undefined` if undecodable. */
 export function splitReference(
   text: string,
   base: string,

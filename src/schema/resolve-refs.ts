@@ -13,7 +13,7 @@ import {
   splitReference,
 } from "./refs.ts"
 
-/** What settling references needs from the admission it is part of. */
+/** What resolving references needs from the admission it is part of. */
 export interface ReferenceWork {
   readonly report: Report
   readonly sourcePaths: ReadonlyMap<object, string>
@@ -27,16 +27,16 @@ export interface ReferenceWork {
 /**
  * Makes a lowered schema self-contained: every reference resolves inside it, or is reported and removed.
  *
- * The compiler takes a reference it cannot resolve for "never valid" and overflows on one that leads back
- * to itself without looking at a smaller value, both without a word; so both are found here.
+ * The compiler silently treats an unresolvable reference as "never valid", and overflows on one that leads back
+ * to itself without a smaller value. Both are detected here.
  */
-export function settleReferences(root: Record<string, unknown>, work: ReferenceWork): void {
-  const settler = new Settler(root, work)
-  settler.settle()
+export function resolveReferences(root: Record<string, unknown>, work: ReferenceWork): void {
+  const settler = new ReferenceResolver(root, work)
+  settler.resolveAll()
   settler.breakLoops()
 }
 
-class Settler {
+class ReferenceResolver {
   readonly #root: Record<string, unknown>
   readonly #work: ReferenceWork
   readonly #index = new SchemaIndex()
@@ -51,19 +51,19 @@ class Settler {
     this.#index.add(root, ROOT_URI)
   }
 
-  settle(): void {
-    // Documents that are taken in bring references of their own, at the end of the same list.
+  resolveAll(): void {
+    // Embedded documents add references of their own to the end of the same list.
     for (let next = 0; next < this.#index.sites.length; next++) {
-      this.#settleSite(this.#index.sites[next] as RefSite)
+      this.#resolveSite(this.#index.sites[next] as RefSite)
     }
   }
 
-  #settleSite(site: RefSite): void {
+  #resolveSite(site: RefSite): void {
     const text = String(site.node[site.keyword])
     const target = this.#index.resolve(
       text,
       site.resource.uri,
-      (uri) => this.#index.resources.get(uri) ?? this.#takeIn(uri),
+      (uri) => this.#index.resources.get(uri) ?? this.#embed(uri),
       this.#work.moves,
     )
     const schema = target === undefined ? undefined : this.#schemaAt(target)
@@ -77,7 +77,7 @@ class Settler {
     this.#targets.set(site.node, list)
   }
 
-  /** The text of a reference; new only where lowering moved its target, or a document goes by another `$id`. */
+  /** The text of a reference; changed only if lowering moved its target, or its document has another `$id`. */
   #rewritten(text: string, base: string, moved: readonly string[] | undefined): string {
     const hash = text.indexOf("#")
     let address = hash < 0 ? text : text.slice(0, hash)
@@ -86,7 +86,7 @@ class Settler {
       const { uri } = splitReference(text, base)
       const home = this.#index.resources.get(uri)
       if (home !== undefined && home.uri !== uri) address = home.uri
-      // TypeBox takes an empty fragment for the schema it starts from, whatever stands before it.
+      // TypeBox takes an empty fragment for the schema it starts from, whatever precedes it.
       if (fragment === "#") fragment = ""
     }
     if (moved !== undefined) fragment = `#${moved.map((token) => `/${encode(token)}`).join("")}`
@@ -94,17 +94,17 @@ class Settler {
   }
 
   /** Embeds a document of the caller under `$defs`, with its absolute URI as `$id`. */
-  #takeIn(uri: string): Resource | undefined {
+  #embed(uri: string): Resource | undefined {
     const loaded = this.#work.load(uri)
     if (loaded === undefined) return undefined
     const node: Record<string, unknown> =
       typeof loaded === "boolean" ? (loaded ? {} : { not: {} }) : loaded
     const declared = typeof node["$id"] === "string" ? node["$id"] : ""
     const id = URL.canParse(declared, uri) ? new URL(declared, uri).href : uri
-    const known = this.#index.resources.get(id)
-    if (known !== undefined) {
-      this.#index.resources.set(uri, known)
-      return known
+    const existing = this.#index.resources.get(id)
+    if (existing !== undefined) {
+      this.#index.resources.set(uri, existing)
+      return existing
     }
     node["$id"] = id
     if (!isPlainRecord(this.#root["$defs"])) this.#root["$defs"] = {}
@@ -117,7 +117,7 @@ class Settler {
     return resource
   }
 
-  /** The schema at a target; what lay under an unknown keyword becomes one by being referred to. */
+  /** The schema at a target. Data under an unknown keyword becomes a schema if something refers to it. */
   #schemaAt(target: RefTarget): SchemaNode | undefined {
     const { value, holder, resource } = target
     if (!isSchema(value)) return undefined
@@ -131,7 +131,7 @@ class Settler {
   }
 
   /**
-   * Removes references that lead back to where they started while looking at the same value.
+   * Removes references that lead back to where they started while applying to the same value.
    *
    * A depth-first walk over the edges that stay on one value; its stack is written out because a chain of
    * references may be as long as the schema is large.
@@ -161,7 +161,7 @@ class Settler {
     }
   }
 
-  /** Removes the last reference of a circle, and goes back to where it was; every circle has one. */
+  /** Removes the last reference of a cycle, and returns to its place; every cycle has one. */
   #breakLoop(stack: Frame[], open: Set<object>, closing: RefKeyword | undefined): void {
     let via = closing
     while (via === undefined) {
@@ -216,10 +216,10 @@ function encode(token: string): string {
 
 function unresolved(text: string): string {
   return text.startsWith("#")
-    ? `Reference "${text}" leads nowhere in this schema and is ignored. Add what it names, under $defs for example.`
-    : `Reference "${text}" leads out of this schema and is ignored; nothing is fetched. Pass the document in the option "documents".`
+    ? `Reference "${text}" does not exist in this schema and is ignored. Add its target, under $defs for example.`
+    : `Reference "${text}" points outside this schema and is ignored; nothing is fetched. Pass the document in the option "documents".`
 }
 
 function looping(text: string): string {
-  return `Reference "${text}" leads back to itself without looking at a smaller part of the value, and is ignored. Refer from inside properties or items.`
+  return `Reference "${text}" refers to itself for the same value, which would never end, and is ignored. Refer from inside properties or items.`
 }

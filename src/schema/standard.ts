@@ -3,7 +3,7 @@ import { quote, reasonOf } from "../internal/describe.ts"
 import { isPlainRecord } from "./json.ts"
 import { isValibotSchema, valibotJsonSchema } from "./valibot.ts"
 
-/** Which side of a schema with transforms: what is given to it, or what it gives. */
+/** The side of a schema with transforms: its input or its output. */
 export type SchemaSide = "input" | "output"
 
 /** The part of Standard Schema that the library relies on. */
@@ -25,8 +25,8 @@ const CURES: Readonly<Record<string, string>> = {
 /**
  * The `~standard` of a value; `undefined` when it has none.
  *
- * A raw Valibot schema has no JSON Schema form of its own and is given ours. Throws a `TypeError` for one
- * that cannot be read.
+ * A raw Valibot schema has no JSON Schema form of its own and gets ours. Throws a `TypeError` if it cannot be
+ * read.
  */
 export function standardProps(value: unknown): StandardProps | undefined {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return undefined
@@ -56,28 +56,28 @@ export function standardProps(value: unknown): StandardProps | undefined {
 /**
  * One side of a schema as JSON Schema; a schema without `~standard` is returned as it is.
  *
- * Throws a `TypeError` with the cure when a vendor gives none.
+ * Throws a `TypeError` with advice if the vendor has none.
  */
 export function jsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   const props = standardProps(schema)
   if (props === undefined) return schema
   const vendor = typeof props.vendor === "string" ? props.vendor : "unknown"
-  let found: { readonly json: unknown } | undefined
+  let converted: { readonly json: unknown } | undefined
   try {
     const convert = props.jsonSchema?.[side]
     if (typeof convert === "function") {
-      found = { json: convert.call(props.jsonSchema, { target: "draft-2020-12" }) }
+      converted = { json: convert.call(props.jsonSchema, { target: "draft-2020-12" }) }
     }
   } catch (cause) {
     throw new TypeError(unwritable(vendor, side, cause), { cause })
   }
-  if (found === undefined) {
+  if (converted === undefined) {
     throw new TypeError(`This ${vendor} schema carries no JSON Schema form. ${cureFor(vendor)}`)
   }
-  return plainSchema(found.json, vendor, side)
+  return plainSchema(converted.json, vendor, side)
 }
 
-/** As `jsonSchemaOf`, with open places for what JSON cannot say; `undefined` where the vendor cannot. */
+/** As `jsonSchemaOf`, but types without a JSON form accept anything; `undefined` if the vendor does not support that. */
 export function looseJsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   try {
     const props = standardProps(schema)
@@ -88,8 +88,8 @@ export function looseJsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   }
 }
 
-// `z.toJSONSchema()` hides the schema's own `~standard` in the JSON Schema it gives. Whoever asked for JSON
-// Schema means that, and not the schema it came from.
+// `z.toJSONSchema()` hides the schema's own `~standard` in its result. A user who called it means the JSON
+// Schema, and not the schema it came from.
 function isData(value: object): boolean {
   return (
     Object.getPrototypeOf(value) === Object.prototype && !Object.keys(value).includes("~standard")
@@ -99,7 +99,7 @@ function isData(value: object): boolean {
 function unwritable(vendor: string, side: SchemaSide, cause: unknown): string {
   const reason = reasonOf(cause).replace(/\.$/, "")
   const says = `The ${side} of this ${vendor} schema has no JSON Schema form: ${reason}.`
-  // Our own converter has said what to do.
+  // Our own converter has added its advice already.
   return reason.includes("toStandardJsonSchema") ? says : `${says} ${cureFor(vendor)}`
 }
 
@@ -116,7 +116,7 @@ function plainSchema(converted: unknown, vendor: string, side: SchemaSide): unkn
       `The ${side} of this ${vendor} schema gave ${got} where JSON Schema was expected. ${cureFor(vendor)}`,
     )
   }
-  // Zod hides the schema's `~standard` in what it gives (see `isData`); nobody is to convert it again.
+  // Zod hides the schema's `~standard` in its result (see `isData`); it must not be converted again.
   return "~standard" in converted ? { ...converted } : converted
 }
 
@@ -130,7 +130,7 @@ export interface StandardSchemaLike<TInput = unknown, TOutput = TInput> {
   }
 }
 
-/** What a caller passes for a schema. */
+/** The input type of a schema. */
 export type InputOf<TSchemaLike> = TSchemaLike extends {
   readonly "~standard": { readonly types?: infer TTypes }
 }
@@ -139,7 +139,7 @@ export type InputOf<TSchemaLike> = TSchemaLike extends {
     : unknown
   : SchemaType<TSchemaLike>
 
-/** What comes out of a schema: for Standard Schema after its transforms, otherwise the same. */
+/** The output type of a schema: for Standard Schema after its transforms, otherwise the same. */
 export type OutputOf<TSchemaLike> = TSchemaLike extends {
   readonly "~standard": { readonly types?: infer TTypes }
 }

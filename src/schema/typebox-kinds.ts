@@ -14,54 +14,54 @@ const LISTS = ["anyOf", "allOf", "oneOf", "prefixItems"] as const
 const MAPS = ["properties", "patternProperties", "$defs"] as const
 
 /**
- * Marks the parts of a schema as the TypeBox types that they are, so that `Type.Partial`, `Type.Pick`,
- * `Value.Default` and their kin work on it.
+ * Tags the parts of a schema as TypeBox types, so that `Type.Partial`, `Type.Pick`,
+ * `Value.Default` and similar functions work on it.
  *
- * The marks are properties that are not listed, as TypeBox has them: JSON and copies do not show them.
- * To be called before the schema is frozen.
+ * The tags are non-enumerable properties, as in TypeBox, so that JSON and copies do not contain them.
+ * Call it before the schema is frozen.
  */
-export function markSchema(schema: Node): void {
-  markTypes(schema)
-  markReference(schema)
+export function tagSchema(schema: Node): void {
+  tagTypes(schema)
+  tagReference(schema)
 }
 
-function markTypes(schema: Node): void {
+function tagTypes(schema: Node): void {
   const kind = kindOf(schema)
-  if (kind !== undefined) mark(schema, "~kind", kind)
+  if (kind !== undefined) setTag(schema, "~kind", kind)
   for (const keyword of HELD) {
     const part = schema[keyword]
-    if (isUnmarked(part)) markTypes(part)
+    if (isUntagged(part)) tagTypes(part)
   }
   for (const keyword of LISTS) {
     const list = schema[keyword]
-    if (Array.isArray(list)) list.filter(isUnmarked).forEach(markTypes)
+    if (Array.isArray(list)) list.filter(isUntagged).forEach(tagTypes)
   }
   for (const keyword of MAPS) {
     const map = schema[keyword]
-    if (isPlainRecord(map)) Object.values(map).filter(isUnmarked).forEach(markTypes)
+    if (isPlainRecord(map)) Object.values(map).filter(isUntagged).forEach(tagTypes)
   }
-  if (kind === "Object") markOptional(schema)
+  if (kind === "Object") tagOptional(schema)
 }
 
-/** Marks a schema that is a reference to one of its own definitions as what it refers to, where that is an object. */
-function markReference(schema: Node): void {
+/** Tags a schema that refers to one of its own definitions like its target, if that is an object. */
+function tagReference(schema: Node): void {
   const { $ref, $defs } = schema
   if (typeof $ref !== "string" || !isPlainRecord($defs)) return
   const target = getOwn($defs, $ref.slice("#/$defs/".length))
   if (!isPlainRecord(target) || target["~kind"] !== "Object") return
-  for (const name of ["~kind", "type", "properties", "required"]) mark(schema, name, target[name])
+  for (const name of ["~kind", "type", "properties", "required"]) setTag(schema, name, target[name])
 }
 
-/** Whether what a schema says beside its reference was only marked: it says the same once more. */
-export function isMarkedReference(schema: Readonly<Node>): boolean {
+/** Whether the keywords beside a reference were only added by `tagReference`, and repeat its target. */
+export function isTaggedReference(schema: Readonly<Node>): boolean {
   return typeof schema["$ref"] === "string" && Object.hasOwn(schema, "~kind")
 }
 
-/** TypeBox asks the property whether it is optional, not `required`. */
-function markOptional({ properties, required }: Node): void {
+/** TypeBox reads from the property whether it is optional, not from `required`. */
+function tagOptional({ properties, required }: Node): void {
   const names = new Set(Array.isArray(required) ? required : [])
   for (const [name, property] of Object.entries(properties as Node)) {
-    if (!names.has(name) && isPlainRecord(property)) mark(property, "~optional", true)
+    if (!names.has(name) && isPlainRecord(property)) setTag(property, "~optional", true)
   }
 }
 
@@ -87,11 +87,11 @@ function kindOf(schema: Node): string | undefined {
   }
 }
 
-function isUnmarked(part: unknown): part is Node {
+function isUntagged(part: unknown): part is Node {
   return isPlainRecord(part) && !Object.hasOwn(part, "~kind")
 }
 
-function mark(schema: Node, name: string, value: unknown): void {
+function setTag(schema: Node, name: string, value: unknown): void {
   if (Object.hasOwn(schema, name)) return
   Object.defineProperty(schema, name, { value, enumerable: false, configurable: true })
 }

@@ -1,7 +1,13 @@
 import { quote, reasonOf } from "../internal/describe.ts"
 import { setOwn } from "./json.ts"
 import { applyAction, isJson } from "./valibot/actions.ts"
-import { isValibotSchema, type Json, type Side, unsaid, type ValibotNode } from "./valibot/node.ts"
+import {
+  isValibotSchema,
+  type Json,
+  type Side,
+  unsupported,
+  type ValibotNode,
+} from "./valibot/node.ts"
 import { stepsOf } from "./valibot/pipe.ts"
 
 export { isValibotSchema } from "./valibot/node.ts"
@@ -105,7 +111,7 @@ class Conversion {
       case "lazy":
         return this.#lazy(schema)
       default:
-        throw unsaid(schema)
+        throw unsupported(schema)
     }
   }
 
@@ -144,7 +150,7 @@ class Conversion {
 
   #nullable(schema: ValibotNode): Json {
     const wrapped = this.#schema(schema["wrapped"])
-    // What comes out has the default in the place of `null`.
+    // The output has the default in place of `null`.
     if (this.#side === "output" && (schema["default"] ?? null) !== null) return wrapped
     return this.#withDefault(schema, { anyOf: [wrapped, { type: "null" }] })
   }
@@ -191,7 +197,7 @@ function lazyTarget(schema: ValibotNode): ValibotNode {
 function constantOf(schema: ValibotNode, value: unknown): unknown {
   if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value))
     return value
-  throw unsaid(schema, ` with the value ${quote(value)}`)
+  throw unsupported(schema, ` with the value ${quote(value)}`)
 }
 
 function list(schema: ValibotNode, key: string): readonly unknown[] {

@@ -8,7 +8,7 @@ const SLICE_LENGTH = 13
 /**
  * The terms of the index, numbered from 0, with how many documents use each.
  *
- * A term that no document uses any more stays known, and is never given out.
+ * A term that no document uses any more stays in the dictionary, but is never returned.
  */
 export class Dictionary {
   readonly #numbers = new Map<string, number>()
@@ -33,8 +33,8 @@ export class Dictionary {
 
   /** Counts one more document for a word, new or known, and returns its number. */
   use(word: string): number {
-    const known = this.#numbers.get(word)
-    const term = known ?? this.#learn(word)
+    const existing = this.#numbers.get(word)
+    const term = existing ?? this.#learn(word)
     this.#uses[term]!++
     return term
   }

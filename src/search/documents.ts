@@ -23,7 +23,7 @@ export class Documents {
   }
 
   /** How many numbers are taken, those of removed documents included. */
-  get taken(): number {
+  get capacityUsed(): number {
     return this.#ids.length
   }
 

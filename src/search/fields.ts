@@ -1,7 +1,7 @@
 import { MAX_FIELD_WORDS, MAX_TEXT_LENGTH, readWords } from "./tokenize.ts"
 import { STOP_WORDS, stem } from "./words.ts"
 
-/** What the index knows of an operation. */
+/** The indexed fields of an operation. */
 export interface SearchDocument {
   /** `namespace.name`; the first dot separates. */
   readonly id: string
@@ -14,24 +14,24 @@ export interface SearchDocument {
 interface Field {
   readonly weight: number
   /** The usual number of words: a fixed figure, so that one document never changes another's weight. */
-  readonly usual: number
+  readonly typicalLength: number
   /** How much a field longer than usual counts for less, 0 to 1. */
   readonly slope: number
   /** A field shorter than usual is read as if it were this share of the usual length; no limit unless given. */
-  readonly least?: number
+  readonly minShare?: number
   /** Whether a repeated word counts once: `messages.message` is a path, not an emphasis. */
   readonly once?: true
 }
 
-const NAMESPACE: Field = { weight: 4, usual: 1, slope: 0.2, once: true }
-const NAME: Field = { weight: 6, usual: 4, slope: 0.8, once: true }
-const TITLE: Field = { weight: 4, usual: 5, slope: 0.8, least: 0.5 }
+const NAMESPACE: Field = { weight: 4, typicalLength: 1, slope: 0.2, once: true }
+const NAME: Field = { weight: 6, typicalLength: 4, slope: 0.8, once: true }
+const TITLE: Field = { weight: 4, typicalLength: 5, slope: 0.8, minShare: 0.5 }
 /** The first sentence of a description. It stands for a title where there is none. */
-const LEAD: Field = { weight: 1.25, usual: 8, slope: 0.5, least: 1 }
+const LEAD: Field = { weight: 1.25, typicalLength: 8, slope: 0.5, minShare: 1 }
 const ONLY_LEAD: Field = { ...LEAD, weight: 2.5 }
-const TAGS: Field = { weight: 2, usual: 2, slope: 0.5, once: true }
-const INPUTS: Field = { weight: 1, usual: 8, slope: 0.6, once: true }
-const DESCRIPTION: Field = { weight: 1, usual: 20, slope: 0.6 }
+const TAGS: Field = { weight: 2, typicalLength: 2, slope: 0.5, once: true }
+const INPUTS: Field = { weight: 1, typicalLength: 8, slope: 0.6, once: true }
+const DESCRIPTION: Field = { weight: 1, typicalLength: 20, slope: 0.6 }
 
 /** Where a word's weight is worth half of the most it can be: the `k1` of BM25. */
 const HALF_WEIGHT = 4
@@ -79,8 +79,8 @@ function saturated(weights: Map<string, number>): Map<string, number> {
 
 function addField(weights: Map<string, number>, field: Field, words: readonly string[]): void {
   const length = Math.max(
-    1 - field.slope + (field.slope * words.length) / field.usual,
-    field.least ?? 0,
+    1 - field.slope + (field.slope * words.length) / field.typicalLength,
+    field.minShare ?? 0,
   )
   const weight = field.weight / length
   const counted = new Set<string>()

@@ -9,17 +9,17 @@ import { partsOf } from "./tokenize.ts"
 
 export type { SearchDocument } from "./fields.ts"
 
-/** An answer: the whole part of `score` says what matched, the rest how well. */
+/** A search result: the whole part of `score` is the kind of match, the rest its quality. */
 export interface SearchHit {
   readonly id: string
   readonly score: number
 }
 
-/** How many answers, and which may be given. */
+/** The number of results, and a filter. */
 export interface SearchOptions {
-  /** At most this many; 20 unless told. */
+  /** Maximum number of results; 20 by default. */
   limit?: number | undefined
-  /** Asked in rank order, until the limit is reached. */
+  /** A filter, called in rank order until the limit is reached. */
   accept?: ((id: string) => boolean) | undefined
 }
 
@@ -27,7 +27,7 @@ export interface SearchOptions {
 const Tier = { SOME_WORDS: 0, ALL_WORDS: 1, NAME: 2, SPELLED_ID: 3, ID: 4 } as const
 
 const DEFAULT_LIMIT = 20
-/** Removed documents are carried along until there are this many, and more than living ones. */
+/** Removed documents are kept until there are this many, and more than live ones. */
 const MIN_UNUSED = 1024
 
 /**
@@ -70,15 +70,15 @@ export class SearchIndex {
     if (number === undefined) return false
     for (const term of this.#documents.termsOf(number)) this.#dictionary.release(term)
     this.#documents.remove(id, number)
-    const unused = this.#documents.taken - this.#documents.size
+    const unused = this.#documents.capacityUsed - this.#documents.size
     if (unused > MIN_UNUSED && unused > this.#documents.size) this.#pack()
     return true
   }
 
   /**
-   * The best answers to a query, best first; every document by id when it is empty.
+   * The best matches of a query, best first; all documents by id if it is empty.
    *
-   * Throws a `TypeError` on a query that is no string and on a limit that is no whole number.
+   * Throws a `TypeError` if the query is not a string or the limit not a whole number.
    */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const limit = checkArguments(query, options.limit)
@@ -101,7 +101,7 @@ export class SearchIndex {
     return hits
   }
 
-  /** The rank keys of everything that answers a query. */
+  /** The rank keys of all matches of a query. */
   #keys(query: string): Float64Array {
     const documents = this.#documents
     const parts = queryParts(query, (word) => this.#dictionary.find(word) !== undefined)
@@ -125,7 +125,7 @@ export class SearchIndex {
     return isExactFound ? keys : appended(keys, rankKey(Tier.ID, places[exact!]!))
   }
 
-  /** Numbers documents and terms anew, without those that are gone. */
+  /** Renumbers documents and terms, without removed ones. */
   #pack(): void {
     const terms = this.#dictionary.packed()
     const kept = this.#documents.packed(terms.numbers)

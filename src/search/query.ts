@@ -12,16 +12,16 @@ export interface QueryWord {
   readonly required: boolean
   /** The word itself and its relatives: how many documents have one says how rare the word is. */
   readonly forms: TermWeights
-  /** What others call it: synonyms, and the word written in one with its neighbour. */
+  /** Synonyms, and the word joined with its neighbour. */
   readonly others: TermWeights
-  /** What may be meant instead: longer words, and corrections. */
+  /** Guesses: longer words, and corrections. */
   readonly guesses: TermWeights
 }
 
-/** What a query asks for. */
+/** A parsed query. */
 export interface QueryPlan {
   readonly words: readonly QueryWord[]
-  /** Terms that speak against a document. */
+  /** Terms that lower the score of a document. */
   readonly unwanted: readonly number[]
 }
 

@@ -7,20 +7,20 @@ import type { QueryPlan, QueryWord, TermWeights } from "./query.ts"
 /** The relevance that counts for half of what lies between two tiers. */
 const HALF_SCORE = 8
 
-/** What a word has to be worth in a document to count as found there: less in a long text, say, counts in part. */
+/** The impact from which a word counts fully; a smaller one, as in a long text, counts in part. */
 const FULL_VALUE = 40
 
 /**
- * How far a word counts as found where only a longer word or a correction of it is: little in a query
- * with a word that nothing answers, since then nothing may be what was meant.
+ * How much a longer word or a correction counts: little in a query with a word that has no match at all, because
+ * then the index may have nothing that was meant.
  */
 const GUESSED = 0.5
 const GUESSED_IN_VAIN = 0.05
 
-/** A document with a smaller share of the words than this answers another question. */
+/** Minimum share of the words that a document must have. */
 const MIN_SHARE = 0.24
 
-/** What is left of the relevance of a document whose name says that it removes something, unasked. */
+/** The factor for a document whose name says that it removes something, if the query does not. */
 const UNWANTED = 0.75
 /** A word is in the name of a document when its impact is this large. */
 const NAME_IMPACT = 110
@@ -47,17 +47,17 @@ export class Scorer {
     postings: Postings,
     toKey: (document: number, relevance: number, hasAll: boolean) => number,
   ): Float64Array {
-    this.#reserve(documents.taken)
+    this.#reserve(documents.capacityUsed)
     let count = 0
     const needed = words.filter((word) => word.required)
-    const known = needed.filter(isKnown).length
-    const guessed = known < needed.length ? GUESSED_IN_VAIN : GUESSED
+    const answered = needed.filter(isKnown).length
+    const guessed = answered < needed.length ? GUESSED_IN_VAIN : GUESSED
     for (const word of words) count = this.#addWord(word, guessed, documents, postings, count)
     for (const term of unwanted) {
       postings.scale(term, NAME_IMPACT, UNWANTED, this.#sum)
     }
     const required = needed.length
-    const least = required > 1 ? known * MIN_SHARE : 0
+    const least = required > 1 ? answered * MIN_SHARE : 0
     const keys = new Float64Array(count)
     let kept = 0
     for (let i = 0; i < count; i++) {

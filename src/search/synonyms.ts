@@ -153,7 +153,7 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ["how long", "duration"],
 ]
 
-/** What whoever asks is called: `list my repositories` lists those of the authenticated user. */
+/** Words for the user who searches: `list my repositories` lists those of the authenticated user. */
 const FIRST_PERSON = "authenticated current me my self mine own"
 
 const SYNONYMS: ReadonlyMap<string, ReadonlyMap<string, number>> = /* @__PURE__ */ synonymTable()
@@ -165,7 +165,7 @@ export function synonymsOf(word: string): ReadonlyMap<string, number> {
   return SYNONYMS.get(word) ?? NONE
 }
 
-/** Words for the removal of something. What removes is rarely what is meant when none was asked for. */
+/** Words for the removal of something. A query without one rarely means an operation that removes. */
 export const REMOVING: readonly string[] = ["delete", "remove", "destroy", "purge"]
 
 const LONGEST_PHRASE = 3
@@ -173,7 +173,7 @@ const PHRASE_WORDS: ReadonlyMap<string, readonly string[]> = /* @__PURE__ */ new
   /* @__PURE__ */ PHRASES.map(([phrase, words]) => [phrase, words.split(" ")]),
 )
 
-/** A word of a query; one that only helps is not missed where a document does not have it. */
+/** A word of a query; a helper word is not required in a document. */
 export interface AskedWord {
   readonly word: string
   readonly isHelp: boolean
@@ -195,7 +195,7 @@ export function withoutPhrases(parts: readonly string[]): AskedWord[] {
       at += length
     }
   }
-  // "Comment on an issue" creates a comment: what is asked for is named by a noun.
+  // "Comment on an issue" creates a comment: the noun names the wanted object.
   if (IMPERATIVE.has(parts[1] ?? "") && !SYNONYMS.has(parts[0]!)) {
     words.push({ word: "create", isHelp: true })
   }
@@ -210,9 +210,9 @@ const IMPERATIVE: ReadonlySet<string> = /* @__PURE__ */ new Set(
 function synonymTable(): Map<string, Map<string, number>> {
   const table = new Map<string, Map<string, number>>()
   const add = (word: string, other: string, weight: number): void => {
-    let known = table.get(word)
-    if (known === undefined) table.set(word, (known = new Map()))
-    if (word !== other && (known.get(other) ?? 0) < weight) known.set(other, weight)
+    let weights = table.get(word)
+    if (weights === undefined) table.set(word, (weights = new Map()))
+    if (word !== other && (weights.get(other) ?? 0) < weight) weights.set(other, weight)
   }
   for (const [groups, weight] of [
     [ABBREVIATIONS, SAME],

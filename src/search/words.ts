@@ -19,7 +19,7 @@ export const STOP_WORDS: ReadonlySet<string> = /* @__PURE__ */ new Set(
  * (`create`, `created` and `creating` share `creat`), and anything but plain a-z is left alone.
  */
 export function stem(word: string): string {
-  // The last letter alone settles most words.
+  // The last letter alone decides most words.
   if (word.length < 4 || !"sdge".includes(word.at(-1)!) || !/^[a-z]+$/.test(word)) return word
   const base = withoutSuffix(withoutPlural(word))
   return base.length > 3 && base.endsWith("e") ? base.slice(0, -1) : base

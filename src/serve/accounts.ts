@@ -7,10 +7,10 @@ import type { Identity } from "../core/types.ts"
 import { callerAddress, canonicalAddress, networkOf } from "./caller-address.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
-/** How many calls each caller may make, over time. */
+/** Rate limit of each caller. */
 export interface RateLimitOptions {
   readonly perSecond: number
-  /** How many at once after a rest; as many as in a second, at least 1. */
+  /** Calls that an idle caller may make at once; default: `perSecond`, at least 1. */
   readonly burst?: number | undefined
 }
 
@@ -19,25 +19,25 @@ export const RATE_LIMIT_OPTIONS: OptionsSchema<RateLimitOptions> = {
   burst: "count",
 }
 
-/** What each caller may use. */
+/** Limits of each caller. */
 export interface LimitOptions {
-  /** No limit, when left out. */
+  /** Default: no limit. */
   readonly rateLimit?: RateLimitOptions | undefined
-  /** Requests and calls of a caller at the same time, over all of its connections: 100. */
+  /** Concurrent requests and calls of a caller, over all of its connections; default: 100. */
   readonly maxConcurrency?: number | undefined
-  /** Streams of a caller over HTTP at the same time: 20. */
+  /** Concurrent HTTP streams of a caller; default: 20. */
   readonly maxStreams?: number | undefined
-  /** Addresses of proxies whose `X-Forwarded-For` counts; none. */
+  /** Addresses of proxies whose `X-Forwarded-For` is trusted; default: none. */
   readonly trustedProxies?: readonly string[] | undefined
 }
 
-// Accounts that are kept before those of idle callers are removed.
+// Number of accounts above which those of idle callers are removed.
 const MANY = 10_000
 const SLOT_RETRY_MS = 1000
-// Requests of a caller whose bodies are on their way, for each that may run: they hold memory and a connection.
+// Requests with incoming bodies per concurrent request: they hold memory and a connection.
 const RECEIVING_PER_SLOT = 10
 
-/** The limits of every account. */
+/** Limits of all accounts. */
 interface Terms {
   readonly clock: Clock
   readonly perMs: number
@@ -46,7 +46,7 @@ interface Terms {
   readonly maxStreams: number
 }
 
-/** One account for each caller: an identity, or an address where nobody is known. */
+/** One account per caller: an identity, or an address for anonymous callers. */
 export class Accounts {
   readonly #accounts = new Map<string, Account>()
   readonly #terms: Terms
@@ -71,12 +71,12 @@ export class Accounts {
     }
   }
 
-  /** Accounts that are kept. */
+  /** Number of accounts. */
   get size(): number {
     return this.#accounts.size
   }
 
-  /** The account of a caller; the same object as long as anything of it counts. */
+  /** The account of a caller; the same object while anything in it counts. */
   of(identity: Identity | undefined, request: UpgradeRequestLike): Account {
     return this.named(accountKey(identity, request, this.#proxies))
   }
@@ -94,12 +94,12 @@ export class Accounts {
     for (const [key, account] of this.#accounts) {
       if (account.isIdle()) this.#accounts.delete(key)
     }
-    // Where nearly all are busy, looking at each of them for each new one would be slow.
+    // Doubled, so that many busy accounts are not scanned for each new one.
     this.#sweepAt = Math.max(MANY, this.#accounts.size * 2)
   }
 }
 
-/** By what an account is known: an identity; where nobody is known, an IPv4 address or a /64 of IPv6. */
+/** The key of an account: an identity; for anonymous callers an IPv4 address or an IPv6 /64. */
 export function accountKey(
   identity: Identity | undefined,
   request: UpgradeRequestLike,
@@ -115,26 +115,26 @@ export function accountKey(
   return lastKey
 }
 
-// Most requests come from where the one before came from.
+// Cached: most requests come from the same address as the previous one.
 let lastRemote: string | undefined
 let lastKey = "at "
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** What one caller uses, over all of its requests and connections. */
+/** Usage of one caller, over all of its requests and connections. */
 export class Account implements CallAccount {
   readonly key: string
   /** Open WebSockets. */
   sockets = 0
   readonly #terms: Terms
   #tokens: number
-  /** When `#tokens` was true. */
+  /** Time at which `#tokens` was computed. */
   #at: number
   #running = 0
   #receiving = 0
   #streams = 0
   #socketStreams = 0
-  /** Calls over WebSockets that wait for a slot, and how many may run for them to start. */
+  /** WebSocket calls that wait for a slot, with the concurrency below which each may start. */
   readonly #queue = new Map<WaitingCall, number>()
 
   constructor(key: string, terms: Terms) {
@@ -144,7 +144,7 @@ export class Account implements CallAccount {
     this.#at = terms.clock.now()
   }
 
-  /** Whether forgetting the account gives its caller nothing. */
+  /** Whether the account can be removed without giving its caller an advantage. */
   isIdle(): boolean {
     const { perMs, burst } = this.#terms
     if (this.#running + this.#receiving + this.#streams + this.#socketStreams > 0) return false
@@ -167,7 +167,7 @@ export class Account implements CallAccount {
     })
   }
 
-  /** Charges for a request and takes a slot for it, which `leave` gives back. */
+  /** Charges for a request and takes a slot, which `leave` frees. */
   enter(): CallError | undefined {
     const { maxConcurrency } = this.#terms
     if (this.#running >= maxConcurrency) {
@@ -181,25 +181,25 @@ export class Account implements CallAccount {
     return unpaid
   }
 
-  /** Frees the slot of a request whose body is on its way, until `resume` or `giveUp`. */
+  /** Frees the slot of a request while its body arrives, until `resume` or `giveUp`. */
   pause(): void {
     this.#receiving++
     this.leave()
   }
 
-  /** Takes a slot again; gives why there is none. */
+  /** Takes a slot again; returns an error when there is none. */
   resume(): CallError | undefined {
     this.#receiving--
     const { maxConcurrency } = this.#terms
     return this.tryEnter(maxConcurrency) ? undefined : tooMany(maxConcurrency)
   }
 
-  /** The body of a request that was paused does not come. */
+  /** Ends a paused request whose body does not arrive. */
   giveUp(): void {
     this.#receiving--
   }
 
-  /** Takes as many further slots as are free, up to `most`; `leave` gives back each of them. */
+  /** Takes further free slots, up to `most`; call `leave` for each of them. */
   takeSlots(most: number): number {
     const taken = Math.max(0, Math.min(most, this.#terms.maxConcurrency - this.#running))
     this.#running += taken
@@ -227,7 +227,7 @@ export class Account implements CallAccount {
     this.#queue.delete(call)
   }
 
-  /** Takes a slot for a stream over HTTP, which `closeStream` gives back. */
+  /** Takes a slot for an HTTP stream, which `closeStream` frees. */
   openStream(): CallError | undefined {
     const { maxStreams } = this.#terms
     if (this.#streams >= maxStreams) {
@@ -265,7 +265,7 @@ export class Account implements CallAccount {
   #refill(): void {
     const { clock, perMs, burst } = this.#terms
     const now = clock.now()
-    // A clock that is set back gives nothing, and takes nothing.
+    // A clock that was set back has no effect.
     const elapsed = Math.max(0, now - this.#at)
     this.#tokens = Math.min(burst, this.#tokens + elapsed * perMs)
     this.#at = now

@@ -3,10 +3,10 @@ import type { CallError } from "../core/errors.ts"
 import { byteLength } from "./text-size.ts"
 
 /**
- * The text of a body that a framework has read and parsed: an object, a string, bytes.
+ * The text of a body that a framework has read and parsed to an object, a string or bytes.
  *
  * `length` is the declared length of the body, `undefined` when it was not declared. Throws when the
- * value cannot be the body: a call must never run with an input that nobody sent.
+ * value cannot be the body: a call must never run with an input that was not sent.
  */
 export function providedText(body: unknown, length: number | undefined): string {
   if (typeof body === "string") {
@@ -34,7 +34,7 @@ export function decodeBody(chunks: readonly Uint8Array[]): string {
 
 const STRICT = new TextDecoder("utf-8", { fatal: true })
 
-/** What to do about a body that other code has read, in a framework on Node. */
+/** Advice for a body that other code has read, in a Node framework. */
 export const NODE_MOUNT: string =
   "Mount the handler before body parsers, or pass it what they parsed as the third argument: " +
   "node(request, response, body); in Fastify node(request.raw, reply.raw, request.body)."
@@ -44,7 +44,7 @@ export const WEB_MOUNT: string =
   "Pass the request before its body is read, give other code request.clone(), or pass " +
   "new Request(request, { body }) with the text of the body."
 
-/** The error for a body that is no longer available. It is a mistake of the server, not of the client. */
+/** The error for a body that is no longer available, which is the server's mistake. */
 export function bodyGone(advice: string): CallError {
   return refusal(
     "EXECUTION_ERROR",
@@ -54,7 +54,7 @@ export function bodyGone(advice: string): CallError {
   )
 }
 
-/** Whether a value is plain data. Others, such as forms and streams, would be `{}` as JSON. */
+/** Whether a value is plain data. Others, such as forms and streams, would become `{}` in JSON. */
 function isData(value: unknown): boolean {
   if (typeof value !== "object") return typeof value === "number" || typeof value === "boolean"
   if (value === null || Array.isArray(value)) return true
@@ -62,12 +62,12 @@ function isData(value: unknown): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-// `{"a":1}` is the shortest object that is not empty.
-const SHORTEST = 7
+// `{"a":1}` is the shortest non-empty object.
+const MIN_LENGTH = 7
 
 /** Some parsers leave `{}` where they have parsed nothing. */
 function isPlaceholder(body: unknown, length: number | undefined): boolean {
-  if (length === undefined || length < SHORTEST) return false
+  if (length === undefined || length < MIN_LENGTH) return false
   return typeof body === "object" && body !== null && Object.keys(body).length === 0
 }
 

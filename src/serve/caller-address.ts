@@ -1,9 +1,9 @@
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
 /**
- * The address a request came from, in one spelling.
+ * The canonical address that a request came from.
  *
- * `X-Forwarded-For` counts only as far as addresses of `trusted` wrote it: everyone can send one.
+ * `X-Forwarded-For` counts only as far as `trusted` proxies wrote it: anyone can send one.
  */
 export function callerAddress(request: UpgradeRequestLike, trusted: ReadonlySet<string>): string {
   let address = canonicalAddress(request.socket?.remoteAddress ?? "")
@@ -12,7 +12,7 @@ export function callerAddress(request: UpgradeRequestLike, trusted: ReadonlySet<
   const hops = (typeof sent === "string" ? sent : (sent ?? []).join(",")).split(",")
   for (const hop of hops.toReversed()) {
     const before = parseAddress(hop.trim())
-    // A hop that is no address was not written by a proxy that does its work.
+    // A working proxy writes only addresses.
     if (before === undefined) break
     address = before
     if (!trusted.has(address)) break
@@ -20,23 +20,23 @@ export function callerAddress(request: UpgradeRequestLike, trusted: ReadonlySet<
   return address
 }
 
-/** An address in one spelling: IPv4 within IPv6 is IPv4. What is no address stays as it is. */
+/** The canonical form of an address: IPv4-mapped IPv6 becomes IPv4. Other text stays unchanged. */
 export function canonicalAddress(text: string): string {
   return parseAddress(text) ?? text.toLowerCase()
 }
 
-/** What counts as one caller: an IPv4 address, or the /64 that one host of IPv6 has to choose from. */
+/** The network that counts as one caller: an IPv4 address, or an IPv6 /64. */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address
   return `${groupsOf(address).slice(0, 4).join(":")}::/64`
 }
 
-/** An address, also with a port or a zone behind it, as some proxies write it. */
+/** Parses an address, which may have a port or a zone, as some proxies write it. */
 function parseAddress(text: string): string | undefined {
   const v4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::\d{1,5})?$/.exec(text)
   if (v4 !== null) {
     const parts = v4.slice(1, 5)
-    // A leading zero is octal to some and decimal to others.
+    // Leading zeros are ambiguous: octal for some parsers, decimal for others.
     const isSound = parts.every((part) => String(Number(part)) === part && Number(part) <= 255)
     return isSound ? parts.join(".") : undefined
   }

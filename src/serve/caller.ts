@@ -1,17 +1,17 @@
 import type { CallError } from "../core/errors.ts"
 import type { Identity } from "../core/types.ts"
 
-/** Who a request is from, as the guard found out. */
+/** The caller of a request, as resolved by the guard. */
 export interface HTTPCaller {
   readonly identity: Identity | undefined
-  /** Epoch milliseconds from which on the identity holds no more: streams end then. */
+  /** Expiry of the identity in epoch milliseconds: streams end then. */
   readonly expiresAt: number | undefined
-  /** Pays for calls beyond the one that the request itself is; gives why they may not be. */
+  /** Charges for calls beyond the request itself; returns an error when they are over the limit. */
   charge(calls?: number): CallError | undefined
-  /** Whose account the request counts on: an identity or an address. */
+  /** Key of the account that is charged: an identity or an address. */
   readonly account: string
-  /** Takes slots for calls that run beside the first; gives how many were free. */
+  /** Takes slots for further concurrent calls; returns how many were free. */
   takeSlots(most: number): number
-  /** Makes the request a stream, which counts among streams; gives why it may not be one. */
+  /** Counts the request as a stream; returns an error when there are too many. */
   openStream(): CallError | undefined
 }

@@ -1,68 +1,68 @@
 import type { CallError } from "../core/errors.ts"
-// The seam between servers, which know sockets, and an API, which knows a registry.
+// The interface between servers, which know sockets, and an API, which knows a registry.
 
 import type { Authenticated } from "./authenticated.ts"
 import type { RequestSlot } from "./read-body.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
-/** A request, of whatever server it came to. */
+/** A request, independent of the server that received it. */
 export interface HTTPIncoming {
-  /** In capitals. */
+  /** Upper-case. */
   readonly method: string
-  /** As it was sent: percent-encoded, with a slash in front, without its query. */
+  /** As sent: percent-encoded, with a leading slash, without the query. */
   readonly path: string
-  /** What a framework has removed in front of `path`; `undefined` where that is not known. */
+  /** The prefix that a framework removed from `path`; `undefined` when unknown. */
   readonly mountPath?: string | undefined
-  /** What follows the `?`, or nothing. */
+  /** The text after the `?`, or "". */
   readonly query: string
-  /** By its name in small letters; several of one name are joined with `, `. */
+  /** A header by its lower-case name; repeated headers are joined with `, `. */
   header(name: string): string | undefined
-  /** For those who decide who calls, and from where. */
+  /** The request for authentication and origin checks. */
   readonly like: UpgradeRequestLike
-  /** By which it is known in logs: as its client says, or a new one. Answers carry it. */
+  /** Id in logs and in the response: the client's, or a new one. */
   readonly requestId: string
-  /** Who calls, where whoever embeds the API knows; then nobody is asked. */
+  /** The caller, when the embedding application knows it; then authentication is skipped. */
   readonly identity: Authenticated | null | undefined
-  /** What the request holds once it is let in: `readBody` frees it until the body is there. */
+  /** Slot of an admitted request: `readBody` frees it until the body has arrived. */
   slot?: RequestSlot | undefined
-  /** The whole body as text; `undefined` when it is longer than allowed. */
+  /** Reads the whole body as text; `undefined` when it is too long. */
   readBody(maxBytes: number): Promise<string | undefined>
-  /** Tells once when the client leaves before it has its answer. Gives what ends that. */
+  /** Notifies once when the client disconnects before it has its response. Returns a function that unsubscribes. */
   onGone(listener: () => void): () => void
 }
 
 export type { RequestSlot } from "./read-body.ts"
 
-/** What is answered. */
+/** A response. */
 export interface HTTPAnswer {
   readonly status: number
-  /** Names in small letters. */
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | HTTPStream | undefined
 }
 
-/** A body that comes bit by bit. */
+/** A streamed body. */
 export interface HTTPStream {
-  /** Writes until it is over or the sink is gone; never rejects. */
+  /** Writes until the stream ends or the sink is gone; never rejects. */
   run(sink: HTTPSink): Promise<void>
 }
 
-/** Where a body goes. */
+/** Destination of a streamed body. */
 export interface HTTPSink {
-  /** The client left, or the server is closing. */
+  /** The client disconnected, or the server is closing. */
   readonly isGone: boolean
-  /** Takes text; `false` when it should be given time: `await drained()`. */
+  /** Writes text; on `false`, wait for `drained()` before writing more. */
   write(text: string): boolean
-  /** Settles when there is room again, or nobody is there any more. */
+  /** Resolves when there is room again, or the client is gone. */
   drained(): Promise<void>
-  /** Tells once when the client leaves. Gives what ends that. */
+  /** Notifies once when the client disconnects. Returns a function that unsubscribes. */
   onGone(listener: () => void): () => void
 }
 
-/** Answers requests; never rejects and never throws. */
+/** Answers requests; never throws or rejects. */
 export type HTTPHandler = (incoming: HTTPIncoming) => HTTPAnswer | Promise<HTTPAnswer>
 
-/** A request that is turned away. */
+/** A refused request. */
 export interface Refused {
   readonly kind: "refused"
   readonly status: number

@@ -4,10 +4,10 @@ import { setRef } from "../internal/defer.ts"
 import type { Clock } from "../internal/platform.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 
-// The longest delay that timers take; a longer one would fire at once.
-const LONGEST_DELAY = 2_147_483_647
+// Maximum delay of timers; a longer one would fire at once.
+const MAX_DELAY = 2_147_483_647
 
-/** Calls back once a time has come, however far it is; never for none. Gives what ends the wait. */
+/** Calls back at a time, however far away; never for `undefined`. Returns a function that cancels. */
 export function whenExpired(
   expiresAt: number | undefined,
   clock: Clock,
@@ -19,7 +19,7 @@ export function whenExpired(
     const left = expiresAt - wallTimeOf(clock)
     timer = clock.setTimeout(
       () => (expiresAt > wallTimeOf(clock) ? wait() : act()),
-      Math.min(Math.max(0, left), LONGEST_DELAY),
+      Math.min(Math.max(0, left), MAX_DELAY),
     )
     setRef(timer, false)
   }
@@ -27,7 +27,7 @@ export function whenExpired(
   return () => clock.clearTimeout(timer)
 }
 
-/** What ends with a credential is told so. */
+/** The error for calls and streams whose credential has expired. */
 export function expired(): CallError {
   return refusal("UNAUTHENTICATED", "The credential has expired. Come back with a new one.")
 }

@@ -1,15 +1,15 @@
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { OperationSpec } from "../core/types.ts"
 
-/** Which operations are shown, and how when they are many. */
+/** Which operations are exposed, and how large sets are presented. */
 export interface ExposeOptions {
-  /** Ids (`"task.create"`), namespaces (`"task.*"`), or a function. Everything, when left out. */
+  /** Ids (`"task.create"`), namespaces (`"task.*"`), or a function. Default: all operations. */
   readonly include?: ExposeRule | undefined
   readonly exclude?: ExposeRule | undefined
   readonly namespaces?: readonly string[] | undefined
-  /** `search` shows three tools that find, describe and call operations; `auto` does so past `threshold`. */
+  /** `search` shows three tools that find, describe and call operations; `auto` does so above `threshold`. */
   readonly mode?: "auto" | "all" | "search" | undefined
-  /** The most operations that `auto` shows one by one; 64. */
+  /** Maximum number of operations that `auto` shows one by one; default: 64. */
   readonly threshold?: number | undefined
 }
 
@@ -21,7 +21,7 @@ export const EXPOSE_OPTIONS: OptionsSchema<
   Pick<ExposeOptions, "include" | "exclude" | "namespaces">
 > = { include: EXPOSE_RULE, exclude: EXPOSE_RULE, namespaces: { list: "text" } }
 
-/** Whether the rules show a spec. */
+/** Compiles the rules to a function that says whether a spec is exposed. */
 export function exposure(expose: ExposeOptions): (spec: OperationSpec) => boolean {
   const { namespaces } = expose
   const include = expose.include === undefined ? undefined : matcher(expose.include)

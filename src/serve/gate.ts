@@ -4,23 +4,23 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/websocket/dial.ts"
 import type { Accounts } from "./accounts.ts"
-import { takeApart } from "./authenticated.ts"
+import { splitExpiry } from "./authenticated.ts"
 import type { Authenticated, Holder } from "./authenticated.ts"
 import { checkUpgrade, pathOf } from "./upgrade.ts"
 import type { UpgradeRefusal, UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
 
 /**
- * Finds out who connects: an identity; `null` for nobody in particular; `undefined` to refuse.
+ * Authenticates a request: returns an identity, `null` for an anonymous caller, or `undefined` to refuse.
  *
- * An identity with `expiresAt`, in epoch milliseconds, holds until then: connections and streams end
- * with it. What is thrown refuses as well. Clients hear 401 and nothing else, or 429 and 503 for a
- * `CallError` that says `RATE_LIMITED`, `UNAVAILABLE` or `OVERLOADED`.
+ * An identity with `expiresAt`, in epoch milliseconds, is valid until then: connections and streams end
+ * with it. Throwing refuses as well. Clients receive only a 401, or a 429 or 503 for a
+ * `CallError` with the code `RATE_LIMITED`, `UNAVAILABLE` or `OVERLOADED`.
  */
 export type Authenticate = (
   request: UpgradeRequestLike,
 ) => Authenticated | null | undefined | Promise<Authenticated | null | undefined>
 
-/** What the gate goes by. */
+/** Options of a `Gate`. */
 export interface GateOptions extends UpgradeRules {
   readonly authenticate?: Authenticate | undefined
   readonly authenticateTimeout?: number | undefined
@@ -28,7 +28,7 @@ export interface GateOptions extends UpgradeRules {
   readonly maxConnectionsPerCaller?: number | undefined
 }
 
-/** How `ws` is told of the decision. */
+/** The callback of `ws` that takes the decision. */
 type Decide = (
   isAllowed: boolean,
   status?: number,
@@ -36,9 +36,9 @@ type Decide = (
   headers?: Readonly<Record<string, string>>,
 ) => void
 
-/** Decides which upgrades become connections, and whose they are. */
+/** Decides which upgrades become connections, and authenticates them. */
 export class Gate {
-  /** The only path that is answered. */
+  /** The only path that accepts upgrades. */
   onlyPath: string | undefined
   isClosed = false
   readonly #options: GateOptions
@@ -63,24 +63,24 @@ export class Gate {
     this.#connections = connections
   }
 
-  /** Who was found to be behind a request that was let in. */
+  /** The identity of an admitted request. */
   holderOf(request: UpgradeRequestLike): Holder | undefined {
     return this.#holders.get(request)
   }
 
-  /** `verifyClient` of `ws`, which asks in its own way whether it takes one argument or two. */
+  /** `verifyClient` of `ws`. It must declare two parameters: `ws` checks its length. */
   readonly verify = (info: { readonly req: UpgradeRequestLike }, decide: Decide): void => {
     const { req: request } = info
     const refused = this.#refuse(request)
     if (refused !== undefined) {
-      this.#turnAway(refused, decide)
+      this.#reject(refused, decide)
       return
     }
     if (this.#options.authenticate === undefined) {
-      this.#letIn(request, null, decide)
+      this.#admit(request, null, decide)
       return
     }
-    // Settled in there, whatever happens.
+    // Never rejects.
     void this.#authenticate(request, this.#options.authenticate, decide)
   }
 
@@ -90,7 +90,7 @@ export class Gate {
     if (this.onlyPath !== undefined && pathOf(request) !== this.onlyPath) {
       return { status: 404, reason: "nothing is served under this path" }
     }
-    // Those who are still being looked at count: they hold a socket too.
+    // Pending upgrades count, too: they hold a socket.
     if (this.#connections() + this.#waiting >= maxConnections) {
       return { status: 503, reason: `${maxConnections} clients are connected already` }
     }
@@ -107,18 +107,18 @@ export class Gate {
     this.#waiting--
     const refused = this.isClosed ? CLOSING : "status" in found ? found : undefined
     if (refused !== undefined) {
-      this.#turnAway(refused, decide)
+      this.#reject(refused, decide)
       return
     }
-    this.#letIn(request, (found as { readonly holder: Holder | null }).holder, decide)
+    this.#admit(request, (found as { readonly holder: Holder | null }).holder, decide)
   }
 
-  /** Lets a caller in, unless it has connections enough. `ws` opens the connection within `decide`. */
-  #letIn(request: UpgradeRequestLike, holder: Holder | null, decide: Decide): void {
+  /** Admits a caller, unless it has too many connections. `ws` opens the connection within `decide`. */
+  #admit(request: UpgradeRequestLike, holder: Holder | null, decide: Decide): void {
     const { maxConnectionsPerCaller: most = 50 } = this.#options
     if (this.#accounts.of(holder?.identity, request).sockets >= most) {
       const reason = `the caller has ${most} connections already`
-      this.#turnAway({ status: 429, reason, retryAfterMs: 1000 }, decide)
+      this.#reject({ status: 429, reason, retryAfterMs: 1000 }, decide)
       return
     }
     if (holder !== null) this.#holders.set(request, holder)
@@ -140,10 +140,10 @@ export class Gate {
     })
     try {
       const identity = await Promise.race([authenticate(request), late])
-      if (identity === undefined) return { status: 401, reason: "authenticate found nobody" }
+      if (identity === undefined) return { status: 401, reason: "authenticate found no identity" }
       if (identity === null) return { holder: null }
       if (isIdentity(identity)) {
-        const holder = takeApart(identity, this.#clock)
+        const holder = splitExpiry(identity, this.#clock)
         return typeof holder === "string" ? { status: 401, reason: holder } : { holder }
       }
       this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
@@ -155,7 +155,7 @@ export class Gate {
     }
   }
 
-  #turnAway({ status, reason, retryAfterMs }: UpgradeRefusal, decide: Decide): void {
+  #reject({ status, reason, retryAfterMs }: UpgradeRefusal, decide: Decide): void {
     this.#logger.info("A WebSocket upgrade was refused", { status, reason })
     if (retryAfterMs === undefined) decide(false, status)
     else {
@@ -165,7 +165,7 @@ export class Gate {
   }
 }
 
-/** Refusals that are not about who connects. */
+/** Codes of refusals that are not about the identity. */
 const PASSING: readonly string[] = ["RATE_LIMITED", "UNAVAILABLE", "OVERLOADED"]
 
 function refusalFor(error: unknown): UpgradeRefusal {
@@ -177,7 +177,7 @@ function refusalFor(error: unknown): UpgradeRefusal {
 
 const CLOSING: UpgradeRefusal = { status: 503, reason: "the server is closing" }
 
-/** The subprotocol to agree on. Never the one that carries a token: it would be sent back. */
+/** Chooses the subprotocol. Never the one that carries a token: it would be sent back. */
 export function chooseProtocol(offered: ReadonlySet<string>): string | false {
   if (offered.has(SUBPROTOCOL)) return SUBPROTOCOL
   return [...offered].find((name) => !name.startsWith(TOKEN_PREFIX)) ?? false

@@ -4,36 +4,36 @@ import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./exchange.ts"
 import type { HTTPCaller } from "./caller.ts"
 import type { Authenticate } from "./gate.ts"
 
-/** What a mounted server knows of the server that it is mounted in. */
+/** The server that another one is mounted in. */
 export interface MountHost {
   /** Where it is mounted, for messages: `mounts["/mcp"]`. */
   readonly name: string
-  /** How callers have been authenticated by the time that they arrive; `undefined` when they have not. */
+  /** How the host server authenticates callers; `undefined` when it does not. */
   readonly authenticate: Authenticate | undefined
   readonly clock: Clock
 }
 
-/** A server as it answers below a path of another one. */
+/** A server that is mounted below a path of another one. */
 export interface MountedServer {
-  /** What it speaks: `mcp`. */
+  /** Its protocol: `mcp`. */
   readonly protocol: string
-  /** Documents that everyone may read, by their path from the root. */
+  /** Public documents, by full path. */
   readonly documents: ReadonlyMap<string, HTTPHandler>
-  /** Answers a request that was let in, for the caller that was resolved. */
+  /** Answers an admitted request of an authenticated caller. */
   readonly handle: (incoming: HTTPIncoming, caller: HTTPCaller) => Promise<HTTPAnswer>
-  /** Writes a refusal of the guard in the form that its clients read. */
+  /** Converts a refusal of the guard to the format of its protocol. */
   readonly refuse: (refused: Refused, incoming: HTTPIncoming) => Promise<HTTPAnswer>
 }
 
 /**
- * How a server takes part in the server that it is mounted in: it gets resolved callers.
+ * Method of a server that can be mounted in another one, and gets authenticated callers from it.
  *
- * Called once, when the other server is created; throws a `TypeError` for options that contradict it.
+ * Called once, when the host server is created; throws a `TypeError` for contradicting options.
  * Registered globally, because the two may come from two copies of this package.
  */
 export const MOUNT: unique symbol = Symbol.for("@alkdev/operations/mount")
 
-/** A server that can take part. */
+/** A server that can be mounted. */
 export interface Mountable {
   [MOUNT](host: MountHost): MountedServer
 }

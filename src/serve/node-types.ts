@@ -1,7 +1,7 @@
 import type { NodeBodyLike } from "./read-body.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
-// As much of the HTTP server of Node as answering takes.
+// Types of the used part of Node's HTTP server.
 
 export type Listener = (chunk: Uint8Array) => void
 
@@ -27,7 +27,7 @@ export interface NodeResponseLike {
 
 /** A request of Node; `http.IncomingMessage` and `http2.Http2ServerRequest` are some. */
 export interface HTTPRequestLike extends NodeRequestLike {
-  /** The whole URL, where a framework has removed the path under which the API is mounted. */
+  /** The complete URL, if a framework has removed the mount path. */
   readonly originalUrl?: string | undefined
 }
 
@@ -36,7 +36,7 @@ export interface HTTPResponseLike {
   readonly writableFinished: boolean
   readonly writableNeedDrain: boolean
   readonly destroyed: boolean
-  /** `headers` is a list of names and values, which types of HTTP/2 responses do not know. */
+  /** `headers` is a flat list of names and values, which the types of HTTP/2 responses lack. */
   writeHead(status: number, headers: never): unknown
   flushHeaders?(): void
   write(chunk: string): boolean

@@ -2,10 +2,10 @@ import { CallError } from "../core/errors.ts"
 import { NODE_MOUNT, WEB_MOUNT, bodyGone, decodeBody, providedText } from "./body-text.ts"
 import { byteLength } from "./text-size.ts"
 
-/** A request of Node as its body is read; `http.IncomingMessage` is one. */
+/** The part of a Node request that has its body; `http.IncomingMessage` is one. */
 export interface NodeBodyLike {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** What a body parser has made of the body. */
+  /** The body, as parsed by a body parser. */
   readonly body?: unknown
   readonly readableEnded?: boolean | undefined
   readonly readableDidRead?: boolean | undefined
@@ -13,19 +13,19 @@ export interface NodeBodyLike {
   on(type: string, listener: (chunk: Uint8Array) => void): unknown
 }
 
-/** A place among the running requests of a caller. */
+/** A slot of a caller's concurrent requests. */
 export interface RequestSlot {
-  /** Frees it while a body is on its way. */
+  /** Frees the slot while a body arrives. */
   pause(): void
-  /** Takes it again; gives why it cannot be had. */
+  /** Takes the slot again; returns an error when none is free. */
   resume(): CallError | undefined
 }
 
 /**
- * The body of a Node request as text; `undefined` when it is longer than `maxBytes`.
+ * Reads the body of a Node request as text; `undefined` when it is longer than `maxBytes`.
  *
- * A body that other code has read is taken from `provided`, or from what a parser left on the request.
- * Rejects when it is in neither.
+ * If other code has read the body, it is taken from `provided`, or from the parsed body on the request.
+ * Rejects when it is in neither place.
  */
 export function readNodeBody(
   request: NodeBodyLike,
@@ -50,7 +50,7 @@ export function readNodeBody(
   return collect(request, maxBytes, slot)
 }
 
-/** The body of a web request as text; `undefined` when it is longer than `maxBytes`. */
+/** Reads the body of a web request as text; `undefined` when it is longer than `maxBytes`. */
 export async function readWebBody(
   request: Request,
   maxBytes: number,
@@ -87,7 +87,7 @@ export async function readWebBody(
 
 const NO_BODY: Promise<string> = Promise.resolve("")
 
-/** Express passes `next` where others pass a body. */
+/** Whether an argument is a body: Express passes `next` in its place. */
 function isBody(provided: unknown): boolean {
   return provided !== undefined && typeof provided !== "function"
 }
@@ -102,7 +102,7 @@ async function take(
   return byteLength(text) > maxBytes ? undefined : text
 }
 
-/** The text of a stream. Listeners stay: they go with the request. */
+/** Collects the text of a stream. Its listeners are removed with the request. */
 function collect(
   request: NodeBodyLike,
   maxBytes: number,
@@ -131,11 +131,11 @@ function collect(
         reject(error)
       }
     })
-    // Does nothing after an end.
+    // No effect after "end".
     request.on("close", () => {
       if (request.readableEnded !== true) reject(cutOff())
     })
-    // Without a listener an error of the connection would end the process.
+    // Without a listener a connection error would end the process.
     request.on("error", () => reject(cutOff()))
   })
 }

@@ -2,7 +2,7 @@ import { fromBase64 } from "../internal/base64.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { TOKEN_PREFIX } from "../transport/websocket/dial.ts"
 
-/** The request of an upgrade; `IncomingMessage` of Node is one. */
+/** An upgrade request; Node's `IncomingMessage` is one. */
 export interface UpgradeRequestLike {
   readonly url?: string | undefined
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -11,7 +11,7 @@ export interface UpgradeRequestLike {
     | undefined
 }
 
-/** Where requests may come from. */
+/** Allowed hosts and origins. */
 export interface UpgradeRules {
   readonly allowedOrigins?: readonly string[] | undefined
   readonly allowedHosts?: readonly string[] | undefined
@@ -22,7 +22,7 @@ export const UPGRADE_RULES: OptionsSchema<UpgradeRules> = {
   allowedHosts: { list: "text" },
 }
 
-/** A refusal: the status that is answered, and why, for the log. */
+/** A refusal: the status, and the reason for the log. */
 export interface UpgradeRefusal {
   readonly status: number
   readonly reason: string
@@ -32,7 +32,7 @@ export interface UpgradeRefusal {
 const LOOPBACK_NAMES: readonly string[] = ["localhost", "127.0.0.1", "[::1]"]
 
 /**
- * The bearer token of an upgrade: of the `Authorization` header, or of the subprotocol in which
+ * Reads the bearer token of a request: from the `Authorization` header, or from the subprotocol in which
  * browsers send it. Use it in `authenticate`.
  */
 export function readBearerToken(request: UpgradeRequestLike): string | undefined {
@@ -57,28 +57,28 @@ export function pathOf(request: UpgradeRequestLike): string {
   return (request.url ?? "/").split("?", 1)[0] as string
 }
 
-// What browsers say of requests that no other origin caused: its own page, or the user in the address bar.
+// `Sec-Fetch-Site` of requests that no other origin caused: its own page, or the address bar.
 const OWN_SITES: readonly string[] = ["same-origin", "none"]
 
 /**
- * Whether a request comes from where it may.
+ * Checks the host and origin of a request; returns a refusal when they are not allowed.
  *
- * Browsers let any page open a WebSocket anywhere, with the user's cookies, and name the page in
+ * Browsers let any page open a WebSocket to any server, with the user's cookies, and name the page in
  * `Origin`. Frames, links, images and scripts have no `Origin`; `Sec-Fetch-Site` says that another
- * page caused them. A page can also point a name of its own at a loopback address; then `Host` tells.
- * `isLink` lets in a request that another page may cause.
+ * page caused them. A page can also point its own domain name at a loopback address; `Host` reveals that.
+ * `isLink` admits a request that another page may cause.
  */
 export function checkUpgrade(
   request: UpgradeRequestLike,
   rules: UpgradeRules,
   isLink = false,
 ): UpgradeRefusal | undefined {
-  // HTTP/2 has the name of the host in a field of its own.
+  // HTTP/2 has the host in a pseudo-header.
   const host = (header(request, ":authority") ?? header(request, "host"))?.toLowerCase()
   if (!isAllowedHost(request, host, rules.allowedHosts)) {
     return { status: 403, reason: `host "${host ?? ""}" is not in allowedHosts` }
   }
-  // Version 8 of the protocol had a name of its own for it.
+  // Version 8 of the protocol used another header name.
   for (const name of ["origin", "sec-websocket-origin"]) {
     const origin = header(request, name)
     if (origin !== undefined && !isAllowedOrigin(origin, host, rules.allowedOrigins)) {
@@ -91,7 +91,7 @@ export function checkUpgrade(
   return { status: 403, reason: "a page of another origin caused this request" }
 }
 
-/** Whether an address or name is this machine and reachable from nowhere else. */
+/** Whether an address or name is a loopback, which other machines cannot reach. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1")
   return name === "localhost" || name === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(name)
@@ -115,7 +115,7 @@ function isAllowedOrigin(
   host: string | undefined,
   allowed: readonly string[] = [],
 ): boolean {
-  // Every sandboxed page and local file has the origin "null".
+  // All sandboxed pages and local files have the origin "null".
   if (origin === "null") return false
   if (isNamed(origin, allowed)) return true
   try {

@@ -15,12 +15,12 @@ class MemoryTransport implements Transport {
   readonly isLocal = true
   peer: MemoryTransport | undefined
   #receiver: TransportReceiver | undefined
-  /** What came before anyone listened; `undefined` from then on. */
+  /** Events that arrived before `open`; `undefined` afterwards. */
   #early: CallEvent[] | undefined = []
 
   open(receiver: TransportReceiver): void {
     this.#receiver = receiver
-    // A little later: whoever opens it may still have to say what becomes of requests.
+    // Deferred: the user of the transport may attach its request handler after `open`.
     if (this.#early !== undefined) queueMicrotask(() => this.#catchUp())
   }
 
@@ -45,7 +45,7 @@ class MemoryTransport implements Transport {
 
   #catchUp(): void {
     const events = this.#early ?? []
-    // What comes meanwhile waits behind what came before.
+    // Events that arrive meanwhile are appended.
     for (const event of events) this.#receiver?.event(event)
     this.#early = undefined
   }

@@ -1,13 +1,13 @@
 import type { CallEvent } from "../core/events.ts"
 
-// Deeper values are left as they are: what they hold is checked where it arrives.
+// Deeper values are left as they are; the receiver validates them.
 const MAX_DEPTH = 512
 
 /**
- * The event with bytes that are all their own.
+ * Copies views of shared buffers in an event.
  *
- * A structured clone of a view takes along the whole buffer behind it. Node cuts small buffers out of one that
- * all share, and a thread that runs foreign code must not see what else is in there.
+ * A structured clone of a view contains the whole buffer behind it. Node allocates small buffers from a shared pool,
+ * and a thread that runs foreign code must not see the rest of that pool.
  */
 export function withOwnBytes(event: CallEvent): CallEvent {
   if (event.type === "call.requested") {

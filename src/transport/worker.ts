@@ -8,7 +8,7 @@ import { reasonOf } from "../internal/describe.ts"
 import { withOwnBytes } from "./own-bytes.ts"
 import type { Transport, TransportReceiver } from "../protocol/transport.ts"
 
-/** Whatever carries messages between threads: a `Worker`, a `MessagePort`, `parentPort`, `self`. */
+/** A port between threads: a `Worker`, a `MessagePort`, `parentPort`, `self`. */
 export interface PortLike {
   postMessage(message: unknown): void
   addEventListener?(type: string, listener: (event: unknown) => void): void
@@ -19,9 +19,9 @@ export interface PortLike {
 
 /** Options of `createWorkerTransport`. */
 export interface WorkerTransportOptions {
-  /** Identities that the other thread claims count. Off: a worker may run foreign code. */
+  /** Accept identities that the other thread claims. Off by default: a worker may run foreign code. */
   readonly isTrusted?: boolean | undefined
-  /** `close()` also ends the worker. Off: whoever made it ends it. */
+  /** `close()` also terminates the worker. Off by default: whoever created it terminates it. */
   readonly terminate?: boolean | undefined
 }
 
@@ -33,13 +33,13 @@ export const WORKER_OPTIONS: OptionsSchema<WorkerTransportOptions> = {
 /** A transport between two threads. */
 export interface WorkerTransport extends Transport, AsyncDisposable {}
 
-/** The other end is told that this one was closed. */
+/** Notifies the other end that this one was closed. */
 const CLOSED = { type: "transport.closed" } as const
 
 /**
  * A transport over a port to another thread: a Node or Web worker, or any `MessagePort`.
  *
- * Make one at each end: with the worker where it was started, with `parentPort` or `self` inside.
+ * Create one at each end: with the worker where it was started, with `parentPort` or `self` inside.
  * Inputs and results cross as structured clones. `close()` closes a `MessagePort` and leaves a worker
  * running, unless `terminate` is set.
  */
@@ -47,10 +47,10 @@ export function createWorkerTransport(
   port: PortLike,
   options: WorkerTransportOptions = {},
 ): WorkerTransport {
-  const given: Partial<PortLike> | null | undefined = port
+  const candidate: Partial<PortLike> | null | undefined = port
   if (
-    typeof given?.postMessage !== "function" ||
-    (typeof given.on !== "function" && typeof given.addEventListener !== "function")
+    typeof candidate?.postMessage !== "function" ||
+    (typeof candidate.on !== "function" && typeof candidate.addEventListener !== "function")
   ) {
     throw new TypeError(
       "createWorkerTransport(port): port must be a Worker, a MessagePort, parentPort or the self of " +
@@ -61,7 +61,7 @@ export function createWorkerTransport(
   return new PortTransport(port, options)
 }
 
-/** What some ports have and others have not. */
+/** Methods that only some ports have. */
 interface AnyPort extends PortLike {
   start?(): void
   close?(): void
@@ -76,7 +76,7 @@ class PortTransport implements WorkerTransport {
   readonly #terminates: boolean
   readonly #listeners: (readonly [type: string, listener: (value: unknown) => void])[] = []
   #receiver: TransportReceiver | undefined
-  /** Why nothing can be sent any more. */
+  /** Why nothing can be sent any more; `undefined` while it is open. */
   #over: string | undefined
   #closing: Promise<void> | undefined
 
@@ -114,7 +114,7 @@ class PortTransport implements WorkerTransport {
 
   send(event: CallEvent): void {
     if (this.#over !== undefined) throw unavailable(this.#over)
-    // At once: what is sent is what the values are now, and a handler may change them with its next step.
+    // Sent at once, because a handler may change the values later.
     try {
       this.#port.postMessage(withOwnBytes(event))
     } catch (error) {
@@ -135,7 +135,7 @@ class PortTransport implements WorkerTransport {
     const port = this.#port
     if (this.#over === undefined) {
       this.#over = "is no longer connected: this transport was closed"
-      this.#tellClosed()
+      this.#sendClosed()
     }
     this.#release()
     // Only a `MessagePort` has to be started; `close` of a Web Worker's `self` would end the worker.
@@ -162,7 +162,7 @@ class PortTransport implements WorkerTransport {
   }
 
   #onItem(item: unknown): void {
-    // What comes after the end belongs to a peer that is gone.
+    // Messages after the end are from a peer that is gone.
     if (this.#over !== undefined) return
     if ((item as { readonly type?: unknown } | null | undefined)?.type === CLOSED.type) {
       this.#lose("closed its end")
@@ -173,10 +173,10 @@ class PortTransport implements WorkerTransport {
     this.#lose(cause === undefined ? "failed" : `failed (${reasonOf(cause)})`, cause)
   }
 
-  /** What it was cannot be told, so nothing that is pending can be relied on. */
+  /** Handles an unreadable message: it may have been any answer, so that all pending requests fail. */
   #onUnreadable(cause?: unknown): void {
-    // The peer is alive, and would wait for answers that nobody reads.
-    if (this.#over === undefined) this.#tellClosed()
+    // The peer is alive, and would otherwise wait for answers.
+    if (this.#over === undefined) this.#sendClosed()
     this.#lose("sent a message that this thread cannot read", cause)
   }
 
@@ -187,15 +187,15 @@ class PortTransport implements WorkerTransport {
     this.#receiver?.lost(unavailable(what, cause, true))
   }
 
-  #tellClosed(): void {
+  #sendClosed(): void {
     try {
       this.#port.postMessage(CLOSED)
     } catch {
-      // A port that cannot be written to has told the other end itself.
+      // A closed port has already notified the other end.
     }
   }
 
-  /** Stops listening. A port that nobody listens to does not keep its thread alive. */
+  /** Removes all listeners. A port without listeners does not keep its thread alive. */
   #release(): void {
     const port = this.#port
     for (const [type, listener] of this.#listeners.splice(0)) {
@@ -211,7 +211,7 @@ function unavailable(what: string, cause?: unknown, mayHaveExecuted = false): Ca
     `The thread at the other end ${what}. To go on, start a worker and make a new transport for it.`,
     {
       mayHaveExecuted,
-      // Another worker may do it; this transport never will.
+      // Another worker may run it; this transport never will.
       retryable: !mayHaveExecuted,
       ...(cause === undefined ? {} : { cause }),
     },
@@ -231,7 +231,7 @@ function uncloned(event: CallEvent, cause: unknown): CallError {
   }
   return refusal(
     "EXECUTION_ERROR",
-    `What answers request "${requestId}" cannot be sent to another thread: ${reason} Return plain data.`,
+    `The result of request "${requestId}" cannot be sent to another thread: ${reason} Return plain data.`,
     { cause, requestId },
   )
 }

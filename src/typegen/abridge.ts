@@ -1,4 +1,4 @@
-// Types with their details left out, for readers with little room.
+// Types without their details, for readers with little space.
 
 import { OPEN_INDEX, STRING, UNKNOWN } from "./model.ts"
 import type { NamedType, ObjectNode, TypeNode, UnionNode } from "./model.ts"
@@ -11,10 +11,10 @@ export interface Extent {
   readonly members: number
 }
 
-/** Keys and texts longer than this are not written by people. */
+/** Maximum length of keys and strings; longer ones are generated. */
 const MAX_TEXT = 200
 
-/** A type down to some depth: what lies deeper is `unknown`. Declared types keep their names. */
+/** Cuts a type at a depth: deeper types become `unknown`. Declared types keep their names. */
 export function abridged(node: TypeNode, extent: Extent): TypeNode {
   const inner = (one: TypeNode): TypeNode => abridged(one, extent)
   switch (node.kind) {
@@ -31,7 +31,7 @@ export function abridged(node: TypeNode, extent: Extent): TypeNode {
       const items = node.items.slice(0, extent.members).map(inner)
       const isWhole = items.length === node.items.length
       const rest = isWhole ? node.rest && inner(node.rest) : UNKNOWN
-      return { kind: "tuple", items, least: Math.min(node.least, items.length), rest }
+      return { kind: "tuple", items, minItems: Math.min(node.minItems, items.length), rest }
     }
     case "union":
       return abridgedUnion(node, extent)

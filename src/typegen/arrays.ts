@@ -4,28 +4,28 @@ import { union } from "./combine.ts"
 import { NEVER, UNKNOWN } from "./model.ts"
 import type { TypeNode } from "./model.ts"
 
-/** More places than that are a list. */
+/** Maximum length of a tuple; longer ones become arrays. */
 const MAX_PLACES = 100
 
-/** The type of a schema of arrays. */
+/** The type of an array schema. */
 export function arrayType(
   schema: Readonly<Record<string, unknown>>,
   convert: (schema: unknown) => TypeNode,
 ): TypeNode {
   const { places, others } = itemsOf(schema)
   if (places === undefined) return { kind: "array", item: convert(others ?? true) }
-  const most = count(schema["maxItems"], Number.POSITIVE_INFINITY)
-  const items = places.slice(0, Math.min(most, MAX_PLACES)).map(convert)
-  const rest = restOf(places.length, most, others, convert)
+  const maxItems = count(schema["maxItems"], Number.POSITIVE_INFINITY)
+  const items = places.slice(0, Math.min(maxItems, MAX_PLACES)).map(convert)
+  const rest = restOf(places.length, maxItems, others, convert)
   if (places.length > MAX_PLACES) {
     return { kind: "array", item: union([...items, UNKNOWN]) }
   }
   if (items.length === 0) return { kind: "array", item: rest ?? NEVER }
-  const least = Math.min(count(schema["minItems"], 0), items.length)
-  return { kind: "tuple", items, least, rest }
+  const minItems = Math.min(count(schema["minItems"], 0), items.length)
+  return { kind: "tuple", items, minItems: minItems, rest }
 }
 
-/** Older dialects have a list in `items`, and the schema of all others beside it. */
+/** Older dialects have the tuple in `items`, and the schema of further items in `additionalItems`. */
 function itemsOf(schema: Readonly<Record<string, unknown>>): {
   places: readonly unknown[] | undefined
   others: unknown
@@ -38,11 +38,11 @@ function itemsOf(schema: Readonly<Record<string, unknown>>): {
 
 function restOf(
   places: number,
-  most: number,
+  maxItems: number,
   others: unknown,
   convert: (schema: unknown) => TypeNode,
 ): TypeNode | undefined {
-  if (most <= places || others === false) return undefined
+  if (maxItems <= places || others === false) return undefined
   const rest = convert(others ?? true)
   return rest === NEVER ? undefined : rest
 }

@@ -1,44 +1,44 @@
-// Unions and intersections, with what is plainly superfluous left out.
+// Unions and intersections, without redundant members.
 
 import { NEVER, UNKNOWN } from "./model.ts"
 import type { ObjectNode, PropertyNode, TypeNode } from "./model.ts"
 import { keyOf } from "./key.ts"
 
-/** Any of these. */
+/** A union of types. */
 export function union(members: readonly TypeNode[]): TypeNode {
   const [first] = members
   if (members.length === 1 && first !== undefined) return first
-  const found = new Map<string, TypeNode>()
+  const byKey = new Map<string, TypeNode>()
   for (const member of members.flatMap((one) => (one.kind === "union" ? one.members : [one]))) {
     if (member === UNKNOWN) return UNKNOWN
-    if (member !== NEVER) found.set(keyOf(member), member)
+    if (member !== NEVER) byKey.set(keyOf(member), member)
   }
-  const kept = [...found.values()]
+  const kept = [...byKey.values()]
   const [only] = kept
   if (only === undefined) return NEVER
   return kept.length === 1 ? only : { kind: "union", members: kept }
 }
 
-/** All of these. */
+/** An intersection of types. */
 export function intersection(members: readonly TypeNode[]): TypeNode {
-  const known = members.filter((member) => member !== UNKNOWN)
-  const [first] = known
-  if (known.length === 1 && first !== undefined) return first
-  const found = new Map<string, TypeNode>()
+  const constraints = members.filter((member) => member !== UNKNOWN)
+  const [first] = constraints
+  if (constraints.length === 1 && first !== undefined) return first
+  const byKey = new Map<string, TypeNode>()
   let object: ObjectNode | undefined
-  const parts = known.flatMap((one) => (one.kind === "intersection" ? one.members : [one]))
+  const parts = constraints.flatMap((one) => (one.kind === "intersection" ? one.members : [one]))
   for (const member of parts) {
     if (member === NEVER) return NEVER
     if (isListed(member)) object = object === undefined ? member : joined(object, member)
-    else found.set(keyOf(member), member)
+    else byKey.set(keyOf(member), member)
   }
-  const kept = [...found.values(), ...(object === undefined ? [] : [object])]
+  const kept = [...byKey.values(), ...(object === undefined ? [] : [object])]
   const [only] = kept
   if (only === undefined) return UNKNOWN
   return kept.length === 1 ? only : { kind: "intersection", members: kept }
 }
 
-/** Objects that list their properties can be written as one. */
+/** Whether a type is an object with listed properties; several of these merge into one. */
 function isListed(node: TypeNode): node is ObjectNode {
   return node.kind === "object" && node.index.length === 0
 }

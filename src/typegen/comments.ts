@@ -1,19 +1,19 @@
-// What schemas say in words, as comments that editors show.
+// Descriptions of schemas as comments that editors show.
 
 import { stringLiteral, UNSEEN } from "./identifiers.ts"
 
-/** What there is to say about a type, a property or an operation. */
+/** Content of the comment of a type, a property or an operation. */
 export interface CommentParts {
   readonly text?: string | undefined
   readonly isDeprecated?: boolean | undefined
   readonly default?: string | undefined
 }
 
-/** Longer descriptions are manuals; they are cut. */
+/** Maximum length of a description; longer ones are cut. */
 const MAX_TEXT = 4000
 const MAX_DEFAULT = 200
 
-/** What a schema says of itself; `undefined` when that is nothing. */
+/** The comment of a schema; `undefined` when it has none. */
 export function commentOf(schema: Readonly<Record<string, unknown>>): CommentParts | undefined {
   const { description, title, deprecated } = schema
   const parts = {
@@ -45,7 +45,7 @@ function textLines(text: string): string[] {
   const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   const lines = cut
     .split(/\r\n|[\n\r\u2028\u2029]/)
-    // A tag at the beginning of a line would speak for us, as `@deprecated` does.
+    // A tag at the start of a line, such as `@deprecated`, would take effect.
     .map((line) =>
       safe(line)
         .trimEnd()
@@ -56,7 +56,7 @@ function textLines(text: string): string[] {
   return lines.filter((line, at) => line !== "" || lines[at - 1] !== "")
 }
 
-/** A text that does not end the comment it stands in. */
+/** Escapes a text so that it does not end the comment. */
 function safe(text: string): string {
   return text
     .replaceAll(UNSEEN, "")

@@ -1,8 +1,8 @@
-// JSON Schema 2020-12 as types. Whatever a type cannot say is left out: it admits more, never less.
+// JSON Schema 2020-12 as types. What a type cannot express is left out: it admits more, never less.
 
 import { isPlainRecord } from "../schema/json.ts"
 import type { RefKeyword } from "../schema/refs.ts"
-import { isMarkedReference } from "../schema/typebox-kinds.ts"
+import { isTaggedReference } from "../schema/typebox-kinds.ts"
 import { arrayType } from "./arrays.ts"
 import { intersection, union } from "./combine.ts"
 import { listedValues } from "./literals.ts"
@@ -13,21 +13,21 @@ import type { ObjectReader } from "./objects.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Where references lead. */
+/** Resolves references. */
 export interface Referred {
-  /** The type of what a reference of this schema leads to. */
+  /** The type of the target of a schema's reference. */
   refer(schema: Schema, keyword: RefKeyword): TypeNode
-  /** The schema itself. */
+  /** The target schema. */
   target(schema: Schema, keyword: RefKeyword): unknown
 }
 
-/** Deeper ones are not written by people. */
+/** Maximum depth of a schema; deeper ones are generated. */
 const MAX_DEPTH = 100
 
 const OBJECT_KEYWORDS = ["properties", "required", "additionalProperties", "patternProperties"]
 const ARRAY_KEYWORDS = ["items", "prefixItems"]
 
-/** Reads schemas as types, for one view. */
+/** Converts schemas to types, for one view. */
 export class Converter implements ObjectReader {
   readonly #view: View
   readonly #referred: Referred
@@ -49,7 +49,7 @@ export class Converter implements ObjectReader {
     }
   }
 
-  /** Defaults are filled in before an input is checked. */
+  /** Whether a default fills in a missing property before an input is validated. */
   isFilled(schema: unknown): boolean {
     if (this.#view !== "filled") return false
     let at = schema
@@ -66,14 +66,14 @@ export class Converter implements ObjectReader {
     for (const keyword of ["$ref", "$dynamicRef"] as const) {
       if (typeof schema[keyword] === "string") parts.push(this.#referred.refer(schema, keyword))
     }
-    if (isMarkedReference(schema)) return parts
+    if (isTaggedReference(schema)) return parts
     parts.push(listedValues(schema) ?? this.#typed(schema))
     const { allOf, anyOf, oneOf, not } = schema
     if (Array.isArray(allOf)) parts.push(...allOf.map(this.convert))
     for (const choice of [anyOf, oneOf]) {
       if (Array.isArray(choice)) parts.push(union(choice.map(this.convert)))
     }
-    // One of them holds, whichever it is.
+    // Either `then` or `else` applies.
     if ("if" in schema && "then" in schema && "else" in schema) {
       parts.push(union([this.convert(schema["then"]), this.convert(schema["else"])]))
     }
@@ -85,7 +85,7 @@ export class Converter implements ObjectReader {
     const { type } = schema
     if (typeof type === "string") return this.#ofType(type, schema)
     if (Array.isArray(type)) return union(type.map((one) => this.#ofType(one, schema)))
-    // Without a type, properties mean an object to everybody who writes them.
+    // Without a type, properties imply an object.
     const types: TypeNode[] = []
     if (OBJECT_KEYWORDS.some((keyword) => keyword in schema)) types.push(objectType(schema, this))
     if (ARRAY_KEYWORDS.some((keyword) => keyword in schema)) {

@@ -1,4 +1,4 @@
-// Definitions that schemas share: each becomes one named type, however many operations bring it along.
+// Definitions that schemas share: each becomes one named type, however many operations contain it.
 
 import type { RefKeyword, SchemaNode } from "../schema/refs.ts"
 import { commentOf } from "./comments.ts"
@@ -11,44 +11,44 @@ import type { SchemaTexts } from "./texts.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** A named type, and the schema it was made of. */
+/** A named type and its schema. */
 interface Definition {
   readonly type: NamedType
   readonly schema: Schema
-  /** What its references lead to, by their text; a word for what needs no name. */
+  /** Targets of its references; a word for a type without a name. */
   readonly edges: Map<string, Definition | WordNode>
-  /** All of it has been read. */
+  /** It has been read completely. */
   isRead: boolean
-  /** Its references mean the same wherever they are looked at. */
+  /** Its references mean the same in every context. */
   isPlain: boolean
 }
 
 /** The named types of one namespace. */
 export class Definitions {
-  /** In the order in which they were first needed. */
+  /** In order of first use. */
   readonly types: NamedType[] = []
   readonly #texts: SchemaTexts
-  readonly #known = new Map<View, Map<object, Definition[]>>()
+  readonly #bySchema = new Map<View, Map<object, Definition[]>>()
 
   constructor(texts: SchemaTexts) {
     this.#texts = texts
   }
 
-  /** The type of a schema; what it refers to is declared. */
+  /** Converts a schema to a type, and declares what it refers to. */
   convert(schema: Schema, name: string, view: View): TypeNode {
     const root = new SchemaRoot(schema, name, this.#texts)
     const reading = new Reading(root, view, this)
     return reading.run()
   }
 
-  /** Declares a type that no schema names. */
+  /** Declares a type that is not in a schema. */
   declare(wanted: string, view: View, body: TypeNode): NamedType {
     const type: NamedType = { wanted, view, body, comment: undefined }
     this.types.push(type)
     return type
   }
 
-  /** Starts a definition; whoever does fills it. */
+  /** Adds an empty definition, which the caller fills. */
   add(schema: Schema, wanted: string, view: View): Definition {
     const type = this.declare(wanted, view, UNKNOWN)
     type.comment = commentOf(schema)
@@ -57,7 +57,7 @@ export class Definitions {
     return definition
   }
 
-  /** The definitions that a schema and all it refers to already have; `undefined` when one has none. */
+  /** Finds existing definitions for a schema and all it refers to; `undefined` when one is missing. */
   find(
     root: SchemaRoot,
     schema: Schema,
@@ -73,7 +73,7 @@ export class Definitions {
     return undefined
   }
 
-  /** Goes through everything behind a schema: it is the same if nothing differs on any way. */
+  /** Compares a schema and all it refers to with a definition; `undefined` when they differ. */
   #match(root: SchemaRoot, schema: Schema, start: Definition): Map<Schema, Definition> | undefined {
     const pairs = new Map<Schema, Definition>([[schema, start]])
     for (const [at, definition] of pairs) {
@@ -91,8 +91,8 @@ export class Definitions {
   }
 
   #candidates(schema: Schema, view: View): Definition[] {
-    let known = this.#known.get(view)
-    if (known === undefined) this.#known.set(view, (known = new Map()))
+    let known = this.#bySchema.get(view)
+    if (known === undefined) this.#bySchema.set(view, (known = new Map()))
     const original = this.#texts.original(schema)
     let found = known.get(original)
     if (found === undefined) known.set(original, (found = []))
@@ -100,7 +100,7 @@ export class Definitions {
   }
 }
 
-/** Whether a reference leads where it did before; what is not known of yet is looked at later. */
+/** Whether a reference has the expected target; a target that is new is recorded and compared later. */
 function isExpected(
   target: SchemaNode,
   expected: Definition | WordNode,
@@ -110,24 +110,24 @@ function isExpected(
   if (typeof target === "boolean" || word !== undefined || "kind" in expected) {
     return word === expected
   }
-  const known = pairs.get(target)
-  if (known === undefined) pairs.set(target, expected)
-  return known === undefined || known === expected
+  const previous = pairs.get(target)
+  if (previous === undefined) pairs.set(target, expected)
+  return previous === undefined || previous === expected
 }
 
-/** The type of a schema that is not worth a name. */
+/** The type of a schema that needs no name. */
 function wordFor(schema: SchemaNode): WordNode | undefined {
   if (schema === false) return NEVER
   return schema === true || Object.keys(schema).length === 0 ? UNKNOWN : undefined
 }
 
-/** Reads one root, and whatever it refers to that is new. */
+/** Converts one root, and the new definitions it refers to. */
 class Reading implements Referred {
   readonly #root: SchemaRoot
   readonly #view: View
   readonly #definitions: Definitions
   readonly #converter: Converter
-  readonly #found = new Map<Schema, Definition>()
+  readonly #definitionsBySchema = new Map<Schema, Definition>()
   readonly #waiting: Definition[] = []
   #current: Definition | undefined
 
@@ -140,7 +140,7 @@ class Reading implements Referred {
 
   run(): TypeNode {
     const type = this.#converter.convert(this.#root.schema)
-    // One after the other: definitions can be nested deeper than a stack.
+    // Iterative: chains of definitions can be deeper than the stack.
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
       this.#current = next
       next.type.body = this.#converter.convert(next.schema)
@@ -164,16 +164,16 @@ class Reading implements Referred {
   }
 
   #definitionOf(schema: Schema, reference: string): Definition {
-    const known = this.#found.get(schema)
-    if (known !== undefined) return known
+    const existing = this.#definitionsBySchema.get(schema)
+    if (existing !== undefined) return existing
     const wanted = this.#root.wantedName(reference)
     const shared = this.#definitions.find(this.#root, schema, wanted, this.#view)
     if (shared !== undefined) {
-      for (const [at, definition] of shared) this.#found.set(at, definition)
+      for (const [at, definition] of shared) this.#definitionsBySchema.set(at, definition)
       return shared.get(schema) as Definition
     }
     const made = this.#definitions.add(schema, wanted, this.#view)
-    this.#found.set(schema, made)
+    this.#definitionsBySchema.set(schema, made)
     this.#waiting.push(made)
     return made
   }

@@ -12,12 +12,12 @@ import type { NamedType, TypeNode, View } from "./model.ts"
 import { nameTypes } from "./name-types.ts"
 import { annotation, printType } from "./print.ts"
 import type { PrintOptions } from "./print.ts"
-import { settleTypes } from "./settle.ts"
+import { normalizeTypes } from "./settle.ts"
 import { SchemaTexts } from "./texts.ts"
 
-/** How declarations are written. */
+/** Options of `generateTypes`. */
 export interface GenerateTypesOptions {
-  /** Descriptions as comments; on. */
+  /** Writes descriptions as comments; default: true. */
   readonly comments?: boolean | undefined
   /** The module whose `RegisteredOperations` the operations are added to. */
   readonly module?: string | undefined
@@ -43,11 +43,11 @@ const HEADER = `/* eslint-disable */
 `
 
 /**
- * A module of TypeScript declarations for operations: the interface `Operations`, the types that they
- * share in a namespace for each of theirs, and an addition to `RegisteredOperations`, by which every
- * registry and client is typed for them.
+ * Generates a module of TypeScript declarations: the interface `Operations`, the types that operations
+ * share, in one namespace per operation namespace, and an augmentation of `RegisteredOperations`, which
+ * types every registry and client.
  *
- * The same operations give the same text, in whatever order they come.
+ * The same operations give the same text, in any order.
  */
 export function generateTypes(
   specs: readonly OperationSpec[],
@@ -79,7 +79,7 @@ export function generateTypes(
   return `${HEADER}${needsErrors ? "\n" : ""}${imports}${text}`
 }
 
-/** Operations in the order of their ids; of two with the same id, the first. */
+/** Operations sorted by id; of two with the same id, the first. */
 function byNamespace(specs: readonly OperationSpec[]): [string, OperationSpec[]][] {
   const namespaces = new Map<string, Map<string, OperationSpec>>()
   for (const spec of specs) {
@@ -108,7 +108,7 @@ function typedNamespace(
       isPlainRecord(schema) ? definitions.convert(schema, `${spec.name} ${kind}`, view) : UNKNOWN
     const errors = (spec.errorSchemas ?? []).map(({ code, schema }): TypeNode => {
       const details = convert(schema, code, "output")
-      // Many operations declare the same ones.
+      // Many operations declare the same errors.
       const type = definitions.declare(`${code} Error`, "output", { kind: "error", code, details })
       return { kind: "named", type }
     })
@@ -119,20 +119,20 @@ function typedNamespace(
       errors: errors.length === 0 ? NEVER : { kind: "union" as const, members: errors },
     }
   })
-  const settle = settleTypes(definitions.types)
+  const normalize = normalizeTypes(definitions.types)
   return {
     name,
     definitions,
     operations: operations.map(({ spec, input, output, errors }) => ({
       spec,
-      input: omittable(settle(input), isImported(spec)),
-      output: settle(output),
+      input: omittable(normalize(input), isImported(spec)),
+      output: normalize(output),
       errors,
     })),
   }
 }
 
-/** Imported operations leave defaults to the server, and take no input for an empty one. */
+/** Whether an operation is imported: its server fills in defaults, and no input means an empty one. */
 function isImported({ _meta: meta }: OperationSpec): boolean {
   return meta !== undefined && (Object.hasOwn(meta, "openapi") || Object.hasOwn(meta, "mcp"))
 }

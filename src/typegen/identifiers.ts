@@ -1,14 +1,14 @@
-// Names and texts from elsewhere, as TypeScript can hold them.
+// Names and strings from schemas, as valid TypeScript.
 
-/** Names that mean something where types are declared. */
+/** Names that the generated module uses itself. */
 const RESERVED: ReadonlySet<string> = new Set(["CallError", "Operations", "RegisteredOperations"])
 
 const MAX_NAME = 80
 
 /**
- * Letters that every compiler takes in a name.
+ * Letters that every compiler accepts in a name.
  *
- * Which others they take depends on the Unicode that they were built with.
+ * Which others are accepted depends on the compiler's Unicode version.
  */
 const WORD =
   /(?:[A-Za-z0-9]|(?=[\u00C0-\uFFDC])(?=\p{L})[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Devanagari}\p{sc=Thai}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Han}])+/gu
@@ -18,11 +18,11 @@ export function typeName(text: string): string {
   const words = text.normalize("NFC").match(WORD) ?? []
   const name = words.map(capitalized).join("").slice(0, MAX_NAME)
   if (name === "") return "Unnamed"
-  // Words of the language are in small letters, but not every script has capital ones.
+  // Keywords are lower-case, but not every script has capital letters.
   return /^\p{ID_Start}/u.test(name) && !/^[a-z]/.test(name) ? name : `_${name}`
 }
 
-/** Gives out names, each once. */
+/** Assigns unique names. */
 export class Names {
   readonly #taken: Set<string>
 
@@ -30,12 +30,12 @@ export class Names {
     this.#taken = new Set([...RESERVED, ...reserved])
   }
 
-  /** The first of the wishes that is free, or the last of them with a number. */
+  /** Takes the first wish that is free, or the last one with a number. */
   take(...wishes: readonly [string, ...string[]]): string {
     let name = wishes.find((wish) => !this.#taken.has(wish))
     const last = wishes.at(-1) as string
     for (let count = 2; name === undefined; count++) {
-      // `Issue2` could be somebody's own name.
+      // `Issue2` could be the name of another type.
       const numbered = `${last}_${count}`
       if (!this.#taken.has(numbered)) name = numbered
     }
@@ -44,12 +44,12 @@ export class Names {
   }
 }
 
-/** A key as it stands in a type of an object. */
+/** A property key in an object type. */
 export function propertyKey(key: string): string {
   return /^[A-Za-z_$][A-Za-z0-9_$]*$/.test(key) ? key : stringLiteral(key)
 }
 
-/** A text as a literal in double quotes, with nothing in it that is not seen. */
+/** A string literal in double quotes; invisible characters are escaped. */
 export function stringLiteral(text: string): string {
   return JSON.stringify(text).replaceAll(UNSEEN, escaped).replaceAll(SHAPELESS, escaped)
 }
@@ -59,12 +59,12 @@ export function templateText(text: string): string {
   return stringLiteral(text).slice(1, -1).replaceAll('\\"', '"').replaceAll(/[`$]/g, "\\$&")
 }
 
-/** Characters that change how a line looks without being seen, and ends of lines that few know. */
+/** Invisible characters that change how a line looks, and unusual line terminators. */
 export const UNSEEN: RegExp =
-  // oxlint-disable-next-line no-control-regex -- those are what it is about
+  // oxlint-disable-next-line no-control-regex -- control characters are what it matches
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g
 
-/** Further characters without a shape of their own. Some belong to emoji, so that only literals escape them. */
+/** Further invisible characters. Some belong to emoji, so only literals escape them. */
 const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/gu
 
 function escaped(char: string): string {

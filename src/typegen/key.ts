@@ -1,4 +1,4 @@
-// Whether two types are the same, without looking at comments.
+// Equality of types, without comments.
 
 import type { NamedType, TypeNode } from "./model.ts"
 
@@ -6,15 +6,15 @@ const numbers = new WeakMap<NamedType, number>()
 let count = 0
 
 function numberOf(type: NamedType): string {
-  let known = numbers.get(type)
-  if (known === undefined) numbers.set(type, (known = ++count))
-  return String(known)
+  let number = numbers.get(type)
+  if (number === undefined) numbers.set(type, (number = ++count))
+  return String(number)
 }
 
 /**
- * A text that two types share if they are the same.
+ * A text that is equal for equal types.
  *
- * Named types are told apart by `named`, by default each from every other.
+ * Named types are compared by `named`; by default each is different from all others.
  */
 export function keyOf(node: TypeNode, named: (type: NamedType) => string = numberOf): string {
   const key = (inner: TypeNode): string => keyOf(inner, named)
@@ -36,7 +36,7 @@ export function keyOf(node: TypeNode, named: (type: NamedType) => string = numbe
     case "array":
       return `[]${key(node.item)}`
     case "tuple":
-      return `[${node.items.map(key).join()};${node.least};${node.rest ? key(node.rest) : ""}]`
+      return `[${node.items.map(key).join()};${node.minItems};${node.rest ? key(node.rest) : ""}]`
     case "union":
       return `(${node.members.map(key).join("|")})`
     case "intersection":

@@ -5,7 +5,7 @@ import { union } from "./combine.ts"
 import { BOOLEAN, NEVER, NULL, NUMBER, OPEN_OBJECT, STRING, UNKNOWN } from "./model.ts"
 import type { TypeNode } from "./model.ts"
 
-/** More values than that help nobody, and keep the compiler busy. */
+/** Maximum number of values in a union; more only slow down the compiler. */
 const MAX_VALUES = 1000
 const MAX_DEPTH = 20
 
@@ -23,7 +23,7 @@ function valuesOf(schema: Readonly<Record<string, unknown>>): readonly unknown[]
   const { enum: listed } = schema
   if (Object.hasOwn(schema, "const")) {
     const value = schema["const"]
-    // With an enum beside it the value has to be in both; which ones are equal is not for types to say.
+    // Next to an enum the value has to be in both; the enum is ignored here.
     return [value]
   }
   return Array.isArray(listed) ? listed : undefined
@@ -45,7 +45,7 @@ function literal(value: unknown, depth = 0): TypeNode {
   if (typeof value === "number" && Number.isFinite(value)) return { kind: "literal", value }
   if (Array.isArray(value)) {
     const items = value.map((item) => literal(item, depth + 1))
-    return { kind: "tuple", items, least: items.length, rest: undefined }
+    return { kind: "tuple", items, minItems: items.length, rest: undefined }
   }
   return isPlainRecord(value) ? objectLiteral(value, depth) : wide(value)
 }

@@ -1,4 +1,4 @@
-// Types of TypeScript as plain data: schemas become these, these become text.
+// TypeScript types as plain data, between schemas and text.
 
 import type { CommentParts } from "./comments.ts"
 
@@ -14,7 +14,7 @@ export type TypeNode =
   | { readonly kind: "intersection"; readonly members: readonly TypeNode[] }
   | { readonly kind: "error"; readonly code: string; readonly details: TypeNode }
 
-/** A type that the language has a word for. */
+/** A type with a keyword, such as `string`. */
 export interface WordNode {
   readonly kind: "word"
   readonly text: "unknown" | "never" | "undefined" | "null" | "string" | "number" | "boolean"
@@ -49,7 +49,7 @@ export interface PropertyNode {
   readonly comment?: CommentParts | undefined
 }
 
-/** What properties hold that are not listed: all of them, or those whose key begins so. */
+/** Type of unlisted properties: all of them, or those whose key has a prefix. */
 export interface IndexNode {
   readonly prefix: string
   readonly type: TypeNode
@@ -58,17 +58,17 @@ export interface IndexNode {
 export interface TupleNode {
   readonly kind: "tuple"
   readonly items: readonly TypeNode[]
-  /** So many of the items have to be there. */
-  readonly least: number
+  /** Number of required items. */
+  readonly minItems: number
   readonly rest: TypeNode | undefined
 }
 
-/** Whose values a type describes: what a caller gives, with or without defaults filled in, or what comes back. */
+/** What a type describes: an input with defaults filled in (`filled`) or without (`given`), or an output. */
 export type View = "filled" | "given" | "output"
 
-/** A declaration. Its body is known once every schema has been read. */
+/** A declared type. Its body is complete when every schema has been read. */
 export interface NamedType {
-  /** The name it would have if nobody else wanted the same. */
+  /** The preferred name, which another type may take. */
   readonly wanted: string
   readonly view: View
   body: TypeNode
@@ -86,10 +86,10 @@ export const BOOLEAN: WordNode = { kind: "word", text: "boolean" }
 /** Any other property. */
 export const OPEN_INDEX: IndexNode = { prefix: "", type: UNKNOWN }
 
-/** An object of which nothing is known. */
+/** An object with arbitrary properties. */
 export const OPEN_OBJECT: ObjectNode = { kind: "object", properties: [], index: [OPEN_INDEX] }
 
-/** Whether nothing is known of an object. */
+/** Whether a type is an object with arbitrary properties. */
 export function isOpenObject(node: TypeNode): boolean {
   if (node.kind !== "object" || node.properties.length > 0) return false
   return node.index.length === 1 && node.index[0]?.prefix === "" && node.index[0].type === UNKNOWN

@@ -1,4 +1,4 @@
-// Which named types are one and the same, and what each is called.
+// Which named types are equal, and the name of each.
 
 import { Names, typeName } from "./identifiers.ts"
 import { keyOf } from "./key.ts"
@@ -10,20 +10,20 @@ export interface Declared {
   readonly type: NamedType
 }
 
-/** The names of types, and the declarations behind them: one for all that are the same. */
+/** Names of types, and one declaration for all equal types. */
 export interface NamedTypes {
   readonly declarations: readonly Declared[]
   readonly nameOf: (type: NamedType) => string
 }
 
-/** Names types: equal ones that want the same name share it. None gets a name that is reserved. */
+/** Assigns names to types: equal types that want the same name share it. Reserved names are not used. */
 export function nameTypes(
   types: readonly NamedType[],
   reserved: readonly string[] = [],
 ): NamedTypes {
   const classes = sameTypes(types)
   const firsts = new Map<number, NamedType>()
-  // Whoever reads results sees more types than who gives inputs: they come first.
+  // Types of outputs get their names first: users see more of them than of inputs.
   for (const type of [...types.filter(isOutput), ...types.filter((one) => !isOutput(one))]) {
     const same = classes.get(type) as number
     if (!firsts.has(same)) firsts.set(same, type)
@@ -33,9 +33,9 @@ export function nameTypes(
   const declarations: Declared[] = []
   for (const [same, type] of firsts) {
     const name = typeName(type.wanted)
-    const given = isOutput(type) ? names.take(name) : names.take(name, `${name}Input`)
-    nameOfClass.set(same, given)
-    declarations.push({ name: given, type })
+    const uniqueName = isOutput(type) ? names.take(name) : names.take(name, `${name}Input`)
+    nameOfClass.set(same, uniqueName)
+    declarations.push({ name: uniqueName, type })
   }
   declarations.sort((left, right) => (left.name < right.name ? -1 : 1))
   return { declarations, nameOf: (type) => nameOfClass.get(classes.get(type) as number) as string }
@@ -46,25 +46,25 @@ function isOutput({ view }: NamedType): boolean {
 }
 
 /**
- * A number for each type, the same for those that are the same all the way down.
+ * A number for each type, which is the same for types that are equal in depth.
  *
- * They are told apart by what is in them, then by what is in those they refer to, and so on until
- * nothing new comes up; loops need no care this way.
+ * Types are distinguished by their bodies, then by the bodies they refer to, and so on until
+ * nothing changes; this handles loops, too.
  */
 function sameTypes(types: readonly NamedType[]): Map<NamedType, number> {
   const refersTo = new Map<NamedType, NamedType[]>()
-  let found = numbered(types, (type) => {
+  let current = numbered(types, (type) => {
     const refs: NamedType[] = []
     refersTo.set(type, refs)
     return `${type.wanted}\n${skeleton(type.body, refs)}`
   })
   for (;;) {
-    const { classes, count } = found
+    const { classes, count } = current
     const next = numbered(types, (type) =>
       [type, ...(refersTo.get(type) ?? [])].map((one) => classes.get(one)).join(),
     )
     if (next.count === count) return classes
-    found = next
+    current = next
   }
 }
 

@@ -1,4 +1,4 @@
-// Objects: properties, which of them have to be there, and what else may.
+// Objects: properties, which of them are required, and which others are allowed.
 
 import { getOwn, isPlainRecord } from "../schema/json.ts"
 import { union } from "./combine.ts"
@@ -6,29 +6,29 @@ import { commentOf } from "./comments.ts"
 import { NEVER, OPEN_OBJECT, UNDEFINED, UNKNOWN } from "./model.ts"
 import type { IndexNode, ObjectNode, PropertyNode, TypeNode } from "./model.ts"
 
-/** What reading an object needs of whoever reads its schema. */
+/** The part of the converter that objects need. */
 export interface ObjectReader {
   convert(schema: unknown): TypeNode
-  /** Whether a property may be left out although it is required. */
+  /** Whether a required property may be left out, because a default fills it in. */
   isFilled(schema: unknown): boolean
 }
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Keys that are listed one by one; more of them are any key. */
+/** Maximum number of listed keys; more become an index signature. */
 const MAX_KEYS = 1000
 
-/** The type of a schema of objects. */
+/** The type of an object schema. */
 export function objectType(schema: Schema, reader: ObjectReader): ObjectNode {
   const properties = [...listed(schema, reader)]
   const rest = restOf(schema, reader)
-  const known = new Set(properties.map(({ key }) => key))
+  const keys = new Set(properties.map(({ key }) => key))
   for (const key of requiredKeys(schema)) {
-    if (!known.has(key)) properties.push({ key, type: rest.required, isOptional: false })
-    known.add(key)
+    if (!keys.has(key)) properties.push({ key, type: rest.required, isOptional: false })
+    keys.add(key)
   }
   for (const key of rest.keys ?? []) {
-    if (!known.has(key)) properties.push({ key, type: rest.required, isOptional: true })
+    if (!keys.has(key)) properties.push({ key, type: rest.required, isOptional: true })
   }
   if (rest.keys !== undefined) return { kind: "object", properties, index: [] }
   const index = rest.index.map((one) => widened(one, rest.index, properties))
@@ -59,14 +59,14 @@ function requiredKeys({ required }: Schema): ReadonlySet<string> {
   return new Set(required.filter((key) => typeof key === "string"))
 }
 
-/** What there may be beside the properties. */
+/** Properties beyond the listed ones. */
 interface Rest {
   readonly index: readonly IndexNode[]
-  /** Nothing, as far as the schema says. */
+  /** The schema allows no others. */
   readonly isClosed: boolean
-  /** The only keys there may be. */
+  /** The only keys that are allowed. */
   readonly keys: readonly string[] | undefined
-  /** The type of a required property that is not listed. */
+  /** Type of a required property that is not listed. */
   readonly required: TypeNode
 }
 
@@ -81,7 +81,7 @@ function restOf(schema: Schema, reader: ObjectReader): Rest {
   }))
   const others = isClosed ? NEVER : reader.convert(additional ?? true)
   const keys = isClosed || patterns.length > 0 ? undefined : namedKeys(schema["propertyNames"])
-  // Left unsaid, others are allowed but not meant: a misspelt key is to be found.
+  // By default others are allowed but not intended: without an index the compiler finds misspelt keys.
   if (!isClosed && !isOpen) index.push({ prefix: "", type: others })
   else if (isOpen && patterns.length > 0) index.push({ prefix: "", type: UNKNOWN })
   const required = patterns.length > 0 ? UNKNOWN : others
@@ -95,13 +95,13 @@ function namedKeys(names: unknown): readonly string[] | undefined {
   return listedKeys.filter((key) => typeof key === "string")
 }
 
-/** The text that every key of a pattern begins with; "" when it can be any. */
+/** The common prefix of keys that match a pattern; "" when there is none. */
 function prefixOf(pattern: string): string {
-  // A letter that may be repeated or left out does not belong to it.
+  // A character with a quantifier is not part of the prefix.
   return /^\^([A-Za-z0-9_/ -]+)(?![A-Za-z0-9_/ -]|[?*{+|])(?!.*\|)/.exec(pattern)?.[1] ?? ""
 }
 
-/** One of each prefix; where any key may come, there is no other. */
+/** Merges index entries of one prefix; an entry for all keys absorbs the others. */
 function grouped(index: readonly IndexNode[]): IndexNode[] {
   const types = new Map<string, TypeNode[]>()
   const isAny = index.some(({ prefix }) => prefix === "")
@@ -112,7 +112,7 @@ function grouped(index: readonly IndexNode[]): IndexNode[] {
   return Array.from(types, ([prefix, found]) => ({ prefix, type: union(found) }))
 }
 
-/** TypeScript wants what is listed, and what has a longer prefix, to be among what is not. */
+/** Widens index types: TypeScript requires them to include listed properties and longer prefixes. */
 function widened(
   own: IndexNode,
   all: readonly IndexNode[],
@@ -128,5 +128,5 @@ function widened(
   return { prefix: own.prefix, type: types.length > MAX_TYPES ? UNKNOWN : union(types) }
 }
 
-/** A union of more types than that says no more than that anything may come. */
+/** Maximum number of types in the union of an index; more become `unknown`. */
 const MAX_TYPES = 12

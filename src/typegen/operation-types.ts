@@ -1,4 +1,4 @@
-// One operation as declarations that fit into a few kilobytes, whatever its schemas are.
+// Declarations of one operation in at most a few kilobytes.
 
 import { isPlainRecord } from "../schema/json.ts"
 import { abridged, mentioned } from "./abridge.ts"
@@ -10,16 +10,16 @@ import { UNKNOWN } from "./model.ts"
 import type { NamedType, TypeNode, View } from "./model.ts"
 import { nameTypes } from "./name-types.ts"
 import { annotation, printType } from "./print.ts"
-import { settleTypes } from "./settle.ts"
+import { normalizeTypes } from "./settle.ts"
 import { SchemaTexts } from "./texts.ts"
 
 /** The schemas of one operation. */
 export interface OperationSchemas {
   readonly input: unknown
-  /** `undefined` where the operation does not say what it gives. */
+  /** `undefined` when the operation does not declare its output. */
   readonly output: unknown
   readonly errors: readonly ErrorParts[]
-  /** Whether defaults are filled in, so that a required property with one can be left out. */
+  /** Defaults are filled in, so a required property with a default can be left out. */
   readonly fillsDefaults: boolean
 }
 
@@ -32,16 +32,16 @@ interface ErrorParts {
 /** Declarations of `Input`, `Output`, `Errors` and the types that they mention. */
 export interface OperationTypes {
   readonly text: string
-  /** Something was left out for want of room. */
+  /** Something was left out to save space. */
   readonly isAbridged: boolean
 }
 
-/** Characters for each part, with the types that it mentions. */
+/** Maximum characters of each part, with the types that it mentions. */
 const MAX_INPUT = 6000
 const MAX_OUTPUT = 3000
 const MAX_ERRORS = 1000
 
-/** Types that are mentioned and not shown are declared as `unknown`, up to this many. */
+/** Maximum number of omitted types that are declared as `unknown`. */
 const MAX_OMITTED = 25
 
 interface Form extends Extent {
@@ -50,7 +50,7 @@ interface Form extends Extent {
 
 const ALL = Number.POSITIVE_INFINITY
 
-/** Ways to write a declaration, the longest first. */
+/** Forms of a declaration, longest first. */
 const FORMS: readonly Form[] = [
   { hasComments: true, depth: ALL, members: ALL },
   { hasComments: false, depth: ALL, members: ALL },
@@ -61,7 +61,7 @@ const FORMS: readonly Form[] = [
   { hasComments: false, depth: 1, members: 20 },
 ]
 
-/** A type to be declared. */
+/** A declaration. */
 interface Declaration {
   readonly name: string
   readonly body: TypeNode
@@ -85,23 +85,23 @@ export function operationTypes(schemas: OperationSchemas): OperationTypes {
     })),
     index: [],
   }
-  const settle = settleTypes(definitions.types)
+  const normalize = normalizeTypes(definitions.types)
   const { nameOf } = nameTypes(definitions.types, ["Input", "Output", "Errors"])
   const page = new Page(nameOf)
-  page.add({ name: "Input", body: settle(input) }, MAX_INPUT, true)
+  page.add({ name: "Input", body: normalize(input) }, MAX_INPUT, true)
   if (schemas.output !== undefined) {
-    page.add({ name: "Output", body: settle(output) }, MAX_OUTPUT, false)
+    page.add({ name: "Output", body: normalize(output) }, MAX_OUTPUT, false)
   }
   if (schemas.errors.length > 0) {
-    page.add({ name: "Errors", body: settle(errors) }, MAX_ERRORS, true)
+    page.add({ name: "Errors", body: normalize(errors) }, MAX_ERRORS, true)
   }
   return page.finish()
 }
 
-/** Declarations, each with those that it mentions after it, as far as there is room. */
+/** Declarations, each followed by those that it mentions, as far as they fit. */
 class Page {
   readonly #nameOf: (type: NamedType) => string
-  readonly #known = new Set<string>()
+  readonly #names = new Set<string>()
   readonly #blocks: string[] = []
   readonly #omitted: string[] = []
   #isAbridged = false
@@ -110,10 +110,10 @@ class Page {
     this.#nameOf = nameOf
   }
 
-  add(root: Declaration, most: number, hasComments: boolean): void {
-    let left = most
+  add(root: Declaration, maxLength: number, hasComments: boolean): void {
+    let left = maxLength
     const waiting = [root]
-    // The list grows while it is walked: what is nearer to the root comes first.
+    // The list grows during the loop: types closer to the root come first.
     for (const next of waiting) {
       const fitting = this.#fit(next, left, hasComments)
       if (fitting === undefined) {
@@ -124,8 +124,8 @@ class Page {
       this.#blocks.push(fitting.text)
       for (const type of mentioned(fitting.body)) {
         const name = this.#nameOf(type)
-        if (this.#known.has(name)) continue
-        this.#known.add(name)
+        if (this.#names.has(name)) continue
+        this.#names.add(name)
         waiting.push({ name, body: type.body, comment: type.comment })
       }
     }
@@ -141,7 +141,7 @@ class Page {
 
   #fit(
     { name, body, comment }: Declaration,
-    most: number,
+    maxLength: number,
     hasComments: boolean,
   ): { readonly text: string; readonly body: TypeNode } | undefined {
     const forms = hasComments ? FORMS : FORMS.slice(1)
@@ -150,7 +150,7 @@ class Page {
       const options = { nameOf: this.#nameOf, comments: form.hasComments, isBrief: true }
       const words = form.hasComments ? printComment(comment, "") : ""
       const text = `${words}type ${name} =${annotation(printType(shown, "", options))}\n`
-      if (text.length > most) continue
+      if (text.length > maxLength) continue
       if (form !== forms[0]) this.#isAbridged = true
       return { text, body: shown }
     }

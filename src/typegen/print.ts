@@ -8,14 +8,14 @@ import type { LiteralNode, NamedType, ObjectNode, TupleNode, TypeNode } from "./
 export interface PrintOptions {
   readonly nameOf: (type: NamedType) => string
   readonly comments: boolean
-  /** Leaves out `| undefined` after a question mark: for people and models, not for compilers. */
+  /** Omits `| undefined` of optional properties: for people and models, not for compilers. */
   readonly isBrief?: boolean | undefined
 }
 
-/** A line that is longer is broken where it can be. */
+/** Maximum line width, where a line can be broken. */
 const WIDTH = 90
 
-/** A type as it is written where a line is indented so far. */
+/** The text of a type in a line with an indentation. */
 export function printType(node: TypeNode, indent: string, options: PrintOptions): string {
   switch (node.kind) {
     case "word":
@@ -41,12 +41,12 @@ export function printType(node: TypeNode, indent: string, options: PrintOptions)
   }
 }
 
-/** A type behind a colon or an equals sign; one over several lines starts on a line of its own. */
+/** A type after a colon or an equals sign; a multi-line type starts on its own line. */
 export function annotation(text: string): string {
   return text.startsWith("\n") ? text : ` ${text}`
 }
 
-/** The same where an operator binds closer than those of the type. */
+/** The text of a type as an operand, in parentheses where needed. */
 function printMember(node: TypeNode, indent: string, options: PrintOptions): string {
   const text = printType(node, indent, options)
   return node.kind === "union" || node.kind === "intersection" ? `(${text})` : text
@@ -55,7 +55,7 @@ function printMember(node: TypeNode, indent: string, options: PrintOptions): str
 function unionText(members: readonly TypeNode[], indent: string, options: PrintOptions): string {
   const hasTexts = members.some((one) => one.kind === "literal" && typeof one.value === "string")
   const texts = members.map((member) =>
-    // Not just `string`, which would swallow the texts beside it, and completion with them.
+    // Plain `string` would absorb the literals next to it, and their completion.
     hasTexts && member.kind === "word" && member.text === "string"
       ? "(string & {})"
       : member.kind === "intersection"
@@ -68,7 +68,7 @@ function unionText(members: readonly TypeNode[], indent: string, options: PrintO
 }
 
 function tupleText(
-  { items, least, rest }: TupleNode,
+  { items, minItems: least, rest }: TupleNode,
   indent: string,
   options: PrintOptions,
 ): string {
@@ -103,7 +103,7 @@ function objectText(node: ObjectNode, indent: string, options: PrintOptions): st
   return `{\n${lines.join("")}${indent}}`
 }
 
-/** Whoever has nothing to give may say so: what is `undefined` is not sent. */
+/** Optional properties accept `undefined`, which is not sent. */
 function orUndefined(node: TypeNode): TypeNode {
   if (node === UNKNOWN || node === UNDEFINED) return node
   if (node === NEVER) return UNDEFINED

@@ -1,4 +1,4 @@
-// One self-contained schema, and where its references lead.
+// One self-contained schema and the targets of its references.
 
 import { getOwn, isPlainRecord, pointerTokens } from "../schema/json.ts"
 import { Links } from "../schema/refs.ts"
@@ -7,12 +7,12 @@ import type { SchemaTexts } from "./texts.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** A schema that an operation states, with everything it refers to. */
+/** A schema of an operation, with everything it refers to. */
 export class SchemaRoot {
   readonly schema: Schema
-  /** What a reference to the whole of it is called. */
+  /** Name of a reference to the root. */
   readonly name: string
-  /** References are pointers from the root, so that the same text means the same place. */
+  /** All references are pointers from the root, so equal texts mean equal targets. */
   readonly isPlain: boolean
   #links: Links | undefined
 
@@ -22,12 +22,12 @@ export class SchemaRoot {
     this.isPlain = !texts.hasIds(schema)
   }
 
-  /** Whether a reference means the same place from wherever it is looked at. */
+  /** Whether a reference has the same target in every context. */
   isPointer(reference: string): boolean {
     return this.isPlain && (reference === "#" || reference.startsWith("#/"))
   }
 
-  /** What a pointer leads to; anything at all where that is nothing. */
+  /** The target of a pointer; `true` (any value) when it does not exist. */
   at(reference: string): SchemaNode {
     let value: unknown = this.schema
     for (const token of pointerTokens(decoded(reference.slice(1))) ?? []) {
@@ -36,17 +36,17 @@ export class SchemaRoot {
     return isPlainRecord(value) || typeof value === "boolean" ? value : true
   }
 
-  /** What a reference of a schema in this one leads to. */
+  /** The target of a reference within this schema. */
   target(schema: Schema, keyword: RefKeyword): SchemaNode {
     const reference = String(schema[keyword])
     if (keyword === "$ref" && this.isPointer(reference)) return this.at(reference)
     const links = (this.#links ??= new Links(this.schema))
-    // What others may override is known only where it is used.
+    // A dynamic reference is resolved only where it is used.
     if (keyword === "$dynamicRef" && links.dynamicName(schema)) return true
     return links.target(schema, keyword)
   }
 
-  /** What the schema behind a reference would be called. */
+  /** The preferred name of a reference's target. */
   wantedName(reference: string): string {
     if (reference === "#") return this.name
     const fragment = decoded(reference.slice(reference.indexOf("#") + 1))

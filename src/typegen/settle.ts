@@ -1,40 +1,40 @@
-// What can be said of types only when all of them are known.
+// Simplifications that need all types to be known.
 
 import { intersection, union } from "./combine.ts"
 import { isOpenObject, UNKNOWN } from "./model.ts"
 import type { NamedType, TypeNode } from "./model.ts"
 
-/** An intersection of unions is a union of all their pairs; the compiler gives up on too many. */
+/** Maximum members of an intersection of unions, which the compiler expands to all pairs. */
 const MAX_WIDTH = 2000
 
-/** What is known of a type at its outside. */
+/** Outer properties of a type. */
 interface Facts {
-  /** All its values are objects, and something is known of them. */
+  /** All values are objects with known properties. */
   readonly isObject: boolean
-  /** The members of the union that it is. */
+  /** Number of members of its union. */
   readonly width: number
 }
 
 /**
- * Brings the bodies of all types in order, and gives a function that does so with other types.
+ * Normalizes the bodies of all types, and returns a function that normalizes other types.
  *
- * A type that is itself without anything around it (`type A = A | B`) is cut there: the compiler
- * refuses it, and no value could ever be checked against it.
+ * A type that directly contains itself (`type A = A | B`) is cut there: the compiler
+ * rejects it, and no value could be validated against it.
  */
-export function settleTypes(types: readonly NamedType[]): (node: TypeNode) => TypeNode {
-  const settler = new Settler()
+export function normalizeTypes(types: readonly NamedType[]): (node: TypeNode) => TypeNode {
+  const normalizer = new TypeNormalizer()
   const { ordered, looping } = inOrder(types)
-  for (const type of ordered) settler.settle(type)
+  for (const type of ordered) normalizer.normalize(type)
   const isLooping = new Set(looping)
   for (const type of looping) type.body = withoutLoops(type.body, isLooping)
-  for (const type of looping) settler.settle(type)
-  return (node) => settler.type(node)
+  for (const type of looping) normalizer.normalize(type)
+  return (node) => normalizer.type(node)
 }
 
-class Settler {
+class TypeNormalizer {
   readonly #facts = new Map<NamedType, Facts>()
 
-  settle(type: NamedType): void {
+  normalize(type: NamedType): void {
     type.body = this.type(type.body)
     this.#facts.set(type, this.#factsOf(type.body))
   }
@@ -66,7 +66,7 @@ class Settler {
     }
   }
 
-  /** "Some object" says nothing beside one that is known, but would hide misspelt keys. */
+  /** Drops arbitrary objects next to known ones: they would hide misspelt keys. */
   #narrowed(members: readonly TypeNode[]): TypeNode {
     const isKnown = members.some((member) => this.#factsOf(member).isObject)
     let width = 1
@@ -106,7 +106,7 @@ class Settler {
   }
 }
 
-/** Types after those that they consist of, and those that come round to themselves. */
+/** Types in order of dependency, and types that depend on themselves. */
 function inOrder(types: readonly NamedType[]): { ordered: NamedType[]; looping: NamedType[] } {
   const users = new Map<NamedType, NamedType[]>()
   const missing = new Map<NamedType, number>()
@@ -116,7 +116,7 @@ function inOrder(types: readonly NamedType[]): { ordered: NamedType[]; looping: 
     for (const part of parts) users.set(part, [...(users.get(part) ?? []), type])
   }
   const ordered = types.filter((type) => missing.get(type) === 0)
-  // The list grows while it is walked.
+  // The list grows during the loop.
   for (const type of ordered) {
     for (const user of users.get(type) ?? []) {
       const left = (missing.get(user) ?? 0) - 1
@@ -128,7 +128,7 @@ function inOrder(types: readonly NamedType[]): { ordered: NamedType[]; looping: 
   return { ordered, looping: types.filter((type) => !isOrdered.has(type)) }
 }
 
-/** The named types that a type consists of, with nothing around them. */
+/** The named types that a type directly consists of. */
 function partsOf(node: TypeNode): NamedType[] {
   if (node.kind === "named") return [node.type]
   return node.kind === "union" || node.kind === "intersection" ? node.members.flatMap(partsOf) : []

@@ -1,17 +1,17 @@
-// Schemas by what is in them: the same one comes with many operations, as one object or as copies.
+// Schemas by content: many operations share a schema, as one object or as copies.
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Knows schemas by their text. */
+/** Identifies schemas by their JSON text. */
 export class SchemaTexts {
   readonly #originals = new Map<string, object>()
   readonly #originalOf = new WeakMap<object, object>()
   readonly #withIds = new WeakSet<object>()
 
-  /** The first schema that had the same text. */
+  /** The first schema with the same text. */
   original(schema: object): object {
-    const known = this.#originalOf.get(schema)
-    if (known !== undefined) return known
+    const cached = this.#originalOf.get(schema)
+    if (cached !== undefined) return cached
     const text = textOf(schema)
     if (text === undefined) return schema
     let original = this.#originals.get(text)
@@ -23,7 +23,7 @@ export class SchemaTexts {
     return original
   }
 
-  /** Whether a schema, or a definition of it, may have an address of its own. */
+  /** Whether a schema or one of its definitions may have an `$id`. */
   hasIds(schema: Schema): boolean {
     const { $defs, ...own } = schema
     if (this.#withIds.has(this.original(own))) return true
@@ -34,7 +34,7 @@ export class SchemaTexts {
   }
 }
 
-/** `undefined` for what is nested deeper than a stack: it is like nothing else. */
+/** The JSON text; `undefined` for a schema that is deeper than the stack, which equals no other. */
 function textOf(schema: object): string | undefined {
   try {
     return JSON.stringify(schema)

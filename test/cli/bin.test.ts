@@ -84,7 +84,7 @@ describe("the program, as a process with pipes", () => {
     },
   )
 
-  test("a reader that has enough is no failure", async () => {
+  test("a reader that closes the pipe is not a failure", async () => {
     const { code, stdout, stderr } = await shell(
       `operations list --openapi '${petstore}' | head -n 1`,
       { cwd: empty },
@@ -95,13 +95,13 @@ describe("the program, as a process with pipes", () => {
     expect(code).toBe(0)
   })
 
-  test("a closed output is none either, before anything is written", async () => {
+  test("an output closed before anything is written is not a failure", async () => {
     const { stderr } = await shell(`operations --help | true`)
 
     expect(stderr).toBe("")
   })
 
-  test("a result that cannot be written is a failure, told in a line", async () => {
+  test("a result that cannot be written is a failure, reported on one line", async () => {
     const { code, stderr } = await shell(`operations --help > /dev/full`)
 
     expect(code).toBe(1)

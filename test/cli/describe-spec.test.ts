@@ -32,7 +32,7 @@ test("what is not said takes no room", () => {
 test("every mark of an operation stands beside its name", () => {
   const annotations = { readOnly: true, destructive: true, idempotent: true }
   expect(described({ annotations, deprecated: true })).toContain(
-    "mutation, version 1.0.0, deprecated, said to be read-only, destructive, idempotent\n",
+    "mutation, version 1.0.0, deprecated, declared read-only, destructive, idempotent\n",
   )
 })
 
@@ -41,7 +41,7 @@ test("a query is read-only and idempotent without saying so", () => {
   expect(described({ type: "query", annotations })).toContain("  query, version 1.0.0\n")
 })
 
-test("a title that is the description is said once", () => {
+test("a title equal to the description is printed once", () => {
   const text = described({ title: " Orders ", description: "Orders" })
   expect(text.split("Orders")).toHaveLength(2)
 })

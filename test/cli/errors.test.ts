@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { readArgs } from "../../src/cli/args.ts"
-import { tellError } from "../../src/cli/errors.ts"
+import { reportError } from "../../src/cli/errors.ts"
 import { UsageError } from "../../src/cli/model.ts"
 import { sourceOptions } from "../../src/cli/sources-options.ts"
 import { ConfigError } from "../../src/config/error.ts"
@@ -9,11 +9,14 @@ import { testIO } from "./support/run.ts"
 
 function told(
   error: unknown,
-  options: Partial<Parameters<typeof tellError>[2]> & { verbose?: boolean; columns?: number } = {},
+  options: Partial<Parameters<typeof reportError>[2]> & {
+    verbose?: boolean
+    columns?: number
+  } = {},
 ): { code: number; text: string } {
   const { verbose, columns, ...rest } = options
   const io = testIO(columns === undefined ? {} : { columns })
-  const code = tellError(error, { ...io, verbose }, { isJson: false, ...rest })
+  const code = reportError(error, { ...io, verbose }, { isJson: false, ...rest })
   return { code, text: io.stderr.text }
 }
 
@@ -92,7 +95,7 @@ describe("an error for a program", () => {
     })
   })
 
-  test("of a configuration lists its faults", () => {
+  test("of a configuration lists its issues", () => {
     const fault = { path: "sources.a", message: "Is wrong." }
     const error = new ConfigError([fault])
     expect(json(error)).toMatchObject({ error: { code: "VALIDATION_ERROR", faults: [fault] } })

@@ -56,7 +56,7 @@ describe("operations", () => {
     },
   )
 
-  test("a fault of an option says where the command's help is", async () => {
+  test("a wrong option points to the command's help", async () => {
     const { code, stderr } = await run(["list", "--jsonn"])
 
     expect(code).toBe(2)
@@ -65,7 +65,7 @@ describe("operations", () => {
     )
   })
 
-  test("too few and too many arguments are told with the usage", async () => {
+  test("too few and too many arguments are reported with the usage", async () => {
     expect((await run(["describe"])).stderr).toContain("operations describe <operation>")
     const many = await run(["describe", "a.b", "c.d"])
 
@@ -73,7 +73,7 @@ describe("operations", () => {
     expect(many.stderr).toContain('does not know what to do with "c.d"')
   })
 
-  test("with --json a fault is one JSON value on standard error", async () => {
+  test("with --json an error is one JSON value on standard error", async () => {
     const { code, stdout, stderr } = await run(["list", "--json", "--type", "x", "--scan", "."])
 
     expect(code).toBe(2)
@@ -94,7 +94,7 @@ describe("operations", () => {
     expect(JSON.parse(stderr)).toHaveProperty("error.message", expect.stringContaining("--type"))
   })
 
-  test("what is stopped ends as shells count", async () => {
+  test("a stopped command exits with the code of its signal", async () => {
     for (const [reason, code] of [
       ["SIGINT", 130],
       ["SIGTERM", 143],

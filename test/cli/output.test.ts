@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import {
-  complain,
+  printError,
   jsonText,
   note,
   oneLine,
   print,
   printJson,
-  shown,
+  escapeForTerminal,
   styled,
   table,
 } from "../../src/cli/output.ts"
@@ -18,16 +18,16 @@ describe("output", () => {
     const io = testIO()
     print(io, "result")
     note(io, "remark")
-    complain(io, "fault")
+    printError(io, "fault")
 
     expect(io.stdout.text).toBe("result\n")
     expect(io.stderr.text).toBe("remark\nfault\n")
   })
 
-  test("--quiet keeps remarks back, not faults", () => {
+  test("--quiet suppresses notes, not errors", () => {
     const io = testIO()
     note({ ...io, quiet: true }, "remark")
-    complain({ ...io, quiet: true }, "fault")
+    printError({ ...io, quiet: true }, "fault")
 
     expect(io.stderr.text).toBe("fault\n")
   })
@@ -50,9 +50,11 @@ describe("output", () => {
     expect(JSON.parse(jsonText(value))).toEqual(value)
   })
 
-  test("texts from elsewhere command no terminal", () => {
-    expect(shown("a\u001B[2Jb\u009Bc\u202Ed\re")).toBe("a\\u001b[2Jb\\u009bc\\u202ed\\u000de")
-    expect(shown("a\r\n\tb\n")).toBe("a\n\tb\n")
+  test("escapeForTerminal escapes control sequences", () => {
+    expect(escapeForTerminal("a\u001B[2Jb\u009Bc\u202Ed\re")).toBe(
+      "a\\u001b[2Jb\\u009bc\\u202ed\\u000de",
+    )
+    expect(escapeForTerminal("a\r\n\tb\n")).toBe("a\n\tb\n")
   })
 
   test.each([
@@ -72,7 +74,7 @@ describe("output", () => {
     const code = [...new Array(character.length).keys()]
       .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`)
       .join("")
-    expect(shown(`a${character}b`)).toBe(`a${code}b`)
+    expect(escapeForTerminal(`a${character}b`)).toBe(`a${code}b`)
     expect(oneLine(`a${character}b`)).toMatch(
       character === "\u2028" || character === "\uFEFF" ? /^a b$/ : `a${code}b`,
     )
@@ -81,7 +83,8 @@ describe("output", () => {
   })
 
   test("joined pictures and the letters of Persian stay as they are", () => {
-    for (const text of ["👩‍👩‍👧 ❤️", "می‌خواهم", "日本語", "e\u0301"]) expect(shown(text)).toBe(text)
+    for (const text of ["👩‍👩‍👧 ❤️", "می‌خواهم", "日本語", "e\u0301"])
+      expect(escapeForTerminal(text)).toBe(text)
     expect(oneLine("  a\n\n b\tc ")).toBe("a b c")
   })
 

@@ -8,12 +8,12 @@ import {
   packagesOfSources,
 } from "../../src/cli/packages.ts"
 import { unbroken } from "../../src/cli/wrap.ts"
-import { settleConfig } from "../../src/config.ts"
+import { resolveConfig } from "../../src/config.ts"
 import type { ServerConfig, SourceConfig } from "../../src/config/model.ts"
 import { testIO } from "./support/run.ts"
 
 function ofSource(source: SourceConfig): string[] {
-  const { sources } = settleConfig({ sources: { it: source } }, { baseDir: "/", file: undefined })
+  const { sources } = resolveConfig({ sources: { it: source } }, { baseDir: "/", file: undefined })
   return packagesOfSources(sources).map(({ name }) => name)
 }
 
@@ -36,7 +36,7 @@ describe("packages that a configuration needs", () => {
     expect(ofSource(source)).toEqual(names)
   })
 
-  test("a server needs what it was told to serve, and leaves out the rest", () => {
+  test("a server needs the packages of configured protocols, and others are optional", () => {
     const jwt = { jwksUrl: "https://a.example", issuer: "a", audience: "b" }
     expect(ofServer({})).toEqual(["@modelcontextprotocol/server?", "ws?"])
     expect(ofServer({ mcp: true, websocket: true, jwt })).toEqual([

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { readJsonc } from "../../src/config/jsonc.ts"
 import { locateInScript } from "../../src/config/locate-script.ts"
-import { TextFault } from "../../src/config/located.ts"
+import { ParseError } from "../../src/config/located.ts"
 import { readLocatedYaml } from "../../src/config/located-yaml.ts"
 
 const CANARY = "canary-77-secret"
@@ -155,11 +155,11 @@ describe("locateInScript", () => {
   })
 })
 
-function faultOf(read: () => unknown): TextFault {
+function faultOf(read: () => unknown): ParseError {
   try {
     read()
   } catch (thrown) {
-    if (thrown instanceof TextFault) return thrown
+    if (thrown instanceof ParseError) return thrown
     throw thrown
   }
   throw new Error("It was read.")

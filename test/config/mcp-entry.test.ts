@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { mcpEntry, plainEntry } from "../../src/config/mcp-shape.ts"
+import { mcpEntry, toPlainEntry } from "../../src/config/mcp-shape.ts"
 import type { SourceConfig } from "../../src/config/model.ts"
 import { isAddress, sourceName } from "../../src/config/names.ts"
 
@@ -46,7 +46,7 @@ describe("an entry of an MCP server", () => {
 
   test("gets names of ours, and texts", () => {
     expect(
-      plainEntry({
+      toPlainEntry({
         command: "x",
         args: [1, true, "a", null],
         environment: { A: 1, B: false, C: "c" },
@@ -65,13 +65,16 @@ describe("an entry of an MCP server", () => {
       disabled: true,
     })
     const transport = {}
-    expect(plainEntry({ transport, enabled: true })).toEqual({ transport })
-    expect(plainEntry({ transportType: "http", httpUrl: "u" })).toEqual({ type: "http", url: "u" })
+    expect(toPlainEntry({ transport, enabled: true })).toEqual({ transport })
+    expect(toPlainEntry({ transportType: "http", httpUrl: "u" })).toEqual({
+      type: "http",
+      url: "u",
+    })
   })
 
   test("keeps names that objects have by themselves", () => {
     const entry = JSON.parse(`{ "__proto__": { "a": 1 }, "env": { "__proto__": 1 } }`) as {}
-    const plain = plainEntry(entry)
+    const plain = toPlainEntry(entry)
 
     expect(Object.getPrototypeOf(plain)).toBe(Object.prototype)
     expect(JSON.stringify(plain)).toBe(`{"__proto__":{"a":1},"env":{"__proto__":"1"}}`)
@@ -122,7 +125,7 @@ describe("the name of a source", () => {
 function faultsOf(entry: unknown): unknown[] {
   const faults: unknown[] = []
   mcpEntry.check(entry, ["a"], {
-    fault: (keys, message) => void faults.push([keys.join("."), message]),
+    error: (keys, message) => void faults.push([keys.join("."), message]),
     warn: () => undefined,
   })
   return faults

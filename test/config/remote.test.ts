@@ -1,6 +1,6 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
-import { ConfigError, configSchema, settleConfig } from "../../src/config.ts"
+import { ConfigError, configSchema, resolveConfig } from "../../src/config.ts"
 import { sourceName } from "../../src/config/names.ts"
 
 const CANARY = "canary-93bb-secret"
@@ -38,7 +38,7 @@ describe("a remote source", () => {
     ["a block for a broker", { remote: "nats://a", blockPrivate: true }, "is for another hub"],
     ["a user for a hub", { remote: "https://a.b", user: "me" }, "is for a broker"],
     ["a ticket for a hub", { remote: "ws://a.b", ticket: KEY }, "is for a broker"],
-    ["a token for Redis", { remote: "redis://a", token: "${env:T}" }, `Give "password"`],
+    ["a token for Redis", { remote: "redis://a", token: "${env:T}" }, `Use "password"`],
     ["nobody's password", { remote: "nats://a", password: "${env:T}" }, `needs "user"`],
     ["a user that breaks out", { remote: "nats://a", user: "a.>" }, "1 to 64 letters"],
     ["an empty prefix", { remote: "nats://a", prefix: "" }, "must not be empty"],
@@ -81,8 +81,8 @@ describe("a remote source", () => {
   })
 })
 
-function settle(value: unknown): ReturnType<typeof settleConfig> {
-  return settleConfig(value, { baseDir: "/project" })
+function settle(value: unknown): ReturnType<typeof resolveConfig> {
+  return resolveConfig(value, { baseDir: "/project" })
 }
 
 function errorOf(value: unknown): ConfigError {

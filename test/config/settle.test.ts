@@ -1,12 +1,22 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
-import { ConfigError, configSchema, defineConfig, settleConfig } from "../../src/config.ts"
+import {
+  ConfigError,
+  configSchema,
+  defineConfig,
+  resolveConfig,
+  settleConfig,
+} from "../../src/config.ts"
 import { isCallError } from "../../src/core/errors.ts"
 
 const CANARY = "canary-4f1d9a-secret"
 
-describe("settleConfig", () => {
-  test("fills in what is not said, and keeps the order", () => {
+describe("resolveConfig", () => {
+  test("is also exported under its old name, settleConfig", () => {
+    expect(settleConfig).toBe(resolveConfig)
+  })
+
+  test("resolveConfig fills in the defaults and keeps the order", () => {
     const config = settle({
       sources: {
         tools: { scan: "./operations" },
@@ -84,13 +94,13 @@ describe("settleConfig", () => {
     "access: %j is a ConfigError",
     (access) => {
       const config = { sources: { a: { scan: ".", access } } } as never
-      expect(() => settleConfig(config, { baseDir: "/work" })).toThrow(ConfigError)
+      expect(() => resolveConfig(config, { baseDir: "/work" })).toThrow(ConfigError)
     },
   )
 
   test("access without a value is no rule", () => {
     const config = { sources: { a: { scan: ".", access: null } } } as never
-    expect(settleConfig(config, { baseDir: "/work" }).sources[0]?.access).toEqual([])
+    expect(resolveConfig(config, { baseDir: "/work" }).sources[0]?.access).toEqual([])
   })
 
   test("access rules become a list; one without scopes lets anyone", () => {
@@ -129,7 +139,7 @@ describe("settleConfig", () => {
     ],
     ["an empty text", { sources: { a: { scan: "" } } }, `"sources.a.scan" must not be empty`],
     ["a bad namespace", source({ namespace: "a b" }), `"a_b", for example`],
-    ["a bad header", source({ headers: { "a b": "x" } }), "a name that no header can have"],
+    ["a bad header", source({ headers: { "a b": "x" } }), "is not a valid header name"],
     ["a header of two lines", source({ headers: { a: "x\ny" } }), "must be one line"],
     [
       "a list with a number",
@@ -296,13 +306,13 @@ function source(fields: object): unknown {
   return { sources: { a: { openapi: "./api.yaml", ...fields } } }
 }
 
-function settle(value: unknown): ReturnType<typeof settleConfig> {
-  return settleConfig(value, { baseDir: "/project" })
+function settle(value: unknown): ReturnType<typeof resolveConfig> {
+  return resolveConfig(value, { baseDir: "/project" })
 }
 
 function errorOf(value: unknown, options: object = {}): ConfigError {
   try {
-    settleConfig(value, { baseDir: "/project", ...options })
+    resolveConfig(value, { baseDir: "/project", ...options })
   } catch (thrown) {
     if (thrown instanceof ConfigError) return thrown
     throw thrown

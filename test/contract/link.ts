@@ -7,7 +7,7 @@ import { PATIENCE } from "../support/patience.ts"
 /** How a link is to be set up. */
 export interface LinkOptions {
   readonly rule: IdentityRule
-  /** The serving side is told that claims of this peer count. */
+  /** The serving side trusts the claims of this peer. */
   readonly isTrusted: boolean
 }
 
@@ -30,7 +30,7 @@ export interface ContractLink {
 export interface LinkTraits {
   /** There is a peer that could get lost; a link to oneself has none. */
   readonly hasPeer?: boolean | undefined
-  /** What is told when the peer is gone, and within how many milliseconds. */
+  /** The error when the peer is gone, and within how many milliseconds. */
   readonly lost?: { readonly code: string; readonly within: number } | undefined
 }
 

@@ -16,7 +16,7 @@ export interface LogEntry {
   readonly at: number
 }
 
-/** How the serving side finds out who calls; a word, so that it can be told to a worker thread. */
+/** How the serving side finds out who calls; a word, so that it can be sent to a worker thread. */
 export type IdentityRule = "none" | "resolved"
 
 /** The identity that `resolveIdentity` gives under the rule `resolved`, whatever a caller claims. */

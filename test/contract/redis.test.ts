@@ -37,7 +37,7 @@ describe.skipIf(!isThere)("on a Redis server", () => {
         log,
         countsClaims: isTrusted,
         inFlight: () => server.inFlight,
-        // First the connection: nobody is told.
+        // First the connection, without notice.
         lose: async () => {
           await transport.close()
           await server.close()

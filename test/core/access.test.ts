@@ -151,7 +151,7 @@ describe("checkAccess", () => {
 })
 
 describe("enforceAccess", () => {
-  test("throws ACCESS_DENIED that says what is needed", () => {
+  test("throws ACCESS_DENIED with the missing requirement", () => {
     const error = thrown(() => {
       enforceAccess({ requiredScopes: ["a", "b"] }, undefined, "task.create")
     })

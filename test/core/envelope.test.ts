@@ -21,7 +21,7 @@ const http = { statusCode: 200, headers: { etag: "x" }, contentType: "applicatio
 const mcp = { isError: false, content: [{ type: "text" as const, text: "hi" }] }
 
 describe("the envelope factories", () => {
-  test("stamp their source, whatever the meta says", () => {
+  test("set their source, whatever the meta contains", () => {
     expect(localEnvelope(1, "a.b")).toMatchObject({
       data: 1,
       meta: { source: "local", operationId: "a.b" },
@@ -74,7 +74,7 @@ describe("isResponseEnvelope", () => {
     expect(isResponseEnvelope(value)).toBe(false)
   })
 
-  test("says yes after a trip through JSON, also for a void result", () => {
+  test("returns true after a round trip through JSON, also for a void result", () => {
     const back = JSON.parse(JSON.stringify(localEnvelope(undefined, "a.b")))
     expect(isResponseEnvelope(back)).toBe(true)
     expect(unwrap(back)).toBeUndefined()
@@ -171,7 +171,7 @@ describe("the wire form", () => {
     expect(frozen.list[0]).toBeInstanceOf(Uint8Array)
   })
 
-  test("names the place of a value that JSON cannot say", () => {
+  test("names the place of a value without a JSON form", () => {
     const circular: Record<string, unknown> = {}
     circular["a"] = { b: circular }
     expect(() => trip(circular)).toThrow("/a/b is a circular reference")
@@ -183,7 +183,7 @@ describe("the wire form", () => {
     expect(() => encodeEnvelope({ data: 1 } as never)).toThrow(TypeError)
   })
 
-  test("refuses what is no envelope, or lies about its bytes", () => {
+  test("rejects values that are not envelopes, or have a wrong binary member", () => {
     const meta = localEnvelope(1, "a.b").meta
     for (const wire of [
       undefined,

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { CallError, ERROR_CODES, ErrorCode, isCallError, mapError } from "../../src/index.ts"
 
 describe("CallError", () => {
-  test("carries its code and what the table says of it", () => {
+  test("has its code and the defaults of that code", () => {
     const error = new CallError("UNAVAILABLE", "Nobody is there.")
     expect(error).toBeInstanceOf(Error)
     expect(error.name).toBe("CallError")
@@ -13,7 +13,7 @@ describe("CallError", () => {
     expect(error.stack).toContain("errors.test.ts")
   })
 
-  test("an operation's own code is not retryable and may have executed, unless it says otherwise", () => {
+  test("an operation's own code is not retryable and may have executed by default", () => {
     expect(new CallError("OUT_OF_STOCK", "")).toMatchObject({
       retryable: false,
       mayHaveExecuted: true,
@@ -167,7 +167,7 @@ describe("isCallError", () => {
     expect(isCallError(foreign, "Y")).toBe(false)
   })
 
-  test("is not fooled by what JSON can say", () => {
+  test("does not accept parsed JSON", () => {
     for (const value of [
       null,
       undefined,
@@ -230,7 +230,7 @@ describe("mapError", () => {
     })
   })
 
-  test("leaves out details that do not fit, and says so", () => {
+  test("omits details that do not match, and says so", () => {
     const mapped = mapError(
       Object.assign(new Error("gone"), { code: "NOT_FOUND", details: { id: 7 } }),
       schemas,
@@ -242,7 +242,7 @@ describe("mapError", () => {
     )
   })
 
-  test("lets nobody claim a code of ours", () => {
+  test("does not accept the library's own codes from handlers", () => {
     for (const code of Object.keys(ErrorCode)) {
       const forged = Object.assign(new Error("x"), {
         code,

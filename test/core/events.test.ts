@@ -21,7 +21,7 @@ describe("isCallEvent", () => {
     )
   })
 
-  test("says of anything that JSON can hold what CallEventSchema says", () => {
+  test("agrees with CallEventSchema on any JSON value", () => {
     fc.assert(
       fc.property(json.map(parsed), (value) => {
         expect(isCallEvent(value)).toBe(schema.check(value))
@@ -30,7 +30,7 @@ describe("isCallEvent", () => {
     )
   })
 
-  test("says of events that went wrong somewhere what CallEventSchema says", () => {
+  test("agrees with CallEventSchema on corrupted events", () => {
     fc.assert(
       fc.property(
         events(json),
@@ -111,7 +111,7 @@ describe("the text of an event", () => {
     ),
   })).value
 
-  test("comes back as the event, bytes, odd keys and lone surrogates included", () => {
+  test("is decoded to the same event, with bytes, odd keys and lone surrogates", () => {
     fc.assert(
       fc.property(events(data), (event) => {
         // What JSON has no word for, as `-0`, is not what this is about.
@@ -158,7 +158,7 @@ describe("the text of an event", () => {
     expect(input).toStrictEqual(before)
   })
 
-  test("never throws at parsed JSON, whatever it says about bytes", () => {
+  test("never throws on parsed JSON, whatever its binary member", () => {
     const pointers = fc.array(
       fc.tuple(fc.oneof(anyKey, fc.constantFrom("/", "/a", "/__proto__", "~")), json),
     )

@@ -17,7 +17,7 @@ afterEach(() => vi.restoreAllMocks())
 const Task = Type.Object({ title: Type.String(), done: Type.Optional(Type.Boolean()) })
 
 describe("collectErrors", () => {
-  test("lists every fault by path; none when the value fits", () => {
+  test("lists every validation error by path; none if the value is valid", () => {
     expect(collectErrors(Task, { title: "x" })).toEqual([])
     expect(collectErrors(Task, { done: 1 })).toEqual([
       { path: "/title", message: "is required" },
@@ -38,7 +38,7 @@ describe("validateOrThrow", () => {
     expect(task).toBe(value)
   })
 
-  test("throws VALIDATION_ERROR that says what is being checked", () => {
+  test("throws VALIDATION_ERROR that names what is being checked", () => {
     const error = thrown(() => validateOrThrow(Task, {}, "The task"))
     expect(isCallError(error, "VALIDATION_ERROR")).toBe(true)
     expect(error).toMatchObject({
@@ -52,7 +52,7 @@ describe("validateOrThrow", () => {
 })
 
 describe("formatValueErrors", () => {
-  test("gives a line for each fault", () => {
+  test("writes one line per validation error", () => {
     const errors = [
       { path: "/a", message: "is required" },
       { path: "", message: "is wrong" },
@@ -65,7 +65,7 @@ describe("formatValueErrors", () => {
 })
 
 describe("assertIsSchema", () => {
-  test("passes what checks what it says", () => {
+  test("accepts valid schemas", () => {
     for (const schema of [Task, {}, true, false, { type: ["string", "null"] }]) {
       expect(assertIsSchema(schema)).toBeUndefined()
     }
@@ -77,7 +77,7 @@ describe("assertIsSchema", () => {
         /^inputSchema is not a schema: /,
       )
     }
-    expect(() => assertIsSchema({ type: "strnig" })).toThrow("schema is not a sound schema: /type")
+    expect(() => assertIsSchema({ type: "strnig" })).toThrow("schema is not a valid schema: /type")
     expect(() => assertIsSchema({ $ref: "#/nowhere" })).toThrow(TypeError)
   })
 })

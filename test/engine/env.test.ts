@@ -14,7 +14,7 @@ const nest = (id: string, handler: Handler, parts: object = {}): ReturnType<type
 
 const ids = nest("x.ids", (_input, context) => [context.requestId, context.parentRequestId])
 
-describe("composition", () => {
+describe("composition with context.env and context.call", () => {
   test("env and call run other operations and give envelopes", async () => {
     const registry = quietRegistry([
       greet,
@@ -73,7 +73,7 @@ describe("composition", () => {
     expect((await demo?.["greet"]?.({ name: "x" }))?.data).toEqual({ text: "Hello, x" })
   })
 
-  test("an unknown name gives a function that says what is not registered", async () => {
+  test("an unknown name gives a function that rejects with the unknown id", async () => {
     const env = buildEnv({ registry: quietRegistry([greet]) })
     expect(await rejection(env["demo"]?.["gret"]?.({}) ?? Promise.resolve())).toMatchObject({
       code: "OPERATION_NOT_FOUND",
@@ -143,7 +143,7 @@ describe("buildEnv", () => {
     expect((await env["demo"]?.["greet"]?.({ name: "x" }))?.data).toEqual({ text: "Hello, x" })
   })
 
-  test("calls as whoever the context is", async () => {
+  test("calls with the identity of the context", async () => {
     const registry = quietRegistry([
       operation("a.secret", { accessControl: { requiredScopes: ["s"] }, handler: () => "gold" }),
       ids,
@@ -237,7 +237,7 @@ describe("the signals of a plain context and of a call", () => {
   })
 })
 
-describe("what stops with its parent", () => {
+describe("nested calls, when their parent ends", () => {
   test("an abort reaches every level below, at once", async () => {
     const reached: string[] = []
     const level = (n: number): ReturnType<typeof operation> =>
@@ -346,7 +346,7 @@ describe("what stops with its parent", () => {
   })
 })
 
-describe("nesting", () => {
+describe("limits of nested calls", () => {
   test("is bounded in depth: an operation that calls itself ends", async () => {
     let runs = 0
     const registry = quietRegistry([

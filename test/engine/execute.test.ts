@@ -63,7 +63,7 @@ describe("OperationRegistry.execute", () => {
     })
   })
 
-  test("says that an operation is not registered, and what may be meant", async () => {
+  test("reports an operation that is not registered, and suggests a similar id", async () => {
     const registry = quietRegistry([greet, operation("task.create", { handler: () => 1 })])
     const error = await rejection(registry.execute("task.creat"))
     expect(error).toMatchObject({
@@ -98,7 +98,7 @@ describe("OperationRegistry.execute", () => {
     })
   })
 
-  test("says that a spec still waits for its handler", async () => {
+  test("reports a spec without a handler", async () => {
     const registry = quietRegistry()
     registry.registerSpec(operation("a.b", {}))
     expect(await rejection(registry.execute("a.b"))).toMatchObject({
@@ -133,7 +133,7 @@ describe("OperationRegistry.execute", () => {
     }
   })
 
-  test("names every fault of an input by its path", async () => {
+  test("names every validation error of an input by its path", async () => {
     const registry = quietRegistry([
       operation("task.create", {
         inputSchema: Type.Object({ title: Type.String(), tags: Type.Array(Type.String()) }),
@@ -159,7 +159,7 @@ describe("OperationRegistry.execute", () => {
     )
   })
 
-  test("lists all faults of a large input, and spells out the first", async () => {
+  test("lists all validation errors of a large input, and puts the first into the message", async () => {
     const registry = quietRegistry([
       operation("a.b", { inputSchema: Type.Array(Type.String()), handler: () => 1 }),
     ])
@@ -328,7 +328,7 @@ describe("input checks of other libraries that take time", () => {
     expect(isCallError(await rejection(throwing.execute("a.call")))).toBe(true)
     const empty = slow(() => undefined)
     expect(await rejection(empty.execute("a.call"))).toMatchObject({
-      message: expect.stringContaining("gave no result"),
+      message: expect.stringContaining("returned no result"),
     })
     const odd = slow(() => ({ issues: "many" }))
     expect(await rejection(odd.execute("a.call"))).toMatchObject({
@@ -383,7 +383,7 @@ describe("input checks of other libraries that take time", () => {
   })
 })
 
-describe("deadlines and signals", () => {
+describe("deadlines and signals of execute", () => {
   test("a deadline ends a call whose handler ignores it, and its signal fires", async () => {
     let signal: AbortSignal | undefined
     const registry = quietRegistry([
@@ -420,7 +420,7 @@ describe("deadlines and signals", () => {
     })
   })
 
-  test("every call has a deadline of 30 seconds unless the registry or the caller says otherwise", async () => {
+  test("every call has a deadline of 30 seconds unless the registry or the caller sets another", async () => {
     vi.useFakeTimers()
     const seen: (number | undefined)[] = []
     const handler = ((_input: never, context: OperationContext) => {
@@ -498,7 +498,7 @@ describe("deadlines and signals", () => {
     expect(handler).not.toHaveBeenCalled()
   })
 
-  test("what a handler gives or throws after the end disturbs nobody", async () => {
+  test("a result or error of a handler after the end of its call is ignored", async () => {
     const settle: Array<() => void> = []
     const registry = quietRegistry([
       operation("a.late", {
@@ -564,7 +564,7 @@ describe("deadlines and signals", () => {
   })
 })
 
-describe("the context", () => {
+describe("the context of a handler", () => {
   const inspect = (run: (context: OperationContext) => unknown): ReturnType<typeof operation> =>
     operation("a.b", { handler: (_input: never, context: OperationContext) => run(context) })
 
@@ -578,7 +578,7 @@ describe("the context", () => {
     ).toEqual(["mine", "mine"])
   })
 
-  test("shows what the caller said", async () => {
+  test("shows the options of the caller", async () => {
     const log = { ...silentLogger }
     const metadata = { tenant: "t" }
     const registry = quietRegistry([
@@ -712,7 +712,7 @@ describe("the context", () => {
     expect(inner).toBe(outer)
   })
 
-  test("a question reaches whoever called, from nested calls too, and its answer comes back", async () => {
+  test("requestInput reaches the caller, from nested calls too, and returns its answer", async () => {
     const asked: InputRequest[] = []
     const registry = quietRegistry([
       inspect(async (context) => (await context.call("a.c")).data),
@@ -735,7 +735,7 @@ describe("the context", () => {
     expect(asked).toEqual([{ message: "Sure?", schema: {} }])
   })
 
-  test("a question to a caller who cannot be asked fails at once, and says what would help", async () => {
+  test("requestInput fails at once if the caller cannot be asked, and says what would help", async () => {
     const registry = quietRegistry([
       inspect((context) => context.requestInput({ message: "Sure?", schema: {} })),
     ])
@@ -747,7 +747,7 @@ describe("the context", () => {
     })
   })
 
-  test("progress with nonsense is the handler's mistake; a throwing listener is nobody's", async () => {
+  test("an invalid progress value is a TypeError for the handler; a throwing listener has no effect", async () => {
     const registry = quietRegistry([
       inspect((context) => context.progress({ progress: Number.NaN })),
     ])
@@ -775,7 +775,7 @@ describe("the context", () => {
     ).toBe("ok")
   })
 
-  test("names what is wrong with what a caller says", async () => {
+  test("names the invalid option of a call", async () => {
     const registry = quietRegistry([greet])
     const cases: [unknown, string][] = [
       [5, "must be an object, got number"],

@@ -68,7 +68,7 @@ describe("an error that leaves execute", () => {
     expect(other.requestId).toEqual(expect.any(String))
   })
 
-  test("has an id of ours where the caller's own is none", async () => {
+  test("has a generated request id if the caller's own is invalid", async () => {
     const registry = quietRegistry([throwing("a.b", new Error("x"))])
     const error = await errorOf(registry.execute("a.b", {}, { requestId: 5 } as never))
     expect(error).toMatchObject({

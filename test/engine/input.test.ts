@@ -64,7 +64,7 @@ const payFor = operation("bank.payFor", {
   },
 })
 
-describe("an input that changes its answers", () => {
+describe("an input whose getters return something else at each read", () => {
   const registry = quietRegistry([pay, follow, payFor])
 
   test("is read once by execute, trusted calls, streams, nested calls and calls within the process", async () => {
@@ -88,14 +88,14 @@ describe("an input that changes its answers", () => {
     await map.close()
   })
 
-  test("is refused by what it says first", async () => {
+  test("is rejected by the value of its first read", async () => {
     const input = shifting({ amount: 1_000_000 }, { amount: 1 })
     await expect(registry.execute("bank.pay", input)).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
     })
   })
 
-  test("reaches the handler with its defaults, and with what no schema looks into", async () => {
+  test("reaches the handler with its defaults, and with the parts that no schema reads", async () => {
     const inputSchema = Type.Object({
       amount: Type.Number({ maximum: 10 }),
       currency: Type.String({ default: "EUR" }),
@@ -121,7 +121,7 @@ describe("an input that cannot be read", () => {
     },
   }
 
-  test("is a validation error that says so", async () => {
+  test("gives a validation error that says so", async () => {
     await expect(quietRegistry([pay]).execute("bank.pay", unreadable)).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       message: 'Input for "bank.pay" is invalid: cannot be read: broken.',
@@ -129,7 +129,7 @@ describe("an input that cannot be read", () => {
     })
   })
 
-  test("is no secret that a caller without access hears of", async () => {
+  test("is not reported to a caller without access", async () => {
     const guarded = { ...pay, accessControl: { requiredScopes: ["pay"] } }
     await expect(quietRegistry([guarded]).execute("bank.pay", unreadable)).rejects.toMatchObject({
       code: "ACCESS_DENIED",

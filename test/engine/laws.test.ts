@@ -11,7 +11,7 @@ interface Plan {
   readonly work: number
   readonly deadline: number | undefined
   readonly isParallel: boolean
-  readonly heeds: boolean
+  readonly observesSignal: boolean
   readonly children: readonly Plan[]
 }
 
@@ -30,7 +30,7 @@ function plans(depth: number): fc.Arbitrary<Plan> {
     work: fc.nat(20),
     deadline: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
     isParallel: fc.boolean(),
-    heeds: fc.boolean(),
+    observesSignal: fc.boolean(),
     children: depth === 0 ? fc.constant([]) : fc.array(plans(depth - 1), { maxLength: 3 }),
   })
 }
@@ -55,7 +55,7 @@ async function run(
     return trace
   }
   const sleep = (trace: Trace, milliseconds: number): Promise<unknown> =>
-    trace.plan.heeds
+    trace.plan.observesSignal
       ? Promise.race([
           clock.sleep(milliseconds),
           new Promise((_resolve, reject) => {
@@ -137,8 +137,8 @@ async function run(
   return { traces, outcome, settledAt }
 }
 
-describe("whatever calls what, and whoever gives up", () => {
-  test("every call settles, in time, with an error of ours; what ran under an ended call is told", async () => {
+describe("the kernel, with random trees of calls and callers that leave", () => {
+  test("every call settles in time, with a CallError if it fails; calls under an ended call are aborted", async () => {
     await fc.assert(
       fc.asyncProperty(
         plans(3),
@@ -159,7 +159,7 @@ describe("whatever calls what, and whoever gives up", () => {
           for (const trace of traces) {
             // Nothing starts under a call that has ended.
             expect(trace.parent?.signal.aborted === true && trace.startedAt > settledAt).toBe(false)
-            // A call that ended early told everything that still ran under it.
+            // A call that ended early aborted everything that still ran under it.
             const wasCut = outcome === "ABORTED" || outcome === "TIMEOUT"
             expect(!wasCut || trace.finishedAt <= settledAt || trace.signal.aborted).toBe(true)
             // And nothing that hangs is left alone.

@@ -62,7 +62,7 @@ function inShort(trace: CallTrace): string {
     .join(" ")
 }
 
-describe("onCall tells", () => {
+describe("onCall notifies", () => {
   test("of each call, how it began and ended", async () => {
     const { registry, traces, brief } = watched()
     await registry.execute("demo.echo", { text: "a" }, { identity: { id: "ada", scopes: [] } })
@@ -139,7 +139,7 @@ describe("onCall tells", () => {
     ])
   })
 
-  test("of a stream that nobody reads on, when its time is over", async () => {
+  test("of a stream that is no longer read, when its deadline passes", async () => {
     const { registry, brief } = watched()
     const controller = new AbortController()
     const stream = registry.subscribe("demo.ticks", { count: 3 }, { signal: controller.signal })

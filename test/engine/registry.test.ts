@@ -13,7 +13,7 @@ import {
 import type { AnyOperation, RegistryChange } from "../../src/index.ts"
 import { count, greet, operation, quietRegistry, rejection, thrown } from "../support/operations.ts"
 
-describe("registering", () => {
+describe("OperationRegistry.register", () => {
   test("keeps spec and handler, apart and together", () => {
     const registry = quietRegistry([greet])
     expect(registry.has("demo.greet")).toBe(true)
@@ -62,13 +62,13 @@ describe("registering", () => {
     }
   })
 
-  test("is chained, and createRegistry is the same in one go", async () => {
+  test("can be chained, and createRegistry does the same in one call", async () => {
     const registry = new OperationRegistry({ logger: silentLogger }).register(greet).register(count)
     expect((await registry.execute("demo.greet", { name: "x" })).data.text).toBe("Hello, x")
     expect(createRegistry([greet, count]).list()).toHaveLength(2)
   })
 
-  test("an id twice is an error, unless it is to be replaced", async () => {
+  test("rejects a second operation with the same id without replace", async () => {
     const registry = quietRegistry([greet])
     expect(() => registry.register(greet)).toThrow(
       expect.objectContaining({
@@ -88,7 +88,7 @@ describe("registering", () => {
     expect(registry.getSpec("a.b")?.title).toBe("2")
   })
 
-  test("all or none", () => {
+  test("registerAll adds all operations or none", () => {
     const registry = quietRegistry([greet])
     const changes = vi.fn()
     registry.onChange(changes)
@@ -129,7 +129,7 @@ describe("registering", () => {
     expect(registry.getHandler("demo.greet")).toBeUndefined()
   })
 
-  test("a spec does not say how far its results are trusted", async () => {
+  test("a spec does not set the normalize and output modes", async () => {
     const registry = quietRegistry([], { output: "strict" })
     registry.registerSpec({
       ...operation("a.b", { outputSchema: Type.String() }),
@@ -144,7 +144,7 @@ describe("registering", () => {
     })
   })
 
-  test("a handler for a spec that is not there, or of the wrong kind", () => {
+  test("rejects a handler for a missing spec, or of the wrong kind", () => {
     const registry = quietRegistry()
     expect(() => registry.registerHandler("demo.greet", () => 1)).toThrow(
       expect.objectContaining({
@@ -164,7 +164,7 @@ describe("registering", () => {
     ).toThrow("composes")
   })
 
-  test("what a handler may compose is said where it is registered", async () => {
+  test("registerHandler takes the composes list of a handler", async () => {
     const registry = quietRegistry([
       operation("audit.write", { accessControl: { requiredScopes: ["a"] }, handler: () => "ok" }),
     ])
@@ -195,7 +195,7 @@ describe("registering", () => {
   })
 })
 
-describe("a spec that comes in", () => {
+describe("a spec that is registered", () => {
   const faulty: [string, object, string][] = [
     ["no name", { name: undefined }, "name is required"],
     ["an empty name", { name: "" }, "name"],
@@ -311,7 +311,7 @@ describe("a spec that comes in", () => {
     ["an unknown output mode", { output: "loud" }, `output must be "warn", "strict" or "off"`],
   ]
 
-  test.each(faulty)("with %s is refused by the name of the field", (_what, change, message) => {
+  test.each(faulty)("with %s is rejected with the name of the field", (_what, change, message) => {
     const registry = quietRegistry()
     expect(() => registry.register({ ...greet, ...change } as never)).toThrow(
       expect.objectContaining({
@@ -322,7 +322,7 @@ describe("a spec that comes in", () => {
     expect(registry.list()).toEqual([])
   })
 
-  test("with several faults names them all", () => {
+  test("with several invalid fields names them all", () => {
     const error = thrown(() =>
       quietRegistry().register({ ...greet, name: "", version: "x", handler: 1 } as never),
     )
@@ -342,7 +342,7 @@ describe("a spec that comes in", () => {
     },
   )
 
-  test("may be anything sound", () => {
+  test("may be anything valid", () => {
     const registry = quietRegistry()
     const odd: object[] = [
       { name: "a.b.c-d_e", namespace: "1x-y" },
@@ -358,7 +358,7 @@ describe("a spec that comes in", () => {
     expect(registry.list()).toHaveLength(odd.length)
   })
 
-  test("with a schema that was found wanting on import is taken: that was told already", () => {
+  test("with a schema whose diagnostics were reported on import is accepted", () => {
     const diagnostics: unknown[] = []
     const inputSchema = FromSchema(
       { $ref: "#/nowhere" },
@@ -369,8 +369,8 @@ describe("a spec that comes in", () => {
   })
 })
 
-describe("onChange", () => {
-  test("tells of what was added, replaced and removed", () => {
+describe("OperationRegistry.onChange", () => {
+  test("notifies of added, replaced and removed operations", () => {
     const registry = quietRegistry()
     const changes: RegistryChange[] = []
     const stop = registry.onChange((change) => changes.push(change))
@@ -391,7 +391,7 @@ describe("onChange", () => {
     ])
   })
 
-  test("a listener that throws harms nobody, and one given twice hears twice", () => {
+  test("a listener that throws has no effect, and one that is added twice is called twice", () => {
     const error = vi.fn()
     const registry = quietRegistry([], { logger: { ...silentLogger, error } })
     const listener = vi.fn()
@@ -409,7 +409,7 @@ describe("onChange", () => {
   })
 })
 
-describe("search", () => {
+describe("OperationRegistry.search", () => {
   const operations: AnyOperation[] = [
     operation("github.issues.create", {
       description: "Creates an issue",
@@ -491,7 +491,7 @@ describe("search", () => {
     expect(registry.search("waves")).toEqual([])
   })
 
-  test("names nonsense", () => {
+  test("names invalid arguments", () => {
     const registry = quietRegistry(operations)
     expect(() => registry.search(5 as never)).toThrow(TypeError)
     expect(() => registry.search("x", null as never)).toThrow("options must be an object")
@@ -499,8 +499,8 @@ describe("search", () => {
   })
 })
 
-describe("options", () => {
-  test("that make no sense are refused by name", () => {
+describe("options of a registry", () => {
+  test("that are invalid are rejected by name", () => {
     expect(() => new OperationRegistry({ output: "loud" } as never)).toThrow(
       'new OperationRegistry(): output must be "warn", "strict" or "off", got "loud".',
     )
@@ -520,8 +520,8 @@ describe("options", () => {
   })
 })
 
-describe("close", () => {
-  test("ends what runs, refuses what comes, and may be called twice", async () => {
+describe("OperationRegistry.close", () => {
+  test("ends running calls, rejects later ones, and may be called twice", async () => {
     const registry = quietRegistry([
       operation("a.hang", { handler: () => new Promise(() => undefined) }),
       greet,
@@ -541,7 +541,7 @@ describe("close", () => {
     })
   })
 
-  test("is what disposing does", async () => {
+  test("is called by await using", async () => {
     let kept: OperationRegistry | undefined
     {
       await using registry = quietRegistry([greet])

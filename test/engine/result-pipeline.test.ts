@@ -27,12 +27,12 @@ async function resultOf(
   return (await registry.execute("a.b")).data
 }
 
-describe("normalising", () => {
-  test("strips what is not declared, fills defaults, upcasts without loss", async () => {
+describe("normalising a result", () => {
+  test("strips undeclared properties, fills in defaults, converts without loss", async () => {
     expect(await resultOf({ id: "12", secret: 1 })).toEqual({ id: 12, tags: [] })
   })
 
-  test("hands conforming data on as the same object", async () => {
+  test("returns conforming data as the same object", async () => {
     const data = Object.freeze({ id: 1, tags: Object.freeze(["a"]) })
     expect(await resultOf(data)).toBe(data)
   })
@@ -74,7 +74,7 @@ describe("normalising", () => {
     }
   })
 
-  test("never invents: what cannot be brought home stays, and is reported", async () => {
+  test("keeps and reports data that cannot be converted", async () => {
     const warnings: OutputWarning[] = []
     const onWarning = (warning: OutputWarning): void => void warnings.push(warning)
     for (const id of [null, "", "12x", "1.5.2", [], {}, undefined, "9007199254740993"]) {
@@ -96,7 +96,7 @@ describe("normalising", () => {
     expect(warnings.at(-1)?.errors).toHaveLength(2)
   })
 
-  test("reports what it changed to whoever listens", async () => {
+  test("reports its changes to onNormalize", async () => {
     const reports: NormalizeReport[] = []
     const onNormalize = (report: NormalizeReport): void => void reports.push(report)
     await resultOf({ id: "12", secret: 1 }, {}, { onNormalize })
@@ -110,7 +110,7 @@ describe("normalising", () => {
     ])
   })
 
-  test("a listener that throws harms nobody", async () => {
+  test("a listener that throws has no effect on the call", async () => {
     const boom = (): never => {
       throw new Error("x")
     }
@@ -151,7 +151,7 @@ describe("normalising", () => {
   })
 })
 
-describe("validating", () => {
+describe("validating a result", () => {
   test("warns in the log by default, at most every few seconds for an operation", async () => {
     const warn = vi.fn()
     let now = 0
@@ -172,7 +172,7 @@ describe("validating", () => {
     expect(warn.mock.calls[1]?.[1]).toMatchObject({ sinceLastWarning: 4 })
   })
 
-  test("strict fails the call, off says nothing", async () => {
+  test("strict fails the call, off reports nothing", async () => {
     const registry = quietRegistry(
       [operation("a.b", { outputSchema: Task, handler: async () => ({ id: null }) })],
       { output: "strict" },
@@ -215,7 +215,7 @@ describe("validating", () => {
     expect(await resultOf(cyclic)).toEqual({ id: 1, tags: ["a"] })
   })
 
-  test("odd results come back as what they were", async () => {
+  test("odd results are returned unchanged", async () => {
     class Money {
       amount = 5
     }
@@ -233,7 +233,7 @@ describe("validating", () => {
   })
 })
 
-describe("the laws of the pipeline", () => {
+describe("the result pipeline, with random results", () => {
   const schema = Type.Object({
     id: Type.Number(),
     name: Type.Optional(Type.String({ default: "n" })),

@@ -91,7 +91,7 @@ describe("OperationRegistry.subscribe", () => {
     }
   })
 
-  test("says when a handler gives no async iterable", async () => {
+  test("reports a handler that returns no async iterable", async () => {
     for (const value of [undefined, 5, [1], { next: () => 1 }]) {
       expect(
         await rejection(
@@ -162,7 +162,7 @@ describe("OperationRegistry.subscribe", () => {
   })
 })
 
-describe("leaving a stream", () => {
+describe("leaving a stream of OperationRegistry.subscribe", () => {
   function watched(): {
     registry: OperationRegistry
     closed: ReturnType<typeof vi.fn>
@@ -227,7 +227,7 @@ describe("leaving a stream", () => {
     expect(signal?.aborted).toBe(false)
   })
 
-  test("an error in the handler's finally reaches whoever leaves", async () => {
+  test("an error in the handler's finally reaches the consumer that leaves", async () => {
     const registry = stream(async function* () {
       try {
         yield 1
@@ -255,7 +255,7 @@ describe("deadlines and signals of streams", () => {
     expect(await items.next()).toEqual({ done: true, value: undefined })
   })
 
-  test("a signal ends a stream that waits, and one that nobody reads hears of it next time", async () => {
+  test("a signal ends a waiting stream; a stream that is not being read reports it at the next read", async () => {
     const controller = new AbortController()
     const registry = stream(endless)
     const options = { signal: controller.signal }

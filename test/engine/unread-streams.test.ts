@@ -180,7 +180,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-describe.each(Object.entries(WAYS))("a stream of %s that nobody reads", (_name, make) => {
+describe.each(Object.entries(WAYS))("an unread stream of %s", (_name, make) => {
   test("starts nothing, and may outlive what it belongs to", async () => {
     const way = await make()
     const { stream } = await way.open()
@@ -236,7 +236,7 @@ describe("a call of client.namespace.name", () => {
     expect(await error).toMatchObject({ code: "ABORTED" })
   })
 
-  test("whose error nobody handles is reported, when the peer ran it", async () => {
+  test("whose error is not handled is reported, if the peer ran it", async () => {
     const [near, far] = createMemoryTransports()
     const broken = operation("door.open", {
       handler() {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { audit, latencyOf } from "../../faults/audit.ts"
 import type { Journal, JournalEntry } from "../../faults/journal.ts"
-import type { Told, ToldCall, ToldError, ToldStream } from "../../faults/told.ts"
+import type { CallerRecords, CallRecord, RecordedError, StreamRecord } from "../../faults/told.ts"
 
 /** A call that went well, and what is different about this one. */
-function call(changes: Partial<ToldCall> = {}): ToldCall {
+function call(changes: Partial<CallRecord> = {}): CallRecord {
   return {
     id: "c1",
     operationId: "lab.work",
@@ -19,18 +19,18 @@ function call(changes: Partial<ToldCall> = {}): ToldCall {
   }
 }
 
-function failing(error: Partial<ToldError>, changes: Partial<ToldCall> = {}): ToldCall {
-  const told = {
+function failing(error: Partial<RecordedError>, changes: Partial<CallRecord> = {}): CallRecord {
+  const record = {
     code: "WORKER_LOST",
     message: "",
     mayHaveExecuted: true,
     retryable: false,
     ...error,
   }
-  return call({ run: undefined, worker: undefined, error: told, ...changes })
+  return call({ run: undefined, worker: undefined, error: record, ...changes })
 }
 
-function stream(changes: Partial<ToldStream> = {}): ToldStream {
+function stream(changes: Partial<StreamRecord> = {}): StreamRecord {
   return {
     id: "s1",
     sentAt: 1000,
@@ -57,11 +57,11 @@ function run(changes: Partial<JournalEntry> = {}): JournalEntry[] {
 
 function found(
   entries: readonly JournalEntry[],
-  told: Partial<Told>,
+  record: Partial<CallerRecords>,
   torn: readonly string[] = [],
 ) {
   const journal: Journal = { entries, torn }
-  return audit(journal, { calls: told.calls ?? [], streams: told.streams ?? [] })
+  return audit(journal, { calls: record.calls ?? [], streams: record.streams ?? [] })
 }
 
 describe("audit", () => {
@@ -109,8 +109,12 @@ describe("audit", () => {
 
   test("lets an idempotent call run again, and counts it", () => {
     const entries = [entry("start"), ...run({ run: "r2", worker: "w2" })]
-    const told = call({ isIdempotent: true, operationId: "lab.read", run: "r2", worker: "w2" })
-    expect(found(entries, { calls: [told] })).toMatchObject({ twice: [], repeated: 1, untrue: [] })
+    const record = call({ isIdempotent: true, operationId: "lab.read", run: "r2", worker: "w2" })
+    expect(found(entries, { calls: [record] })).toMatchObject({
+      twice: [],
+      repeated: 1,
+      untrue: [],
+    })
   })
 
   test("finds a success that never ran", () => {
@@ -144,16 +148,16 @@ describe("audit", () => {
   test.each(["UNAVAILABLE", "TIMEOUT", "ABORTED"])(
     "finds a %s that says that a call did not run which had",
     (code) => {
-      const told = failing({ code, mayHaveExecuted: false, retryable: false })
-      expect(found(run(), { calls: [told] }).untrue).toEqual([
+      const record = failing({ code, mayHaveExecuted: false, retryable: false })
+      expect(found(run(), { calls: [record] }).untrue).toEqual([
         `c1 failed with ${code}, "did not run", and had run on w1.`,
       ])
     },
   )
 
   test("finds a call that began after its caller had been told that it did not run", () => {
-    const told = failing({ code: "TIMEOUT", mayHaveExecuted: false }, { settledAt: 1050 })
-    const report = found(run(), { calls: [told] })
+    const record = failing({ code: "TIMEOUT", mayHaveExecuted: false }, { settledAt: 1050 })
+    const report = found(run(), { calls: [record] })
     expect(report.untrue).toEqual([
       `c1 failed with TIMEOUT, "did not run", and began after that on w1.`,
     ])
@@ -161,13 +165,13 @@ describe("audit", () => {
   })
 
   test("says the same of an idempotent call", () => {
-    const told = failing({ code: "TIMEOUT", mayHaveExecuted: false }, { isIdempotent: true })
-    expect(found(run(), { calls: [told] }).untrue).toHaveLength(1)
+    const record = failing({ code: "TIMEOUT", mayHaveExecuted: false }, { isIdempotent: true })
+    expect(found(run(), { calls: [record] }).untrue).toHaveLength(1)
   })
 
   test("finds leave to repeat a call that had an effect", () => {
-    const told = failing({ code: "UNAVAILABLE", retryable: true })
-    expect(found(run(), { calls: [told] }).untrue).toEqual([
+    const record = failing({ code: "UNAVAILABLE", retryable: true })
+    expect(found(run(), { calls: [record] }).untrue).toEqual([
       `c1 failed with UNAVAILABLE, "may be repeated", and had an effect on w1.`,
     ])
   })
@@ -184,12 +188,12 @@ describe("audit", () => {
   })
 
   test("finds an error that is none of ours", () => {
-    const told = failing({
+    const record = failing({
       code: "NO_CALL_ERROR",
       mayHaveExecuted: undefined,
       retryable: undefined,
     })
-    expect(found([], { calls: [told] }).untrue).toHaveLength(1)
+    expect(found([], { calls: [record] }).untrue).toHaveLength(1)
   })
 
   test("finds a run that nobody asked for", () => {
@@ -225,16 +229,16 @@ describe("audit of streams", () => {
   const ran = run({ call: "s1" })
 
   test("finds nothing wrong with one that came in whole, was left, or ended with an error", () => {
-    for (const told of [
+    for (const record of [
       stream(),
       stream({ isComplete: undefined, isLeft: true, received: 3 }),
       stream({ isComplete: undefined, received: 3, error: failing({}).error }),
     ]) {
-      expect(found(ran, { streams: [told] })).toMatchObject({ untrue: [], hung: [], twice: [] })
+      expect(found(ran, { streams: [record] })).toMatchObject({ untrue: [], hung: [], twice: [] })
     }
   })
 
-  test.each<[string, Partial<ToldStream>]>([
+  test.each<[string, Partial<StreamRecord>]>([
     ["items that are missing", { gaps: 1 }],
     ["items that came twice", { repeats: 1 }],
     ["items that are not its own", { wrong: 1 }],

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
-import { ConfigError, settleConfig } from "../../src/config.ts"
-import type { SettledConfig } from "../../src/config.ts"
+import { ConfigError, resolveConfig } from "../../src/config.ts"
+import type { ResolvedConfig } from "../../src/config.ts"
 import { isCallError, silentLogger } from "../../src/index.ts"
 import { createHub, loadConfig, serveHub } from "../../src/node.ts"
 import { alien, junk } from "../sources/openapi/fuzz/junk.ts"
@@ -136,8 +136,8 @@ async function configOf(
   value: unknown,
   folder: string,
   random: Random,
-): Promise<SettledConfig> {
-  if (["value", "alien", "hub"].includes(way)) return settleConfig(value, { baseDir: folder })
+): Promise<ResolvedConfig> {
+  if (["value", "alien", "hub"].includes(way)) return resolveConfig(value, { baseDir: folder })
   const text = textOf(value)
   const name = random.pick(["operations.config.json", "operations.config.yaml", ".mcp.json"])
   const file = join(folder, way === "text" ? name : FILES[way as keyof typeof FILES])
@@ -161,7 +161,7 @@ const FILES = {
 } as const
 
 /** Opens what was accepted: sources fail one by one, and the hub does not. */
-async function open(config: SettledConfig): Promise<void> {
+async function open(config: ResolvedConfig): Promise<void> {
   const sources = config.sources.filter((source) => isHarmless(inspect(source, { depth: 9 })))
   const hub = createHub({ ...config, sources }, { logger: silentLogger, retry: false })
   try {

@@ -324,7 +324,7 @@ class TamperedBus extends MemoryBus {
     super.open({
       connected: () => receiver.connected(),
       disconnected: (...args) => receiver.disconnected(...args),
-      unheard: (mark) => receiver.unheard(mark),
+      noResponders: (mark) => receiver.noResponders(mark),
       denied: (...args) => receiver.denied(...args),
       failed: (error) => receiver.failed(error),
       fromCaller(text, from) {

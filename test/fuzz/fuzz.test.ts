@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { describe, expect, test } from "vitest"
-import { settleConfig } from "../../src/config.ts"
+import { resolveConfig } from "../../src/config.ts"
 import { BASES } from "./config.ts"
 import { FUZZERS } from "./index.ts"
 import { describeError, pollution } from "./laws.ts"
@@ -15,7 +15,7 @@ const BUDGET = 6000
 const FEWEST = 5
 
 test("configurations that nobody changed are sound", () => {
-  for (const base of BASES) expect(() => settleConfig(base(), { baseDir: "." })).not.toThrow()
+  for (const base of BASES) expect(() => resolveConfig(base(), { baseDir: "." })).not.toThrow()
 })
 
 // Documents have a test of their own: test/sources/openapi/fuzz.test.ts.

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net"
 import { describe, expect, test } from "vitest"
 import { exchange } from "../../src/http-client/exchange.ts"
 import { networkFailure } from "../../src/http-client/failure.ts"
-import { faultOf } from "../../src/http-client/fault.ts"
+import { classifyFailure } from "../../src/http-client/fault.ts"
 import { readBody } from "../../src/http-client/read-body.ts"
 import { CallError } from "../../src/index.ts"
 import { deadUrl, failureOf, get, options, serve, serveRaw } from "./server.ts"
@@ -205,7 +205,7 @@ describe("networkFailure", () => {
     const first = Object.assign(new Error("a"), { code: "ECONNREFUSED" })
     const thrown = new TypeError("fetch failed", { cause: new AggregateError([first]) })
 
-    expect(faultOf(thrown).kind).toBe("refused")
+    expect(classifyFailure(thrown).kind).toBe("refused")
   })
 
   test("a peer that leaves before the connection is secure is told as such", () => {

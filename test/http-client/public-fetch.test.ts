@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { FromOpenAPI, FromOpenAPIUrl } from "../../src/from-openapi.ts"
 import { createMCPClient } from "../../src/from-mcp.ts"
-import { createPublicFetch, guardedFetch } from "../../src/http-client/public-fetch.ts"
+import { createPublicFetch, createGuardedFetch } from "../../src/http-client/public-fetch.ts"
 import { fromCall } from "../../src/index.ts"
 import { JwtVerifier } from "../../src/serve/http/auth/jwt.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
@@ -73,7 +73,7 @@ describe("createPublicFetch", () => {
     await using resolver = await resolverOf(NAMES)
     const { port } = new URL(server.url)
     // On one machine all addresses are private: here one of them stands for a public one.
-    const send = guardedFetch(resolver.lookup, (host) => host === "127.0.0.2")
+    const send = createGuardedFetch(resolver.lookup, (host) => host === "127.0.0.2")
     const url = `http://rebound.example.test:${port}/`
 
     expect(await (await send(url)).text()).toBe("public")
@@ -89,7 +89,7 @@ describe("createPublicFetch", () => {
       else response.writeHead(302, { location: `http://127.0.0.2:${port}/secret` }).end()
     })
     const { port } = new URL(server.url)
-    const send = guardedFetch(undefined, (host) => host === "127.0.0.2")
+    const send = createGuardedFetch(undefined, (host) => host === "127.0.0.2")
 
     expect(await rejection(send(server.url))).toMatchObject({ code: "EGRESS_BLOCKED" })
     expect(server.requests).toHaveLength(1)
@@ -106,7 +106,7 @@ describe("createPublicFetch", () => {
 })
 
 describe("the fetch itself", () => {
-  const send = guardedFetch(undefined, () => false)
+  const send = createGuardedFetch(undefined, () => false)
 
   test("sends what fetch sends, and gives what fetch gives", async () => {
     await using server = await serve((_request, response) => {

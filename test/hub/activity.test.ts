@@ -50,8 +50,8 @@ function count(counters: CallCounters, id: string, more: Partial<CallEnded> = {}
   counters.add(ended(id, more))
 }
 
-describe("the counters of a hub", () => {
-  test("say nothing when nothing happened", () => {
+describe("CallCounters", () => {
+  test("are zero when nothing happened", () => {
     const { counters } = countersAt(5000)
     expect(counters.stats()).toEqual({
       startedAt: 5000,
@@ -65,7 +65,7 @@ describe("the counters of a hub", () => {
     })
   })
 
-  test("know what runs, by ids that clients may use twice", () => {
+  test("track running calls, also with duplicate request ids", () => {
     const { counters } = countersAt(0)
     counters.add(started("one"))
     counters.add(started("one"))
@@ -81,7 +81,7 @@ describe("the counters of a hub", () => {
     expect(counters.stats().recent).toHaveLength(2)
   })
 
-  test("count errors by code, and those that nobody waited for are none", () => {
+  test("count errors by code, without cancelled calls", () => {
     const { counters } = countersAt(0)
     count(counters, "1", { outcome: "error", code: "TIMEOUT" })
     count(counters, "2", { outcome: "error", code: "__proto__" })
@@ -113,7 +113,7 @@ describe("the counters of a hub", () => {
     expect(counters.running(20_000)).toEqual([])
   })
 
-  test("tell percentiles of the last minute, without subscriptions", () => {
+  test("compute percentiles of the last minute, without subscriptions", () => {
     const { counters, clock } = countersAt(0)
     for (let index = 1; index <= 100; index++) count(counters, "x", { durationMs: index })
     count(counters, "s", { type: "subscription", durationMs: 90_000 })
@@ -127,7 +127,7 @@ describe("the counters of a hub", () => {
     expect(counters.stats().latencyMs).toEqual({ p50: 0, p90: 0, p99: 0 })
   })
 
-  test("tell calls of each second, and a rate over as long as there were any", () => {
+  test("report calls per second, and a rate over the time since the start", () => {
     const { counters, clock } = countersAt(10_000)
     for (const at of [10_000, 10_999, 12_500]) {
       clock.time = at
@@ -153,7 +153,7 @@ describe("the counters of a hub", () => {
     expect(counters.stats().latencyMs.p50).toBe(3)
   })
 
-  test("survive a clock of somebody else's that goes back, a little or by years", () => {
+  test("survive a clock that goes back, by a little or by years", () => {
     const { counters, clock } = countersAt(100_000)
     counters.add(started("1"))
     clock.time = 98_000
@@ -177,10 +177,10 @@ const STATUS: SourceStatus = {
   attempts: 0,
 }
 
-describe("a reader of what happens", () => {
+describe("a reader of hub activity", () => {
   const nobody = { wake: () => {}, end: () => {} }
 
-  test("loses the oldest when it is slow, and learns how many", () => {
+  test("loses the oldest events when it is slow, and receives how many", () => {
     const feed = new Feed(nobody)
     for (let index = 0; index < 1234; index++) {
       feed.push(new HubEvent("call", started(`${index}`)))
@@ -191,12 +191,12 @@ describe("a reader of what happens", () => {
     expect(feed.take()).toEqual({ events: [], lost: 0 })
   })
 
-  test("gets an event in one line, whatever is in it", () => {
+  test("gets each event on one line, whatever its data", () => {
     const { text } = new HubEvent("call", started("a\n\nevent: end\r\u2028", { operationId: "é" }))
     expect(text).toMatch(/^event: call\ndata: \{[^\r\n]*\}\n\n$/)
   })
 
-  test("reads no message of an error, nor does one who asks for counters", async () => {
+  test("sees no error messages, neither in events nor in counters", async () => {
     const registry = createRegistry(
       [
         operation("a.b", {
@@ -217,7 +217,7 @@ describe("a reader of what happens", () => {
     activity.close()
   })
 
-  test("is told of calls and sources, and of the end, once", async () => {
+  test("is notified of calls, sources and the end, once each", async () => {
     const registry = createRegistry(
       [
         defineOperation({
@@ -245,7 +245,7 @@ describe("a reader of what happens", () => {
     const activity = new Activity(hub, new VirtualClock())
     const said: string[] = []
     const feed = activity.listen({ wake: () => said.push("wake"), end: () => said.push("end") })
-    expect(activity.now().map(({ kind }) => kind)).toEqual(["source"])
+    expect(activity.currentEvents().map(({ kind }) => kind)).toEqual(["source"])
     await registry.execute("a.secret", { password: "hunter2" })
     for (const tell of statuses) tell(STATUS)
     const { events } = feed.take()

@@ -36,7 +36,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     return broker
   }
 
-  test("lists, calls and follows streams of workers", async ({ skip }) => {
+  test("lists and calls operations of workers, and follows their streams", async ({ skip }) => {
     skip(!isThere)
     const broker = await brokerOf()
     await workerOf(broker, { name: "a" })
@@ -58,7 +58,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     })
   })
 
-  test("says that there is no broker, and finds it when it appears", async ({ skip }) => {
+  test("reports a missing broker, and connects when it appears", async ({ skip }) => {
     skip(!isThere)
     const broker = await brokerOf()
     await broker.kill()
@@ -73,7 +73,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     expect(await dataOf(hub, "far.who.answers")).toBe("a")
   })
 
-  test("says that there is no worker, and finds the first that comes", async ({ skip }) => {
+  test("reports that there is no worker, and finds the first one", async ({ skip }) => {
     skip(!isThere)
     const broker = await brokerOf()
     const once_ = await openOver(broker, {}, { retry: false })
@@ -89,7 +89,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     expect(await dataOf(hub, "far.who.answers")).toBe("a")
   })
 
-  test("goes on when a worker is killed, and says so when it was the last", async ({ skip }) => {
+  test("continues when a worker is killed, and reports when it was the last", async ({ skip }) => {
     skip(!isThere)
     const broker = await brokerOf()
     const first = await workerOf(broker, { name: "a" })
@@ -140,7 +140,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     expect(statusOf(hub)).toMatchObject({ state: "ready", operations: 3 })
   })
 
-  test("waits for a broker that restarts, and is not ready meanwhile", async ({ skip }) => {
+  test("waits for a restarting broker, and is not ready meanwhile", async ({ skip }) => {
     skip(!isThere)
     const broker = await brokerOf()
     await workerOf(broker, { name: "a" })
@@ -168,7 +168,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     await untilSource(hub, "far", ({ operations }) => operations === 4)
   })
 
-  test("tells workers who calls, signed", async ({ skip }) => {
+  test("sends the signed identity of callers to workers", async ({ skip }) => {
     skip(!isThere)
     const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
       privateKeyEncoding: { type: "pkcs8", format: "pem" },
@@ -199,7 +199,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     expect(JSON.stringify(forged.sources)).not.toContain("PRIVATE")
   })
 
-  test("systems with another prefix do not meet", async ({ skip }) => {
+  test("systems with different prefixes are separate", async ({ skip }) => {
     skip(!isThere)
     const broker = await brokerOf()
     await workerOf(broker, { name: "a", prefix: "shop" })
@@ -211,8 +211,8 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
   })
 })
 
-describe("what a hub says of a broker that it may not use", () => {
-  test("a broker elsewhere needs TLS and credentials", async () => {
+describe("errors of a hub about a broker", () => {
+  test("a remote broker needs TLS and credentials", async () => {
     for (const remote of ["nats://203.0.113.1:4222", "redis://203.0.113.1:6379"]) {
       const hub = hubOf([sourceOf("far", { remote })], { retry: false })
       await hub.ready()
@@ -224,9 +224,7 @@ describe("what a hub says of a broker that it may not use", () => {
     }
   })
 
-  test("credentials that are refused are named by their fields, and never shown", async ({
-    skip,
-  }) => {
+  test("refused credentials are reported by their fields, and never shown", async ({ skip }) => {
     skip(!(await provideNats()) || !(await provideRedis()))
     const nats = await startNats({
       config: `authorization { users: [{ user: hub, password: "right" }] }`,
@@ -249,7 +247,7 @@ describe("what a hub says of a broker that it may not use", () => {
     }
   })
 
-  test("credentials that are refused for a while fail calls with the source's name, until they are taken", async ({
+  test("temporarily refused credentials fail calls with the source's name, until they are accepted", async ({
     skip,
   }) => {
     skip(!(await provideNats()))
@@ -278,7 +276,7 @@ describe("what a hub says of a broker that it may not use", () => {
     expect(await dataOf(hub, "far.who.answers")).toBe("a")
   })
 
-  test("an address that is a secret as a whole is taken, and not shown", async ({ skip }) => {
+  test("a secret address is accepted, and never shown", async ({ skip }) => {
     skip(!(await provideNats()))
     const nats = await startNats({
       config: `authorization { users: [{ user: hub, password: "canary-77" }] }`,

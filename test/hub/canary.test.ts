@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test("a planted secret is used, and shown nowhere", async () => {
+test("a hub uses a planted secret and never shows it", async () => {
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
   await writeFile(join(folder, "secret"), `${CANARY}\n`)

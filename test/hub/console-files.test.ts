@@ -106,7 +106,7 @@ describe("the console", () => {
     expect((await ask(served, "/", { "if-none-match": `"other"` })).status).toBe(200)
   })
 
-  test("is sent compressed to those who take that", async () => {
+  test("is sent compressed to clients that accept it", async () => {
     const served = await serving()
     const path = "/assets/index-1a2b_3-d.js"
     const cases = [
@@ -128,7 +128,7 @@ describe("the console", () => {
     expect(etags.size).toBe(3)
   })
 
-  test("answers HEAD, and nothing that would change something", async () => {
+  test("answers HEAD, and refuses other methods than GET", async () => {
     const served = await serving()
     const head = await ask(served, "/", {}, "HEAD")
     expect([head.status, head.body.length, head.headers["content-length"]]).toEqual([
@@ -140,7 +140,7 @@ describe("the console", () => {
     expect([refused.status, refused.headers.allow]).toEqual([405, "GET, HEAD"])
   })
 
-  test("gives no other file, however its path is written", async () => {
+  test("serves no other file, however the path is written", async () => {
     const path = consoleFolder()
     symlinkSync("/etc/hostname", join(path, "assets/link.txt"))
     const served = await serving({ console: path })
@@ -171,7 +171,7 @@ describe("the console", () => {
     expect((await ask(served, "/THIRD-PARTY-LICENSES.txt")).status).toBe(404)
   })
 
-  test("is there for those who have not signed in, and tells them nothing else", async () => {
+  test("is served without authentication, and nothing else is", async () => {
     const served = await serving({ apiKeys: [{ id: "ada", hash: hashApiKey("k".repeat(30)) }] })
     expect((await ask(served, "/")).status).toBe(200)
     expect((await ask(served, "/assets/plain.css")).status).toBe(200)
@@ -181,7 +181,7 @@ describe("the console", () => {
     }
   })
 
-  test("is not there for pages of others, nor under a name of theirs", async () => {
+  test("is refused to pages of other origins, and under foreign host names", async () => {
     const served = await serving()
     for (const headers of [
       { host: "evil.example" },
@@ -195,7 +195,7 @@ describe("the console", () => {
     expect((await ask(served, "/", link)).status).toBe(200)
   })
 
-  test("is under the base path, where its files are found", async () => {
+  test("is served under the base path with its files", async () => {
     const served = await serving({ basePath: "/v1/hub" })
     expect(served.consoleUrl).toBe(`${served.url}/`)
     const bare = await ask(served, "/v1/hub")
@@ -208,7 +208,7 @@ describe("the console", () => {
     }
   })
 
-  test("that is not built says how to build it, and is found once it is", async () => {
+  test("a console that is not built says how to build it, and is found once it is built", async () => {
     const path = folder()
     const served = await serving({ console: path })
     const { status, headers, body } = await ask(served, "/")

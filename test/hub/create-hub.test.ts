@@ -47,8 +47,8 @@ function recorder(): { logger: Logger; text(): string } {
   }
 }
 
-describe("sources", () => {
-  test("are opened at once; one that fails says why, and the others serve", async () => {
+describe("sources of a hub", () => {
+  test("all sources are opened at once; a failing one reports its reason while the others serve", async () => {
     const dir = folder({ "a.ts": operationText("near.word", `() => "near"`) })
     const hub = hubOf([
       sourceOf("local", { scan: dir }),
@@ -75,7 +75,7 @@ describe("sources", () => {
     await expect(hub.reopen("locl")).rejects.toThrow(`Did you mean "local"?`)
   })
 
-  test("that failed are tried again until they are there", async () => {
+  test("failed sources are retried until they are ready", async () => {
     const dir = folder()
     const hub = hubOf([sourceOf("later", { scan: join(dir, "later") })])
     await hub.ready()
@@ -87,21 +87,21 @@ describe("sources", () => {
     expect(hub.sources[0]).not.toHaveProperty("reason")
   })
 
-  test("are not tried again without `retry`", async () => {
+  test("failed sources are not retried without `retry`", async () => {
     const hub = hubOf([sourceOf("gone", { scan: "nowhere" })], { retry: false })
     await hub.ready()
     expect(hub.sources[0]).toMatchObject({ state: "failed", attempts: 1 })
     expect(hub.sources[0]).not.toHaveProperty("retryAt")
   })
 
-  test("are chosen with `only`", async () => {
+  test("sources are selected with `only`", async () => {
     const sources = [sourceOf("a", { scan: "nowhere" }), sourceOf("b", { scan: "nowhere" })]
     const hub = hubOf(sources, { only: ["b"] })
     expect(hub.sources.map(({ name }) => name)).toEqual(["b"])
     expect(() => createHub(configOf(sources), { only: ["bb"] })).toThrow(`Did you mean "b"?`)
   })
 
-  test("with the same id: the second is skipped, and its report names both", async () => {
+  test("of two operations with the same id the second is skipped, and its report names both sources", async () => {
     const [one, two] = [
       folder({
         "a.ts": operationText("w.word", `() => 1`),
@@ -125,7 +125,7 @@ describe("sources", () => {
     expect(idsOf(hub)).toEqual(["w.word"])
   })
 
-  test("say what became of everything they had", async () => {
+  test("the report of a source covers every item", async () => {
     const dir = folder({
       "good.ts": operationText("w.good", `() => 1`),
       "left.ts": operationText("w.left", `() => 1`),
@@ -151,7 +151,7 @@ describe("sources", () => {
     })
   })
 
-  test("a hub without any is ready at once", async () => {
+  test("a hub without sources is ready at once", async () => {
     const hub = hubOf([])
     await hub.ready()
     expect(hub.sources).toEqual([])
@@ -161,8 +161,8 @@ describe("sources", () => {
   })
 })
 
-describe("secrets", () => {
-  test("a missing variable is named, with where it stands and the cure", async () => {
+describe("secrets of a hub", () => {
+  test("a missing variable is reported with its place and the fix", async () => {
     const dir = folder({ "api.json": documentOf() })
     const hub = hubOf(
       [
@@ -180,7 +180,7 @@ describe("secrets", () => {
     ])
   })
 
-  test("are sent where they belong, and shown nowhere", async () => {
+  test("secrets are sent to their source and never shown", async () => {
     const seen: unknown[] = []
     const api = createServer((request, response) => {
       if (request.url === "/word")
@@ -233,8 +233,8 @@ describe("secrets", () => {
   })
 })
 
-describe("another configuration", () => {
-  test("opens what is new, closes what is gone, and leaves the rest alone", async () => {
+describe("applying another configuration", () => {
+  test("opens new sources, closes removed ones, and leaves the rest alone", async () => {
     const [one, two] = [
       folder({ "a.ts": operationText("one.word", `() => 1`) }),
       folder({ "a.ts": operationText("two.word", `() => 2`) }),
@@ -258,7 +258,7 @@ describe("another configuration", () => {
     expect(idsOf(hub)).toEqual(["two.word"])
   })
 
-  test("new rules hold at once, without opening anything", async () => {
+  test("new rules apply at once, without reopening a source", async () => {
     const dir = folder({
       "a.ts": operationText("w.a", `() => 1`),
       "b.ts": operationText("w.b", `() => 1`),
@@ -277,7 +277,7 @@ describe("another configuration", () => {
     await expect(hub.registry.execute("w.a", {})).rejects.toMatchObject({ code: "ACCESS_DENIED" })
   })
 
-  test("new rules hold also when the source cannot be opened anew", async () => {
+  test("new rules apply even if the source cannot be reopened", async () => {
     const dir = folder({ "api.json": documentOf() })
     const openapi = join(dir, "api.json")
     const hub = hubOf([sourceOf("w", { openapi, baseUrl: "http://127.0.0.1:1" })])
@@ -299,7 +299,7 @@ describe("another configuration", () => {
     })
   })
 
-  test("lets calls that run finish before their server is ended", async () => {
+  test("lets running calls finish before their server is stopped", async () => {
     const mcp = { command: ["node", EVERYTHING, "stdio"] }
     const hub = hubOf([sourceOf("every", { mcp })])
     await hub.ready()
@@ -313,7 +313,7 @@ describe("another configuration", () => {
     expect(JSON.stringify((await running).data)).toContain("completed")
   })
 
-  test("a hub that is closed ends what runs, and leaves no process", async () => {
+  test("closing a hub cancels running calls and leaves no process", async () => {
     const hub = hubOf([sourceOf("every", { mcp: { command: ["node", EVERYTHING, "stdio"] } })])
     await hub.ready()
     const running = hub.registry.execute("every.trigger-long-running-operation", {
@@ -324,7 +324,7 @@ describe("another configuration", () => {
     expect(outcome).toMatchObject({ code: "ABORTED" })
   })
 
-  test("a hub that is closed while it opens leaves nothing behind", async () => {
+  test("closing a hub while it opens leaves nothing behind", async () => {
     const hub = hubOf([
       sourceOf("every", { mcp: { command: ["node", EVERYTHING, "stdio"] } }),
       sourceOf("gone", { scan: "nowhere" }),
@@ -336,8 +336,8 @@ describe("another configuration", () => {
   })
 })
 
-describe("MCP servers", () => {
-  test("entries of editors work as they are", async () => {
+describe("MCP servers of a hub", () => {
+  test("entries of editors work unchanged", async () => {
     const dir = folder({ ".env": `FROM_FILE="file $\{x}"\n` })
     const hub = hubOf(
       [
@@ -373,7 +373,7 @@ describe("MCP servers", () => {
     })
   })
 
-  test("that end again and again are started until they stay", async () => {
+  test("a server that keeps exiting is restarted until it stays", async () => {
     const dir = folder()
     const hub = hubOf([sourceOf("flaky", { mcp: { command: ["node", FLAKY, dir, EVERYTHING] } })])
     await hub.ready()

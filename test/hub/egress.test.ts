@@ -9,7 +9,7 @@ afterEach(() => {
 })
 
 describe("sources with blockPrivate", () => {
-  test("do not reach a private address, whatever its name", async () => {
+  test("cannot reach a private address under any name", async () => {
     await using server = await serve((_request, response) => void response.end("{}"))
     await using resolver = await resolverOf({ "inside.example.test": [["127.0.0.1"]] })
     vi.spyOn(dns, "lookup").mockImplementation(((
@@ -49,7 +49,7 @@ describe("a remote source with a credential", () => {
     expect(reason).not.toContain("canary-55aa")
   })
 
-  test("sends it where that is allowed, and to this machine", async () => {
+  test("sends the credential where that is allowed, and to this machine", async () => {
     await using server = await serve((_request, response) => void response.writeHead(404).end())
     await using resolver = await resolverOf({ "hub.example.test": [["127.0.0.1"]] })
     vi.spyOn(dns, "lookup").mockImplementation(((

@@ -4,7 +4,7 @@ import { createParser } from "eventsource-parser"
 import { describe, expect, onTestFinished, test } from "vitest"
 import type { OperationSummary as ConsoleSummary } from "../../console/src/api/model.ts"
 import type { CallTrace } from "../../src/engine/observe.ts"
-import type { ServerConfig, SettledSource } from "../../src/config/model.ts"
+import type { ServerConfig, ResolvedSource } from "../../src/config/model.ts"
 import { Activity } from "../../src/hub/activity.ts"
 import type { HubStats } from "../../src/hub/activity.ts"
 import { ActivityStream } from "../../src/hub/activity/stream.ts"
@@ -34,7 +34,7 @@ const OURS = ["/hub/sources", "/hub/sources/local/report", "/hub/stats", "/hub/e
 
 async function serving(
   server: ServerConfig = {},
-  more: Partial<SettledSource> = {},
+  more: Partial<ResolvedSource> = {},
 ): Promise<{ hub: Hub; served: ServedHub }> {
   const dir = folder({
     "word.ts": operationText("w.word", `(input) => "word " + input.secret`),
@@ -105,7 +105,7 @@ async function post(url: string, id: string, headers: Record<string, string> = {
 }
 
 describe("GET /hub/events", () => {
-  test("tells how sources are, and of each call with those within it; nothing of what they say", async () => {
+  test("sends the status of sources and each call with nested ones, without their data", async () => {
     const { served, hub } = await serving()
     const { told, until } = await listenTo(served.url)
     expect((await until(({ event }) => event === "source"))?.data).toEqual(hub.sources[0])
@@ -132,7 +132,7 @@ describe("GET /hub/events", () => {
     expect(await until(isLoading)).toBeDefined()
   })
 
-  test("ends with its reader, and for those who stay when the hub is no longer served", async () => {
+  test("ends when its reader disconnects, or when the hub is no longer served", async () => {
     const { served } = await serving()
     const first = await listenTo(served.url)
     const second = await listenTo(served.url)
@@ -143,7 +143,7 @@ describe("GET /hub/events", () => {
     expect(await second.until(() => false)).toBeUndefined()
   })
 
-  test("gives HEAD no stream", async () => {
+  test("answers HEAD without a stream", async () => {
     const { served } = await serving()
     const head = await fetch(`${served.url}/hub/events`, { method: "HEAD" })
     expect([head.status, await head.text()]).toEqual([200, ""])
@@ -166,8 +166,8 @@ describe("GET /hub/events", () => {
   })
 })
 
-describe("who may see what goes on", () => {
-  test("everybody on this machine, where nobody is asked who they are", async () => {
+describe("access to the activity of a hub", () => {
+  test("everyone on this machine has access without authentication", async () => {
     const { served } = await serving()
     for (const path of OURS) {
       const gone = new AbortController()
@@ -177,7 +177,7 @@ describe("who may see what goes on", () => {
     }
   })
 
-  test("otherwise those with the scope hub:admin; others may list operations", async () => {
+  test("with authentication the scope hub:admin is needed; others may list operations", async () => {
     const { served } = await serving(KEYS)
     for (const path of OURS) {
       expect((await fetch(served.url + path)).status).toBe(401)
@@ -197,7 +197,7 @@ describe("who may see what goes on", () => {
     expect((await fetch(`${served.url}/hub/operations`, { headers: AS_USER })).status).toBe(200)
   })
 
-  test("the names of callers go with their calls", async () => {
+  test("calls include the ids of their callers", async () => {
     const { served } = await serving(KEYS)
     const { until } = await listenTo(served.url, AS_ADMIN)
     await post(served.url, "w.word", AS_USER)
@@ -206,7 +206,7 @@ describe("who may see what goes on", () => {
 })
 
 describe("GET /hub/stats", () => {
-  test("counts calls whichever way they come", async () => {
+  test("counts calls over every protocol", async () => {
     const { served, hub } = await serving()
     await post(served.url, "w.word")
     await hub.registry.execute("w.outer", {})
@@ -225,7 +225,7 @@ describe("GET /hub/stats", () => {
 })
 
 describe("GET /hub/operations", () => {
-  test("lists every operation that its reader may call, with where it comes from", async () => {
+  test("lists every operation that the caller may call, with its source", async () => {
     const { served } = await serving(KEYS, {
       access: [{ match: "w.bad", requiredScopes: ["hub:admin"] }],
     })
@@ -249,7 +249,7 @@ describe("GET /hub/operations", () => {
     expect((await list(AS_USER)).map(({ id }) => id)).toEqual(["w.outer", "w.word"])
   })
 
-  test("gives the beginning of a long description, with no half of a character", async () => {
+  test("cuts a long description between characters", async () => {
     const hub = hubOf([])
     hub.registry.register({
       namespace: "long",
@@ -312,7 +312,7 @@ class FakeSink implements HTTPSink {
   }
 }
 
-describe("the stream of events", () => {
+describe("ActivityStream", () => {
   function streamOf() {
     const clock = new VirtualClock()
     let tell: (trace: CallTrace) => void = () => {}
@@ -335,7 +335,7 @@ describe("the stream of events", () => {
     return { clock, activity, stream, sink, happen }
   }
 
-  test("tells what runs at first, then bundles what happens", async () => {
+  test("sends running calls first, then bundles events", async () => {
     const { clock, stream, sink, happen } = streamOf()
     happen("before")
     const running = stream.run(sink)
@@ -353,7 +353,7 @@ describe("the stream of events", () => {
     expect([clock.timers, sink.listeners]).toEqual([0, 0])
   })
 
-  test("shows that it is alive when nothing happens, and leaves a full connection alone", async () => {
+  test("sends heartbeats when idle, but not on a full connection", async () => {
     const { clock, stream, sink, happen } = streamOf()
     const running = stream.run(sink)
     await clock.advance(45_000)
@@ -369,7 +369,7 @@ describe("the stream of events", () => {
     await running
   })
 
-  test("tells a reader that was too slow how much it lost", async () => {
+  test("reports to a slow reader how many events it lost", async () => {
     const { clock, stream, sink, happen } = streamOf()
     const running = stream.run(sink)
     sink.isFull = true
@@ -387,7 +387,7 @@ describe("the stream of events", () => {
     await running
   })
 
-  test("ends for a reader that takes nothing, and says why", async () => {
+  test("ends for a reader that reads nothing, with a reason", async () => {
     const { clock, stream, sink, happen } = streamOf()
     const running = stream.run(sink)
     sink.isFull = true
@@ -401,7 +401,7 @@ describe("the stream of events", () => {
     expect(clock.timers).toBe(0)
   })
 
-  test("is over before it begins for one who has left, or when the hub is closed", async () => {
+  test("ends at once for a disconnected reader, or when the hub is closed", async () => {
     const { stream, sink, activity, clock } = streamOf()
     const gone = new FakeSink()
     gone.onGone = (listener) => {

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { Type } from "typebox"
 import { expect, test } from "vitest"
 import type { AnyOperation } from "../../src/core/define.ts"
-import { Ledger } from "../../src/hub/ledger.ts"
+import { SourceOwnership } from "../../src/hub/ledger.ts"
 import { silentLogger } from "../../src/internal/logger.ts"
 import { OperationRegistry } from "../../src/engine/registry.ts"
 
@@ -20,14 +20,14 @@ function operation(name: string, says: string): AnyOperation {
   }
 }
 
-function setUp(...names: string[]): { ledger: Ledger; registry: OperationRegistry } {
+function setUp(...names: string[]): { ledger: SourceOwnership; registry: OperationRegistry } {
   const registry = new OperationRegistry({ logger: silentLogger })
-  const ledger = new Ledger(registry)
+  const ledger = new SourceOwnership(registry)
   ledger.setOrder(names)
   return { ledger, registry }
 }
 
-test("of two sources with one id the first in the configuration counts, whichever came first", () => {
+test("SourceOwnership: of two sources with one id the first in the configuration wins, whichever was opened first", () => {
   const { ledger, registry } = setUp("a", "b")
   ledger.set("b", [operation("x", "b")])
   expect(registry.getSpec("n.x")?.description).toBe("b")
@@ -42,7 +42,7 @@ test("of two sources with one id the first in the configuration counts, whicheve
   expect(registry.has("n.y")).toBe(false)
 })
 
-test("another order of sources settles who counts", () => {
+test("SourceOwnership: a new order of sources decides ownership again", () => {
   const { ledger, registry } = setUp("a", "b")
   ledger.set("a", [operation("x", "a")])
   ledger.set("b", [operation("x", "b")])
@@ -50,7 +50,7 @@ test("another order of sources settles who counts", () => {
   expect(registry.getSpec("n.x")?.description).toBe("b")
 })
 
-test("what stays the same is not registered again", () => {
+test("SourceOwnership: unchanged operations are not registered again", () => {
   const { ledger, registry } = setUp("a")
   const changes: string[] = []
   const [x, y] = [operation("x", "1"), operation("y", "1")]
@@ -60,7 +60,7 @@ test("what stays the same is not registered again", () => {
   expect(changes).toEqual(["replaced n.y"])
 })
 
-test("an unsound operation is told of, and keeps nobody out", () => {
+test("SourceOwnership: an invalid operation is reported, and does not keep others out", () => {
   const { ledger, registry } = setUp("a", "b")
   ledger.set("b", [operation("x", "b")])
   const bad = { ...operation("x", "bad"), inputSchema: { type: 7 } } as unknown as AnyOperation
@@ -74,7 +74,7 @@ test("an unsound operation is told of, and keeps nobody out", () => {
   expect(registry.getSpec("n.x")?.description).toBe("a")
 })
 
-test("what the program registered itself is left alone", () => {
+test("SourceOwnership: operations that the program registered are left alone", () => {
   const { ledger, registry } = setUp("a")
   registry.registerAll([operation("x", "mine")])
   ledger.set("a", [operation("x", "a")])
@@ -84,7 +84,7 @@ test("what the program registered itself is left alone", () => {
   expect(registry.has("n.x")).toBe(true)
 })
 
-test("whatever comes and goes, the registry has what the first source has", () => {
+test("SourceOwnership: after any changes the registry has the operations of the first source", () => {
   const sources = ["a", "b", "c"]
   const step = fc.record({
     source: fc.constantFrom(...sources),

@@ -80,7 +80,7 @@ async function open(
   return { source, timers, config: server.configs.at(-1), health }
 }
 
-test("addresses, command lines and entries say how a server is reached", async () => {
+test("an MCP source accepts URLs, command lines and entries", async () => {
   expect((await open({ mcp: " HTTPS://a.test/mcp " })).config).toMatchObject({
     url: "HTTPS://a.test/mcp",
     forwardInput: true,
@@ -98,14 +98,14 @@ test("addresses, command lines and entries say how a server is reached", async (
   })
 })
 
-test.each(["", "  ", "node 'a"])("the command line %j is refused", async (mcp) => {
+test.each(["", "  ", "node 'a"])("an MCP source refuses the command line %j", async (mcp) => {
   await expect(open({ mcp })).rejects.toMatchObject({
     code: "VALIDATION_ERROR",
     message: expect.stringContaining('Source "tools", mcp: the command line') as string,
   })
 })
 
-test("reports what tools became", async () => {
+test("an MCP source reports the outcome of each tool", async () => {
   const mcp = { tool: { name: "Odd Name" }, diagnostics: ["a part is left out"] }
   server.operations = [
     { namespace: "tools", name: "odd", _meta: { mcp } },
@@ -123,7 +123,7 @@ test("reports what tools became", async () => {
   ])
 })
 
-test("a server that is lost is connected again, later each time", async () => {
+test("a lost MCP server is reconnected with increasing delays", async () => {
   const { source, timers, health } = await open({ mcp: "node a" })
   server.tell({ type: "connected" })
   server.tell({ type: "other" })
@@ -147,7 +147,7 @@ test("a server that is lost is connected again, later each time", async () => {
   await source.close()
 })
 
-test("a server that ends soon after each start is started ever more seldom", async () => {
+test("an MCP server that exits soon after each start is restarted with increasing delays", async () => {
   const { source, timers } = await open({ mcp: "node a" })
   server.reconnect = () => Promise.resolve()
   let restarts = 0
@@ -165,7 +165,7 @@ test("a server that ends soon after each start is started ever more seldom", asy
   await source.close()
 })
 
-test("nothing is tried where it must not be, or once it is closed", async () => {
+test("an MCP source does not reconnect without retries, or after close", async () => {
   const once = await open({ mcp: "node a" }, { retries: false })
   server.tell({ type: "lost", error: "gone" })
   expect(once.timers.waiting.size).toBe(0)

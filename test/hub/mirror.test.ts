@@ -23,8 +23,8 @@ function idsOf(mirror: Mirror): string[] {
   return mirror.operations.map(idOf)
 }
 
-describe("a mirror", () => {
-  test("has what its peer has, and tells once of all that changes in one turn", async () => {
+describe("Mirror", () => {
+  test("has the operations of its peer, and notifies once for all changes of one turn", async () => {
     const mirror = new Mirror()
     let told = 0
     mirror.onChange(() => told++)
@@ -44,8 +44,8 @@ describe("a mirror", () => {
   })
 })
 
-describe("a mirror whose peers come and go", () => {
-  test("keeps for a while what was taken back, and for good what returns in time", async () => {
+describe("Mirror with lingering operations", () => {
+  test("keeps removed operations for a while, and for good if they return in time", async () => {
     const clock = new VirtualClock()
     const mirror = new Mirror({ clock, ms: 1000 })
     mirror.registerAll([operation("a.b"), operation("a.c"), operation("a.__proto__")])
@@ -63,29 +63,29 @@ describe("a mirror whose peers come and go", () => {
     expect(clock.timers).toBe(0)
   })
 
-  test("takes nothing out while nobody is there to say what is gone", async () => {
+  test("removes nothing while the peer has no operations at all", async () => {
     const clock = new VirtualClock()
     const mirror = new Mirror({ clock, ms: 1000 })
-    expect(mirror.isDeserted).toBe(true)
+    expect(mirror.isAbandoned).toBe(true)
     mirror.registerAll([operation("a.b"), operation("a.c")])
-    expect(mirror.isDeserted).toBe(false)
+    expect(mirror.isAbandoned).toBe(false)
 
     mirror.unregister("a.b")
     mirror.unregister("a.c")
     await clock.advance(100_000)
-    expect([idsOf(mirror), mirror.isDeserted]).toEqual([["a.b", "a.c"], true])
+    expect([idsOf(mirror), mirror.isAbandoned]).toEqual([["a.b", "a.c"], true])
     mirror.registerAll([operation("a.c")])
     await clock.advance(1000)
 
-    expect([idsOf(mirror), mirror.isDeserted]).toEqual([["a.c"], false])
+    expect([idsOf(mirror), mirror.isAbandoned]).toEqual([["a.c"], false])
   })
 
-  test("tells that it is deserted, and that it no longer is", async () => {
+  test("notifies when the peer has no operations, and when it has some again", async () => {
     const mirror = new Mirror({ clock: new VirtualClock(), ms: 1000 })
     mirror.registerAll([operation("a.b")])
     await Promise.resolve()
     const told: boolean[] = []
-    mirror.onChange(() => told.push(mirror.isDeserted))
+    mirror.onChange(() => told.push(mirror.isAbandoned))
 
     mirror.unregister("a.b")
     await Promise.resolve()
@@ -95,7 +95,7 @@ describe("a mirror whose peers come and go", () => {
     expect(told).toEqual([true, false])
   })
 
-  test("leaves no timer behind, whatever is taken back afterwards", () => {
+  test("leaves no timer behind after close", () => {
     const clock = new VirtualClock()
     const mirror = new Mirror({ clock, ms: 1000 })
     mirror.registerAll([operation("a.b"), operation("a.c")])

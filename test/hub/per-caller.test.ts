@@ -1,6 +1,6 @@
 // One idea: a hub forwards each caller's own token to every kind of source, and to no other caller's calls.
 import { onTestFinished, describe, expect, test } from "vitest"
-import { settleConfig } from "../../src/config.ts"
+import { resolveConfig } from "../../src/config.ts"
 import type { SourceConfig } from "../../src/config/model.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
 import type { Hub, ServedHub } from "../../src/node.ts"
@@ -144,5 +144,5 @@ test("a configuration may have functions where secrets go", () => {
     hub: { remote: "https://hub.test", token: tokenOf, headers: new Headers({ a: "b" }) },
   }
 
-  expect(settleConfig({ sources }, { baseDir: "/" }).sources).toHaveLength(3)
+  expect(resolveConfig({ sources }, { baseDir: "/" }).sources).toHaveLength(3)
 })

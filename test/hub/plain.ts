@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type {
-  SettledConfig,
-  SettledSource,
+  ResolvedConfig,
+  ResolvedSource,
   SourceConfig,
   SourceKind,
 } from "../../src/config/model.ts"
@@ -16,8 +16,8 @@ export const EVERYTHING = join(
 export function sourceOf(
   name: string,
   config: SourceConfig,
-  more: Partial<SettledSource> = {},
-): SettledSource {
+  more: Partial<ResolvedSource> = {},
+): ResolvedSource {
   const kinds: readonly SourceKind[] = ["scan", "openapi", "mcp", "remote"]
   const kind = kinds.find((one) => Object.hasOwn(config, one)) as SourceKind
   return {
@@ -36,8 +36,8 @@ export function sourceOf(
 }
 
 export function configOf(
-  sources: readonly SettledSource[],
-  more: Partial<SettledConfig> = {},
-): SettledConfig {
+  sources: readonly ResolvedSource[],
+  more: Partial<ResolvedConfig> = {},
+): ResolvedConfig {
   return { sources, server: {}, registry: {}, baseDir: ROOT, file: undefined, ...more }
 }

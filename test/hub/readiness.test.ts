@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest"
-import type { SettledSource, SourceConfig } from "../../src/config/model.ts"
+import type { ResolvedSource, SourceConfig } from "../../src/config/model.ts"
 import type { Hub, SourceState, SourceStatus } from "../../src/hub/model.ts"
-import { hasWhatItNeeds } from "../../src/hub/readiness.ts"
+import { hasNeededSources } from "../../src/hub/readiness.ts"
 import { configOf, sourceOf } from "./plain.ts"
 
 function hubWith(
   sources: readonly (readonly [config: SourceConfig, state: SourceState, operations?: number])[],
 ): Hub {
-  const settled: SettledSource[] = sources.map(([config], at) => sourceOf(`s${at}`, config))
+  const settled: ResolvedSource[] = sources.map(([config], at) => sourceOf(`s${at}`, config))
   const statuses = sources.map(([, state, operations = 0], at): SourceStatus => {
-    const { name, kind, namespace } = settled[at] as SettledSource
+    const { name, kind, namespace } = settled[at] as ResolvedSource
     return { name, kind, namespace, origin: "", state, operations, attempts: 0 }
   })
   return { config: configOf(settled), sources: statuses } as unknown as Hub
 }
 
-describe("a hub is ready", () => {
+describe("readiness of a hub", () => {
   test.each<[string, Parameters<typeof hubWith>[0], boolean]>([
     ["without sources", [], true],
     ["whatever a folder does", [[{ scan: "." }, "failed"]], true],
@@ -38,6 +38,6 @@ describe("a hub is ready", () => {
       false,
     ],
   ])("%s", (_, sources, isReady) => {
-    expect(hasWhatItNeeds(hubWith(sources))).toBe(isReady)
+    expect(hasNeededSources(hubWith(sources))).toBe(isReady)
   })
 })

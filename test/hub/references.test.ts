@@ -44,7 +44,7 @@ describe("createResolver", () => {
     await expect(resolver().resolve(text)).resolves.toBe(value)
   })
 
-  test("what was resolved is masked, also a line of it, and defaults are not", async () => {
+  test("masks resolved values and their lines, but not defaults", async () => {
     const one = resolver()
     await one.resolve("${env:TOKEN} ${file:pem} ${env:NONE:-harmless default} ${env:SHORT}")
 
@@ -82,7 +82,7 @@ describe("createResolver", () => {
     expect(error.code).toBe("VALIDATION_ERROR")
   })
 
-  test("no error shows what was resolved, what a command printed or what stands after it", async () => {
+  test("no error shows a resolved value, the output of a command or its arguments", async () => {
     const one = resolver()
     const texts = [
       "${env:TOKEN} ${env:NONE}",
@@ -106,7 +106,7 @@ describe("createResolver", () => {
     expect(runCommand).toHaveBeenCalledWith(["tool", "a b", "two words; rm", ";", "$(x)"], folder)
   })
 
-  test("a command runs once, for all who ask at the same time, until refresh", async () => {
+  test("a command runs once for concurrent requests, until refresh", async () => {
     let count = 0
     const one = resolver({ runCommand: () => Promise.resolve(`value-${++count}`) })
 
@@ -118,7 +118,7 @@ describe("createResolver", () => {
     expect(one.mask("value-1 value-2")).toBe("*** ***")
   })
 
-  test("one that failed is tried again", async () => {
+  test("a failed command is tried again", async () => {
     const runCommand = vi
       .fn<() => Promise<string>>()
       .mockRejectedValueOnce(new Error("is locked"))

@@ -15,7 +15,7 @@ async function untilAnswer(url: string, isIt: (text: string) => boolean): Promis
   }
 }
 
-test("files that change are loaded anew, with what they import, and calls that run go on", async () => {
+test("a hub reloads changed files with their imports, and running calls continue", async () => {
   const counter = `export const shared = { calls: 0 }\n`
   const imports = `import { word } from "./lib.ts"\nimport { shared } from "./shared.ts"\n`
   const dir = folder({

@@ -38,8 +38,8 @@ async function json(url: string, headers: Record<string, string> = {}): Promise<
   return [response.status, await response.json()]
 }
 
-describe("a hub that is served", () => {
-  test("answers over HTTP, MCP and WebSocket, and tells of its sources", async () => {
+describe("serveHub", () => {
+  test("answers over HTTP, MCP and WebSocket, and lists its sources", async () => {
     const { served, hub } = await serving({ basePath: "/v1" })
     expect(served.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/)
     expect(served.mcpUrl).toBe(`${served.url}/mcp`)
@@ -61,7 +61,7 @@ describe("a hub that is served", () => {
     expect(third.sources[0]?.state).toBe("ready")
   })
 
-  test("asks everybody who they are, whichever way they come", async () => {
+  test("authenticates callers over every protocol", async () => {
     const { served } = await serving(
       { apiKeys: [{ id: "ada", hash: "${env:KEY_HASH}", scopes: ["hub:admin"] }] },
       { KEY_HASH: hashApiKey(KEY), KEY },
@@ -85,7 +85,7 @@ describe("a hub that is served", () => {
     expect(let_in.sources[0]?.state).toBe("ready")
   })
 
-  test("leaves out what its configuration switches off", async () => {
+  test("does not serve what its configuration switches off", async () => {
     const { served } = await serving({ mcp: false, websocket: false })
     expect([served.mcpUrl, served.wsUrl]).toEqual([undefined, undefined])
     expect((await fetch(`${served.url}/mcp`, { method: "POST", body: "{}" })).status).not.toBe(200)
@@ -102,7 +102,7 @@ describe("a hub that is served", () => {
   })
 })
 
-describe("what cannot be served says what to do", () => {
+describe("serveHub refuses with advice", () => {
   test("a port that is taken", async () => {
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve))
@@ -114,7 +114,7 @@ describe("what cannot be served says what to do", () => {
     )
   })
 
-  test("an address for everybody, without asking who they are", async () => {
+  test("a public address without authentication", async () => {
     await expect(serveHub(hubOf([]), { port: 0, host: "0.0.0.0" })).rejects.toThrow(
       "server.apiKeys",
     )

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { ServerConfig } from "../../src/config/model.ts"
 import { exposureOf } from "../../src/hub/server-options.ts"
 
-describe("what callers of a hub read of errors", () => {
+describe("exposure of error messages of a hub", () => {
   test.each<[ServerConfig, "expose" | "hide"]>([
     [{}, "expose"],
     [{ host: "::1" }, "expose"],
@@ -17,7 +17,7 @@ describe("what callers of a hub read of errors", () => {
     expect(exposureOf(config, undefined)).toBe(expected)
   })
 
-  test("is not all of it where callers prove who they are, unless that is said", () => {
+  test("is limited where callers authenticate, unless configured otherwise", () => {
     expect(exposureOf({}, { apiKeys: [] })).toBe("hide")
     expect(exposureOf({ errors: "expose" }, { apiKeys: [] })).toBe("expose")
   })

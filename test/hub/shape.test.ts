@@ -53,7 +53,7 @@ function idsOf(operations: readonly AnyOperation[]): string[] {
   return operations.map(({ namespace, name }) => `${namespace}.${name}`)
 }
 
-describe("patterns", () => {
+describe("compilePattern", () => {
   test.each([
     ["issues.*", "issues.create", true],
     ["issues.*", "issues", false],
@@ -72,7 +72,7 @@ describe("patterns", () => {
     expect(compilePattern(pattern)(text)).toBe(expected)
   })
 
-  test("say the same as the regular expression", () => {
+  test("agrees with the equivalent regular expression", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", ".", "*") })
     fc.assert(
       fc.property(text, text, (pattern, given) => {
@@ -88,8 +88,8 @@ describe("patterns", () => {
   })
 })
 
-describe("names", () => {
-  test("of scanned operations stay, unless a namespace is given", () => {
+describe("names of shaped operations", () => {
+  test("names of scanned operations stay, unless a namespace is configured", () => {
     const given = [operation("dice.roll"), operation("tools.x")]
     const plain = new Shaper(sourceOf("tools", { scan: "." }), "tools").shape(given)
     expect(plain.operations).toEqual(given)
@@ -101,14 +101,14 @@ describe("names", () => {
     ])
   })
 
-  test("of a hub elsewhere get its namespace in front", () => {
+  test("operations of a remote hub are prefixed with the source's namespace", () => {
     const source = sourceOf("far", { remote: "http://127.0.0.1:1" })
     expect(idsOf(new Shaper(source, "far").shape([operation("a.b")]).operations)).toEqual([
       "far.a.b",
     ])
   })
 
-  test("follow a namespace that was changed while the source is open", () => {
+  test("names follow a namespace that changes while the source is open", () => {
     const source = sourceOf("new", { mcp: "x" })
     const given = [operation("old.a"), operation("old-resources.b")]
     expect(idsOf(new Shaper(source, "old").shape(given).operations)).toEqual([
@@ -117,7 +117,7 @@ describe("names", () => {
     ])
   })
 
-  test("are changed by `rename`, by name or id, and unsound ones are told", () => {
+  test("`rename` changes names by name or id, and invalid names are reported", () => {
     const source = sourceOf(
       "api",
       { openapi: "x" },
@@ -133,7 +133,7 @@ describe("names", () => {
     ])
   })
 
-  test("that would be the same are told, and the first counts", () => {
+  test("duplicate names are reported, and the first operation wins", () => {
     const source = sourceOf("api", { openapi: "x" }, { rename: { b: "a" } })
     const given = [operation("api.a"), operation("api.b")]
     const { operations, warnings } = new Shaper(source, "api").shape(given)
@@ -142,8 +142,8 @@ describe("names", () => {
   })
 })
 
-describe("what is left out", () => {
-  test("is what `include` does not name and `exclude` does", () => {
+describe("include and exclude", () => {
+  test("`include` keeps only what it names, and `exclude` removes from that", () => {
     const source = sourceOf(
       "api",
       { openapi: "x" },
@@ -158,14 +158,14 @@ describe("what is left out", () => {
     expect(warnings).toEqual([expect.stringContaining(`exclude: nothing of source "api"`)])
   })
 
-  test("is everything for an empty list", () => {
+  test("an empty `include` removes everything", () => {
     const source = sourceOf("api", { openapi: "x" }, { include: [] })
     expect(new Shaper(source, "api").shape([operation("api.a")]).operations).toEqual([])
   })
 })
 
-describe("rules", () => {
-  test("the first that matches counts, and takes the place of the operation's own", () => {
+describe("access rules of a source", () => {
+  test("the first matching rule applies, and replaces the operation's own", () => {
     const source = sourceOf(
       "api",
       { openapi: "x" },
@@ -189,7 +189,7 @@ describe("rules", () => {
     expect(operations.map(({ visibility }) => visibility)).toEqual(["internal", "internal"])
   })
 
-  test("leave schemas alone until somebody asks, and give the same object again", () => {
+  test("shaping reads no schema, and returns the same object again", () => {
     const reads: string[] = []
     const source = sourceOf(
       "api",
@@ -213,7 +213,7 @@ describe("rules", () => {
     expect(reads).toEqual(["inputSchema"])
   })
 
-  test("keep what is known of an imported operation", async () => {
+  test("shaping keeps the metadata of an imported operation", async () => {
     const [imported] = FromOpenAPI(
       {
         openapi: "3.1.0",

@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
-import type { SettledSource } from "../../src/config/model.ts"
+import type { ResolvedSource } from "../../src/config/model.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import type { Hub, HubOptions, SourceStatus } from "../../src/hub/model.ts"
 import { silentLogger } from "../../src/internal/logger.ts"
@@ -17,7 +17,7 @@ export { configOf, EVERYTHING, sourceOf } from "./plain.ts"
 export const FLAKY: string = join(import.meta.dirname, "flaky-server.mjs")
 
 /** A hub that is closed with its test. */
-export function hubOf(sources: readonly SettledSource[], options: HubOptions = {}): Hub {
+export function hubOf(sources: readonly ResolvedSource[], options: HubOptions = {}): Hub {
   const hub = createHub(configOf(sources), { logger: silentLogger, ...options })
   onTestFinished(() => hub.close())
   return hub

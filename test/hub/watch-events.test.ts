@@ -50,7 +50,7 @@ function of(path: string): Fake | undefined {
   return system.opened.findLast((one) => one.path === path)?.fake as Fake | undefined
 }
 
-test("follows folders, leaves out links to them, and lets go of those that are gone", async () => {
+test("watchFiles watches folders, skips links to them, and stops watching removed ones", async () => {
   const dir = folder({ "a.ts": "1", "note.txt": "1", ".hidden.ts": "1" })
   mkdirSync(join(dir, "in"))
   mkdirSync(join(dir, "node_modules"))
@@ -74,7 +74,7 @@ test("follows folders, leaves out links to them, and lets go of those that are g
   expect(seen.count).toBe(2)
 })
 
-test("a folder whose following fails is followed anew", async () => {
+test("watchFiles watches a folder again after its watcher failed", async () => {
   const dir = folder({ "a.ts": "1" })
   const seen = follow([dir])
   await waitFor(() => expect(seen.count).toBe(1))
@@ -85,7 +85,7 @@ test("a folder whose following fails is followed anew", async () => {
   expect(of(dir)?.isClosed).toBe(false)
 })
 
-test("says once that it cannot follow, and looks now and then", async () => {
+test("watchFiles logs once that it cannot watch, and polls instead", async () => {
   system.fails = true
   const dir = folder({ "a.ts": "1" })
   mkdirSync(join(dir, "in"))
@@ -94,11 +94,11 @@ test("says once that it cannot follow, and looks now and then", async () => {
   const seen = follow([dir], { debug: none, info, warn: none, error: none })
   await waitFor(() => expect(seen.count).toBe(1))
   expect(info.mock.calls.map(([message]) => message)).toEqual([
-    "Files are looked at every two seconds",
+    "Files are polled every two seconds",
   ])
 })
 
-test("closed while it looks, it tells nothing and follows nothing", async () => {
+test("watchFiles that is closed during a check reports and watches nothing", async () => {
   const dir = folder({ "a.ts": "1" })
   const seen = follow([dir])
   seen.close()

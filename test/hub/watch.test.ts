@@ -30,7 +30,7 @@ function settle(milliseconds = 200): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
 
-test("tells of files that are changed, added, moved and removed, also in new folders", async () => {
+test("watchFiles reports files that are changed, added, moved and removed, also in new folders", async () => {
   const dir = folder({ "a.ts": "1" })
   const seen = follow([dir])
   await settle()
@@ -54,7 +54,7 @@ test("tells of files that are changed, added, moved and removed, also in new fol
   expect(seen.count).toBeGreaterThanOrEqual(steps.length)
 })
 
-test("says nothing of what does not count, and nothing once it is closed", async () => {
+test("watchFiles ignores irrelevant files, and reports nothing after close", async () => {
   const dir = folder({ "a.ts": "1" })
   let count = 0
   const watching = watchFiles([dir], () => count++, { debounceMs: 10 })
@@ -72,7 +72,7 @@ test("says nothing of what does not count, and nothing once it is closed", async
   expect(count).toBe(0)
 })
 
-test("many changes at a time are told once or twice", async () => {
+test("watchFiles reports many simultaneous changes once or twice", async () => {
   const dir = folder()
   const seen = follow([dir])
   await settle()
@@ -83,7 +83,7 @@ test("many changes at a time are told once or twice", async () => {
   expect(seen.count).toBeLessThan(4)
 })
 
-test("follows one file that is replaced, and one that is not there yet", async () => {
+test("watchFiles follows a file that is replaced, and one that does not exist yet", async () => {
   const dir = folder({ "api.yaml": "a: 1" })
   const seen = follow([join(dir, "api.yaml"), join(dir, "later/other.json")])
   await settle()
@@ -98,7 +98,7 @@ test("follows one file that is replaced, and one that is not there yet", async (
   expect(seen.count).toBe(2)
 })
 
-test("tells at once of what was written after it was read; a time to come says nothing", async () => {
+test("watchFiles reports changes since a given time at once, and ignores times in the future", async () => {
   const dir = folder({ "a.ts": "1" })
   const since = Date.now() - 60_000
   utimesSync(join(dir, "package.json"), since / 1000, since / 1000)

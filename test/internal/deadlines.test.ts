@@ -189,7 +189,7 @@ describe("Deadlines", () => {
     )
   })
 
-  test("a timer that nobody waits for does not hold the process", async () => {
+  test("a timer without entries does not keep the process alive", async () => {
     const deadlines = new Deadlines(systemClock)
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length

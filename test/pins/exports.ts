@@ -71,7 +71,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "unwrapOrThrow",
     "validateOrThrow",
   ],
-  "./config": ["ConfigError", "configSchema", "defineConfig", "settleConfig"],
+  "./config": ["ConfigError", "configSchema", "defineConfig", "resolveConfig", "settleConfig"],
   "./from-mcp": [
     "MCPClientLoader",
     "closeMCPClient",

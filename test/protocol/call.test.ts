@@ -226,7 +226,7 @@ describe("PendingRequestMap.call", () => {
     const lost = map.call("a.c")
     link.failing = new CallError("PAYLOAD_TOO_LARGE", "too much")
     const large = map.call("a.d")
-    // Nor does an abort that cannot be told.
+    // Nor does an abort that cannot be sent.
     const aborted = rejection(fine)
     fine.abort()
 
@@ -338,7 +338,7 @@ describe("PendingRequestMap.call", () => {
     })
   })
 
-  test("close ends what is pending, tells the peer and closes the transport; later calls fail", async () => {
+  test("close ends pending calls, notifies the peer and closes the transport; later calls fail", async () => {
     const { link, map } = handDriven()
     const call = rejection(map.call("a.b"))
     const stream = rejection(map.subscribe("a.s").next())
@@ -485,7 +485,7 @@ describe("PendingRequestMap.subscribe", () => {
     ["a gap", [1, 3], undefined],
     ["an early end", [1], 3],
     ["a late end", [1, 2], 1],
-  ])("%s is DATA_LOSS, and the peer is told to stop", async (_name, seqs, end) => {
+  ])("%s is DATA_LOSS, and the peer is asked to stop", async (_name, seqs, end) => {
     const { link, map } = handDriven()
     const stream = map.subscribe("a.s")
     const { requestId } = stream
@@ -517,7 +517,7 @@ describe("PendingRequestMap.subscribe", () => {
     expect(seen).toEqual([2, 3])
   })
 
-  test("leaving tells the peer and ends whoever still waits", async () => {
+  test("leaving a stream notifies the peer and ends pending reads", async () => {
     const { link, map } = handDriven()
     const stream = map.subscribe("a.s")
     const waiting = [stream.next(), stream.next()]
@@ -526,7 +526,7 @@ describe("PendingRequestMap.subscribe", () => {
 
     expect(await Promise.all(waiting)).toMatchObject([{ done: true }, { done: true }])
     expect(link.of("call.aborted")).toHaveLength(1)
-    // One that was never begun has nobody to tell.
+    // A stream that never began has no peer to notify.
     await map.subscribe("a.s").return()
     expect(link.sent).toHaveLength(2)
   })

@@ -63,7 +63,7 @@ function setup(names: string[]): {
   readonly streams: Changes[]
   readonly logs: string[]
   readonly peer: { names: string[]; fails: boolean }
-  readonly tell: (state: "lost" | "restored") => void
+  readonly notify: (state: "lost" | "restored") => void
   readonly follow: () => Promise<() => Promise<void>>
   readonly ids: () => string[]
 } {
@@ -91,7 +91,7 @@ function setup(names: string[]): {
     streams,
     logs,
     peer,
-    tell: (state) => {
+    notify: (state) => {
       for (const watcher of endpointOf(map).watchers) watcher(state)
     },
     follow: () => followPeer(map, registry, load, (id) => id),
@@ -139,30 +139,30 @@ test("leaves alone what was here before", async () => {
 })
 
 test("follows again once the peer is back, and says when that fails", async () => {
-  const { streams, logs, peer, tell, follow, ids } = setup(["a"])
+  const { streams, logs, peer, notify, follow, ids } = setup(["a"])
   const stop = await follow()
   streams[0]?.fail(new Error("lost"))
   await turn()
   expect(logs).toContain("A peer is no longer followed")
-  tell("lost")
+  notify("lost")
   expect(streams).toHaveLength(1)
   peer.names = ["b"]
-  tell("restored")
+  notify("restored")
   await turn()
   expect(ids()).toEqual(["b"])
   peer.fails = true
-  tell("restored")
+  notify("restored")
   await turn()
-  expect(logs).toContain("The operations of a peer that came back could not be listed")
+  expect(logs).toContain("The operations of a peer could not be listed after a reconnect")
   expect(ids()).toEqual(["b"])
   await stop()
   expect(ids()).toEqual([])
-  tell("restored")
+  notify("restored")
   expect(streams).toHaveLength(3)
 })
 
 test("stopped while it lists, it registers nothing more", async () => {
-  const { streams, peer, tell, follow, ids } = setup(["a"])
+  const { streams, peer, notify, follow, ids } = setup(["a"])
   const stop = await follow()
   peer.names = ["a", "b"]
   streams[0]?.push({ type: "added", id: "peer.b" })
@@ -171,16 +171,16 @@ test("stopped while it lists, it registers nothing more", async () => {
   expect(ids()).toEqual([])
   const again = await follow()
   peer.names = ["c"]
-  tell("restored")
+  notify("restored")
   await again()
   await turn()
   expect(ids()).toEqual([])
 })
 
 test("rejects when the first list fails, and leaves nothing behind", async () => {
-  const { peer, tell, streams, follow, ids } = setup(["a"])
+  const { peer, notify, streams, follow, ids } = setup(["a"])
   peer.fails = true
   await expect(follow()).rejects.toThrow("no list")
-  tell("restored")
+  notify("restored")
   expect([ids(), streams.length]).toEqual([[], 1])
 })

@@ -125,17 +125,17 @@ describe("fromCall", () => {
     { first: "the registry", ahead: 50 },
     { first: "the link", ahead: -50 },
   ])(
-    "whether it may have run is told alike when $first sees first that it is over",
+    "mayHaveExecuted is reported alike when $first sees first that a call is over",
     async ({ ahead }) => {
       const handler = (): Promise<never> => new Promise(() => undefined)
       const hang = operation("demo.hang", { type: "mutation", handler })
       const { near } = served([hang])
-      let fate = { mayHaveExecuted: false, retryable: true }
+      let status = { mayHaveExecuted: false, retryable: true }
       const link: Transport = {
         open: (receiver) => near.open(receiver),
         send: (event) => near.send(event),
         close: () => near.close(),
-        fateOf: () => fate,
+        deliveryStatus: () => status,
       }
       const clock: Clock = {
         now: () => Date.now() + ahead,
@@ -151,14 +151,14 @@ describe("fromCall", () => {
         mayHaveExecuted: false,
         retryable: true,
       })
-      fate = { mayHaveExecuted: true, retryable: false }
+      status = { mayHaveExecuted: true, retryable: false }
       expect(await run()).toMatchObject({
         code: "TIMEOUT",
         mayHaveExecuted: true,
         retryable: false,
       })
 
-      fate = { mayHaveExecuted: false, retryable: true }
+      status = { mayHaveExecuted: false, retryable: true }
       const leaving = new AbortController()
       const left = rejection(local.execute("demo.hang", {}, { signal: leaving.signal }))
       leaving.abort()
@@ -250,7 +250,7 @@ describe("fromCall", () => {
     ["services.schema", { operations: [{ id: "a.b" }] }, { specs: ["x"], rest: [] }],
     ["services.schema", { operations: [{ id: "a.b" }] }, { specs: [], rest: ["a.b"] }],
   ])(
-    "a peer whose %s answers nonsense is told of, not asked for ever",
+    "a peer whose %s answers nonsense is reported, not asked for ever",
     async (id, list, schema) => {
       const [near, far] = createMemoryTransports()
       answer(far, { "services.list": list, "services.schema": schema })
@@ -300,7 +300,7 @@ describe("fromCall", () => {
     ).toMatchObject({ code: "ABORTED" })
   })
 
-  test("a burst of changes that nobody reads is told as one", async () => {
+  test("a burst of changes that nobody reads is reported as one", async () => {
     const { near, registry: remote } = served([])
     const map = new PendingRequestMap(near, { window: 1, logger: silentLogger })
     const changes = map.subscribe("services.changes")

@@ -22,7 +22,7 @@ class Link implements Transport {
   readonly sent: CallEvent[] = []
   receiver: TransportReceiver | undefined
   served: ServedOperations | undefined
-  fate: CallFate | undefined
+  status: CallFate | undefined
   leaves = 0
 
   open(receiver: TransportReceiver): void {
@@ -41,8 +41,8 @@ class Link implements Transport {
     this.leaves++
   }
 
-  fateOf(): CallFate | undefined {
-    return this.fate
+  deliveryStatus(): CallFate | undefined {
+    return this.status
   }
 
   async close(): Promise<void> {}
@@ -77,7 +77,7 @@ describe("who sent an event, on a link to many", () => {
     ])
   })
 
-  test("is what resolveIdentity is told", async () => {
+  test("is passed to resolveIdentity", async () => {
     const link = new Link()
     await using _server = serveCalls({
       registry: createRegistry([who]),
@@ -90,7 +90,7 @@ describe("who sent an event, on a link to many", () => {
   })
 })
 
-describe("what is served, for a link that has to tell others", () => {
+describe("the served operations, for a link that announces them", () => {
   test("is what a peer may ask for, and which of it may run twice", async () => {
     const link = new Link()
     const registry = createRegistry([
@@ -141,30 +141,44 @@ describe("what is served, for a link that has to tell others", () => {
   })
 })
 
-describe("what became of a call that was given up", () => {
-  const fates: CallFate[] = [
+describe("the delivery status of a call that was given up", () => {
+  const statuses: CallFate[] = [
     { mayHaveExecuted: false, retryable: true },
     { mayHaveExecuted: true, retryable: false },
   ]
 
-  test.each(fates)("is what the link knows: %o", async (fate) => {
+  test.each(statuses)("is what the link knows: %o", async (status) => {
     const link = new Link()
-    link.fate = fate
+    link.status = status
     await using map = new PendingRequestMap(link, { logger: silentLogger })
     expect(await failure(map.call("demo.greet", {}, { timeout: 1 }))).toMatchObject({
       code: "TIMEOUT",
-      ...fate,
+      ...status,
     })
     const call = map.call("demo.greet", {})
     call.abort()
     expect(await failure(call)).toMatchObject({
       code: "ABORTED",
-      mayHaveExecuted: fate.mayHaveExecuted,
+      mayHaveExecuted: status.mayHaveExecuted,
       retryable: false,
     })
   })
 
-  test("is open where the link cannot know", async () => {
+  test.each(statuses)("is what fateOf of an older link returns: %o", async (status) => {
+    const link: Transport = {
+      open: () => undefined,
+      send: () => undefined,
+      close: () => Promise.resolve(),
+      fateOf: () => status,
+    }
+    await using map = new PendingRequestMap(link, { logger: silentLogger })
+    expect(await failure(map.call("demo.greet", {}, { timeout: 1 }))).toMatchObject({
+      code: "TIMEOUT",
+      ...status,
+    })
+  })
+
+  test("is unknown where the link cannot know it", async () => {
     await using map = new PendingRequestMap(new Link(), { logger: silentLogger })
     expect(await failure(map.call("demo.greet", {}, { timeout: 1 }))).toMatchObject({
       code: "TIMEOUT",

@@ -54,7 +54,7 @@ describe("PendingTable", () => {
     expect(table.get(mine.requestId)).toBe(mine)
   })
 
-  test("an id tells its number, and is minted once", () => {
+  test("an id contains its number, and is generated once", () => {
     const ids = Array.from({ length: 100 }, () => mintRequestId())
 
     expect(new Set(ids).size).toBe(100)

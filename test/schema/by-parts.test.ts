@@ -8,7 +8,7 @@ import type { JsonSchema } from "../../src/schema/json.ts"
 const COUNT = 30
 
 /**
- * A schema of thirty definitions, as code hands it over that has admitted it already; `read` is told of each
+ * A schema of thirty definitions, as code that has admitted it already passes it; `read` is called with each
  * definition that is asked for.
  */
 function large(
@@ -75,7 +75,7 @@ describe("a closed schema with many definitions", () => {
     expect(compiled.errors(value).length > 0).toBe(!fits)
   })
 
-  test("finds where a fault is, also behind references", () => {
+  test("names the place of an error, also behind references", () => {
     const [issue] = compileSchema(tree).errors({ name: "a", children: [{ name: 1 }] })
 
     expect(issue?.path).toBe("/children/0/name")
@@ -119,7 +119,7 @@ describe("a closed schema with many definitions", () => {
     expect(compileSchema(schema).check({ b: 1 })).toBe(false)
   })
 
-  test("tells names apart that objects inherit", () => {
+  test("distinguishes own keys from inherited ones", () => {
     const schema = large(
       {
         type: "object",
@@ -162,7 +162,7 @@ describe("a closed schema with many definitions", () => {
     expect(read).not.toContain("filler0")
   })
 
-  test("says the same as the schema compiled at once", () => {
+  test("agrees with the schema compiled at once", () => {
     const names = ["a", "b", "c"]
     const reference = fc.constantFrom(...names).map((name) => ({ $ref: `#/$defs/${name}` }))
     const leaf = fc.constantFrom<JsonSchema>(

@@ -13,7 +13,7 @@ const agree = (validator: SchemaValidator, value: unknown): boolean => {
   return answer
 }
 
-describe("check", () => {
+describe("SchemaValidator.check", () => {
   test("formats are annotations unless asked for", () => {
     const schema = { type: "string", format: "email" }
     expect(agree(compile(schema), "no")).toBe(true)
@@ -45,7 +45,7 @@ describe("check", () => {
   })
 })
 
-describe("values that resist", () => {
+describe("values that throw when they are read", () => {
   const tree = compile({ properties: { next: { $ref: "#" }, list: { items: { $ref: "#" } } } })
 
   test("deep and cyclic data", () => {

@@ -41,23 +41,23 @@ describe("FromSchema", () => {
     expect(FromSchema(schema)).toBe(schema)
   })
 
-  test("tells each diagnostic once, to whom it is asked to", () => {
-    const told: string[] = []
+  test("reports each diagnostic once to onDiagnostic", () => {
+    const codes: string[] = []
     const schema = FromSchema(
       { $ref: "#/nowhere", minimum: "x" },
-      { onDiagnostic: ({ code }) => told.push(code) },
+      { onDiagnostic: ({ code }) => codes.push(code) },
     )
-    expect(told).toEqual(["malformed-keyword", "unresolved-ref"])
-    FromSchema(schema, { onDiagnostic: ({ code }) => told.push(code) })
-    expect(told).toHaveLength(2)
-    expect(schemaDiagnostics(schema).map(({ code }) => code)).toEqual(told)
+    expect(codes).toEqual(["malformed-keyword", "unresolved-ref"])
+    FromSchema(schema, { onDiagnostic: ({ code }) => codes.push(code) })
+    expect(codes).toHaveLength(2)
+    expect(schemaDiagnostics(schema).map(({ code }) => code)).toEqual(codes)
   })
 
   test("warns on the console in a plain sentence otherwise", () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined)
     FromSchema({ properties: { a: { $ref: "#/nowhere" } } })
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      'Schema at /properties/a/$ref: Reference "#/nowhere" leads nowhere in this schema and is ignored. Add what it names, under $defs for example.',
+      'Schema at /properties/a/$ref: Reference "#/nowhere" does not exist in this schema and is ignored. Add its target, under $defs for example.',
     )
     FromSchema(
       new Proxy(
@@ -77,7 +77,7 @@ describe("FromSchema", () => {
     expect(() => FromSchema({ type: "strnig" })).not.toThrow()
   })
 
-  test("throws for what is no schema", () => {
+  test("throws for values that are not schemas", () => {
     expect(() => FromSchema("string")).toThrow(TypeError)
     expect(() => FromSchema(() => 1)).toThrow("got a function")
     const trap = new Proxy(
@@ -121,12 +121,12 @@ describe("schemas of other libraries", () => {
   })
 })
 
-test("schemaDiagnostics has nothing to say about other values", () => {
+test("schemaDiagnostics is empty for other values", () => {
   expect(schemaDiagnostics({})).toEqual([])
   expect(schemaDiagnostics(undefined)).toEqual([])
 })
 
-describe("TypeBox's own functions on what FromSchema gives", () => {
+describe("TypeBox's own functions on results of FromSchema", () => {
   const schema = FromSchema({
     type: "object",
     properties: {

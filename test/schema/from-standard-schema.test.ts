@@ -160,7 +160,7 @@ describe("what cannot be converted", () => {
     expect(convert).toThrow("FromSchema()")
   })
 
-  test("a vendor without a JSON Schema form is told what to do", () => {
+  test("a vendor without a JSON Schema form gives an error with advice", () => {
     const plain = standard({ jsonSchema: undefined })
 
     expect(() => fromStandardSchema(plain)).toThrow(
@@ -300,7 +300,7 @@ describe("standardProps and jsonSchemaOf", () => {
     expect(compileSchema(v.number()).check("1")).toBe(false)
   })
 
-  test("our own schemas come back as the same object", () => {
+  test("our own schemas are returned as the same object", () => {
     const compiled = compileSchema(Type.String())
 
     expect(fromStandardSchema(compiled)).toBe(compiled.schema)

@@ -9,10 +9,10 @@ const errors = (source: unknown, value: unknown, max?: number): SchemaIssue[] =>
 }
 
 /** "path message", as it is read. */
-const told = (source: unknown, value: unknown): string[] =>
+const messagesFor = (source: unknown, value: unknown): string[] =>
   errors(source, value).map(({ path, message }) => `${path} ${message}`.trim())
 
-describe("what is said about", () => {
+describe("the message about", () => {
   test.each([
     ["type", { type: "string" }, 1, "must be string, got number"],
     ["several types", { type: ["string", "null"] }, [], "must be string or null, got array"],
@@ -125,7 +125,7 @@ describe("what is said about", () => {
     ],
     ["$ref", { $ref: "#/$defs/a", $defs: { a: { type: "null" } } }, 1, "must be null, got number"],
   ])("%s", (_, schema, value, message) => {
-    expect(told(schema, value)).toEqual([message])
+    expect(messagesFor(schema, value)).toEqual([message])
   })
 
   test("many things at once, each with its path", () => {
@@ -134,7 +134,7 @@ describe("what is said about", () => {
       required: ["title", "done"],
       properties: { title: { type: "string" }, tags: { items: { type: "string" } } },
     }
-    expect(told(schema, { tags: [1, "a", null] })).toEqual([
+    expect(messagesFor(schema, { tags: [1, "a", null] })).toEqual([
       "/title is required",
       "/done is required",
       "/tags/0 must be string, got number",
@@ -142,7 +142,7 @@ describe("what is said about", () => {
     ])
   })
 
-  test("at most so many", () => {
+  test("more issues than the limit", () => {
     const schema = { items: { type: "string" } }
     const value = Array.from({ length: 500 }, () => 1)
     expect(errors(schema, [...value, ...value, ...value])).toHaveLength(1000)
@@ -151,18 +151,18 @@ describe("what is said about", () => {
     expect(errors(schema, value, 1000)).toHaveLength(500)
   })
 
-  test("long lists of values are cut", () => {
-    const [message] = told({ enum: Array.from({ length: 300 }, (_, i) => i) }, "x")
+  test("a long list of values is cut", () => {
+    const [message] = messagesFor({ enum: Array.from({ length: 300 }, (_, i) => i) }, "x")
     expect(message).toMatch(/^must be one of 0, 1, .*, 9, … \(300 in all\)$/)
   })
 
-  test("the keyword is named", () => {
+  test("a value has the keyword in its issue", () => {
     expect(errors({ required: ["a"] }, {})[0]?.keyword).toBe("required")
     expect(errors({ contains: true, maxContains: 0 }, [1])[0]?.keyword).toBe("maxContains")
   })
 })
 
-describe("unions", () => {
+describe("issues of unions", () => {
   const shapes = {
     oneOf: [
       {
@@ -176,70 +176,72 @@ describe("unions", () => {
     ],
   }
 
-  test("are told by the branch that a constant property selects", () => {
-    expect(told(shapes, { kind: "box", side: "x" })).toEqual(["/side must be number, got string"])
-    expect(told(shapes, { kind: "circle" })).toEqual(["/radius is required"])
+  test("are those of the branch that a constant property selects", () => {
+    expect(messagesFor(shapes, { kind: "box", side: "x" })).toEqual([
+      "/side must be number, got string",
+    ])
+    expect(messagesFor(shapes, { kind: "circle" })).toEqual(["/radius is required"])
   })
 
   test("whose discriminator has none of the values", () => {
-    expect(told(shapes, { kind: "star" })).toEqual([
+    expect(messagesFor(shapes, { kind: "star" })).toEqual([
       '/kind must be one of "circle", "square", "box"',
     ])
   })
 
-  test("are told by the branch of the same type", () => {
+  test("are those of the branch of the same type", () => {
     const schema = { anyOf: [{ type: "null" }, { type: "object", required: ["a"] }] }
-    expect(told(schema, {})).toEqual(["/a is required"])
-    expect(told(schema, 1)).toEqual(["must be null or object, got number"])
+    expect(messagesFor(schema, {})).toEqual(["/a is required"])
+    expect(messagesFor(schema, 1)).toEqual(["must be null or object, got number"])
   })
 
-  test("of constants are told together", () => {
-    expect(told({ anyOf: [{ const: "a" }, { enum: ["b", "c"] }] }, "x")).toEqual([
+  test("of constants are joined", () => {
+    expect(messagesFor({ anyOf: [{ const: "a" }, { enum: ["b", "c"] }] }, "x")).toEqual([
       'must be one of "a", "b", "c"',
     ])
   })
 
   test("of different things, none close", () => {
-    expect(told({ anyOf: [{ const: "a" }, { type: "null" }] }, 1)).toEqual([
+    expect(messagesFor({ anyOf: [{ const: "a" }, { type: "null" }] }, 1)).toEqual([
       'must match one of the 2 alternatives (must be "a", or must be null, got number)',
     ])
-    expect(told({ anyOf: [{ required: ["a"] }, { required: ["b"] }] }, {})).toEqual([
+    expect(messagesFor({ anyOf: [{ required: ["a"] }, { required: ["b"] }] }, {})).toEqual([
       "must match one of the 2 alternatives (/a is required, or /b is required)",
     ])
     const many = { anyOf: ["a", "b", "c", "d"].map((key) => ({ required: [key] })) }
-    expect(told(many, {})[0]).toMatch(/4 alternatives .*, …\)$/)
+    expect(messagesFor(many, {})[0]).toMatch(/4 alternatives .*, …\)$/)
   })
 
-  test("are told by the branch with the fewest or deepest issues", () => {
-    expect(told({ anyOf: [{ required: ["a", "b"] }, { required: ["c"] }] }, {})).toEqual([
+  test("are those of the branch with the fewest or deepest issues", () => {
+    expect(messagesFor({ anyOf: [{ required: ["a", "b"] }, { required: ["c"] }] }, {})).toEqual([
       "/c is required",
     ])
     const nested = {
       anyOf: [{ required: ["a"] }, { properties: { x: { properties: { y: { type: "null" } } } } }],
     }
-    expect(told(nested, { x: { y: 1 } })).toEqual(["/x/y must be null, got number"])
+    expect(messagesFor(nested, { x: { y: 1 } })).toEqual(["/x/y must be null, got number"])
   })
 
-  test("whose branches are told apart by different properties", () => {
+  test("whose branches are distinguished by different properties", () => {
     const schema = {
       anyOf: [
         { properties: { a: { const: 1 } }, required: ["z"] },
         { properties: { b: { const: 1 } } },
       ],
     }
-    expect(told(schema, { a: 2, b: 2 })).toEqual(["/b must be 1"])
+    expect(messagesFor(schema, { a: 2, b: 2 })).toEqual(["/b must be 1"])
   })
 
   test("inside unions", () => {
     const schema = { anyOf: [{ type: "null" }, { items: shapes, type: "array" }] }
-    expect(told(schema, [{ kind: "circle", radius: "r" }])).toEqual([
+    expect(messagesFor(schema, [{ kind: "circle", radius: "r" }])).toEqual([
       "/0/radius must be number, got string",
     ])
   })
 
   test("that match more than one of oneOf", () => {
-    expect(told({ oneOf: [{ minLength: 1 }, { maxLength: 9 }, { const: "x" }] }, "ab")).toEqual([
-      "must match exactly one alternative, but matches 2 (numbers 1, 2)",
-    ])
+    expect(
+      messagesFor({ oneOf: [{ minLength: 1 }, { maxLength: 9 }, { const: "x" }] }, "ab"),
+    ).toEqual(["must match exactly one alternative, but matches 2 (numbers 1, 2)"])
   })
 })

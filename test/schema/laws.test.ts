@@ -100,7 +100,7 @@ const value = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
-describe("for any schema", () => {
+describe("admitSchema, for any schema", () => {
   test("admitting changes nothing in the source, and what comes out admits as itself", () => {
     fc.assert(
       fc.property(schema, dialect, (source, chosen) => {
@@ -135,7 +135,7 @@ describe("for any schema", () => {
   })
 })
 
-describe("for any sloppy pattern", () => {
+describe("parseRegex, for any sloppy pattern", () => {
   const piece = fc.constantFrom(
     ...[String.raw`\_`, String.raw`\-`, "{", "}", "]", String.raw`[\w-.]`, String.raw`[a-\d]`],
     ...["a", "b?", "c*", "(d|e)", String.raw`\d`, ".", "[^x-z]", String.raw`\x41`, "a{1,2}", "x{"],

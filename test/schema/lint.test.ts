@@ -41,7 +41,7 @@ describe("malformed keywords", () => {
     expect(diagnostics[0]?.message).toMatch(", got ")
   })
 
-  test("says what was found and what is expected", () => {
+  test("names the value and the expected one", () => {
     const { diagnostics } = admitSchema({ properties: { age: { minimum: "3" } } })
     expect(diagnostics).toEqual([
       {
@@ -74,7 +74,7 @@ describe("malformed keywords", () => {
     ])
   })
 
-  test("annotations and unknown keywords are nobody's business", () => {
+  test("annotations and unknown keywords are not checked", () => {
     const source = {
       title: 5,
       default: Symbol.iterator.description,

@@ -166,7 +166,7 @@ describe("data that is copied", () => {
   })
 })
 
-describe("the report", () => {
+describe("the report of a normaliser", () => {
   test("names a hundred changes and makes them all", () => {
     const value = Array.from({ length: 150 }, () => ({ z: 1 }))
     const { value: result, changes } = normalizerOf({ items: A }).normalize(value)
@@ -182,7 +182,7 @@ describe("the report", () => {
   })
 })
 
-describe("the probe", () => {
+describe("the probe of a normaliser", () => {
   afterEach(() => {
     vi.unstubAllGlobals()
   })
@@ -371,7 +371,7 @@ describe("the probe", () => {
       [{}],
     ],
     [
-      "arrays told apart by checks",
+      "arrays distinguished by checks",
       {
         oneOf: [
           { type: "array", items: A },

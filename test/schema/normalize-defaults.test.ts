@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { changesOf, normalize, normalizerOf } from "./normalize-support.ts"
 
-describe("defaults", () => {
+describe("filling in defaults", () => {
   test.each([
     ["an absent property", { properties: { a: { default: 1 } } }, {}, { a: 1 }],
     ["an undefined property", { properties: { a: { default: 1 } } }, { a: undefined }, { a: 1 }],
@@ -177,7 +177,7 @@ describe("defaults", () => {
     expect(Object.isFrozen(two.a.list[0])).toBe(false)
   })
 
-  test("two defaults that hold each other end, and the result is stable", () => {
+  test("two defaults that contain each other end, and the result is stable", () => {
     const schema = {
       properties: { b: { $ref: "#/$defs/b", default: {} } },
       $defs: {
@@ -191,7 +191,7 @@ describe("defaults", () => {
     expect(normalizer.isClean(value)).toBe(true)
   })
 
-  test("that bring about each other level by level are not begun", () => {
+  test("that cause each other level by level are not filled in", () => {
     const schema = {
       properties: { b: { $ref: "#" } },
       default: {},
@@ -227,7 +227,7 @@ describe("defaults", () => {
   })
 })
 
-describe("conversion", () => {
+describe("conversion of values", () => {
   const number = { type: "number" }
   const integer = { type: "integer" }
   const string = { type: "string" }

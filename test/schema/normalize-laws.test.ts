@@ -37,7 +37,7 @@ function brokenLaws(
   return Object.keys(laws).filter((law) => laws[law] === false)
 }
 
-describe("over random schemas and values", () => {
+describe("normalising random schemas and values", () => {
   test("the laws hold", { timeout: 120_000 }, () => {
     let valid = 0
     let changed = 0
@@ -130,7 +130,7 @@ function mutate(value: unknown, steps: readonly number[]): unknown {
   return copy
 }
 
-describe("over mutations of a real value", () => {
+describe("normalising mutations of a real value", () => {
   test("the laws hold", () => {
     const check = checkOf(ORDER, ORDER)
     const normalizers = MODES.map((mode) => normalizerOf(ORDER, mode))
@@ -158,7 +158,7 @@ interface SuiteCase {
   }[]
 }
 
-describe("over the JSON Schema Test Suite", () => {
+describe("normalising the JSON Schema Test Suite", () => {
   const folder = fileURLToPath(
     new URL("../../../shared/corpus/json-schema-test-suite/tests/draft2020-12/", import.meta.url),
   )

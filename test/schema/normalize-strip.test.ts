@@ -4,7 +4,7 @@ import { changesOf, normalize, normalizerOf } from "./normalize-support.ts"
 const A = { properties: { a: {} } }
 const X = { a: 1, b: 2 }
 
-describe("stripping", () => {
+describe("stripping of undeclared properties", () => {
   test.each([
     ["a key that nothing mentions", A, { a: 1 }],
     [
@@ -107,7 +107,7 @@ describe("stripping", () => {
       { ...A, dependentSchemas: { a: { properties: { b: {} } } } },
     ],
     ["keys beside `not`", { ...A, not: { required: ["c"] } }],
-    ["keys beside a reference that leads nowhere", { ...A, $ref: "#/$defs/gone" }],
+    ["keys beside an unresolvable reference", { ...A, $ref: "#/$defs/gone" }],
     ["keys beside an unknown anchor", { ...A, $ref: "#gone" }],
     ["keys beside a foreign document", { ...A, $ref: "https://example.com/x" }],
     ["keys beside a broken pointer", { ...A, $ref: "#/%" }],
@@ -262,20 +262,20 @@ describe("stripping", () => {
     expect(normalizer.isClean(value)).toBe(false)
   })
 
-  test("leaves unknown properties where it is told to", () => {
+  test("keeps unknown properties if strip is off", () => {
     const value = { a: 1, b: 2 }
     expect(normalize({ ...A, additionalProperties: false }, value, { strip: false })).toBe(value)
   })
 })
 
-describe("unions", () => {
+describe("stripping in unions", () => {
   const cat = { type: "object", properties: { kind: { const: "cat" }, a: { type: "number" } } }
   const dog = {
     type: "object",
     properties: { kind: { enum: ["dog", "wolf", null] }, b: { default: 1 } },
   }
 
-  test.each(["anyOf", "oneOf"])("%s: a constant tells the branch, valid or not", (keyword) => {
+  test.each(["anyOf", "oneOf"])("%s: a constant selects the branch, valid or not", (keyword) => {
     const schema = { [keyword]: [cat, dog, { type: "string" }, { type: "array", items: A }] }
     expect(normalize(schema, { kind: "cat", a: "1", z: 1 })).toEqual({ kind: "cat", a: 1 })
     expect(normalize(schema, { kind: "wolf", z: 1 })).toEqual({ kind: "wolf", b: 1 })
@@ -360,7 +360,7 @@ describe("unions", () => {
     expect(normalize(schema, value)).toBe(value)
   })
 
-  test("tells arrays apart by checks", () => {
+  test("distinguishes arrays by checks", () => {
     const schema = {
       anyOf: [
         { type: "array", items: { properties: { a: { type: "number" } }, required: ["a"] } },

@@ -7,7 +7,7 @@ import type { NormalizerOptions } from "../../src/schema/normalize/model.ts"
 
 export type Changes = Partial<Omit<NormalizerOptions, "check">>
 
-/** A normaliser that does everything, unless told otherwise. */
+/** A normaliser with all changes enabled by default. */
 export function normalizerOf(schema: JsonSchema, options: Changes = {}): Normalizer {
   deepFreeze(schema)
   return compileNormalizer(schema, {

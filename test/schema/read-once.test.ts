@@ -140,7 +140,7 @@ describe("readOnce", () => {
     for (const value of Object.values(copy)) expect(value).toBe(inner)
   })
 
-  test("what is no data stays the same, even where a schema looks for properties", () => {
+  test("values that are not data stay the same, even where a schema reads properties", () => {
     class Private {
       readonly #hidden = 1
       get(): number {
@@ -206,7 +206,7 @@ describe("readOnce", () => {
     }
   })
 
-  test("arrays are read by index, whatever their class and their iterator say", () => {
+  test("arrays are read by index, whatever their class and iterator", () => {
     class Odd extends Array<unknown> {
       static override get [Symbol.species](): ArrayConstructor {
         throw new Error("species")

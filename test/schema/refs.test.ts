@@ -105,7 +105,7 @@ describe("references inside a schema", () => {
   })
 })
 
-describe("references that lead nowhere", () => {
+describe("unresolvable references", () => {
   test.each([
     "#/$defs/missing",
     "#/$defs/a/type",
@@ -158,7 +158,7 @@ describe("references without progress", () => {
     expect(codes({ properties: { child: { $ref: "#" } }, items: { $ref: "#" } })).toEqual([])
   })
 
-  test("the same target twice is no loop", () => {
+  test("two references to the same target are not a loop", () => {
     expect(
       codes({ allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }], $defs: { a: {} } }),
     ).toEqual([])
@@ -180,7 +180,7 @@ describe("references without progress", () => {
   })
 })
 
-describe("documents", () => {
+describe("references to other documents", () => {
   const documents = {
     "https://example.com/person.json": {
       type: "object",
@@ -198,7 +198,7 @@ describe("documents", () => {
     "https://example.com/text.json": "not a schema",
   }
 
-  test("are embedded with all they refer to, each in its own dialect", () => {
+  test("embed the documents with all they refer to, each in its own dialect", () => {
     const source = { $ref: "https://example.com/person.json" }
     const { schema, diagnostics } = admitSchema(source, { documents })
     expect(diagnostics).toEqual([])
@@ -212,7 +212,7 @@ describe("documents", () => {
     expect(admitSchema(structuredClone(schema)).schema).toEqual(schema)
   })
 
-  test("go by the URI they declare", () => {
+  test("use the URI that the document declares", () => {
     const { schema } = admitSchema(
       {
         properties: {
@@ -233,7 +233,7 @@ describe("documents", () => {
     expect(accepts(reverse, 1, { documents })).toBe(false)
   })
 
-  test("a document that the schema already carries is not taken in again", () => {
+  test("a document that the schema already contains is not embedded again", () => {
     const { schema } = admitSchema(
       {
         $ref: "https://example.com/moved.json",
@@ -264,7 +264,7 @@ describe("documents", () => {
     ])
   })
 
-  test("their own faults are reported with their URI", () => {
+  test("their own problems are reported with their URI", () => {
     expect(codes({ $ref: "https://example.com/broken.json" }, { documents })).toEqual([
       "malformed-keyword https://example.com/broken.json#/minimum",
     ])

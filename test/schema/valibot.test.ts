@@ -119,7 +119,7 @@ describe("valibotJsonSchema", () => {
     expect(check({ kind: "square", radius: 1 })).toBe(false)
   })
 
-  test("keys with a default are optional on the way in and certain on the way out", () => {
+  test("keys with a default are optional in inputs and required in outputs", () => {
     const schema = v.object({
       plain: v.string(),
       optional: v.optional(v.string()),
@@ -181,7 +181,7 @@ describe("valibotJsonSchema", () => {
     expect(() => input(endless())).toThrow("nested deeper than 200 levels")
   })
 
-  test("a lazy schema that needs an input is an error that says so", () => {
+  test("a lazy schema that needs an input gives an error that says so", () => {
     const picky = v.lazy((value) =>
       (value as { kind: string }).kind === "a" ? v.string() : v.any(),
     )
@@ -190,7 +190,7 @@ describe("valibotJsonSchema", () => {
   })
 })
 
-describe("pipes", () => {
+describe("Valibot pipes", () => {
   test.each([
     ["minLength", v.pipe(v.string(), v.minLength(1)), { type: "string", minLength: 1 }],
     ["maxLength", v.pipe(v.string(), v.maxLength(2)), { type: "string", maxLength: 2 }],
@@ -369,7 +369,7 @@ describe("pipes", () => {
   })
 })
 
-describe("what JSON Schema cannot say", () => {
+describe("Valibot types without a JSON Schema form", () => {
   test.each([
     ["date", v.date()],
     ["bigint", v.bigint()],

@@ -38,7 +38,7 @@ describe("checkDocument", () => {
 
   const page = (...lines: string[]): string => lines.join("\n")
   const faults = (text: string, path = "README.md"): string[] =>
-    checkDocument(root, path, text).faults.map(({ line, message }) => `${line}: ${message}`)
+    checkDocument(root, path, text).issues.map(({ line, message }) => `${line}: ${message}`)
 
   test("accepts blocks that equal their file, region or output", () => {
     const text = page(
@@ -64,13 +64,13 @@ describe("checkDocument", () => {
       "```",
     )
 
-    expect(checkDocument(root, "README.md", text)).toEqual({ faults: [], updated: text })
+    expect(checkDocument(root, "README.md", text)).toEqual({ issues: [], updated: text })
   })
 
   test("shows a whole file without its region marks", () => {
     const text = page("```ts file=examples/x.ts", "old", "```", "after")
 
-    const { faults: found, updated } = checkDocument(root, "README.md", text)
+    const { issues: found, updated } = checkDocument(root, "README.md", text)
 
     expect(found).toEqual([{ line: 1, message: "differs from examples/x.ts" }])
     expect(updated).toBe(
@@ -87,7 +87,7 @@ describe("checkDocument", () => {
         "after",
       ),
     )
-    expect(checkDocument(root, "README.md", updated).faults).toEqual([])
+    expect(checkDocument(root, "README.md", updated).issues).toEqual([])
   })
 
   test("names a file, a region or a closing fence that is missing, and keeps the text", () => {

@@ -14,7 +14,7 @@ function idsOf(index: SearchIndex, query: string, limit = Infinity): string[] {
 }
 
 describe("SearchIndex on input it did not expect", () => {
-  test.each([undefined, null, 7, {}, ["a"]])("says that %j is no query", (query) => {
+  test.each([undefined, null, 7, {}, ["a"]])("rejects %j as a query", (query) => {
     const index = indexOf("task.create")
 
     expect(() => index.search(query as string)).toThrow(TypeError)
@@ -119,7 +119,7 @@ describe("SearchIndex.search", () => {
     expect(index.search("", { accept: (id) => id > "b" })).toHaveLength(2)
   })
 
-  test("gives twenty answers unless told", () => {
+  test("returns twenty results by default", () => {
     const index = indexOf(...Array.from({ length: 30 }, (_, i) => `task.t${i}`))
 
     expect(index.search("task")).toHaveLength(20)
@@ -240,7 +240,7 @@ describe("SearchIndex.search", () => {
     expect(idsOf(index, "customer")).toEqual(["d.customer"])
   })
 
-  test("takes whoever asks for the authenticated user", () => {
+  test("reads the word my as the authenticated user", () => {
     const index = indexOf(
       { id: "a.list", title: "List repositories", description: "" },
       { id: "b.list", title: "List repositories for the authenticated user", description: "" },

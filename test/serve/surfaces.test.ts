@@ -146,7 +146,7 @@ describe.each(cases)("%s, %s", (server, surface) => {
     expect(await ask({ authorization: `Bearer ${await sign(-60)}` })).toBe(401)
   })
 
-  test("refuses what pages of other origins cause, whoever their visitor is", async () => {
+  test("refuses requests caused by pages of other origins, also with credentials", async () => {
     for (const site of ["cross-site", "same-site"]) {
       for (const mode of ["navigate", "no-cors", "cors"]) {
         const caused = { "x-api-key": KEY, "sec-fetch-site": site, "sec-fetch-mode": mode }

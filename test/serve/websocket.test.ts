@@ -196,7 +196,7 @@ describe("serveWebSocket", () => {
     expect((await connections[0]?.callMap.call("demo.echo", "back"))?.data).toBe("back")
   })
 
-  test("onConnection that throws harms nobody", async () => {
+  test("an onConnection that throws does not affect connections", async () => {
     const error = vi.fn()
     const served = await serve({
       logger: { ...silentLogger, error },
@@ -312,7 +312,7 @@ describe("who connects", () => {
     expect((await client(served.url, { token: "abc" }).call("demo.who")).data).toBe("alice")
   })
 
-  test("null lets somebody in as nobody", async () => {
+  test("null admits a caller as anonymous", async () => {
     const served = await serve({ authenticate: () => null })
 
     expect((await client(served.url).call("demo.who")).data).toBe("nobody")
@@ -543,7 +543,7 @@ describe("one client that misbehaves", () => {
 })
 
 describe("closing a server", () => {
-  test("ends connections with 1001, tells callers, and twice is fine", async () => {
+  test("close ends connections with 1001, fails pending calls, and can be called twice", async () => {
     const served = await serve()
     const socket = await raw(served.url)
     const map = client(served.url, { reconnect: false })
@@ -577,7 +577,7 @@ describe("closing a server", () => {
     silent.destroy()
   })
 
-  test("refuses those who are still being looked at", async () => {
+  test("close refuses connections that are still being authenticated", async () => {
     let decide: (identity: null) => void = () => {}
     const { server, url } = await httpServer()
     const served = await serve({

@@ -28,14 +28,14 @@ import {
 import { OpenAPIServiceRegistry } from "../../src/sources/openapi/services.ts"
 import { createRegistry } from "../../src/engine/registry.ts"
 import { buildCallHandler, serveCalls } from "../../src/protocol/index.ts"
-import { settleConfig } from "../../src/config.ts"
+import { resolveConfig, settleConfig } from "../../src/config.ts"
 import { createPublicFetch, PUBLIC_FETCH_OPTIONS } from "../../src/http-client/public-fetch.ts"
 import { FROM_CALL_OPTIONS } from "../../src/protocol/from-call.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import { HUB_OPTIONS } from "../../src/hub/model.ts"
 import { SERVE_HUB_OPTIONS, serveHub } from "../../src/hub/serve-hub.ts"
 import type { OptionsSchema } from "../../src/internal/options.ts"
-import { SETTLE_OPTIONS } from "../../src/config/settle.ts"
+import { RESOLVE_CONFIG_OPTIONS } from "../../src/config/settle.ts"
 import { createMCPClient, MCPClientLoader } from "../../src/from-mcp.ts"
 import { CREATE_CLIENT_OPTIONS } from "../../src/sources/mcp/client/connect.ts"
 import {
@@ -91,7 +91,7 @@ export interface OptionFunction {
 }
 
 const registry = new OperationRegistry()
-const hub = createHub(settleConfig({ sources: {} }, { baseDir: "." }))
+const hub = createHub(resolveConfig({ sources: {} }, { baseDir: "." }))
 
 const port = { postMessage() {}, on() {}, off() {} }
 const document = { openapi: "3.1.0", info: { title: "API", version: "1" }, paths: {} }
@@ -199,7 +199,11 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     caller: "scanDefinitions",
   },
   row("loadConfig", LOAD_CONFIG_OPTIONS, (options) => loadConfig("nowhere.json", options)),
-  row("settleConfig", SETTLE_OPTIONS, (options) => settleConfig({}, options)),
+  row("resolveConfig", RESOLVE_CONFIG_OPTIONS, (options) => resolveConfig({}, options)),
+  {
+    ...row("settleConfig", RESOLVE_CONFIG_OPTIONS, (options) => settleConfig({}, options)),
+    caller: "resolveConfig",
+  },
 ]
 
 /**

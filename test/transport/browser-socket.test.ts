@@ -101,7 +101,7 @@ describe("a transport over a socket of a browser", () => {
     expect(recorder.failed[0]?.error.message).toContain('use "token", which works everywhere')
   })
 
-  test("a connection that fails for a reason the page is not told", async () => {
+  test("a connection that fails for a reason that the page cannot see", async () => {
     const { transport, recorder } = connect("ws://127.0.0.1:1/")
 
     transport.send(request("a"))

@@ -17,7 +17,7 @@ export class BrowserSocket extends EventTarget {
       const content = isBinary ? new ArrayBuffer(0) : String(data)
       this.dispatchEvent(Object.assign(new Event("message"), { data: content }))
     })
-    // Browsers do not tell pages what went wrong.
+    // Browsers do not report to pages what went wrong.
     this.inner.on("error", () => this.dispatchEvent(new Event("error")))
     this.inner.on("close", (code, reason) => {
       this.dispatchEvent(Object.assign(new Event("close"), { code, reason: String(reason) }))

@@ -122,7 +122,7 @@ describe.skipIf(!(await provideRedis()))("Redis", () => {
     }
     const { call, runs } = await system(() => make())
     await untilBack(call)
-    // No node can tell that nobody listens; the caller finds out all the same.
+    // No node knows that nobody listens; the caller still finds out.
     const alone = new PendingRequestMap(make("elsewhere"), { logger: silentLogger })
     onTestFinished(() => alone.close())
     await expect(alone.call("demo.work", {}, { timeout: 30_000 })).rejects.toMatchObject({

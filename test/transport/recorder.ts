@@ -2,12 +2,12 @@ import type { CallEvent, CallRequestedEvent } from "../../src/core/events.ts"
 import type { CallError } from "../../src/core/errors.ts"
 import type { TransportReceiver } from "../../src/protocol/transport.ts"
 
-/** Writes down what a transport tells, and waits for it. */
+/** Records what a transport reports, and waits for it. */
 export class Recorder implements TransportReceiver {
   readonly events: unknown[] = []
   readonly failed: { readonly event: CallEvent; readonly error: CallError }[] = []
   readonly losses: CallError[] = []
-  /** Everything in the order in which it was told. */
+  /** Everything in the order in which it was reported. */
   readonly story: string[] = []
   restorations = 0
   onEvent: ((event: unknown) => void) | undefined
@@ -15,23 +15,23 @@ export class Recorder implements TransportReceiver {
 
   event(event: unknown): void {
     this.events.push(event)
-    this.#tell("event")
+    this.#record("event")
     this.onEvent?.(event)
   }
 
   undelivered(event: CallEvent, error: CallError): void {
     this.failed.push({ event, error })
-    this.#tell("undelivered")
+    this.#record("undelivered")
   }
 
   lost(error: CallError): void {
     this.losses.push(error)
-    this.#tell("lost")
+    this.#record("lost")
   }
 
   restored(): void {
     this.restorations++
-    this.#tell("restored")
+    this.#record("restored")
   }
 
   get ids(): unknown[] {
@@ -43,7 +43,7 @@ export class Recorder implements TransportReceiver {
     while (!holds(this)) await new Promise<void>((resolve) => this.#changed.push(resolve))
   }
 
-  #tell(what: string): void {
+  #record(what: string): void {
     this.story.push(what)
     for (const resolve of this.#changed.splice(0)) resolve()
   }

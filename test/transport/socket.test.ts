@@ -36,7 +36,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** Time that passes when it is told to. */
+/** Time that passes on command. */
 class FakeClock implements Clock {
   time = 0
   readonly timers = new Map<number, { at: number; callback: () => void }>()
@@ -179,7 +179,7 @@ describe("one socket", () => {
     expect(clock.timers.size).toBe(0)
   })
 
-  test("that is stalled is told so once, and cut when it does not answer", () => {
+  test("that is stalled is closed once, and cut when it does not answer", () => {
     const { socket, clock, recorder, transport } = open()
     socket.bufferedAmount = 2000
 

@@ -381,7 +381,7 @@ describe("a connection that breaks", () => {
     [1013, "SLOW_CONSUMER"],
     [4013, "SLOW_CONSUMER"],
     [1001, "UNAVAILABLE"],
-  ])("close code %i is told as %s", async (code, expected) => {
+  ])("close code %i is reported as %s", async (code, expected) => {
     const { url } = await echoServer(0, (socket) => socket.close(code, "because"))
     const { recorder } = connect(url, { reconnect: false })
 

@@ -102,7 +102,7 @@ describe("a transport to a worker thread", () => {
     expect(recorder.losses[0]?.cause).toMatchObject({ message: "the worker broke" })
   })
 
-  test("close() tells the worker, leaves it running and removes every listener", async () => {
+  test("close() notifies the worker, leaves it running and removes every listener", async () => {
     const worker = echoWorker()
     const before = worker.eventNames()
     const transport = createWorkerTransport(worker)
@@ -112,7 +112,7 @@ describe("a transport to a worker thread", () => {
     await transport.close()
 
     expect(worker.eventNames()).toEqual(before)
-    // The echo script ends itself with 7 when it is told.
+    // The echo script exits with 7 when it is notified.
     expect(await once(worker, "exit")).toEqual([7])
   })
 
@@ -319,7 +319,7 @@ describe("a transport over a MessagePort", () => {
     expect(() => transport.send(request("x"))).toThrow("closed")
   })
 
-  test("trusts nobody unless it is told to", () => {
+  test("trusts no peer unless isTrusted is set", () => {
     const { port1 } = new MessageChannel()
 
     expect(createWorkerTransport(port1).isTrusted).toBe(false)
@@ -384,7 +384,7 @@ describe("a transport over the platform's own ports", () => {
     ["error", { message: "script not found" }, "failed"],
     ["messageerror", {}, "cannot read"],
     ["close", {}, "closed its port"],
-  ])("is lost when a Worker tells of %s", (type, fields, message) => {
+  ])("is lost when a Worker reports %s", (type, fields, message) => {
     const worker = new WebPort()
     worker.terminate = () => {}
     const recorder = new Recorder()

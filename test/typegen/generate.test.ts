@@ -68,11 +68,11 @@ export declare namespace Demo {
 `)
   })
 
-  test("of nothing is a module that compiles", async () => {
+  test("without operations generates a module that compiles", async () => {
     expect(await faultsOf({ "operations.d.ts": typesOf([]) })).toEqual([])
   })
 
-  test("gives the same text in whatever order operations come, and for copies of them", () => {
+  test("generates the same text for any order of operations, and for copies", () => {
     const $defs = {
       A: { type: "object", properties: { b: { $ref: "#/$defs/B" } } },
       B: { type: "object", properties: { a: { $ref: "#/$defs/A" } } },
@@ -93,7 +93,7 @@ export declare namespace Demo {
     expect(written).not.toContain("output: number")
   })
 
-  test("tells definitions of the same name apart by what is behind them", () => {
+  test("distinguishes definitions of the same name by their content", () => {
     const holder = (inner: object): object => ({
       $ref: "#/$defs/Holder",
       $defs: {
@@ -145,7 +145,7 @@ type Inner_2 = number`)
   })
 })
 
-describe("recursion", () => {
+describe("generateTypes with recursion", () => {
   test("through objects, lists and tuples is kept", async () => {
     const $defs = {
       Tree: {
@@ -177,7 +177,7 @@ describe("recursion", () => {
     expect(await faultsOf({ "operations.d.ts": written })).toEqual([])
   })
 
-  test("with nothing around it is cut, since the compiler refuses it", async () => {
+  test("direct self-reference is cut, because the compiler rejects it", async () => {
     const $defs = {
       A: { anyOf: [{ $ref: "#/$defs/B" }, text] },
       B: { allOf: [{ $ref: "#/$defs/A" }, { type: "object", properties: { x: text } }] },
@@ -191,7 +191,7 @@ describe("recursion", () => {
     expect(await faultsOf({ "operations.d.ts": typesOf(specs) })).toEqual([])
   })
 
-  test("through thousands of definitions does not end the stack", async () => {
+  test("through thousands of definitions does not exhaust the stack", async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 5000 }, (_, at) => [
         `D${at}`,
@@ -203,7 +203,7 @@ describe("recursion", () => {
     expect(await faultsOf({ "operations.d.ts": written })).toEqual([])
   })
 
-  test("through a chain of names does not either", () => {
+  test("through a long chain of names does not exhaust the stack", () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 5000 }, (_, at) => [
         `D${at}`,
@@ -215,7 +215,7 @@ describe("recursion", () => {
     )
   })
 
-  test("ends at a depth that nobody writes", () => {
+  test("is cut at the maximum depth", () => {
     let deep: Record<string, unknown> = text
     for (let at = 0; at < 5000; at++) deep = { type: "array", items: deep }
     expect(typesOf([specOf({ outputSchema: deep })])).toContain(

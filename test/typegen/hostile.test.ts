@@ -90,7 +90,7 @@ function everywhere(name: string, at: number): OperationSpec {
 }
 
 describe("hostile texts", () => {
-  test("compile wherever they stand, and end no comment", async () => {
+  test("compile in every place, and end no comment", async () => {
     const written = typesOf(NAMES.map(everywhere))
     expect(await faultsOf({ "operations.d.ts": written })).toEqual([])
     // oxlint-disable-next-line no-control-regex -- what must not be there
@@ -98,7 +98,7 @@ describe("hostile texts", () => {
     expect(written).not.toMatch(/\p{Surrogate}/u)
   })
 
-  test("of any kind compile", { timeout: 120_000 }, async () => {
+  test("hostile texts of any kind compile", { timeout: 120_000 }, async () => {
     const texts = fc.sample(fc.string({ unit: "binary", maxLength: 12 }), { numRuns: 300, seed: 7 })
     const punctuation = fc.sample(
       fc.string({
@@ -111,7 +111,7 @@ describe("hostile texts", () => {
     expect(await faultsOf({ "operations.d.ts": written })).toEqual([])
   })
 
-  test("give each definition a name of its own", () => {
+  test("hostile names give each definition a unique name", () => {
     const $defs = Object.fromEntries(
       ["user", "User", "USER", "us-er", "usEr", "_user"].map((name, at) => [name, { const: at }]),
     )
@@ -127,12 +127,12 @@ describe("hostile texts", () => {
     expect(new Set(names).size).toBe(6)
   })
 
-  test("do not pose as tags of ours", () => {
+  test("cannot add tags to comments", () => {
     const written = typesOf([specOf({ description: "Fine.\n@deprecated use mine\n  @see me" })])
     expect(written).toContain("   * \\@deprecated use mine\n   *   \\@see me")
   })
 
-  test("that are books are cut", () => {
+  test("very long texts are cut", () => {
     const written = typesOf([specOf({ description: "x".repeat(100_000) })])
     expect(written.length).toBeLessThan(10_000)
   })

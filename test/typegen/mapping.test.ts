@@ -31,7 +31,7 @@ describe("plain types", () => {
     expect(outputOf(schema)).toBe(type)
   })
 
-  test("an enum of thousands is what its values are", () => {
+  test("an enum of thousands becomes the type of its values", () => {
     const values = Array.from({ length: 1001 }, (_, at) => (at === 0 ? 1 : `v${at}`))
     expect(outputOf({ enum: values })).toBe("number | string")
   })
@@ -41,7 +41,7 @@ describe("plain types", () => {
     expect(outputOf({ enum: values })).toMatch(/^\| "a value 0"\n {2}\| "a value 1"\n/)
   })
 
-  test("texts that are suggested stay so beside any other text", () => {
+  test("suggested strings are kept next to string", () => {
     expect(outputOf({ anyOf: [{ type: "string" }, { enum: ["a", "b"] }] })).toBe(
       '(string & {}) | "a" | "b"',
     )
@@ -75,7 +75,7 @@ describe("arrays", () => {
     expect(outputOf(schema)).toBe(type)
   })
 
-  test("a tuple of hundreds is a list", () => {
+  test("a tuple of hundreds becomes an array", () => {
     const prefixItems = Array.from({ length: 101 }, () => a)
     expect(outputOf({ type: "array", prefixItems })).toBe("unknown[]")
   })
@@ -148,7 +148,7 @@ describe("objects", () => {
     expect(outputOf(schema)).toBe(`{ [key: ${key}]: unknown }`)
   })
 
-  test("have comments for what is said of their properties", () => {
+  test("descriptions of properties become comments", () => {
     const schema = object({
       a: { type: "string", description: "What it is.\n\n\nAnd more.", default: "x" },
       b: { type: "number", deprecated: true },
@@ -194,7 +194,7 @@ describe("combinations", () => {
     expect(outputOf(schema)).toBe(type)
   })
 
-  test("an intersection of unions that is too much for the compiler is left wider", () => {
+  test("an intersection of unions that is too large for the compiler is widened", () => {
     const choice = (letter: string): object => ({
       anyOf: Array.from({ length: 60 }, (_, at) => object({ [`${letter}${at}`]: { const: at } })),
     })
@@ -210,23 +210,23 @@ describe("inputs", () => {
     { required: ["size", "name"], additionalProperties: false },
   )
 
-  test("may leave out what has a default; outputs have it", () => {
+  test("inputs may omit properties with a default; outputs have them", () => {
     expect(inputOf(schema)).toContain("size?: number | undefined")
     expect(outputOf(schema)).toContain("size: number")
   })
 
-  test("of imported operations have to give what is required, since defaults are the server's", () => {
+  test("inputs of imported operations require all required properties, since the server fills in defaults", () => {
     expect(inputOf(schema, { _meta: { openapi: {} } })).toContain("size: number")
   })
 
-  test("may be left out where an imported operation requires nothing", () => {
+  test("inputs may be omitted where an imported operation requires nothing", () => {
     const empty = object({ a: { type: "string" } })
     expect(inputOf(empty)).toBe("{ a?: string | undefined }")
     expect(inputOf(empty, { _meta: { mcp: {} } })).toBe("{ a?: string | undefined } | undefined")
     expect(inputOf(schema, { _meta: { mcp: {} } })).not.toContain("} | undefined")
   })
 
-  test("and outputs share a definition only where it means the same", () => {
+  test("inputs and outputs share a definition only if it means the same", () => {
     const $defs = {
       Page: object({ size: { type: "number", default: 20 } }, { required: ["size"] }),
       Tag: object({ name: { type: "string" } }),

@@ -7,8 +7,8 @@ import { OPEN_OBJECT } from "../../src/typegen/model.ts"
 import { SchemaRoot } from "../../src/typegen/root.ts"
 import { SchemaTexts } from "../../src/typegen/texts.ts"
 
-describe("listed values", () => {
-  test("too many of them are told by their types", () => {
+describe("listedValues", () => {
+  test("too many values are widened to their types", () => {
     const values = [true, null, {}, [], 1, "a", ...Array.from({ length: 1000 }, (_, n) => n)]
 
     expect(listedValues({ enum: values })).toEqual({
@@ -17,13 +17,13 @@ describe("listed values", () => {
     })
   })
 
-  test("what JSON does not have is anything", () => {
+  test("a value without JSON becomes unknown", () => {
     expect(listedValues({ const: undefined })).toBe(UNKNOWN)
     expect(listedValues({ const: Number.NaN })).toBe(NUMBER)
     expect(listedValues({ enum: "no list" })).toBeUndefined()
   })
 
-  test("of those that the type allows", () => {
+  test("only values that the type allows are listed", () => {
     const values = [1, "a", null, [], {}]
 
     expect(listedValues({ enum: values, type: "integer" })).toEqual({ kind: "literal", value: 1 })
@@ -31,13 +31,13 @@ describe("listed values", () => {
     expect(listedValues({ enum: values, type: "array" })).toEqual({
       kind: "tuple",
       items: [],
-      least: 0,
+      minItems: 0,
       rest: undefined,
     })
     expect(listedValues({ enum: values, type: "boolean" })).toBe(NEVER)
   })
 
-  test("a value has an end, however deep it is", () => {
+  test("a deeply nested value is cut", () => {
     let deep: unknown = "bottom"
     for (let level = 0; level < 30; level++) deep = [deep]
     let node = listedValues({ const: deep })
@@ -49,10 +49,10 @@ describe("listed values", () => {
   })
 })
 
-describe("types together", () => {
+describe("unions and intersections of types", () => {
   const a: TypeNode = { kind: "literal", value: "a" }
 
-  test("never and unknown decide", () => {
+  test("never and unknown absorb or disappear", () => {
     expect(union([])).toBe(NEVER)
     expect(union([NEVER, NEVER])).toBe(NEVER)
     expect(union([a, UNKNOWN])).toBe(UNKNOWN)
@@ -65,11 +65,11 @@ describe("types together", () => {
   })
 })
 
-describe("a schema's references", () => {
+describe("references in SchemaRoot", () => {
   const root = (schema: Record<string, unknown>): SchemaRoot =>
     new SchemaRoot(schema, "Root", new SchemaTexts())
 
-  test("lead to anything where there is nothing", () => {
+  test("a missing target becomes unknown", () => {
     const found = root({ $defs: { A: { type: "string" }, no: false, five: 5 } })
 
     expect(found.at("#/$defs/A")).toEqual({ type: "string" })
@@ -81,7 +81,7 @@ describe("a schema's references", () => {
     expect(found.at("#no-pointer")).toEqual(found.schema)
   })
 
-  test("have the name of the last that is one", () => {
+  test("are named by their last usable segment", () => {
     const found = root({})
 
     expect(found.wantedName("#")).toBe("Root")
@@ -90,7 +90,7 @@ describe("a schema's references", () => {
     expect(found.wantedName("#anchor")).toBe("anchor")
   })
 
-  test("that others may override lead to anything, else to what they name", () => {
+  test("dynamic references that can be overridden become unknown, others resolve", () => {
     const next = { $dynamicRef: "#node" }
     const node = { $dynamicAnchor: "node", type: "object" }
     const other = { $id: "https://example.com/other", $dynamicAnchor: "node" }
@@ -100,7 +100,7 @@ describe("a schema's references", () => {
     expect(open.target(next, "$dynamicRef")).toBe(true)
   })
 
-  test("texts: a loop is like nothing else", () => {
+  test("SchemaTexts: a cyclic object equals no other", () => {
     const loop: Record<string, unknown> = {}
     loop["self"] = loop
     const texts = new SchemaTexts()

@@ -11,7 +11,7 @@ const STATES: readonly CallFilter["state"][] = [
   "unknown",
 ]
 
-/** Which calls are shown. */
+/** The filters of the calls. */
 export function CallFilters({
   filter,
   onChange,

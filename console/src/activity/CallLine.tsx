@@ -124,7 +124,7 @@ function Outcome({ call }: { readonly call: LoggedCall }): ReactNode {
   )
 }
 
-/** Where in its tree's time a call lies; the numbers beside it say how long it took. */
+/** The bar of a call on the time line of its tree. */
 function Span({
   call,
   duration,

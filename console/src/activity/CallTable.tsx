@@ -13,7 +13,7 @@ const ROW_HEIGHT = 34
 
 const COLUMNS = ["Operation", "Outcome", "Duration", "Source", "Caller", "Began"] as const
 
-/** Calls as a tree with columns; arrows move, left and right close and open, Enter leads there. */
+/** Calls as a tree with columns; arrows move, left and right collapse and expand, Enter opens the operation. */
 export function CallTable({
   rows,
   log,
@@ -111,7 +111,7 @@ function useFocusOn(
   active: string | undefined,
 ): void {
   const last = useRef(active)
-  // Before the list scrolls: then the row that has the focus may be gone, and the focus with it.
+  // Before the list scrolls: afterwards the focused row, and with it the focus, may be gone.
   useLayoutEffect(() => {
     if (last.current === active) return
     last.current = active

@@ -8,12 +8,12 @@ import { toForest } from "./call-forest.ts"
 import { NO_FILTER, toRows } from "./call-rows.ts"
 import type { CallFilter } from "./call-rows.ts"
 import { CallFilters } from "./CallFilters.tsx"
-import { shownLog, waitingCount } from "./calls-state.ts"
+import { visibleLog, waitingCount } from "./calls-state.ts"
 import { useCalls } from "./use-calls.ts"
 import "../watch/watch.css"
 import "./activity.css"
 
-/** What the hub is doing: its calls as they happen, and its counters. */
+/** The activity of the hub: its calls as they happen, and its counters. */
 export function CallsView(): ReactNode {
   const { state, dispatch, connection } = useCalls()
   const [filter, setFilter] = useState<CallFilter>(NO_FILTER)
@@ -57,8 +57,8 @@ function CallTree({
   readonly state: ReturnType<typeof useCalls>["state"]
   readonly filter: CallFilter
 }): ReactNode {
-  // Thousands of calls a second must not keep anybody from typing.
-  const log = useDeferredValue(shownLog(state))
+  // Thousands of calls per second must not block typing.
+  const log = useDeferredValue(visibleLog(state))
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const forest = useMemo(() => toForest(log.calls.values()), [log])
   const rows = useMemo(() => toRows(forest, filter, closed), [forest, filter, closed])

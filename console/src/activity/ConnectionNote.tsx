@@ -4,7 +4,7 @@ import type { FollowState } from "./follow.ts"
 import { untilText } from "./source-list.ts"
 import { useNow } from "./use-now.ts"
 
-/** Whether events of the hub come in. */
+/** The state of the connection to the hub's events. */
 export function ConnectionNote({
   connection,
 }: {

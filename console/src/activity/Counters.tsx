@@ -7,15 +7,15 @@ import { Sparkline } from "./Sparkline.tsx"
 import { describeHistory, errorCounts, formatRate } from "./counters.ts"
 import { useAsked } from "./use-asked.ts"
 
-/** How often the counters are asked for. */
+/** The polling interval of the counters. */
 const EVERY_MS = 2000
 
-/** How much the hub has to do; a code that is pressed shows the calls it ended. */
+/** The load of the hub; clicking an error code filters the calls by it. */
 export function Counters({ onCode }: { readonly onCode: (code: string) => void }): ReactNode {
   const hub = useHub()
   const { operations } = useOperations()
   const ask = useCallback((signal: AbortSignal) => hub.stats(signal), [hub])
-  // Another list may be that of somebody else, who may see more.
+  // Another list may belong to another identity with more rights.
   const { value: stats, error, again } = useAsked(ask, { everyMs: EVERY_MS, version: operations })
   if (stats === undefined) {
     return error === undefined ? (

@@ -2,7 +2,7 @@ import { useCallback, useState } from "react"
 import type { ReactNode } from "react"
 import { useRows } from "./use-rows.ts"
 
-/** A long list of which only what is seen is in the page. */
+/** A virtual list: only the visible rows are in the page. */
 export function LongList<TItem>({
   label,
   items,
@@ -13,7 +13,7 @@ export function LongList<TItem>({
   readonly label: string
   readonly items: readonly TItem[]
   readonly keyOf: (item: TItem, index: number) => string
-  /** What a row is taken to be high until it is measured. */
+  /** The estimated height of a row until it is measured. */
   readonly height: number
   readonly children: (item: TItem) => ReactNode
 }): ReactNode {

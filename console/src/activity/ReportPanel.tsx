@@ -19,18 +19,18 @@ const TONES: Readonly<Record<ReportItem["status"], Tone>> = {
 /** What each count of a report means. */
 const COUNTS = [
   ["kept", "It is here as its source describes it."],
-  ["widened", "It works, and takes or gives more than its source says."],
+  ["widened", "It works, and accepts or returns more than its source describes."],
   ["skipped", "It is not here; its note says why."],
   ["filtered", "It was left out by include or exclude in the configuration."],
 ] as const
 
-/** What an import made of a source; asked for when it is opened, and when the source has changed. */
+/** The import report of a source; requested when it is opened, and when the source has changed. */
 export function ReportPanel({
   name,
   version,
 }: {
   readonly name: string
-  /** Another one means that there may be another report. */
+  /** Changes when there may be a new report. */
   readonly version: string
 }): ReactNode {
   const hub = useHub()
@@ -109,7 +109,7 @@ function ReportFilters({
         onChange={(event) => onChange({ ...filter, text: event.target.value })}
       />
       <label htmlFor={status} className="visually-hidden">
-        What became of it
+        Filter by result
       </label>
       <select
         id={status}

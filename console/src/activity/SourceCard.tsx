@@ -10,7 +10,7 @@ import { useNow } from "./use-now.ts"
 
 type Part = "operations" | "report"
 
-/** One source: how it is doing, what it gives, and what became of what it had to offer. */
+/** One source: its state, its operations, and its import report. */
 export function SourceCard({
   status,
   operations,
@@ -88,7 +88,7 @@ function Operations({
   readonly name: string
   readonly operations: readonly OperationSummary[]
 }): ReactNode {
-  if (operations.length === 0) return <p className="muted">There is none that you may call.</p>
+  if (operations.length === 0) return <p className="muted">None that you may call.</p>
   return (
     <LongList label={`Operations of ${name}`} items={operations} keyOf={idOf} height={32}>
       {({ id, type, title }) => (

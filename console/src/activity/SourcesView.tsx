@@ -10,7 +10,7 @@ import { useLiveSources } from "./use-sources.ts"
 import "../watch/watch.css"
 import "./activity.css"
 
-/** Where the operations come from, and how that is doing. */
+/** The sources of the operations, and their state. */
 export function SourcesView(): ReactNode {
   const { sources, error, connection, again } = useLiveSources()
   const { operations } = useOperations()

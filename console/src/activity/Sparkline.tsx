@@ -3,7 +3,7 @@ import { drawSeries } from "../watch/scale.ts"
 
 const BOX = { width: 200, height: 40 }
 
-/** A small line without axes, and what it says in words. */
+/** A small line chart without axes, with a description in words. */
 export function Sparkline({
   values,
   words,

@@ -4,7 +4,7 @@ import { groupBy } from "./group-by.ts"
 
 /** Calls as trees: what called what. */
 export interface CallForest {
-  /** Those that no known call made, the newest first. */
+  /** Calls without a known parent, the newest first. */
   readonly roots: readonly LoggedCall[]
   /** What a call called, the oldest first. */
   readonly childrenOf: (call: LoggedCall) => readonly LoggedCall[]
@@ -16,16 +16,16 @@ export interface CallForest {
 /**
  * Puts calls below those that made them.
  *
- * Ids come from callers: a call may name itself or one below it. Such a circle is cut where it is
- * first met, so that every call is in exactly one tree.
+ * Ids come from callers: a call may name itself or a descendant as its parent. Such a cycle is cut where it is
+ * first found, so that every call is in exactly one tree.
  */
-export function toForest(given: Iterable<LoggedCall>): CallForest {
-  const calls = [...given]
+export function toForest(loggedCalls: Iterable<LoggedCall>): CallForest {
+  const calls = [...loggedCalls]
   const parents = parentsOf(calls)
   cutCircles(calls, parents)
   const children = groupBy(calls, ({ key }) => parents.get(key)?.key)
   const roots = children.get(undefined) ?? []
-  // Reversed first: of those that began in the same millisecond, the last told is the newest.
+  // Reversed first: of calls that started in the same millisecond, the last received is the newest.
   const newestFirst = roots.toReversed().toSorted((a, b) => b.at - a.at)
   for (const list of children.values()) list.sort((a, b) => a.at - b.at)
   const childrenOf = (call: LoggedCall): readonly LoggedCall[] => children.get(call.key) ?? []
@@ -89,7 +89,7 @@ function allBelow(call: LoggedCall, childrenOf: CallForest["childrenOf"]): reado
 
 /** A call, as far as it is known. */
 export interface LoggedCall {
-  /** Names it among all calls: callers may use the id of a request again. */
+  /** Unique among all calls: callers may reuse the id of a request. */
   readonly key: string
   readonly requestId: string
   readonly parentRequestId: string | undefined
@@ -105,5 +105,5 @@ export interface LoggedCall {
   readonly items: number
 }
 
-/** How a call stands; `unknown`: its end may have been missed while nobody listened. */
+/** The state of a call; `unknown`: its end may have been missed during a gap in the events. */
 export type CallState = "running" | "ok" | "error" | "aborted" | "unknown"

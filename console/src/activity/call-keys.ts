@@ -1,6 +1,6 @@
 import type { CallRow } from "./call-rows.ts"
 
-/** What a key does in the table of calls. */
+/** The action of a key in the table of calls. */
 export type CallMove =
   | { readonly do: "go"; readonly to: number }
   | { readonly do: "open"; readonly key: string; readonly isOpen: boolean }
@@ -8,7 +8,7 @@ export type CallMove =
 
 const PAGE = 10
 
-/** What a key does at a row, or at the first one when none is active; nothing for other keys. */
+/** The action of a key at a row, or at the first one if none is active; `undefined` for other keys. */
 export function moveOf(rows: readonly CallRow[], at: number, key: string): CallMove | undefined {
   const index = Math.max(0, at)
   const row = rows[index]
@@ -43,7 +43,7 @@ export function moveOf(rows: readonly CallRow[], at: number, key: string): CallM
   }
 }
 
-/** The nearest row above that is less deep. */
+/** The parent row: the nearest row above with a smaller depth. */
 function parentOf(rows: readonly CallRow[], index: number): number {
   const depth = rows[index]?.depth ?? 0
   return rows.findLastIndex((row, at) => at < index && row.depth < depth)

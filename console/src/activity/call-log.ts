@@ -1,36 +1,36 @@
-// The calls that were told of, whatever order their beginnings and ends come in.
+// The log of calls, in whatever order their starts and ends arrive.
 
 import type { CallTrace } from "../api/model.ts"
 import { toForest } from "./call-forest.ts"
 import type { LoggedCall } from "./call-forest.ts"
 
-/** How many calls are kept. */
+/** Maximum number of calls in the log. */
 export const MAX_CALLS = 2000
 
 export interface CallLog {
   readonly calls: ReadonlyMap<string, LoggedCall>
-  /** How many beginnings and ends changed something here. */
+  /** Number of starts and ends that changed the log. */
   readonly seen: number
-  /** How many calls are not kept any more. */
+  /** Number of calls that were dropped from the log. */
   readonly dropped: number
   /** How far this browser's clock is ahead of the hub's, in milliseconds. */
   readonly skewMs: number
 }
 
-/** Nothing was told yet. */
+/** The empty log. */
 export const EMPTY_LOG: CallLog = { calls: new Map(), seen: 0, dropped: 0, skewMs: 0 }
 
-/** Traces, and when they came; those of the past say nothing about the clocks. */
-export interface ToldTraces {
+/** Traces, and when they arrived; without a time for past traces, which say nothing about the clocks. */
+export interface ReceivedTraces {
   readonly traces: readonly CallTrace[]
   readonly receivedAt?: number | undefined
 }
 
-/** Takes what was told; what is known already changes nothing. */
-export function addTraces(log: CallLog, told: ToldTraces, limit = MAX_CALLS): CallLog {
+/** Adds traces; known ones change nothing. */
+export function addTraces(log: CallLog, received: ReceivedTraces, limit = MAX_CALLS): CallLog {
   const calls = new Map(log.calls)
   let seen = 0
-  for (const trace of told.traces) {
+  for (const trace of received.traces) {
     const key = keyOf(trace)
     const known = calls.get(key)
     const next = withTrace(key, known, trace)
@@ -38,13 +38,13 @@ export function addTraces(log: CallLog, told: ToldTraces, limit = MAX_CALLS): Ca
     calls.set(key, next)
     seen++
   }
-  const skewMs = skewOf(told, log.skewMs)
+  const skewMs = skewOf(received, log.skewMs)
   if (seen === 0) return skewMs === log.skewMs ? log : { ...log, skewMs }
   const dropped = log.dropped + trim(calls, limit)
   return { calls, seen: log.seen + seen, dropped, skewMs }
 }
 
-/** Nobody listened for a while: whatever ran may be over. */
+/** Marks running calls as unknown after a gap in the events: they may have ended. */
 export function loseTrack(log: CallLog): CallLog {
   const calls = new Map(log.calls)
   for (const [key, call] of calls) {
@@ -53,7 +53,7 @@ export function loseTrack(log: CallLog): CallLog {
   return { ...log, calls }
 }
 
-/** Forgets what is over. */
+/** Removes ended calls. */
 export function clearEnded(log: CallLog): CallLog {
   const running = [...log.calls].filter(([, { state }]) => state === "running")
   return { ...log, calls: new Map(running), dropped: 0 }
@@ -69,7 +69,7 @@ export function durationAt(
   return call.state === "running" ? Math.max(0, now - skewMs - call.at) : undefined
 }
 
-/** The end of a call tells when it began too: both give the same key. */
+/** The key of a call. The trace of its end also has the start time, so that both give the same key. */
 function keyOf({ requestId, operationId, at }: CallTrace): string {
   // The length keeps ids apart that have spaces in them.
   return `${at} ${requestId.length} ${requestId} ${operationId}`
@@ -77,7 +77,7 @@ function keyOf({ requestId, operationId, at }: CallTrace): string {
 
 function withTrace(key: string, known: LoggedCall | undefined, trace: CallTrace): LoggedCall {
   if (trace.phase === "start") {
-    // A beginning that comes after its end, or twice, is nothing new.
+    // A start that arrives after its end, or twice, changes nothing.
     if (known !== undefined && known.state !== "unknown") return known
     return { ...beginningOf(key, trace), state: "running" }
   }
@@ -103,12 +103,12 @@ function beginningOf(key: string, trace: CallTrace): Omit<LoggedCall, "state"> {
 }
 
 /**
- * How far the clocks are apart, as far as these traces tell.
+ * The difference of the clocks, estimated from these traces.
  *
- * An end is told as it happens. A beginning may be told much later, to one who has just come: all it
- * says is that it was not in the future.
+ * An end is sent as it happens. A start may be sent much later, to a new listener: it only shows that it was not
+ * in the future.
  */
-function skewOf({ traces, receivedAt }: ToldTraces, before: number): number {
+function skewOf({ traces, receivedAt }: ReceivedTraces, before: number): number {
   if (receivedAt === undefined) return before
   const ends = traces.flatMap((trace) =>
     trace.phase === "end" ? [trace.at + trace.durationMs] : [],

@@ -2,14 +2,14 @@ import type { CallForest } from "./call-forest.ts"
 import type { CallState } from "./call-forest.ts"
 import type { LoggedCall } from "./call-forest.ts"
 
-/** Which calls are shown. */
+/** The filter of the calls. */
 export interface CallFilter {
-  /** Part of an operation, an error code, a source or who called. */
+  /** Part of an operation, an error code, a source or an identity. */
   readonly text: string
   readonly state: CallState | "any"
 }
 
-/** Everything is shown. */
+/** A filter that matches everything. */
 export const NO_FILTER: CallFilter = { text: "", state: "any" }
 
 /** A line of the tree. */
@@ -21,7 +21,7 @@ export interface CallRow {
   readonly depth: number
   readonly isParent: boolean
   readonly isOpen: boolean
-  /** Whether it is shown for itself, not for one below it. */
+  /** Whether it matches the filter itself, rather than a call below it. */
   readonly isMatch: boolean
   /** Its place among those with the same parent, from 1, and how many there are. */
   readonly position: number

@@ -2,7 +2,7 @@ import type { CallTrace } from "../api/model.ts"
 import { EMPTY_LOG, addTraces, clearEnded, loseTrack } from "./call-log.ts"
 import type { CallLog } from "./call-log.ts"
 
-/** The calls, and those that are shown while the view stands still. */
+/** The calls, and those that are displayed while the view is paused. */
 export interface CallsState {
   readonly log: CallLog
   /** As it was when the pause began. */
@@ -15,17 +15,17 @@ export type CallsAction =
       readonly traces: readonly CallTrace[]
       readonly receivedAt: number
     }
-  /** What the hub remembers, the newest first. */
+  /** The calls that the hub remembers, the newest first. */
   | { readonly type: "remembered"; readonly traces: readonly CallTrace[] }
   | { readonly type: "disconnected" }
   | { readonly type: "pause" }
   | { readonly type: "resume" }
   | { readonly type: "clear" }
 
-/** Nothing was told yet. */
+/** The initial state. */
 export const NO_CALLS: CallsState = { log: EMPTY_LOG, frozen: undefined }
 
-/** What becomes of the calls. */
+/** The reducer of the calls. */
 export function reduceCalls(state: CallsState, action: CallsAction): CallsState {
   switch (action.type) {
     case "received":
@@ -44,11 +44,11 @@ export function reduceCalls(state: CallsState, action: CallsAction): CallsState 
 }
 
 /** The calls to show. */
-export function shownLog({ log, frozen }: CallsState): CallLog {
+export function visibleLog({ log, frozen }: CallsState): CallLog {
   return frozen ?? log
 }
 
-/** How many beginnings and ends came during a pause. */
+/** Number of starts and ends that arrived during a pause. */
 export function waitingCount({ log, frozen }: CallsState): number {
   return frozen === undefined ? 0 : log.seen - frozen.seen
 }

@@ -16,9 +16,9 @@ export function errorCounts(errors: HubStats["errors"]): readonly ErrorCount[] {
   return counts.map(([code, count]) => ({ code, count, part: count / most }))
 }
 
-/** Calls per second in words, for those who do not see the line. */
+/** Calls per second in words, for screen readers. */
 export function describeHistory(history: readonly number[]): string {
-  if (history.length === 0) return "Calls per second: nothing is known yet."
+  if (history.length === 0) return "Calls per second: no data yet."
   const highest = history.reduce((high, count) => Math.max(high, count))
   const total = history.reduce((sum, count) => sum + count, 0)
   return (
@@ -27,7 +27,7 @@ export function describeHistory(history: readonly number[]): string {
   )
 }
 
-/** A rate with as many digits as it deserves. */
+/** A rate with an appropriate number of digits. */
 export function formatRate(rate: number): string {
   if (!Number.isFinite(rate) || rate <= 0) return "0"
   if (rate < 0.1) return "< 0.1"

@@ -1,10 +1,10 @@
 import { asError } from "../app/as-error.ts"
 
-/** How a connection that is opened again and again is doing. */
+/** The state of a connection that is reopened when it is lost. */
 export type FollowState =
   | { readonly phase: "live" }
   | { readonly phase: "waiting"; readonly error: Error | undefined; readonly retryAt: number }
-  /** Trying again would not help: whoever asks may not. */
+  /** A permanent failure, such as missing rights. */
   | { readonly phase: "refused"; readonly error: Error }
 
 export interface FollowOptions {
@@ -19,11 +19,11 @@ export interface FollowOptions {
   readonly signal: AbortSignal
 }
 
-const FIRST_WAIT_MS = 1000
-const LONGEST_WAIT_MS = 30_000
+const MIN_WAIT_MS = 1000
+const MAX_WAIT_MS = 30_000
 
-/** A connection that lasted so long was a good one, even when nothing came. */
-const GOOD_MS = 10_000
+/** A connection that lasted this long was stable, even if nothing arrived. */
+const STABLE_AFTER_MS = 10_000
 
 /** Keeps a connection open until the signal aborts, with longer and longer waits while it fails. */
 export async function follow(options: FollowOptions): Promise<void> {
@@ -38,8 +38,8 @@ export async function follow(options: FollowOptions): Promise<void> {
       onState({ phase: "refused", error })
       return
     }
-    if (wasActive || now() - openedAt >= GOOD_MS) failures = 0
-    const delay = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures)
+    if (wasActive || now() - openedAt >= STABLE_AFTER_MS) failures = 0
+    const delay = Math.min(MAX_WAIT_MS, MIN_WAIT_MS * 2 ** failures)
     failures++
     onState({ phase: "waiting", error, retryAt: now() + delay })
     await wait(delay, signal)

@@ -1,14 +1,14 @@
-/** Hands on what came in batches: a page that is drawn for each of thousands stands still. */
+/** Passes items on in batches: rendering for each of thousands would block the page. */
 export interface Gatherer<TItem> {
   add(item: TItem): void
-  /** Hands on what is there, now. */
+  /** Passes on the pending items now. */
   flush(): void
 }
 
-/** So many are handed on at once: timers of a page in the background may come minutes late. */
-const MOST = 500
+/** Maximum size of a batch: timers of a page in the background may fire minutes late. */
+const MAX_BATCH = 500
 
-/** Gathers for some milliseconds. Whoever makes one flushes it at the end: that clears its timer. */
+/** Gathers items for some milliseconds. Flush it at the end, which clears its timer. */
 export function createGatherer<TItem>(
   deliver: (items: readonly TItem[]) => void,
   everyMs: number,
@@ -26,7 +26,7 @@ export function createGatherer<TItem>(
     flush,
     add: (item) => {
       items.push(item)
-      if (items.length >= MOST) flush()
+      if (items.length >= MAX_BATCH) flush()
       else timer ??= setTimeout(flush, everyMs)
     },
   }

@@ -1,4 +1,4 @@
-/** Values by what they have in common, in the order they come; `Map.groupBy` is not everywhere. */
+/** Groups values by a key, in their order; `Map.groupBy` is not available everywhere. */
 export function groupBy<TValue, TKey>(
   values: Iterable<TValue>,
   keyOf: (value: TValue) => TKey,

@@ -6,7 +6,7 @@ export type Tone = "neutral" | "info" | "good" | "warn" | "bad"
 
 type ReportItem = SourceReport["items"][number]
 
-/** Which things of a report are shown. */
+/** The filter of a report. */
 export interface ReportFilter {
   readonly text: string
   readonly status: ReportItem["status"] | "any"
@@ -21,12 +21,12 @@ export function withStatus(
   return index === -1 ? [...sources, status] : sources.with(index, status)
 }
 
-/** The sources as they were asked for, with what was told while the answer was on its way. */
-export function withLater(
+/** The sources of a response, with the status updates that arrived during the request. */
+export function withStatuses(
   answer: readonly SourceStatus[],
-  told: readonly SourceStatus[],
+  updates: readonly SourceStatus[],
 ): readonly SourceStatus[] {
-  return told.reduce<readonly SourceStatus[]>(withStatus, answer)
+  return updates.reduce<readonly SourceStatus[]>(withStatus, answer)
 }
 
 /** A state as a badge. */
@@ -62,7 +62,7 @@ export function untilText(at: number, now: number): string {
   return minutes < 90 ? `in ${minutes} min` : `in ${Math.round(minutes / 60)} h`
 }
 
-/** What a report has to say that is asked for. */
+/** The items of a report that match a filter. */
 export function filterReport(
   { items }: SourceReport,
   { text, status }: ReportFilter,

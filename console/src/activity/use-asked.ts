@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from "react"
 import { asError } from "../app/as-error.ts"
 import { isRefusal } from "./refusal.ts"
 
-/** Something that is asked for; what is known stays while it is asked for again, or fails. */
+/** A requested value; the last one stays while it is requested again, or the request fails. */
 export interface Asked<TValue> {
   readonly value: TValue | undefined
   readonly error: Error | undefined
@@ -10,16 +10,16 @@ export interface Asked<TValue> {
 }
 
 export interface AskOptions {
-  /** Asks again after so many milliseconds. */
+  /** Requests again after this many milliseconds. */
   readonly everyMs?: number
-  /** Asks again when it becomes another one. */
+  /** Requests again when it changes. */
   readonly version?: unknown
 }
 
 /**
- * Asks for something while the view is there and the page is seen.
+ * Requests a value while the view is mounted and the page is visible.
  *
- * `ask` is to be the same function from one drawing to the next.
+ * Pass the same `ask` function in each render.
  */
 export function useAsked<TValue>(
   ask: (signal: AbortSignal) => Promise<TValue>,

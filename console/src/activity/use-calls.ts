@@ -29,7 +29,7 @@ function handlersOf(hub: HubClient, dispatch: (action: CallsAction) => void): Ev
       ({ recent }) => {
         if (signal?.aborted !== true) dispatch({ type: "remembered", traces: recent })
       },
-      // The counters ask for the same, and say what is wrong.
+      // The counters make the same request, and report its error.
       () => {},
     )
   }
@@ -37,7 +37,7 @@ function handlersOf(hub: HubClient, dispatch: (action: CallsAction) => void): Ev
     onOpen: remember,
     onEvents: (events) => {
       if (events.some(({ kind }) => kind === "lost")) {
-        // Whether those that run have ended is not known any more.
+        // Running calls may have ended in the meantime.
         dispatch({ type: "disconnected" })
         remember()
       }

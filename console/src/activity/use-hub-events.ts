@@ -7,12 +7,12 @@ import { createGatherer } from "./gather.ts"
 import { isRefusal } from "./refusal.ts"
 import { steadyNow } from "../ui/steady-now.ts"
 
-/** What a view does with the events of a hub; the same object from one drawing to the next. */
+/** The event handlers of a view; pass the same object in each render. */
 export interface EventHandlers {
   /** A connection is being opened, for the first time or again. */
   onOpen(signal: AbortSignal): void
   onEvents(events: readonly HubEvent[]): void
-  /** Nothing is heard any more, until it is opened again. */
+  /** The connection is lost, until it is opened again. */
   onLost(): void
 }
 
@@ -26,7 +26,7 @@ export function useHubEvents(
   const { operations } = useOperations()
   const [state, setState] = useState<FollowState>({ phase: "live" })
   const [attempt, setAttempt] = useState(0)
-  // Whoever was refused may have signed in since: then there is another list.
+  // After a refusal, the user may have signed in since: then there is another list.
   const allowed = state.phase === "refused" ? operations : undefined
   useEffect(() => {
     const controller = new AbortController()
@@ -64,7 +64,7 @@ export function useHubEvents(
   return { ...state, retry: () => setAttempt((count) => count + 1) }
 }
 
-/** Tries again as soon as anything else has reached the hub, which was away. */
+/** Retries as soon as another request has reached the hub again. */
 function useRetryWhenBack(setAttempt: (next: (count: number) => number) => void): void {
   const isAway = useHubState().connection === "offline"
   const wasAway = useRef(isAway)
@@ -75,7 +75,7 @@ function useRetryWhenBack(setAttempt: (next: (count: number) => number) => void)
   }, [isAway, setAttempt])
 }
 
-/** Tries again when what is given becomes something else; not when it comes or goes. */
+/** Retries when a value changes; not when it becomes defined or undefined. */
 function useRetryOnChange(
   value: unknown,
   setAttempt: (next: (count: number) => number) => void,

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react"
 import { steadyNow } from "../ui/steady-now.ts"
 
-/** The time, told anew about each half second while it is needed and the page is seen. */
+/** The current time, updated about every half second while it is needed and the page is visible. */
 export function useNow(isNeeded: boolean, everyMs = 500): number {
   const [now, setNow] = useState(steadyNow)
   useEffect(() => {

@@ -6,9 +6,9 @@ import type { RefObject } from "react"
 export interface RowsOptions {
   readonly count: number
   readonly keyOf: (index: number) => string | number
-  /** What a row is taken to be high until it is measured. */
+  /** The estimated height of a row until it is measured. */
   readonly height: number
-  /** A row that stays in the page wherever it is: the one with the focus, or -1. */
+  /** A row that always stays in the page: the one with the focus, or -1. */
   readonly pinned: number
 }
 
@@ -21,7 +21,7 @@ export interface Rows {
   readonly show: (index: number) => void
 }
 
-/** A long list of which only what is seen is in the page. */
+/** A virtual list: only the visible rows are in the page. */
 export function useRows({ count, keyOf, height, pinned }: RowsOptions): Rows {
   const scroller = useRef<HTMLDivElement>(null)
   const rangeExtractor = useCallback(

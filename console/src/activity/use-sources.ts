@@ -2,12 +2,12 @@ import { useCallback, useMemo, useRef, useState } from "react"
 import type { SourceStatus } from "../api/model.ts"
 import { useHub, useOperations } from "../app/context.tsx"
 import type { FollowState } from "./follow.ts"
-import { withLater } from "./source-list.ts"
+import { withStatuses } from "./source-list.ts"
 import { useAsked } from "./use-asked.ts"
 import { useHubEvents } from "./use-hub-events.ts"
 import type { EventHandlers } from "./use-hub-events.ts"
 
-/** Sources that are gone are not told of: the list is asked for again now and then. */
+/** Removed sources are not reported, so the list is requested again at this interval. */
 const EVERY_MS = 15_000
 
 export interface LiveSources {
@@ -21,22 +21,22 @@ export interface LiveSources {
 export function useLiveSources(): LiveSources {
   const hub = useHub()
   const [sources, setSources] = useState<readonly SourceStatus[]>()
-  // What is told while an answer is on its way is newer than the answer.
-  const told = useRef<SourceStatus[]>([])
+  // Updates that arrive during a request are newer than its response.
+  const updates = useRef<SourceStatus[]>([])
   const ask = useCallback(
     async (signal: AbortSignal) => {
-      told.current = []
+      updates.current = []
       const answer = await hub.sources(signal)
-      if (!signal.aborted) setSources(withLater(answer, told.current))
+      if (!signal.aborted) setSources(withStatuses(answer, updates.current))
     },
     [hub],
   )
   const { operations } = useOperations()
-  // Another list of operations comes from sources that have changed, or is that of somebody else.
+  // A new list of operations means that sources have changed, or the identity.
   const { error, again } = useAsked(ask, { everyMs: EVERY_MS, version: operations })
   const take = useCallback((changed: readonly SourceStatus[]) => {
-    told.current.push(...changed)
-    setSources((before) => before && withLater(before, changed))
+    updates.current.push(...changed)
+    setSources((before) => before && withStatuses(before, changed))
   }, [])
   const handlers = useMemo(() => handlersOf(again, take), [again, take])
   const connection = useHubEvents(handlers)
@@ -50,7 +50,7 @@ function handlersOf(
   let wasLost = false
   return {
     onOpen: () => {
-      // What changed in the meantime was not told.
+      // Changes in the meantime were not reported.
       if (wasLost) again()
     },
     onEvents: (events) => {

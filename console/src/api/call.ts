@@ -1,13 +1,13 @@
 import { ProblemError } from "./model.ts"
 import type { CallOutcome, HTTPProblem, ResponseEnvelope } from "./model.ts"
-import { ownProblem, readProblem, unreachable } from "./problems.ts"
+import { localProblem, readProblem, unreachable } from "./problems.ts"
 import type { Requests } from "./requests.ts"
 
-/** How much longer than the hub the page waits: the hub's own words come first. */
-const PATIENCE_MS = 3000
+/** How much longer the page waits than the hub, so that the hub's own error arrives first. */
+const EXTRA_TIMEOUT_MS = 3000
 
 /**
- * Calls an operation. Never rejects: whatever happens is an outcome, cancelling included.
+ * Calls an operation. Never rejects: every end is an outcome, including cancellation.
  *
  * Bytes in a result stay base64; `binary` of the envelope says where they are.
  */
@@ -19,7 +19,8 @@ export async function callOperation(
 ): Promise<CallOutcome> {
   const { signal, timeoutMs } = options
   const started = performance.now()
-  const late = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs + PATIENCE_MS)
+  const late =
+    timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs + EXTRA_TIMEOUT_MS)
   const spent = (): number => performance.now() - started
   try {
     signal.throwIfAborted()
@@ -47,7 +48,7 @@ export async function callOperation(
   }
 }
 
-/** An envelope of the wire. What a call without a result gave has no `data` there. */
+/** An envelope from JSON. That of a void result has no `data`. */
 export function readEnvelope(text: string): ResponseEnvelope {
   const value: unknown = JSON.parse(text)
   if (typeof value === "object" && value !== null && "meta" in value) {
@@ -56,7 +57,7 @@ export function readEnvelope(text: string): ResponseEnvelope {
   throw new SyntaxError("not an envelope")
 }
 
-/** No input at all is no body: the hub knows which operations take that. */
+/** No input means no body: the hub knows which operations accept that. */
 function bodyOf(input: unknown): string | null {
   return input === undefined ? null : JSON.stringify(input)
 }
@@ -69,17 +70,17 @@ function problemOf(
 ): HTTPProblem {
   const about = { operationId: id, mayHaveExecuted: true }
   if (signal.aborted) {
-    return ownProblem("ABORTED", "Cancelled", `The call of "${id}" was cancelled here.`, about)
+    return localProblem("ABORTED", "Cancelled", `The call of "${id}" was cancelled here.`, about)
   }
   if (late?.aborted === true) {
     const detail = `No answer from the hub to "${id}" in time; the connection may be broken.`
-    return ownProblem("TIMEOUT", "No answer in time", detail, about)
+    return localProblem("TIMEOUT", "No answer in time", detail, about)
   }
   if (error instanceof ProblemError) return { ...error.problem, operationId: id }
   if (error instanceof SyntaxError) {
-    const detail = `The answer to "${id}" is no envelope. Something between this page and the hub may have changed it.`
-    return ownProblem("DATA_LOSS", "Unexpected answer", detail, about)
+    const detail = `The answer to "${id}" is not an envelope. Something between this page and the hub may have changed it.`
+    return localProblem("DATA_LOSS", "Unexpected answer", detail, about)
   }
-  // The connection broke within the answer.
+  // The connection broke during the response.
   return { ...unreachable(true), operationId: id }
 }

@@ -8,25 +8,25 @@ import type {
   SourceReport,
   SourceStatus,
 } from "./model.ts"
-import { notAnAnswer } from "./problems.ts"
+import { unexpectedAnswer } from "./problems.ts"
 import { Requests } from "./requests.ts"
 import type { RequestOptions } from "./requests.ts"
 import { readHubEvents, watchOperation } from "./streams.ts"
 
-/** A client, with what only the frame of the page asks. */
+/** A client with the functions that only the frame of the page uses. */
 export interface HubConnection extends HubClient {
-  /** Whether the hub answers at all, for those who may ask it nothing else. */
+  /** Whether the hub answers at all, for callers without any rights. */
   ping(signal: AbortSignal): Promise<void>
 }
 
 export interface HubClientOptions extends RequestOptions {
-  /** Told the name of the hub, where it has one. */
+  /** Called with the name of the hub, if it has one. */
   readonly onTitle?: ((title: string) => void) | undefined
 }
 
 const PAGE = 500
-// A hub that never comes to an end would be asked forever.
-const MOST_PAGES = 1000
+// Bounds the requests to a hub whose list never ends.
+const MAX_PAGES = 1000
 
 /** The only place that talks to a hub. */
 export function createHubClient(options: HubClientOptions): HubConnection {
@@ -41,7 +41,7 @@ export function createHubClient(options: HubClientOptions): HubConnection {
     watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),
     async sources(signal) {
       const { sources } = await requests.json("hub/sources", signal)
-      if (!Array.isArray(sources)) throw notAnAnswer("The list of sources")
+      if (!Array.isArray(sources)) throw unexpectedAnswer("The list of sources")
       return sources as SourceStatus[]
     },
     report: (name, signal) =>
@@ -55,7 +55,7 @@ export function createHubClient(options: HubClientOptions): HubConnection {
   }
 }
 
-/** In one answer, with where each is from. What is no hub, but has operations, gives them in pages. */
+/** One response with the source of each operation. A server that is not a hub lists its operations in pages. */
 async function listAll(
   requests: Requests,
   { onTitle }: HubClientOptions,
@@ -63,7 +63,7 @@ async function listAll(
 ): Promise<readonly OperationSummary[]> {
   try {
     const { title, operations } = await requests.json("hub/operations", signal)
-    if (!Array.isArray(operations)) throw notAnAnswer("The list of operations")
+    if (!Array.isArray(operations)) throw unexpectedAnswer("The list of operations")
     if (typeof title === "string" && title !== "") onTitle?.(title)
     return operations as OperationSummary[]
   } catch (error) {
@@ -78,11 +78,11 @@ async function listPages(
 ): Promise<readonly OperationSummary[]> {
   const all: OperationSummary[] = []
   let cursor: string | undefined
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const query = new URLSearchParams({ limit: String(PAGE) })
     if (cursor !== undefined) query.set("cursor", cursor)
     const { operations, nextCursor } = await requests.json(`operations?${query}`, signal)
-    if (!Array.isArray(operations)) throw notAnAnswer("The list of operations")
+    if (!Array.isArray(operations)) throw unexpectedAnswer("The list of operations")
     for (const operation of operations as OperationSummary[]) all.push(operation)
     if (typeof nextCursor !== "string" || nextCursor === cursor) return all
     cursor = nextCursor

@@ -1,19 +1,19 @@
 import { EventSourceParserStream } from "eventsource-parser/stream"
-import { notAnAnswer } from "./problems.ts"
+import { unexpectedAnswer } from "./problems.ts"
 
 export interface StreamEvent {
   readonly id: string | undefined
-  /** What kind of event; `message` where it does not say. */
+  /** The type of the event; `message` by default. */
   readonly name: string
   readonly data: string
 }
 
-/** The server-sent events of an answer, until it ends. Whoever leaves the loop ends the request. */
+/** The server-sent events of a response, until it ends. Leaving the loop ends the request. */
 export async function* readEvents(response: Response): AsyncGenerator<StreamEvent, void, void> {
   const type = response.headers.get("content-type") ?? ""
   if (response.body === null || !type.startsWith("text/event-stream")) {
     await response.body?.cancel()
-    throw notAnAnswer(`A stream of type "${type}"`)
+    throw unexpectedAnswer(`A stream of type "${type}"`)
   }
   const reader = response.body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array<ArrayBuffer>>)
@@ -26,7 +26,7 @@ export async function* readEvents(response: Response): AsyncGenerator<StreamEven
       yield { id: value.id, name: value.event ?? "message", data: value.data }
     }
   } finally {
-    // Cancelling what has failed already fails in the same way; that has been told.
+    // Cancelling a failed stream fails with the same error, which has been reported.
     reader.cancel().catch(() => undefined)
   }
 }

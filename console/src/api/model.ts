@@ -1,4 +1,4 @@
-// What the console knows of a hub. Everything else goes through `HubClient`.
+// The console's types of a hub. All requests go through `HubClient`.
 
 import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
@@ -55,10 +55,10 @@ export interface WatchItem {
 export type HubEvent =
   | { readonly kind: "call"; readonly trace: CallTrace }
   | { readonly kind: "source"; readonly status: SourceStatus }
-  /** This side was too slow: so many of the oldest were left out. */
+  /** This side was too slow: the number of oldest events that were dropped. */
   | { readonly kind: "lost"; readonly events: number }
 
-/** How this browser proves who it is; in memory only. */
+/** The credential of this browser; in memory only. */
 export type Credential =
   | { readonly kind: "token"; readonly value: string }
   | { readonly kind: "key"; readonly value: string }
@@ -86,7 +86,7 @@ export interface HubClient {
   events(options: { readonly signal: AbortSignal; onEvent(event: HubEvent): void }): Promise<void>
 }
 
-/** What a hub answered instead of what was asked for. */
+/** The problem that a hub answered with. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError"
   readonly problem: HTTPProblem

@@ -1,8 +1,8 @@
 import { ProblemError } from "./model.ts"
 import type { HTTPProblem } from "./model.ts"
 
-/** Makes a problem out of what is known here, for answers that are none of the hub's. */
-export function ownProblem(
+/** Creates a problem for a failure that the hub did not report itself. */
+export function localProblem(
   code: string,
   title: string,
   detail: string,
@@ -20,41 +20,41 @@ export function ownProblem(
   }
 }
 
-/** The problem that an answer holds. A proxy in between may answer with anything. */
+/** The problem in a response. A proxy in between may answer with anything. */
 export async function readProblem(response: Response): Promise<HTTPProblem> {
   const { status, statusText } = response
   try {
     const value: unknown = JSON.parse(await response.text())
     if (isProblem(value)) return value
   } catch {
-    // Told below: a page, or half an answer.
+    // Reported below: an HTML page, or a truncated response.
   }
-  const shown = `${status} ${statusText}`.trim()
-  return ownProblem(
+  const statusLine = `${status} ${statusText}`.trim()
+  return localProblem(
     status === 401 ? "UNAUTHENTICATED" : status === 429 ? "RATE_LIMITED" : "UNAVAILABLE",
     "Unexpected answer",
-    `The hub, or something between it and this page, answered ${shown} without saying why.`,
+    `The hub, or something between it and this page, answered ${statusLine} without saying why.`,
     { status, retryable: status === 429 || status >= 500 },
   )
 }
 
 /** The hub could not be reached, or went away. */
 export function unreachable(mayHaveExecuted: boolean): HTTPProblem {
-  return ownProblem(
+  return localProblem(
     "UNAVAILABLE",
     "The hub cannot be reached",
-    "The connection to the hub failed. Look whether it runs, and whether this machine is online.",
+    "The connection to the hub failed. Check that the hub is running, and that this machine is online.",
     { retryable: !mayHaveExecuted, mayHaveExecuted },
   )
 }
 
-/** The hub answered with something that only looks like an answer. */
-export function notAnAnswer(what: string): ProblemError {
-  const detail = `${what} is not what a hub answers. Look whether this page and the hub are of the same version.`
-  return new ProblemError(ownProblem("DATA_LOSS", "Unexpected answer", detail), 0)
+/** The hub sent a response of an unexpected form. */
+export function unexpectedAnswer(what: string): ProblemError {
+  const detail = `${what} is not what a hub answers. Check that this page and the hub have the same version.`
+  return new ProblemError(localProblem("DATA_LOSS", "Unexpected answer", detail), 0)
 }
 
-/** Whether a value is a problem as hubs write them. */
+/** Whether a value is a problem of a hub. */
 export function isProblem(value: unknown): value is HTTPProblem {
   if (typeof value !== "object" || value === null) return false
   const { code, detail } = value as { readonly code?: unknown; readonly detail?: unknown }

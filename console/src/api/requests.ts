@@ -1,19 +1,19 @@
 import { ProblemError } from "./model.ts"
-import { notAnAnswer, readProblem, unreachable } from "./problems.ts"
+import { unexpectedAnswer, readProblem, unreachable } from "./problems.ts"
 import { credentialHeaders } from "./session.ts"
 import type { Session } from "./session.ts"
 
-/** What a client is made with; tests give their own. */
+/** Options of the client; tests pass their own. */
 export interface RequestOptions {
   /** Where the hub is, with a slash at its end. */
   readonly baseUrl: string
   readonly session: Session
   readonly fetch?: typeof fetch | undefined
-  /** Told after each request whether the hub answered it. */
+  /** Called after each request with whether the hub answered it. */
   readonly onReach?: ((isReached: boolean) => void) | undefined
 }
 
-/** Requests to one hub, as whoever the session is. */
+/** Requests to one hub, with the credential of the session. */
 export class Requests {
   readonly baseUrl: string
   readonly #session: Session
@@ -37,7 +37,7 @@ export class Requests {
         ...init,
         headers,
         cache: "no-store",
-        // Whoever this is, it is said in a header: no cookie of another page speaks for it.
+        // The credential is sent in a header; cookies of other pages are never sent.
         credentials: "omit",
         redirect: "error",
       })
@@ -47,12 +47,13 @@ export class Requests {
       throw new ProblemError(unreachable(init.method === "POST"), 0)
     }
     this.#onReach(true)
-    // An answer to who this was before says nothing of who this is now.
-    if (response.status === 401 && this.#session.credential === credential) this.#session.require()
+    // A response to an earlier credential says nothing about the current one.
+    if (response.status === 401 && this.#session.credential === credential)
+      this.#session.requireCredential()
     return response
   }
 
-  /** An answer that is fine; rejects with a `ProblemError` otherwise. */
+  /** A successful response; rejects with a `ProblemError` otherwise. */
   async ask(path: string, init?: RequestInit): Promise<Response> {
     const response = await this.send(path, init)
     if (!response.ok) throw new ProblemError(await readProblem(response), response.status)
@@ -68,7 +69,7 @@ export class Requests {
     const value: unknown = await response.json().catch((error: unknown) => {
       if (signal?.aborted === true) throw error
     })
-    if (typeof value !== "object" || value === null) throw notAnAnswer(`What "${path}" gave`)
+    if (typeof value !== "object" || value === null) throw unexpectedAnswer(`What "${path}" gave`)
     return value as Record<string, unknown>
   }
 }

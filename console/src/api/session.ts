@@ -1,6 +1,6 @@
 import type { Credential } from "./model.ts"
 
-/** Who this page is, for as long as it is open: nothing of it is stored. */
+/** The credential of this page, for as long as it is open. It is never stored. */
 export class Session {
   #credential: Credential | undefined
   #isRequired = false
@@ -10,36 +10,36 @@ export class Session {
     return this.#credential
   }
 
-  /** The hub refused to answer whoever this is. */
+  /** Whether the hub has asked for a credential. */
   get isRequired(): boolean {
     return this.#isRequired
   }
 
-  /** Says who this page is from now on; nothing for nobody. */
-  become(credential: Credential | undefined): void {
+  /** Sets the credential from now on; `undefined` for anonymous. */
+  setCredential(credential: Credential | undefined): void {
     this.#credential = credential
     this.#isRequired = false
-    this.#tell()
+    this.#notify()
   }
 
-  /** Told by the client when the hub answers 401. */
-  require(): void {
+  /** Called by the client when the hub answers 401. */
+  requireCredential(): void {
     this.#isRequired = true
-    this.#tell()
+    this.#notify()
   }
 
-  /** Tells of every change and of every refusal. */
+  /** Notifies a listener of every change and every 401. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }
 
-/** The headers that prove who calls. */
+/** The headers of a credential. */
 export function credentialHeaders(credential: Credential | undefined): Record<string, string> {
   if (credential === undefined) return {}
   return credential.kind === "token"
@@ -47,5 +47,5 @@ export function credentialHeaders(credential: Credential | undefined): Record<st
     : { "x-api-key": credential.value }
 }
 
-/** That of this page. */
+/** The session of this page. */
 export const session = new Session()

@@ -3,11 +3,11 @@ import { readEvents } from "./event-stream.ts"
 import type { StreamEvent } from "./event-stream.ts"
 import { ProblemError } from "./model.ts"
 import type { CallTrace, HubEvent, SourceStatus, WatchItem } from "./model.ts"
-import { isProblem, notAnAnswer, ownProblem, unreachable } from "./problems.ts"
+import { isProblem, unexpectedAnswer, localProblem, unreachable } from "./problems.ts"
 import type { Requests } from "./requests.ts"
 import { steadyNow } from "../ui/steady-now.ts"
 
-/** Reads a subscription to its end. One that is aborted here has ended, and not failed. */
+/** Reads a subscription to its end. Aborting it here counts as an end, not as a failure. */
 export async function watchOperation(
   requests: Requests,
   id: string,
@@ -27,11 +27,11 @@ export async function watchOperation(
       if (event.name === "error") throw failureOf(event, response.status)
       options.onItem({ id: event.id, envelope: readEnvelope(event.data), at: steadyNow() })
     }
-    if (!signal.aborted) throw cutOff(`The stream of "${id}"`)
+    if (!signal.aborted) throw streamBrokeOff(`The stream of "${id}"`)
   })
 }
 
-/** Reads what happens in the hub, until it is aborted; rejects when the hub goes away. */
+/** Reads the events of the hub, until it is aborted; rejects if the hub goes away. */
 export async function readHubEvents(
   requests: Requests,
   options: { readonly signal: AbortSignal; onEvent(event: HubEvent): void },
@@ -45,14 +45,14 @@ export async function readHubEvents(
     for await (const event of readEvents(response)) {
       if (signal.aborted || event.name === "end") return
       if (event.name === "error") throw failureOf(event, response.status)
-      const told = hubEventOf(event)
-      if (told !== undefined) options.onEvent(told)
+      const hubEvent = hubEventOf(event)
+      if (hubEvent !== undefined) options.onEvent(hubEvent)
     }
-    if (!signal.aborted) throw cutOff("The stream of what happens in the hub")
+    if (!signal.aborted) throw streamBrokeOff("The event stream of the hub")
   })
 }
 
-/** An event with its kind inside, or as its name; what is not known is passed over. */
+/** Parses an event with its kind inside or as its name; `undefined` for unknown ones. */
 function hubEventOf({ name, data }: StreamEvent): HubEvent | undefined {
   const value: unknown = JSON.parse(data)
   if (typeof value !== "object" || value === null) return undefined
@@ -72,19 +72,19 @@ async function unlessAborted(signal: AbortSignal, work: () => Promise<void>): Pr
   } catch (error) {
     if (signal.aborted) return
     if (error instanceof ProblemError) throw error
-    if (error instanceof SyntaxError) throw notAnAnswer("An event of the stream")
+    if (error instanceof SyntaxError) throw unexpectedAnswer("An event of the stream")
     throw new ProblemError(unreachable(true), 0)
   }
 }
 
 function failureOf({ data }: StreamEvent, status: number): ProblemError {
   const value: unknown = JSON.parse(data)
-  if (!isProblem(value)) return notAnAnswer("An error of the stream")
+  if (!isProblem(value)) return unexpectedAnswer("An error of the stream")
   return new ProblemError(value, value.status ?? status)
 }
 
-function cutOff(what: string): ProblemError {
+function streamBrokeOff(what: string): ProblemError {
   const detail = `${what} broke off before its end: the hub stopped, or the connection was lost.`
   const more = { retryable: true, mayHaveExecuted: true }
-  return new ProblemError(ownProblem("UNAVAILABLE", "The stream broke off", detail, more), 0)
+  return new ProblemError(localProblem("UNAVAILABLE", "The stream broke off", detail, more), 0)
 }

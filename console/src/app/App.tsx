@@ -39,8 +39,8 @@ function createStore(): HubStore {
       // Relative to the page: the hub may be served under a path.
       baseUrl: new URL(".", document.baseURI).href,
       session,
-      onReach: (isReached) => store.reached(isReached),
-      onTitle: (title) => store.named(title),
+      onReach: (isReached) => store.setReachable(isReached),
+      onTitle: (title) => store.setTitle(title),
     }),
   )
   return store

@@ -24,7 +24,8 @@ export class Boundary extends Component<{ readonly children: ReactNode }, State>
         <h1>This view failed</h1>
         <ErrorBox error={error} />
         <p className="muted">
-          After an update of the hub, parts of the page may be gone: a reload fetches the new ones.
+          After an update of the hub, parts of this page may be outdated. Reload to get the new
+          ones.
         </p>
         <div className="row">
           <Button variant="primary" onClick={() => location.reload()}>

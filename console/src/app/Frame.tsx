@@ -15,7 +15,7 @@ import { useSession } from "./use-session.ts"
 import { useIsNarrow } from "./use-narrow.ts"
 import { View, preloadOperation } from "./views.tsx"
 
-/** What is around every view: top bar, list, dialogs. */
+/** The frame around every view: top bar, list, dialogs. */
 export function Frame(): ReactNode {
   const route = useRoute()
   const { title } = useHubState()
@@ -30,7 +30,7 @@ export function Frame(): ReactNode {
       search.current?.focus()
       search.current?.select()
     }
-    // At once: letters that are typed before it has the focus would be lost.
+    // Immediately: letters typed before it has the focus would be lost.
     if (search.current?.getClientRects().length !== 0) return focus()
     // On narrow screens the list is a view of its own.
     navigate({ view: "find" })
@@ -102,13 +102,13 @@ function useFocusOnChange(key: string): void {
   useEffect(() => {
     if (before.current === key) return
     before.current = key
-    // Somebody who searches goes on searching.
+    // The search field keeps the focus.
     if (document.activeElement?.getAttribute("role") === "combobox" && key === "find") return
     focusHeading()
   }, [key])
 }
 
-/** The list comes first; then what is opened from it, while nobody waits. */
+/** Loads the operation view in advance, after the list and while the page is idle. */
 function usePreload(): void {
   const { status } = useOperations()
   useEffect(() => {

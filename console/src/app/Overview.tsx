@@ -21,7 +21,7 @@ const TONES: Readonly<Record<SourceStatus["state"], Tone>> = {
   disabled: "neutral",
 }
 
-/** The beginning: what the hub has, and how to get at it. */
+/** The start page: the content of the hub, and links to it. */
 export function Overview(): ReactNode {
   const { title } = useHubState()
   const { status, operations } = useOperations()
@@ -46,7 +46,7 @@ function Counts({ operations }: { readonly operations: readonly OperationSummary
     return byType
   }, [operations])
   return (
-    <ul className="overview-counts" aria-label="What there is">
+    <ul className="overview-counts" aria-label="Operations by type">
       {TYPES.map(([type, many]) => (
         <li key={type} className="card">
           <span className={`overview-number is-${type}`}>{counts[type].toLocaleString("en")}</span>

@@ -2,7 +2,7 @@ import { useEffect, useId, useRef, useState } from "react"
 import type { ReactNode, SubmitEvent } from "react"
 import { ProblemError } from "../api/model.ts"
 import type { Credential } from "../api/model.ts"
-import { faultOfCredential, probeCredential } from "../api/probe.ts"
+import { credentialIssue, probeCredential } from "../api/probe.ts"
 import { session } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -27,29 +27,29 @@ export function SignIn({
 function SignInForm({ onClose }: { readonly onClose: () => void }): ReactNode {
   const hub = useHub()
   const toast = useToast()
-  const faultId = useId()
+  const issueId = useId()
   const [kind, setKind] = useState<Credential["kind"]>("key")
   const [value, setValue] = useState("")
-  const [fault, setFault] = useState<string>()
+  const [issue, setIssue] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   const trying = useRef<AbortController>(undefined)
   useEffect(() => () => trying.current?.abort(), [])
 
   const refuse = (why: string): void => {
-    setFault(why)
+    setIssue(why)
     field.current?.focus()
   }
   const enter = async (): Promise<void> => {
     const credential: Credential = { kind, value: value.trim() }
-    const wrong = faultOfCredential(credential.value)
+    const wrong = credentialIssue(credential.value)
     if (wrong !== undefined) return refuse(wrong)
     const controller = new AbortController()
     trying.current = controller
     setBusy(true)
     try {
       await probeCredential(hub.baseUrl, credential, controller.signal)
-      session.become(credential)
+      session.setCredential(credential)
       toast("Signed in", "good")
       onClose()
     } catch (error) {
@@ -95,21 +95,21 @@ function SignInForm({ onClose }: { readonly onClose: () => void }): ReactNode {
           autoComplete="off"
           spellCheck={false}
           value={value}
-          aria-invalid={fault !== undefined}
-          aria-describedby={fault === undefined ? undefined : faultId}
+          aria-invalid={issue !== undefined}
+          aria-describedby={issue === undefined ? undefined : issueId}
           onChange={(event) => {
             setValue(event.target.value)
-            setFault(undefined)
+            setIssue(undefined)
           }}
         />
       </label>
-      {fault !== undefined && (
-        <p className="sign-in-fault" id={faultId} role="alert">
-          {fault}
+      {issue !== undefined && (
+        <p className="sign-in-fault" id={issueId} role="alert">
+          {issue}
         </p>
       )}
       <p className="muted">
-        It stays in the memory of this page: a reload or a closed tab forgets it.
+        It is kept in the memory of this page only, until you reload or close it.
       </p>
       <div className="row">
         <Button variant="primary" type="submit" busy={isBusy}>

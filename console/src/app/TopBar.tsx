@@ -88,7 +88,7 @@ function SessionButton({ onSignIn }: { readonly onSignIn: () => void }): ReactNo
   const isSignedIn = useIsSignedIn()
   const toast = useToast()
   const leave = (): void => {
-    session.become(undefined)
+    session.setCredential(undefined)
     history.clear()
     toast("Signed out")
   }

@@ -13,7 +13,7 @@ export type { Route } from "./route.ts"
 const StoreContext = createContext<HubStore | undefined>(undefined)
 const toasts = new Toasts()
 
-/** Gives a hub to everything inside. */
+/** Provides a hub to all components inside. */
 export function HubProvider({
   store,
   children,
@@ -36,12 +36,12 @@ export function useOperations(): OperationsState & { readonly reload: () => void
   return useMemo(() => ({ ...state, reload: store.reload }), [state, store])
 }
 
-/** One operation in full; asked for once, and again when the list has changed. */
+/** The spec of one operation; loaded once, and again when the list has changed. */
 export function useSpec(id: string): SpecState {
   const store = useStore()
   const state = useSyncExternalStore(store.subscribe, () => store.spec(id))
   const operations = useSyncExternalStore(store.subscribe, () => store.operations)
-  useEffect(() => store.wantSpec(id), [store, id, operations])
+  useEffect(() => store.requestSpec(id), [store, id, operations])
   return state
 }
 
@@ -73,7 +73,7 @@ export function useToasts(): {
   return useMemo(() => ({ toasts: shown, hide: toasts.hide }), [shown])
 }
 
-/** What the page knows of the hub; for the frame around the views. */
+/** The store of the hub; for the frame around the views. */
 export function useStore(): HubStore {
   const store = use(StoreContext)
   if (store === undefined) throw new Error("Put <HubProvider store={…}> around this component.")

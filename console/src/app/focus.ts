@@ -1,11 +1,11 @@
-const PATIENCE_MS = 5000
+const TIMEOUT_MS = 5000
 
 let stopWaiting: (() => void) | undefined
 
 /**
- * Moves the focus to the heading of what is shown, so that those who do not see it hear where they are.
+ * Moves the focus to the heading of the view, so that screen readers announce it.
  *
- * Waits for a heading that is not there yet, or is replaced by a better one, until somebody does
+ * Waits for a heading that is not there yet, or is replaced by another one, until the user does
  * something else.
  */
 export function focusHeading(): void {
@@ -13,7 +13,7 @@ export function focusHeading(): void {
   const observer = new MutationObserver(() => {
     if (isLost()) focusNow()
   })
-  const timer = setTimeout(() => stop(), PATIENCE_MS)
+  const timer = setTimeout(() => stop(), TIMEOUT_MS)
   const stop = (): void => {
     observer.disconnect()
     clearTimeout(timer)
@@ -24,12 +24,12 @@ export function focusHeading(): void {
   stopWaiting = stop
   addEventListener("keydown", stop)
   addEventListener("pointerdown", stop)
-  // A view that is loading has nothing to focus: what had the focus is not what is shown.
+  // A loading view has no heading yet, and the focused element is no longer displayed.
   if (!focusNow() && document.activeElement instanceof HTMLElement) document.activeElement.blur()
   observer.observe(document.body, { childList: true, subtree: true })
 }
 
-/** The focus is nowhere: where it was is gone, or nothing has had it yet. */
+/** Whether nothing has the focus. */
 function isLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body
 }

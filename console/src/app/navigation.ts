@@ -14,7 +14,7 @@ export function navigate(route: Route, options: { readonly replace?: boolean } =
   if (link === location.hash) return
   if (options.replace === true) {
     history.replaceState(history.state, "", link)
-    // Replacing tells nobody.
+    // `replaceState` fires no event.
     dispatchEvent(new HashChangeEvent("hashchange"))
   } else {
     location.hash = link

@@ -3,16 +3,16 @@ import type { Session } from "../api/session.ts"
 import type { HubStore } from "./store.ts"
 
 const CALM_MS = 10_000
-/** While something is about to change. */
+/** The interval while something is about to change. */
 const BUSY_MS = 2000
 
-/** Asks the hub now and then how its sources are, while somebody looks; gives what ends it. */
+/** Polls the state of the sources while the page is visible; returns a function that stops it. */
 export function startPolling(store: HubStore, session: Session): () => void {
   const controller = new AbortController()
   const { signal } = controller
   let timer: ReturnType<typeof setTimeout> | undefined
   let isAsking = false
-  /** Not everybody may know of sources. */
+  /** Some callers may not see sources. */
   let isRefused = false
 
   const later = (): void => {
@@ -23,9 +23,9 @@ export function startPolling(store: HubStore, session: Session): () => void {
     isAsking = true
     try {
       if (isRefused) await store.hub.ping(signal)
-      else store.heard(await store.hub.sources(signal))
+      else store.updateSources(await store.hub.sources(signal))
     } catch (error) {
-      // The store has heard whether the hub was reached.
+      // The store has been notified whether the hub was reached.
       if (error instanceof ProblemError && REFUSED.has(error.status)) isRefused = true
     } finally {
       isAsking = false
@@ -34,7 +34,7 @@ export function startPolling(store: HubStore, session: Session): () => void {
   }
   const poll = (): void => {
     if (isAsking || signal.aborted) return
-    // Asking again as nobody would only be refused again.
+    // Another anonymous request would only be refused again.
     if (document.visibilityState === "hidden" || session.isRequired) later()
     else void ask()
   }

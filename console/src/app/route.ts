@@ -22,7 +22,7 @@ export function linkTo(route: Route): string {
   }
 }
 
-/** The view of an address; what is no address of ours leads to the beginning. */
+/** The view of an address; an unknown address leads to the start page. */
 export function parseRoute(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#/, "").split("?", 2)
   const [, view = "", ...rest] = path.split("/")
@@ -46,7 +46,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Somebody wrote it by hand, with a percent sign in it.
+    // A hand-written address with a percent sign in it.
     return text
   }
 }

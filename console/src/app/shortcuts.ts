@@ -5,7 +5,7 @@ export interface Shortcuts {
   readonly onHelp: () => void
 }
 
-/** The keys of the whole page. Where somebody writes, letters are letters. */
+/** The keyboard shortcuts of the page, disabled in text fields. */
 export function useShortcuts({ onSearch, onHelp }: Shortcuts): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {

@@ -1,7 +1,7 @@
 import type { OperationSpec } from "../api/model.ts"
 import { asError } from "./as-error.ts"
 
-/** What is known of one operation. */
+/** The state of one operation's spec. */
 export interface SpecState {
   readonly status: "loading" | "ready" | "failed"
   readonly spec?: OperationSpec | undefined
@@ -10,43 +10,43 @@ export interface SpecState {
 
 interface Entry {
   state: SpecState
-  /** The text of the spec: one that came again and is the same stays the same object. */
+  /** The text of the spec, by which an unchanged spec keeps its object. */
   text: string
   isFresh: boolean
   loading: AbortController | undefined
 }
 
 const LOADING: SpecState = { status: "loading" }
-/** Specs of large APIs are large; those looked at last are kept. */
-const MOST = 100
+/** Specs of large APIs are large; the most recently used ones are kept. */
+const MAX_SPECS = 100
 
-/** Specs that have been read, and those on their way. */
+/** Loaded specs, and those being loaded. */
 export class SpecCache {
   readonly #describe: (id: string, signal: AbortSignal) => Promise<OperationSpec>
-  readonly #tell: () => void
+  readonly #notify: () => void
   readonly #entries = new Map<string, Entry>()
 
   constructor(
     describe: (id: string, signal: AbortSignal) => Promise<OperationSpec>,
-    tell: () => void,
+    notify: () => void,
   ) {
     this.#describe = describe
-    this.#tell = tell
+    this.#notify = notify
   }
 
   get(id: string): SpecState {
     return this.#entries.get(id)?.state ?? LOADING
   }
 
-  /** Asks for a spec that is not known, or may have changed, or could not be read. */
-  want(id: string): void {
+  /** Requests a spec that is missing, may have changed, or could not be loaded. */
+  request(id: string): void {
     const entry = this.#touch(id)
     if (entry.isFresh || entry.loading !== undefined) return
     // A promise that never rejects.
     void this.#load(id, entry)
   }
 
-  /** Each is asked for again when it is wanted next; until then it is shown as it was. */
+  /** Marks all specs as outdated: each is loaded again at its next request, and displayed as it is until then. */
   expire(): void {
     for (const entry of this.#entries.values()) entry.isFresh = false
   }
@@ -67,7 +67,7 @@ export class SpecCache {
     this.#entries.delete(id)
     this.#entries.set(id, entry)
     for (const [oldest, { loading }] of this.#entries) {
-      if (this.#entries.size <= MOST) break
+      if (this.#entries.size <= MAX_SPECS) break
       loading?.abort()
       this.#entries.delete(oldest)
     }
@@ -77,7 +77,7 @@ export class SpecCache {
   async #load(id: string, entry: Entry): Promise<void> {
     const controller = new AbortController()
     entry.loading = controller
-    if (entry.state.status === "failed") this.#become(entry, LOADING)
+    if (entry.state.status === "failed") this.#setState(entry, LOADING)
     try {
       const spec = await this.#describe(id, controller.signal)
       if (controller.signal.aborted) return
@@ -85,19 +85,19 @@ export class SpecCache {
       entry.isFresh = true
       if (text !== entry.text) {
         entry.text = text
-        this.#become(entry, { status: "ready", spec })
+        this.#setState(entry, { status: "ready", spec })
       }
     } catch (error) {
       if (controller.signal.aborted) return
       entry.text = ""
-      this.#become(entry, { status: "failed", error: asError(error) })
+      this.#setState(entry, { status: "failed", error: asError(error) })
     } finally {
       if (entry.loading === controller) entry.loading = undefined
     }
   }
 
-  #become(entry: Entry, state: SpecState): void {
+  #setState(entry: Entry, state: SpecState): void {
     entry.state = state
-    this.#tell()
+    this.#notify()
   }
 }

@@ -4,7 +4,7 @@ import { asError } from "./as-error.ts"
 import { SpecCache } from "./spec-cache.ts"
 import type { SpecState } from "./spec-cache.ts"
 
-/** Every operation that the caller may call, or why they are not known. */
+/** Every operation that the caller may call, or the error of loading them. */
 export interface OperationsState {
   readonly status: "loading" | "ready" | "failed"
   readonly operations: readonly OperationSummary[]
@@ -14,7 +14,7 @@ export interface OperationsState {
 /** Whether the hub answers. */
 export type Connection = "connecting" | "online" | "offline"
 
-/** What the page knows of the hub, for everything that shows it. */
+/** The state of the hub, for all components that display it. */
 export class HubStore {
   readonly hub: HubConnection
   readonly #specs: SpecCache
@@ -27,14 +27,14 @@ export class HubStore {
 
   constructor(hub: HubConnection) {
     this.hub = hub
-    this.#specs = new SpecCache((id, signal) => hub.describe(id, signal), this.#tell)
+    this.#specs = new SpecCache((id, signal) => hub.describe(id, signal), this.#notify)
   }
 
   get operations(): OperationsState {
     return this.#operations
   }
 
-  /** How its sources were doing when they were last asked; nothing where that is not told. */
+  /** The last known state of its sources; `undefined` if the caller may not see it. */
   get sources(): readonly SourceStatus[] | undefined {
     return this.#sources
   }
@@ -52,34 +52,34 @@ export class HubStore {
     return () => void this.#listeners.delete(listener)
   }
 
-  reached(isReached: boolean): void {
+  setReachable(isReached: boolean): void {
     const connection = isReached ? "online" : "offline"
     const before = this.#connection
     if (connection === before) return
     this.#connection = connection
-    this.#tell()
-    // It may have been started anew, with other operations.
+    this.#notify()
+    // It may have been restarted, with other operations.
     if (before === "offline" && this.#operations.status !== "loading") this.reload()
   }
 
-  named(title: string): void {
+  setTitle(title: string): void {
     if (title === this.#title) return
     this.#title = title
-    this.#tell()
+    this.#notify()
   }
 
-  /** Asks for the list anew. What is known stays until the answer is there. */
+  /** Reloads the list. The current one stays until the response arrives. */
   readonly reload = (): void => {
     // A promise that never rejects.
     void this.#load()
   }
 
-  /** Forgets everything that was told to somebody else, and asks again. */
+  /** Drops everything that belongs to the previous identity, and reloads. */
   readonly restart = (): void => {
     this.#specs.clear()
     this.#operations = { status: "loading", operations: [] }
     this.#sources = undefined
-    this.#tell()
+    this.#notify()
     this.reload()
   }
 
@@ -87,19 +87,19 @@ export class HubStore {
     return this.#specs.get(id)
   }
 
-  /** Asks for a spec, unless it is known already. */
-  readonly wantSpec = (id: string): void => this.#specs.want(id)
+  /** Requests a spec, unless it is cached. */
+  readonly requestSpec = (id: string): void => this.#specs.request(id)
 
-  /** Takes what the sources say; when they have something else to offer, the list is asked for anew. */
-  heard(sources: readonly SourceStatus[]): void {
+  /** Sets the state of the sources; reloads the list if their operations have changed. */
+  updateSources(sources: readonly SourceStatus[]): void {
     const before = this.#sources
     if (before !== undefined && signature(before) === signature(sources)) return
     this.#sources = sources
     if (before !== undefined) this.reload()
-    this.#tell()
+    this.#notify()
   }
 
-  /** Ends what is under way. */
+  /** Aborts pending requests. */
   close(): void {
     this.#loading?.abort()
     this.#specs.clear()
@@ -109,27 +109,28 @@ export class HubStore {
     this.#loading?.abort()
     const controller = new AbortController()
     this.#loading = controller
-    if (this.#operations.status === "failed") this.#become({ status: "loading", operations: [] })
+    if (this.#operations.status === "failed")
+      this.#setOperations({ status: "loading", operations: [] })
     try {
       const operations = await this.hub.list(controller.signal)
       if (controller.signal.aborted) return
       this.#specs.expire()
-      this.#become({ status: "ready", operations })
+      this.#setOperations({ status: "ready", operations })
     } catch (error) {
       if (controller.signal.aborted) return
-      // What was read before is of more use than an error.
+      // The last list is more useful than an error.
       if (this.#operations.status !== "ready") {
-        this.#become({ status: "failed", operations: [], error: asError(error) })
+        this.#setOperations({ status: "failed", operations: [], error: asError(error) })
       }
     }
   }
 
-  #become(state: OperationsState): void {
+  #setOperations(state: OperationsState): void {
     this.#operations = state
-    this.#tell()
+    this.#notify()
   }
 
-  readonly #tell = (): void => {
+  readonly #notify = (): void => {
     for (const listener of this.#listeners) listener()
   }
 }

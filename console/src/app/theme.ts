@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-/** What was chosen; `system` follows the machine. */
+/** The chosen theme; `system` follows the machine. */
 export type Theme = "system" | "light" | "dark"
 
 const KEY = "operations.theme"
@@ -9,7 +9,7 @@ const ORDER: readonly Theme[] = ["system", "light", "dark"]
 let chosen: Theme = "system"
 const listeners = new Set<() => void>()
 
-/** Takes up what was chosen before, and follows the machine from now on. */
+/** Applies the stored theme, and follows the system from now on. */
 export function startTheme(): void {
   chosen = stored()
   const dark = matchMedia("(prefers-color-scheme: dark)")

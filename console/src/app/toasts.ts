@@ -4,8 +4,8 @@ export interface Toast {
   readonly tone: "info" | "good" | "bad"
 }
 
-const SHOWN_MS = 5000
-const MOST = 4
+const DISPLAY_MS = 5000
+const MAX_TOASTS = 4
 
 /** Short messages that go away by themselves. */
 export class Toasts {
@@ -26,17 +26,17 @@ export class Toasts {
     const same = this.#toasts.find((toast) => toast.text === text)
     if (same !== undefined) this.#remove(same.id)
     const id = this.#next++
-    this.#toasts = [...this.#toasts, { id, text, tone }].slice(-MOST)
+    this.#toasts = [...this.#toasts, { id, text, tone }].slice(-MAX_TOASTS)
     this.#timers.set(
       id,
-      setTimeout(() => this.hide(id), SHOWN_MS),
+      setTimeout(() => this.hide(id), DISPLAY_MS),
     )
-    this.#tell()
+    this.#notify()
   }
 
   readonly hide = (id: number): void => {
     this.#remove(id)
-    this.#tell()
+    this.#notify()
   }
 
   #remove(id: number): void {
@@ -45,7 +45,7 @@ export class Toasts {
     this.#toasts = this.#toasts.filter((toast) => toast.id !== id)
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }

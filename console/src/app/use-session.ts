@@ -4,12 +4,12 @@ import { useStore } from "./context.tsx"
 
 const subscribe = (listener: () => void): (() => void) => session.subscribe(listener)
 
-/** Whether this page says who it is. */
+/** Whether this page has a credential. */
 export function useIsSignedIn(): boolean {
   return useSyncExternalStore(subscribe, () => session.credential !== undefined)
 }
 
-/** Asks everything again when this page becomes somebody else, and tells when the hub wants to know who. */
+/** Reloads everything when the credential changes, and reports when the hub asks for one. */
 export function useSession(onRequired: () => void): void {
   const store = useStore()
   useEffect(() => {

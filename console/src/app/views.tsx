@@ -37,6 +37,6 @@ export function View({ route }: { readonly route: Route }): ReactNode {
 
 /** Fetches the view that is wanted next before it is wanted. */
 export function preloadOperation(): void {
-  // Whoever opens one hears what went wrong.
+  // The error is reported when a view is opened.
   loadOperation().catch(() => undefined)
 }

@@ -15,7 +15,7 @@ import type { GroupBy } from "./rows.ts"
 import { useFinder } from "./use-finder.ts"
 import type { Finder } from "./use-finder.ts"
 
-/** Search and list: by mouse, or with the hands on the keys. */
+/** Search and list, by mouse or keyboard. */
 export function FindPanel({
   search,
 }: {
@@ -29,12 +29,12 @@ export function FindPanel({
   const [key, setKey] = useState<string>()
   const isSearch = finder.tokens.length > 0 || finder.query.trim() !== ""
   const chosen = finder.rows.findIndex((row) => row.key === key)
-  // The best result is what Enter opens, until the arrows say otherwise.
+  // Enter opens the best result, until the arrows select another.
   const active = chosen === -1 && isSearch && finder.rows.length > 0 ? 0 : chosen
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing) return
     const isTyping = event.target === search.current && finder.query !== ""
-    // Who is quick with Enter means what was typed, not what is still shown.
+    // Enter applies to the typed query, even if the list still shows the previous one.
     const rows = finder.latest()
     const at = rows === finder.rows ? active : isTyping && rows.length > 0 ? 0 : -1
     const action = listAction(event.key, rows, at, isTyping)
@@ -160,7 +160,7 @@ function Nothing({ finder }: { readonly finder: Finder }): ReactNode {
   }
   return finder.type === undefined ? (
     <Empty title="No operations yet">
-      Sources may still be loading, or nothing here may be called by you.
+      Sources may still be loading, or you may not be allowed to call any operation.
     </Empty>
   ) : (
     <Empty title={`No ${finder.type} here`}>Choose another type.</Empty>

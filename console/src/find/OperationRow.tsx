@@ -5,7 +5,7 @@ import type { OperationSummary, OperationType } from "../api/model.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
 import type { Row } from "./rows.ts"
-import { markFound } from "./words.ts"
+import { highlightMatches } from "./words.ts"
 
 export interface RowProps {
   readonly row: Row
@@ -14,7 +14,7 @@ export interface RowProps {
   readonly height: number
   readonly isActive: boolean
   readonly isCurrent: boolean
-  /** What was asked for; it is marked. */
+  /** The words of the query, which are highlighted. */
   readonly tokens: readonly string[]
   readonly onToggle: (key: string) => void
   readonly onOpen: () => void
@@ -72,7 +72,7 @@ export const OperationRow = memo(function OperationRow(props: RowProps): ReactNo
       </span>
       <span className="find-text">
         <span className={cx("find-name", operation.deprecated === true && "is-deprecated")}>
-          <Marked text={row.label} tokens={tokens} />
+          <Highlighted text={row.label} tokens={tokens} />
         </span>
         <span className="find-what">{summaryOf(operation)}</span>
       </span>
@@ -102,7 +102,7 @@ function Flags({ operation }: { readonly operation: OperationSummary }): ReactNo
   )
 }
 
-function Marked({
+function Highlighted({
   text,
   tokens,
 }: {
@@ -110,7 +110,7 @@ function Marked({
   readonly tokens: readonly string[]
 }): ReactNode {
   if (tokens.length === 0) return text
-  return markFound(text, tokens).map(({ text: piece, isFound }, at) =>
+  return highlightMatches(text, tokens).map(({ text: piece, isMatch: isFound }, at) =>
     isFound ? <mark key={at}>{piece}</mark> : piece,
   )
 }

@@ -4,16 +4,16 @@ import type { KeyboardEvent, ReactNode } from "react"
 import { OperationRow } from "./OperationRow.tsx"
 import type { Row } from "./rows.ts"
 
-/** Heights are known, so that nothing has to be measured. */
+/** Heights are fixed, so that nothing has to be measured. */
 const GROUP_HEIGHT = 32
 const ROW_HEIGHT = 46
 
 export interface OperationTreeProps {
   readonly id: string
   readonly rows: readonly Row[]
-  /** The line that the keys are at; -1 for none. */
+  /** The active line of the keyboard; -1 for none. */
   readonly active: number
-  /** The operation that is shown. */
+  /** The displayed operation. */
   readonly current: string | undefined
   readonly tokens: readonly string[]
   readonly onToggle: (key: string) => void
@@ -26,11 +26,11 @@ export function rowId(tree: string, at: number): string {
   return `${tree}-${at}`
 }
 
-/** Thousands of lines, of which only those in sight exist. */
+/** A virtual list of thousands of lines. */
 export function OperationTree(props: OperationTreeProps): ReactNode {
   const { id, rows, active, current, tokens, onToggle, onOpen, onKeyDown } = props
   const scroller = useRef<HTMLDivElement>(null)
-  // Made anew only for other rows: with each new function, every place is worked out again.
+  // Created only for other rows: each new function causes a new layout of all rows.
   const estimateSize = useCallback(
     (at: number) => (rows[at]?.kind === "group" ? GROUP_HEIGHT : ROW_HEIGHT),
     [rows],

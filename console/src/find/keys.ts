@@ -1,16 +1,16 @@
 import type { Row } from "./rows.ts"
 
-/** What a key does in the list. */
+/** The action of a key in the list. */
 export type ListAction =
   | { readonly kind: "move"; readonly to: number }
   | { readonly kind: "open"; readonly row: Row }
   | { readonly kind: "toggle"; readonly key: string }
   | { readonly kind: "leave" }
 
-/** Lines that one press of Page Down moves. */
+/** Number of lines per Page Down. */
 const PAGE = 10
 
-/** What a key means, from the line where the list is; `hasText` while left and right move in a text. */
+/** The action of a key at the active line; `hasText` while left and right move in a text. */
 export function listAction(
   key: string,
   rows: readonly Row[],

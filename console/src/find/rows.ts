@@ -1,12 +1,12 @@
 import type { OperationSummary, OperationType } from "../api/model.ts"
 
-/** What the list is grouped by. */
+/** The grouping of the list. */
 export type GroupBy = "namespace" | "source" | "tag"
 
 export interface Group {
   readonly key: string
   readonly label: string
-  /** Where all of it comes from, when that is one source with another name. */
+  /** The source of all operations of the group, if it is a single one with another name. */
   readonly source: string | undefined
   readonly operations: readonly OperationSummary[]
 }
@@ -25,7 +25,7 @@ export type Row =
       readonly kind: "operation"
       readonly key: string
       readonly operation: OperationSummary
-      /** What it is called here: without its namespace, where the group says that. */
+      /** The displayed name: without its namespace, if the group shows that. */
       readonly label: string
       /** 2 within a group. */
       readonly level: 1 | 2
@@ -33,7 +33,7 @@ export type Row =
       readonly of: number
     }
 
-/** Those of one type; all of them without one. */
+/** The operations of one type; all of them without one. */
 export function ofType(
   operations: readonly OperationSummary[],
   type: OperationType | undefined,
@@ -126,7 +126,7 @@ function onlySource(members: readonly OperationSummary[], label: string): string
   return members.every((one) => one.source === source) ? source : undefined
 }
 
-/** By code, without a table of a language: the same everywhere, and quick. */
+/** Compares by code unit, without a locale: the same everywhere, and fast. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

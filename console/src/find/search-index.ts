@@ -1,9 +1,9 @@
 import type { OperationSummary } from "../api/model.ts"
 import { plain, tokensOf, words } from "./words.ts"
 
-/** Finds operations by what is typed; made once for a list. */
+/** Searches operations; created once per list. */
 export interface SearchIndex {
-  /** The best first; all of them, in their order, when nothing is asked for. */
+  /** The best matches first; all operations, in their order, for an empty query. */
   search(query: string): readonly OperationSummary[]
 }
 
@@ -23,13 +23,13 @@ interface Hit {
   readonly score: number
 }
 
-/** Beyond this, a description tells the same again. */
-const MOST_DESCRIPTION = 600
-/** Shorter ones would fit almost anything. */
-const LEAST_FUZZY = 3
+/** Characters of a description that are searched. */
+const MAX_DESCRIPTION = 600
+/** Minimum length of a fuzzy query: shorter ones would match almost anything. */
+const MIN_FUZZY_LENGTH = 3
 
-/** What a match is worth. Together, the lower ones never outweigh the next higher kind. */
-const WORTH = {
+/** The weights of matches. The sum of lower ones never exceeds the next higher one. */
+const WEIGHTS = {
   sameId: 4000,
   sameName: 2000,
   idPrefix: 1200,
@@ -70,7 +70,7 @@ function entryOf(operation: OperationSummary): Entry {
     idWords: words(id),
     title: words(title),
     tags: words([...tags, source].join(" ")),
-    description: words(description.slice(0, MOST_DESCRIPTION)),
+    description: words(description.slice(0, MAX_DESCRIPTION)),
   }
 }
 
@@ -89,37 +89,37 @@ function rank(entries: readonly Entry[], whole: string, tokens: readonly string[
       score += worth
     }
     if (!isFound) continue
-    if (entry.operation.deprecated === true) score += WORTH.deprecated
+    if (entry.operation.deprecated === true) score += WEIGHTS.deprecated
     hits.push({ entry, score })
   }
   return hits
 }
 
 function wholeScore({ id, name, idWords }: Entry, whole: string, phrase: string): number {
-  if (id === whole) return WORTH.sameId
-  if (name === whole) return WORTH.sameName
-  if (id.startsWith(whole)) return WORTH.idPrefix
-  if (name.startsWith(whole)) return WORTH.namePrefix
-  return idWords.includes(phrase) ? WORTH.phrase : 0
+  if (id === whole) return WEIGHTS.sameId
+  if (name === whole) return WEIGHTS.sameName
+  if (id.startsWith(whole)) return WEIGHTS.idPrefix
+  if (name.startsWith(whole)) return WEIGHTS.namePrefix
+  return idWords.includes(phrase) ? WEIGHTS.phrase : 0
 }
 
 function tokenScore(entry: Entry, token: string): number {
   const start = ` ${token}`
   if (entry.idWords.includes(start)) {
-    return entry.idWords.includes(`${start} `) ? WORTH.idWord : WORTH.idWordStart
+    return entry.idWords.includes(`${start} `) ? WEIGHTS.idWord : WEIGHTS.idWordStart
   }
-  if (entry.id.includes(token)) return WORTH.idPart
-  if (entry.title.includes(start)) return WORTH.titleStart
-  if (entry.title.includes(token)) return WORTH.titlePart
-  if (entry.tags.includes(start)) return WORTH.tag
-  if (entry.description.includes(start)) return WORTH.descriptionStart
-  return entry.description.includes(token) ? WORTH.descriptionPart : 0
+  if (entry.id.includes(token)) return WEIGHTS.idPart
+  if (entry.title.includes(start)) return WEIGHTS.titleStart
+  if (entry.title.includes(token)) return WEIGHTS.titlePart
+  if (entry.tags.includes(start)) return WEIGHTS.tag
+  if (entry.description.includes(start)) return WEIGHTS.descriptionStart
+  return entry.description.includes(token) ? WEIGHTS.descriptionPart : 0
 }
 
 /** Ids that have the letters in their order, the closer together the better: `ghisscr`. */
 function fuzzy(entries: readonly Entry[], whole: string): Hit[] {
   const letters = whole.replaceAll(/\s+/g, "")
-  if (letters.length < LEAST_FUZZY) return []
+  if (letters.length < MIN_FUZZY_LENGTH) return []
   const hits: Hit[] = []
   for (const entry of entries) {
     const spread = spreadOf(entry.id, letters)

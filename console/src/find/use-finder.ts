@@ -6,7 +6,7 @@ import type { GroupBy, Row } from "./rows.ts"
 import { createSearchIndex } from "./search-index.ts"
 import { plain, tokensOf } from "./words.ts"
 
-/** What is looked for, and what there is of it. */
+/** The query, and its results. */
 export interface Finder {
   readonly query: string
   readonly type: OperationType | undefined
@@ -22,7 +22,7 @@ export interface Finder {
   readonly toggle: (key: string) => void
 }
 
-/** The list as it is asked for: groups of everything, or the results of a search. */
+/** The list: groups of all operations, or the results of a search. */
 export function useFinder(): Finder {
   const { operations } = useOperations()
   const [query, setQuery] = useState("")

@@ -12,22 +12,22 @@ export function words(text: string): string {
   return found.length === 0 ? "" : ` ${found.join(" ")} `
 }
 
-/** The words of what is asked for. */
+/** The words of a query. */
 export function tokensOf(text: string): readonly string[] {
   return text.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== "")
 }
 
-/** A piece of a text, and whether it is what was asked for. */
+/** A piece of a text, and whether it matches the query. */
 export interface Piece {
   readonly text: string
-  readonly isFound: boolean
+  readonly isMatch: boolean
 }
 
-/** A text in pieces, those that were asked for marked. */
-export function markFound(text: string, tokens: readonly string[]): readonly Piece[] {
+/** Splits a text into pieces that match the query or not. */
+export function highlightMatches(text: string, tokens: readonly string[]): readonly Piece[] {
   const lower = plain(text)
-  // Where taking accents away moved things, places of one are not places of the other.
-  if (tokens.length === 0 || lower.length !== text.length) return [{ text, isFound: false }]
+  // If removing accents changed the length, positions differ between the two texts.
+  if (tokens.length === 0 || lower.length !== text.length) return [{ text, isMatch: false }]
   const marks = new Uint8Array(text.length)
   for (const token of tokens) {
     for (let at = lower.indexOf(token); at !== -1; at = lower.indexOf(token, at + token.length)) {
@@ -42,7 +42,7 @@ function pieces(text: string, marks: Uint8Array): readonly Piece[] {
   let start = 0
   for (let at = 1; at <= text.length; at++) {
     if (at < text.length && marks[at] === marks[start]) continue
-    found.push({ text: text.slice(start, at), isFound: marks[start] === 1 })
+    found.push({ text: text.slice(start, at), isMatch: marks[start] === 1 })
     start = at
   }
   return found

@@ -17,7 +17,7 @@ export function NodeType({ facts }: { readonly facts: Facts }): ReactNode {
   )
 }
 
-/** What a value is held to: values, bounds, default, examples. */
+/** The constraints of a value: values, bounds, default, examples. */
 export function NodeFacts({
   facts,
   isOpen,
@@ -49,7 +49,7 @@ export function NodeFacts({
   )
 }
 
-/** Whether there is anything to say beside the type. */
+/** Whether there are facts besides the type. */
 function hasFacts(facts: Facts): boolean {
   const { values, constraints, examples } = facts
   return (

@@ -8,10 +8,10 @@ import { Markdown } from "./Markdown.tsx"
 import { hintsOf } from "./hints.ts"
 import { provenanceOf, sourceFor } from "./provenance.ts"
 
-/** Longer descriptions are folded: what they are about comes below. */
+/** Longer descriptions are collapsed, so that the tabs below stay visible. */
 const LONG = 700
 
-/** What an operation is called, what it does, who may call it and where it comes from. */
+/** The name, description, access rules and origin of an operation. */
 export function OperationHeader({
   id,
   spec,

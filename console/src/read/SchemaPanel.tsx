@@ -3,7 +3,7 @@ import type { OperationSpec } from "../api/model.ts"
 import { ErrorsTable } from "./ErrorsTable.tsx"
 import { SchemaTree } from "./SchemaTree.tsx"
 
-/** What an operation takes, gives and fails with. */
+/** The input, output and errors of an operation. */
 export function SchemaPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
   const { inputSchema, outputSchema, errorSchemas = [], type } = spec
   const result = type === "subscription" ? "Each item" : "Output"

@@ -26,7 +26,7 @@ const INDENT = 18
 // On a narrow screen deep rows still need room for words.
 const MAX_INDENT = 8
 
-/** One place of a schema: its name, its type, and what is said of it. */
+/** One place of a schema: its name, its type, and its facts. */
 export const SchemaRow = memo(function SchemaRow({
   id,
   row,
@@ -86,7 +86,7 @@ export const SchemaRow = memo(function SchemaRow({
   )
 })
 
-/** A link goes its own way, and whoever has marked words wants to copy them. */
+/** Whether a click is for the row, and not for a link or a text selection. */
 function isForTheRow({ target }: MouseEvent): boolean {
   if (target instanceof Element && target.closest("a") !== null) return false
   return getSelection()?.isCollapsed !== false

@@ -54,7 +54,7 @@ export function SchemaTree({
   )
 }
 
-/** What is open; another schema begins anew. */
+/** The open nodes; reset for another schema. */
 function useOpen(
   tree: SchemaNode,
 ): readonly [ReadonlySet<string>, (open: ReadonlySet<string>) => void] {

@@ -7,7 +7,7 @@ import { CodeBlock } from "../ui/index.ts"
 import { exampleInputs } from "./snippets/example-input.ts"
 import { snippetsOf } from "./snippets/snippets.ts"
 
-/** How the operation is called from elsewhere, with an input that fits. */
+/** Code snippets that call the operation with a valid input. */
 export function SnippetsPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
   const { baseUrl } = useHub()
   const isSignedIn = useIsSignedIn()

@@ -8,15 +8,15 @@ import type { SchemaNode } from "./schema/node.ts"
 import { moveOf } from "./schema/rows.ts"
 import type { Row } from "./schema/rows.ts"
 
-/** Beyond this only the rows in sight are on the page, in a frame that scrolls. */
-const MOST_ON_PAGE = 250
+/** With more rows only the visible ones are in the page, in a scrolling frame. */
+const MAX_ROWS_ON_PAGE = 250
 const USUAL_HEIGHT = 46
 
 /**
  * The rows of a tree.
  *
- * The tree itself has the focus and names the row that is meant: a row that scrolls out of sight, and off
- * the page, would take the focus with it.
+ * The tree itself has the focus and names the active row: a focused row that is scrolled out of view, and removed
+ * from the page, would lose the focus.
  */
 export function TreeRows({
   label,
@@ -31,7 +31,7 @@ export function TreeRows({
   const [activeKey, setActiveKey] = useState<string>()
   const [frame, setFrame] = useState<HTMLDivElement | null>(null)
   const active = useActive(rows, activeKey)
-  const isLong = rows.length > MOST_ON_PAGE
+  const isLong = rows.length > MAX_ROWS_ON_PAGE
   const virtualizer = useRowsInSight(rows, active, isLong ? frame : null)
   const idOf = (node: SchemaNode): string => `${base}${node.key}`
   const show = (index: number): void => {
@@ -42,7 +42,7 @@ export function TreeRows({
   }
   const press = (event: KeyboardEvent): void => {
     const row = rows[active]
-    // Keys on what is within a row belong to that: a link. Combinations belong to the browser.
+    // Keys on a link within a row belong to the link. Combinations belong to the browser.
     if (row === undefined || event.target !== event.currentTarget || isCombined(event)) return
     const move = moveOf(event.key, active, rows)
     if (move.kind === "none") return
@@ -94,7 +94,7 @@ export function TreeRows({
   )
 }
 
-/** The rows that are in sight, and always the one that is meant. */
+/** The visible rows, and always the active one. */
 function useRowsInSight(
   rows: readonly Row[],
   active: number,
@@ -115,13 +115,13 @@ function useRowsInSight(
   })
 }
 
-/** The row that keys are about: the one last used, as long as it is there. */
+/** The active row: the one last used, as long as it exists. */
 function useActive(rows: readonly Row[], key: string | undefined): number {
   return useMemo(() => {
     if (key === undefined) return 0
     const exact = rows.findIndex(({ node }) => node.key === key)
     if (exact >= 0) return exact
-    // It went away with something that was closed around it.
+    // It disappeared because a parent was closed.
     return Math.max(
       0,
       rows.findLastIndex(({ node }) => key.startsWith(`${node.key}/`)),

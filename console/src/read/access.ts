@@ -1,12 +1,12 @@
 import type { OperationSpec } from "../api/model.ts"
 
-/** One thing that a caller must hold. */
+/** One requirement for a caller. */
 export interface AccessRule {
   readonly text: string
   readonly names: readonly string[]
 }
 
-/** What a caller must hold, one rule after the other; none where anyone may call. */
+/** The requirements for a caller, one rule each; empty if anyone may call. */
 export function accessRules({ accessControl }: Pick<OperationSpec, "accessControl">): AccessRule[] {
   const { requiredScopes, requiredScopesAny = [] } = accessControl
   const { resourceType, resourceAction, resourceIdPath } = accessControl

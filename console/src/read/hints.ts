@@ -7,7 +7,7 @@ export interface Hint {
   readonly title: string
 }
 
-/** What an operation says of its effect; nothing that its type says already. */
+/** The hints about the effect of an operation, without those that its type implies. */
 export function hintsOf({
   annotations = {},
   type,
@@ -18,27 +18,31 @@ export function hintsOf({
     hints.push({
       text: "destructive",
       tone: "bad",
-      title: "What it changes cannot be brought back",
+      title: "Its changes cannot be undone",
     })
   }
   if (readOnly === true && type === "mutation") {
     hints.push({
-      text: "said to be read-only",
+      text: "declared read-only",
       tone: "neutral",
-      title: "Its source says that it changes nothing; it is called as one that may",
+      title: "Its source declares it read-only; the hub still treats it as a mutation",
     })
   }
   if (readOnly === true && type === "subscription") {
     hints.push({ text: "read-only", tone: "good", title: "It changes nothing" })
   }
   if (idempotent === true && type === "mutation") {
-    hints.push({ text: "idempotent", tone: "good", title: "Twice is the same as once" })
+    hints.push({
+      text: "idempotent",
+      tone: "good",
+      title: "Repeating a call has no further effect",
+    })
   }
   if (openWorld === true) {
     hints.push({
       text: "open world",
       tone: "neutral",
-      title: "It deals with things outside of its source",
+      title: "It interacts with systems outside its source",
     })
   }
   return hints

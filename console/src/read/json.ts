@@ -26,12 +26,12 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : []
 }
 
-/** A text that says something, or `undefined`. */
+/** A text that is not empty, or `undefined`. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined
 }
 
-/** A value as JSON in one line, cut where it is longer than anybody reads. */
+/** A value as JSON in one line, cut at a readable length. */
 export function jsonText(value: unknown, most = 200): string {
   const text = (JSON.stringify(value) as string | undefined) ?? "undefined"
   return text.length > most ? `${text.slice(0, most)}…` : text

@@ -1,11 +1,11 @@
 import type { OperationSpec, SourceStatus } from "../api/model.ts"
 import { isRecord, listOf, textOf } from "./json.ts"
 
-/** One line of where an operation comes from. */
+/** One line about the origin of an operation. */
 export interface Origin {
   readonly label: string
   readonly value: string
-  /** Something to beware of. */
+  /** Whether it is a warning. */
   readonly isWarning?: boolean | undefined
 }
 
@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<SourceStatus["kind"], string>> = {
   remote: "Hub",
 }
 
-/** Where an operation comes from: its source, and its place there. */
+/** The origin of an operation: its source, and its place there. */
 export function provenanceOf(
   { _meta }: Pick<OperationSpec, "_meta">,
   source?: SourceStatus,

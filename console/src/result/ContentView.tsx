@@ -3,12 +3,12 @@ import type { ReactNode } from "react"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatBytes } from "../ui/format.ts"
 import { JsonTree } from "./JsonTree.tsx"
-import { toShown } from "./blocks.ts"
-import type { ShownBlock } from "./blocks.ts"
+import { toDisplayBlock } from "./blocks.ts"
+import type { DisplayBlock } from "./blocks.ts"
 
-/** The pieces of an MCP result, each as what it is. */
+/** The blocks of an MCP result, each displayed by its type. */
 export function ContentView({ content }: { readonly content: readonly unknown[] }): ReactNode {
-  const blocks = useMemo(() => content.slice(0, 100).map(toShown), [content])
+  const blocks = useMemo(() => content.slice(0, 100).map(toDisplayBlock), [content])
   return (
     <ol className="content-blocks">
       {blocks.map((block, at) => (
@@ -25,7 +25,7 @@ function Block({
   block,
   number,
 }: {
-  readonly block: ShownBlock
+  readonly block: DisplayBlock
   readonly number: number
 }): ReactNode {
   switch (block.kind) {

@@ -5,7 +5,7 @@ import "./result.css"
 
 /** How many neighbours are shown at once. */
 const STEP = 200
-/** Texts are cut here until they are asked for. */
+/** Texts are cut at this length until they are expanded. */
 const MAX_TEXT = 400
 
 /** A JSON value as a tree that opens part by part: what is closed is not drawn. */

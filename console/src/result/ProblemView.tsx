@@ -1,20 +1,20 @@
 import type { ReactNode } from "react"
 import type { HTTPProblem } from "../api/model.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { cureOf, faultsOf } from "../ui/cure.ts"
+import { adviceFor, issuesOf } from "../ui/cure.ts"
 
 /** Why a call failed: code, detail, where the input is wrong, and what to do. */
 export function ProblemView({
   problem,
-  onFault,
+  onIssue,
 }: {
   readonly problem: HTTPProblem
-  /** Shows the field that a fault is about. */
-  readonly onFault?: ((pointer: string) => void) | undefined
+  /** Focuses the field of a validation error. */
+  readonly onIssue?: ((pointer: string) => void) | undefined
 }): ReactNode {
   const { code, title, detail, retryable, mayHaveExecuted, requestId, type } = problem
-  const cure = cureOf(problem)
-  const faults = faultsOf(problem)
+  const cure = adviceFor(problem)
+  const issues = issuesOf(problem)
   const page = /^https:\/\//.test(type) ? type : undefined
   return (
     <div className="error-box">
@@ -24,14 +24,14 @@ export function ProblemView({
         {mayHaveExecuted && <Badge tone="warn">may have had its effect</Badge>}
       </p>
       <p className="error-detail">{detail}</p>
-      {faults.length > 0 && (
+      {issues.length > 0 && (
         <ul className="error-faults">
-          {faults.slice(0, 100).map(({ path, message }, at) => (
+          {issues.slice(0, 100).map(({ path, message }, at) => (
             <li key={at}>
-              {onFault === undefined ? (
+              {onIssue === undefined ? (
                 <code>{path === "" ? "/" : path}</code>
               ) : (
-                <button type="button" className="fault-link" onClick={() => onFault(path)}>
+                <button type="button" className="fault-link" onClick={() => onIssue(path)}>
                   {path === "" ? "/" : path}
                 </button>
               )}{" "}

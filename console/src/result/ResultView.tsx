@@ -15,17 +15,17 @@ import { download } from "./download.ts"
 import { tableOf } from "./table.ts"
 import "./result.css"
 
-/** How a call ended, in every way that its result can be looked at. */
+/** The outcome of a call, in several views. */
 export function ResultView({
   outcome,
-  onFault,
+  onIssue,
 }: {
   readonly outcome: CallOutcome
-  /** Shows the field that a fault of the input is about. */
-  readonly onFault?: ((pointer: string) => void) | undefined
+  /** Focuses the field of a validation error. */
+  readonly onIssue?: ((pointer: string) => void) | undefined
 }): ReactNode {
   const [wanted, setWanted] = useState<string>()
-  const tabs = useMemo(() => tabsOf(outcome, onFault), [outcome, onFault])
+  const tabs = useMemo(() => tabsOf(outcome, onIssue), [outcome, onIssue])
   const value = tabs.some(({ id }) => id === wanted) ? wanted : tabs[0]?.id
   const data = outcome.ok ? outcome.envelope.data : outcome.problem
   const text = (): string => JSON.stringify(data, null, 2) ?? ""
@@ -57,7 +57,7 @@ export function ResultView({
 
 function tabsOf(
   outcome: CallOutcome,
-  onFault: ((pointer: string) => void) | undefined,
+  onIssue: ((pointer: string) => void) | undefined,
 ): readonly Tab[] {
   const tabs: Tab[] = []
   if (!outcome.ok) {
@@ -65,7 +65,7 @@ function tabsOf(
     tabs.push({
       id: "error",
       label: "Error",
-      panel: <ProblemView problem={problem} onFault={onFault} />,
+      panel: <ProblemView problem={problem} onIssue={onIssue} />,
     })
   } else {
     const { data, meta } = outcome.envelope
@@ -77,7 +77,7 @@ function tabsOf(
       label: "Data",
       panel:
         data === undefined ? (
-          <p className="muted">It gave no data.</p>
+          <p className="muted">No data.</p>
         ) : (
           <JsonTree value={data} label="Data" />
         ),

@@ -1,5 +1,5 @@
-/** A piece of an MCP result, as it is drawn. What is not what it says it is becomes JSON. */
-export type ShownBlock =
+/** A block of an MCP result for display. A malformed block is displayed as JSON. */
+export type DisplayBlock =
   | { readonly kind: "text"; readonly text: string; readonly isJson: boolean }
   | { readonly kind: "image" | "audio"; readonly url: string; readonly type: string }
   | {
@@ -16,7 +16,7 @@ export type ShownBlock =
       readonly text: string | undefined
       /** Bytes that are not drawn. */
       readonly bytes: number | undefined
-      readonly inner: ShownBlock | undefined
+      readonly inner: DisplayBlock | undefined
     }
   | { readonly kind: "unknown"; readonly value: unknown }
 
@@ -44,7 +44,7 @@ const AUDIO: ReadonlySet<string> = new Set([
 ])
 
 /** How a block of an MCP result is drawn. */
-export function toShown(block: unknown): ShownBlock {
+export function toDisplayBlock(block: unknown): DisplayBlock {
   if (typeof block !== "object" || block === null) return { kind: "unknown", value: block }
   const fields = block as Readonly<Record<string, unknown>>
   switch (fields["type"]) {
@@ -64,8 +64,8 @@ export function toShown(block: unknown): ShownBlock {
   }
 }
 
-/** The address of bytes in the page; `undefined` for types that are not drawn and for what is no base64. */
-function mediaOf(data: unknown, mimeType: unknown): ShownBlock | undefined {
+/** The address of bytes in the page; `undefined` for types that are not displayed and for invalid base64. */
+function mediaOf(data: unknown, mimeType: unknown): DisplayBlock | undefined {
   if (typeof data !== "string" || typeof mimeType !== "string") return undefined
   const type = (mimeType.split(";", 1)[0] ?? "").trim().toLowerCase()
   const kind = IMAGES.has(type) ? "image" : AUDIO.has(type) ? "audio" : undefined
@@ -75,7 +75,7 @@ function mediaOf(data: unknown, mimeType: unknown): ShownBlock | undefined {
   return { kind, url: `data:${type};base64,${plain}`, type }
 }
 
-function linkOf(fields: Readonly<Record<string, unknown>>): ShownBlock | undefined {
+function linkOf(fields: Readonly<Record<string, unknown>>): DisplayBlock | undefined {
   const { uri, name, title, description } = fields
   if (typeof uri !== "string") return undefined
   return {
@@ -87,7 +87,7 @@ function linkOf(fields: Readonly<Record<string, unknown>>): ShownBlock | undefin
   }
 }
 
-function resourceOf(resource: unknown): ShownBlock | undefined {
+function resourceOf(resource: unknown): DisplayBlock | undefined {
   if (typeof resource !== "object" || resource === null) return undefined
   const { uri, text, blob, mimeType } = resource as Readonly<Record<string, unknown>>
   if (typeof uri !== "string") return undefined

@@ -1,4 +1,4 @@
-/** Saves a text as a file of the reader's. */
+/** Saves a text as a file. */
 export function download(name: string, text: string, type: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }))
   const link = document.createElement("a")

@@ -4,7 +4,7 @@ export interface Entry {
   readonly value: unknown
 }
 
-/** Whether a value has something inside. */
+/** Whether a value is an object or array. */
 export function isContainer(value: unknown): value is object {
   return typeof value === "object" && value !== null
 }

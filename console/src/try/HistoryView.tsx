@@ -52,7 +52,7 @@ export function HistoryView(): ReactNode {
         </label>
       </header>
       {entries.length === 0 ? (
-        <Empty title="No calls yet">What you run is listed here.</Empty>
+        <Empty title="No calls yet">Your calls are listed here.</Empty>
       ) : (
         <>
           <div className="history-bar">
@@ -67,7 +67,7 @@ export function HistoryView(): ReactNode {
               />
             </label>
             <Button variant="danger" onClick={() => history.clear()}>
-              Forget all
+              Delete all
             </Button>
           </div>
           <p className="muted">Choose two calls to compare their results.</p>
@@ -89,7 +89,7 @@ export function HistoryView(): ReactNode {
               />
             ))}
           </ul>
-          {shown.length === 0 && <Empty title="No call fits the filter" />}
+          {shown.length === 0 && <Empty title="No call matches the filter" />}
         </>
       )}
     </div>

@@ -19,7 +19,7 @@ import { JsonEditor } from "./JsonEditor.tsx"
 import { readJson } from "./editor/read-json.ts"
 import { focusField } from "./form/ids.ts"
 import { createCheck } from "./schema/faults.ts"
-import type { InputFault } from "./schema/faults.ts"
+import type { InputIssue } from "./schema/faults.ts"
 import { exampleValue, initialValue } from "./schema/initial.ts"
 import { isRecord, isSchema, sameJson } from "./schema/json.ts"
 import type { JsonRecord } from "./schema/json.ts"
@@ -31,15 +31,15 @@ const SchemaForm = lazy(async () => {
   return { default: Loaded }
 })
 
-/** What is known of an input while it is made. */
+/** The validity of an input while it is edited. */
 export interface InputValidity {
-  /** Whether the text of the JSON editor is JSON; when not, the value is the last that was. */
+  /** Whether the text of the JSON editor is valid JSON; otherwise the value is the last valid one. */
   readonly isJson: boolean
-  /** Where the input does not fit its schema. It can still be sent: the hub says the same. */
-  readonly faults: readonly InputFault[]
+  /** The validation errors of the input. It can still be sent; the hub reports the same errors. */
+  readonly issues: readonly InputIssue[]
 }
 
-/** How others steer the editor. */
+/** The imperative handle of the editor. */
 export interface InputEditorHandle {
   /** Puts the focus on the field at a path. */
   focusPath(path: readonly string[]): void
@@ -69,17 +69,17 @@ export function startValue(schema: unknown): unknown {
 
 /** An input, as a form and as JSON text: both show the same, whichever is used. */
 export function InputEditor({
-  schema: given,
+  schema: schemaSource,
   value,
   onChange,
   onValidity,
   examples = [],
   handle,
 }: InputEditorProps): ReactNode {
-  const schema = isSchema(given) ? given : true
+  const schema = isSchema(schemaSource) ? schemaSource : true
   const form = useMemo(() => toFormSchema(schema), [schema])
   const check = useMemo(() => createCheck(schema), [schema])
-  const faults = useMemo(() => check(value), [check, value])
+  const issues = useMemo(() => check(value), [check, value])
   const prefix = useId().replaceAll(/[^\w-]/g, "")
   const [view, setView] = useState<View>(firstView)
   const [isTouched, setTouched] = useState(false)
@@ -92,7 +92,7 @@ export function InputEditor({
     },
     [onChange],
   )
-  useEffect(() => onValidity?.({ isJson, faults }), [onValidity, isJson, faults])
+  useEffect(() => onValidity?.({ isJson, issues }), [onValidity, isJson, issues])
   const json = useRef<{ focus(): void; moveTo(from: number): void }>(null)
   useImperativeHandle(handle, () => ({
     focusPath: (path) => {
@@ -107,7 +107,7 @@ export function InputEditor({
   return (
     <section className="input-editor" aria-label="Input">
       <div className="input-bar">
-        <div className="segments" role="group" aria-label="How to give the input">
+        <div className="segments" role="group" aria-label="Input view">
           {VIEWS.map(({ id, label }) => (
             <button
               key={id}
@@ -129,7 +129,8 @@ export function InputEditor({
       </div>
       {!isJson && (
         <p className="input-problem" role="status">
-          The JSON is not valid: {reason} {view !== "json" && "The form shows what was valid last."}
+          The JSON is not valid: {reason}{" "}
+          {view !== "json" && "The form shows the last valid input."}
         </p>
       )}
       <div className={cx("panes", view === "both" && "panes-both")}>
@@ -141,7 +142,7 @@ export function InputEditor({
                   form={form}
                   check={check}
                   value={value}
-                  faults={isTouched ? faults : NO_FAULTS}
+                  issues={isTouched ? issues : NO_ISSUES}
                   idPrefix={prefix}
                   onChange={change}
                 />
@@ -181,7 +182,7 @@ function isEmptyForm(schema: JsonRecord): boolean {
   return type === "object" && isBare && !more.some((keyword) => keyword in rest)
 }
 
-const NO_FAULTS: readonly InputFault[] = []
+const NO_ISSUES: readonly InputIssue[] = []
 
 /** Both where there is room for both. */
 function firstView(): View {
@@ -200,7 +201,7 @@ function useText(
   readonly text: string
   /** Another number for every text that was not typed. */
   readonly version: number
-  /** Why the text is no JSON. */
+  /** Why the text is not JSON. */
   readonly reason: string | undefined
   readonly type: (text: string) => void
 } {
@@ -232,7 +233,7 @@ function written(value: unknown): string {
   return value === undefined ? "" : (JSON.stringify(value, null, 2) ?? "")
 }
 
-/** A schema that the form cannot take must not take the page with it. */
+/** A schema that breaks the form must not break the page. */
 class FormGuard extends Component<
   { readonly children: ReactNode; readonly onJson: () => void },
   { readonly failed: boolean }
@@ -247,9 +248,9 @@ class FormGuard extends Component<
     if (!this.state.failed) return this.props.children
     return (
       <div className="input-problem" role="alert">
-        No form can be made from this schema.{" "}
+        This schema cannot be shown as a form.{" "}
         <Button size="small" onClick={this.props.onJson}>
-          Give the input as JSON
+          Enter the input as JSON
         </Button>
       </div>
     )

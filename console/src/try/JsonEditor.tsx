@@ -5,7 +5,7 @@ import type { JsonEditorHandle } from "./editor/create-editor.ts"
 import type { InputCheck } from "./schema/faults.ts"
 import type { JsonSchema } from "./schema/json.ts"
 
-/** JSON as text, with completion and faults from a schema. A plain field until the editor is loaded. */
+/** JSON as text, with completion and validation from a schema. A plain field until the editor is loaded. */
 export function JsonEditor({
   text,
   version,
@@ -25,7 +25,7 @@ export function JsonEditor({
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<JsonEditorHandle>(undefined)
   const now = useRef({ text, schema, check, onText })
-  const shown = useRef(text)
+  const shownText = useRef(text)
   const [state, setState] = useState<"loading" | "ready" | "failed">("loading")
   useEffect(() => {
     now.current = { text, schema, check, onText }
@@ -35,16 +35,16 @@ export function JsonEditor({
     const open = async (): Promise<void> => {
       const { createJsonEditor } = await import("./editor/create-editor.ts")
       if (isOver || host.current === null) return
-      shown.current = now.current.text
+      shownText.current = now.current.text
       editor.current = createJsonEditor({
         parent: host.current,
-        text: shown.current,
+        text: shownText.current,
         label: "Input as JSON",
         schema: () => now.current.schema,
         check: () => now.current.check,
         onText: (next) => {
-          if (next === shown.current) return
-          shown.current = next
+          if (next === shownText.current) return
+          shownText.current = next
           now.current.onText(next)
         },
       })
@@ -60,9 +60,9 @@ export function JsonEditor({
   }, [])
   useEffect(() => {
     // What was typed comes back here late, and must not undo what was typed since.
-    if (shown.current === now.current.text) return
-    shown.current = now.current.text
-    editor.current?.setText(shown.current)
+    if (shownText.current === now.current.text) return
+    shownText.current = now.current.text
+    editor.current?.setText(shownText.current)
   }, [version])
   useImperativeHandle(handle, () => ({
     focus: () => editor.current?.focus(),

@@ -18,7 +18,7 @@ import "./try.css"
 /** Calls an operation: its input, the run, the result, and the calls before. */
 export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
   const id = idOf(spec)
-  // Another operation is another panel: nothing that was typed goes over.
+  // Another operation gets a new panel, so that typed input is not carried over.
   return <Panel key={id} id={id} spec={spec} />
 }
 
@@ -26,7 +26,7 @@ function Panel({ id, spec }: { readonly id: string; readonly spec: OperationSpec
   const left = useMemo(() => peekInput(id), [id])
   const [value, setValue] = useState<unknown>(() => left?.input ?? startValue(spec.inputSchema))
   const [removed, setRemoved] = useState<readonly string[]>(left?.removed ?? [])
-  const [validity, setValidity] = useState<InputValidity>({ isJson: true, faults: [] })
+  const [validity, setValidity] = useState<InputValidity>({ isJson: true, issues: [] })
   const [deadline, setDeadline] = useState("")
   const { isRunning, outcome, previous, run, cancel } = useCall(spec)
   const editor = useRef<InputEditorHandle>(null)
@@ -41,7 +41,7 @@ function Panel({ id, spec }: { readonly id: string; readonly spec: OperationSpec
     event.preventDefault()
     start(value)
   }
-  const focusFault = useCallback((pointer: string) => {
+  const focusIssue = useCallback((pointer: string) => {
     editor.current?.focusPath(fromPointer(pointer))
   }, [])
   const use = (entry: HistoryEntry): void => {
@@ -61,13 +61,13 @@ function Panel({ id, spec }: { readonly id: string; readonly spec: OperationSpec
       />
       {removed.length > 0 && (
         <p className="input-problem">
-          Not kept in the history, to be given again: {removed.slice(0, 8).join(", ")}
+          Not kept in the history, please enter again: {removed.slice(0, 8).join(", ")}
         </p>
       )}
       <RunBar
         isRunning={isRunning}
         canRun={canRun}
-        faults={validity.faults.length}
+        issues={validity.issues.length}
         deadline={deadline}
         onDeadline={setDeadline}
         onRun={() => start(value)}
@@ -79,7 +79,7 @@ function Panel({ id, spec }: { readonly id: string; readonly spec: OperationSpec
       <section className="try-result" aria-label="Result" aria-busy={isRunning}>
         {isRunning && <Spinner label="Running…" />}
         {!isRunning && outcome !== undefined && (
-          <ResultView outcome={outcome} onFault={focusFault} />
+          <ResultView outcome={outcome} onIssue={focusIssue} />
         )}
       </section>
       <RecentCalls
@@ -100,7 +100,7 @@ function Panel({ id, spec }: { readonly id: string; readonly spec: OperationSpec
 function RunBar({
   isRunning,
   canRun,
-  faults,
+  issues,
   deadline,
   onDeadline,
   onRun,
@@ -108,7 +108,7 @@ function RunBar({
 }: {
   readonly isRunning: boolean
   readonly canRun: boolean
-  readonly faults: number
+  readonly issues: number
   readonly deadline: string
   readonly onDeadline: (text: string) => void
   readonly onRun: () => void
@@ -145,15 +145,15 @@ function RunBar({
         <span className="muted">ms</span>
       </span>
       <span className="muted run-hint">
-        {faults > 0
-          ? `The input has ${faults} ${faults === 1 ? "fault" : "faults"}: the hub will refuse it.`
+        {issues > 0
+          ? `The input has ${issues} validation ${issues === 1 ? "error" : "errors"}: the hub will reject it.`
           : "Ctrl or ⌘ and Enter"}
       </span>
     </div>
   )
 }
 
-/** Whole milliseconds; nothing is no deadline. */
+/** Parses whole milliseconds; empty means no deadline. */
 function readDeadline(text: string): number | undefined | "wrong" {
   const trimmed = text.trim()
   if (trimmed === "") return undefined
@@ -161,7 +161,7 @@ function readDeadline(text: string): number | undefined | "wrong" {
   return Number.isInteger(ms) && ms > 0 && ms <= 86_400_000 ? ms : "wrong"
 }
 
-/** What is said to those who do not see the result appear. */
+/** The announcement of the result for screen readers. */
 function sentenceOf(outcome: CallOutcome): string {
   const time = formatDuration(outcome.durationMs)
   return outcome.ok

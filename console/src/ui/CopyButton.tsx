@@ -4,9 +4,9 @@ import { Button } from "./Button.tsx"
 import { Icon } from "./Icon.tsx"
 import { copyText } from "./copy-text.ts"
 
-const SHOWN_MS = 1600
+const FEEDBACK_MS = 1600
 
-/** Copies a text, and says so. A text that is costly to make can be a function. */
+/** Copies a text, and confirms it. A text that is costly to create can be a function. */
 export function CopyButton({
   text,
   label = "Copy",
@@ -21,7 +21,7 @@ export function CopyButton({
     const done = await copyText(typeof text === "function" ? text() : text)
     setState(done ? "done" : "failed")
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => setState("idle"), SHOWN_MS)
+    timer.current = setTimeout(() => setState("idle"), FEEDBACK_MS)
   }
   return (
     <Button variant="quiet" size="small" className="copy-button" onClick={() => void copy()}>

@@ -29,7 +29,7 @@ export function Dialog({
     return () => dialog.close()
   }, [open])
   const cancel = (event: SyntheticEvent): void => {
-    // It is closed by whoever says that it is open.
+    // Closing is up to the owner of the `open` property.
     event.preventDefault()
     onClose()
   }

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 
-/** Stands where there is nothing to show, and says why or what to do. */
+/** A placeholder for an empty view, with the reason or advice. */
 export function Empty({
   title,
   children,

@@ -3,7 +3,7 @@ import { ProblemError } from "../api/model.ts"
 import type { HTTPProblem } from "../api/model.ts"
 import { Badge } from "./Badge.tsx"
 import { Button } from "./Button.tsx"
-import { cureOf, faultsOf } from "./cure.ts"
+import { adviceFor, issuesOf } from "./cure.ts"
 
 /** What went wrong, and what to do about it: of a `ProblemError`, a problem, or anything thrown. */
 export function ErrorBox({
@@ -14,8 +14,8 @@ export function ErrorBox({
   readonly onRetry?: (() => void) | undefined
 }): ReactNode {
   const problem = problemOf(error)
-  const cure = problem === undefined ? undefined : cureOf(problem)
-  const faults = problem === undefined ? [] : faultsOf(problem)
+  const cure = problem === undefined ? undefined : adviceFor(problem)
+  const issues = problem === undefined ? [] : issuesOf(problem)
   return (
     <div className="error-box" role="alert">
       <p className="error-title">
@@ -23,9 +23,9 @@ export function ErrorBox({
         {problem !== undefined && <Badge tone="bad">{problem.code}</Badge>}
       </p>
       <p className="error-detail">{problem?.detail ?? messageOf(error)}</p>
-      {faults.length > 0 && (
+      {issues.length > 0 && (
         <ul className="error-faults">
-          {faults.map(({ path, message }, at) => (
+          {issues.map(({ path, message }, at) => (
             <li key={at}>
               <code>{path === "" ? "/" : path}</code> {message}
             </li>

@@ -33,7 +33,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** A drawing beside a text; it says nothing to those who do not see it. */
+/** An icon beside a text, hidden from screen readers. */
 export function Icon({
   name,
   className,

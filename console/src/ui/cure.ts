@@ -1,49 +1,50 @@
 import type { HTTPProblem } from "../api/model.ts"
 import { formatDuration } from "./format.ts"
 
-const CURES: Readonly<Record<string, string>> = {
-  OPERATION_NOT_FOUND: "It may have been removed, or its source is not open: see Sources.",
-  INVALID_OPERATION_TYPE: "Subscriptions are watched, queries and mutations are called.",
+const ADVICE: Readonly<Record<string, string>> = {
+  OPERATION_NOT_FOUND: "It may have been removed, or its source is not connected. See Sources.",
+  INVALID_OPERATION_TYPE: "You can watch subscriptions, and call queries and mutations.",
   UNAUTHENTICATED: "Sign in with an API key or a token.",
-  ACCESS_DENIED: "Sign in as somebody who has the scopes that the operation asks for.",
-  VALIDATION_ERROR: "Correct the input where it says so, and run it again.",
+  ACCESS_DENIED: "Sign in with an identity that has the scopes that the operation requires.",
+  VALIDATION_ERROR: "Correct the listed parts of the input, and run it again.",
   OUTPUT_VALIDATION_ERROR:
-    "The operation gave something else than its schema says: tell its owner.",
-  TIMEOUT: "Give it more time, or ask for less.",
-  ABORTED: "It was cancelled. Run it again when you like.",
-  UNAVAILABLE: "What answers it cannot be reached at the moment: see Sources.",
-  OVERLOADED: "The hub has too much to do at the moment. Try again a little later.",
+    "The result does not match the schema of the operation. Report it to the owner of the operation.",
+  TIMEOUT: "Set a longer timeout, or request less.",
+  ABORTED: "It was cancelled. You can run it again.",
+  UNAVAILABLE: "The source of the operation cannot be reached at the moment. See Sources.",
+  OVERLOADED: "The hub is overloaded at the moment. Try again a little later.",
   RATE_LIMITED: "Too many calls in a short time. Wait, then try again.",
   PAYLOAD_TOO_LARGE:
-    "The input, or the result, is larger than the hub takes. Send or ask for less.",
-  CONFLICT: "Something else changed the same thing. Look at it as it is now, then try again.",
-  EGRESS_BLOCKED: "The hub may not reach that address. Its configuration says which it may.",
+    "The input or the result exceeds the size limit of the hub. Send or request less.",
+  CONFLICT: "Something else changed the same data. Read its current state, then try again.",
+  EGRESS_BLOCKED:
+    "The hub is not allowed to reach that address. Its configuration lists the allowed ones.",
 }
 
-/** What to do about a problem; nothing where only its own words can tell. */
-export function cureOf(problem: HTTPProblem): string | undefined {
+/** Advice for a problem; `undefined` if its own message has to suffice. */
+export function adviceFor(problem: HTTPProblem): string | undefined {
   const { code, retryAfterMs, retryable } = problem
   if (retryAfterMs !== undefined) return `Try again in ${formatDuration(retryAfterMs)}.`
-  if (Object.hasOwn(CURES, code)) return CURES[code]
-  return retryable ? "It may work if you try again: nothing has been changed." : undefined
+  if (Object.hasOwn(ADVICE, code)) return ADVICE[code]
+  return retryable ? "It may work if you try again. Nothing has been changed." : undefined
 }
 
-/** One fault of an input. */
-export interface Fault {
+/** One validation error of an input. */
+export interface ValueIssue {
   readonly path: string
   readonly message: string
 }
 
-/** Where an input is wrong, as the details of a problem say. */
-export function faultsOf(problem: HTTPProblem): readonly Fault[] {
+/** The validation errors in the details of a problem. */
+export function issuesOf(problem: HTTPProblem): readonly ValueIssue[] {
   const { details } = problem
   if (typeof details !== "object" || details === null) return []
   const { errors } = details as { readonly errors?: unknown }
   if (!Array.isArray(errors)) return []
-  return errors.filter(isFault)
+  return errors.filter(isValueIssue)
 }
 
-function isFault(value: unknown): value is Fault {
+function isValueIssue(value: unknown): value is ValueIssue {
   if (typeof value !== "object" || value === null) return false
   const { path, message } = value as { readonly path?: unknown; readonly message?: unknown }
   return typeof path === "string" && typeof message === "string"

@@ -7,7 +7,7 @@ export interface Token {
 }
 
 // Longer texts would be thousands of elements for little.
-const MOST = 40_000
+const MAX_LENGTH = 40_000
 
 const STRING = String.raw`"(?:[^"\\\n]|\\.)*"`
 const QUOTED = String.raw`${STRING}|'(?:[^'\\]|\\.)*'|` + "`(?:[^`\\\\]|\\\\.)*`"
@@ -43,7 +43,7 @@ export function highlight(code: string, language: string | undefined): readonly 
   const name = language?.toLowerCase() ?? ""
   const key = Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? "") : name
   const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined
-  if (rule === undefined || code.length > MOST) return [{ kind: "plain", text: code }]
+  if (rule === undefined || code.length > MAX_LENGTH) return [{ kind: "plain", text: code }]
   const tokens: Token[] = []
   let end = 0
   for (const match of code.matchAll(rule)) {

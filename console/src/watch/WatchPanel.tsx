@@ -11,18 +11,18 @@ import { isMatch } from "./model.ts"
 import { useWatch } from "./use-watch.ts"
 import "./watch.css"
 
-const VALID: InputValidity = { isJson: true, faults: [] }
+const VALID: InputValidity = { isJson: true, issues: [] }
 
 /** Reads a subscription, as a live list and, where there are numbers, as a chart. */
 export function WatchPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
   const id = `${spec.namespace}.${spec.name}`
-  // Another operation is another stream: nothing of this one may stay.
+  // Another operation gets a new stream and none of the state of this one.
   return <WatchOne key={id} id={id} spec={spec} />
 }
 
 function WatchOne({ id, spec }: { readonly id: string; readonly spec: OperationSpec }): ReactNode {
   const [input, setInput] = useState<unknown>(() => startValue(spec.inputSchema) ?? {})
-  const [{ isJson, faults }, setValidity] = useState<InputValidity>(VALID)
+  const [{ isJson, issues }, setValidity] = useState<InputValidity>(VALID)
   const [text, setText] = useState("")
   const { state, dispatch, start, stop } = useWatch(id)
   const { shown, phase, error } = state
@@ -47,11 +47,11 @@ function WatchOne({ id, spec }: { readonly id: string; readonly spec: OperationS
             <Icon name="play" /> {phase === "idle" ? "Start watching" : "Start again"}
           </Button>
         )}
-        {!isRunning && (!isJson || faults.length > 0) && (
+        {!isRunning && (!isJson || issues.length > 0) && (
           <p className="watch-hint">
             {isJson
-              ? "The input does not match its schema: the hub will say the same."
-              : "The text is not JSON: what is sent is the last that was."}
+              ? "The input does not match its schema: the hub will reject it."
+              : "The text is not JSON: the last valid input is sent."}
           </p>
         )}
       </div>

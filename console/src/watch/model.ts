@@ -1,4 +1,4 @@
-// What is known of a stream that is being watched. Time and items come in with actions.
+// The state of a watched stream. Time and items come in with actions.
 
 import type { ResponseEnvelope, WatchItem } from "../api/model.ts"
 import { EMPTY_RATE, countArrivals } from "./rate.ts"
@@ -24,7 +24,7 @@ export interface WatchEntry {
   readonly weight: number
 }
 
-/** Where a stream is in its life; `stopped`: by whoever watches. */
+/** The phase of a stream; `stopped`: by the user. */
 export type WatchPhase = "idle" | "running" | "ended" | "stopped" | "failed"
 
 export interface WatchState {
@@ -55,7 +55,7 @@ export type WatchAction =
   | { readonly type: "stop"; readonly at: number }
   | { readonly type: "fail"; readonly at: number; readonly error: Error }
 
-/** Nothing was watched yet. */
+/** The initial state. */
 export const IDLE: WatchState = {
   phase: "idle",
   error: undefined,
@@ -70,7 +70,7 @@ export const IDLE: WatchState = {
   endedAt: undefined,
 }
 
-/** What becomes of a stream. */
+/** The reducer of a stream. */
 export function reduceWatch(state: WatchState, action: WatchAction): WatchState {
   switch (action.type) {
     case "start":
@@ -142,7 +142,7 @@ function lastOf(entries: readonly WatchEntry[]): readonly WatchEntry[] {
   return first === 0 ? entries : entries.slice(first)
 }
 
-/** Made once per item, and only when somebody filters. */
+/** Computed once per item, and only for a filter. */
 const searchedTexts = new WeakMap<WatchEntry, string>()
 
 function searchedTextOf(entry: WatchEntry): string {

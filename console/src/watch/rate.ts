@@ -46,7 +46,7 @@ export function rateAt(window: RateWindow, now: number, since: number): number {
 
 /** The counts, moved on to a later second; none when nothing of them is left. */
 function movedTo({ second, counts }: RateWindow, to: number): number[] {
-  // Far back means that the clock was set anew: what was counted is of another time.
+  // A large step back means that the clock was changed: the old counts are meaningless.
   if (counts.length === 0 || Math.abs(to - second) >= KEPT_SECONDS) return []
   const passed = Math.max(0, to - second)
   return [...counts.slice(passed), ...Array.from({ length: passed }, () => 0)]

@@ -3,7 +3,7 @@ import type { HubClient, WatchItem } from "../api/model.ts"
 import { asError } from "../app/as-error.ts"
 import type { WatchAction } from "./model.ts"
 
-/** How long items are gathered before they are shown: nobody reads faster. */
+/** How long items are gathered before they are displayed: nobody reads faster. */
 const GATHER_MS = 100
 
 export interface RunOptions {
@@ -14,12 +14,12 @@ export interface RunOptions {
   readonly now: () => number
 }
 
-/** A stream that is being read. Whoever starts one stops it; stopping twice is fine. */
+/** A stream that is being read. Stop it when you are done; stopping twice is fine. */
 export interface Run {
   stop(): void
 }
 
-/** Reads a stream until it ends, fails or is stopped, and tells of it in batches. */
+/** Reads a stream until it ends, fails or is stopped, and dispatches its items in batches. */
 export function startRun({ hub, id, input, dispatch, now }: RunOptions): Run {
   const controller = new AbortController()
   const { signal } = controller
@@ -33,7 +33,7 @@ export function startRun({ hub, id, input, dispatch, now }: RunOptions): Run {
     dispatch(action)
   }
   const onItem = (item: WatchItem): void => {
-    // What was read before the abort reached the network may still come.
+    // Items that were read before the abort may still arrive.
     if (!signal.aborted) items.add(item)
   }
 

@@ -1,6 +1,6 @@
 import { formatNumber } from "./scale.ts"
 
-/** What there is to say about a series of numbers. */
+/** The summary of a series of numbers. */
 export interface SeriesSummary {
   readonly count: number
   readonly latest: number
@@ -13,7 +13,7 @@ export interface SeriesSummary {
 /** How much of the range two halves must differ by to be called a trend. */
 const TREND = 0.1
 
-/** Sums a series up; `undefined` when there is no number in it. */
+/** Summarises a series; `undefined` if it has no numbers. */
 export function summarise(values: readonly (number | undefined)[]): SeriesSummary | undefined {
   const numbers = values.filter((value) => value !== undefined)
   const latest = numbers.at(-1)
@@ -27,7 +27,7 @@ export function summarise(values: readonly (number | undefined)[]): SeriesSummar
   return { count: numbers.length, latest, lowest, highest, mean: meanOf(numbers), trend }
 }
 
-/** A chart in words, for those who do not see it. */
+/** A chart in words, for screen readers. */
 export function describeSeries(label: string, summary: SeriesSummary | undefined): string {
   if (summary === undefined) return `${label}: no numbers yet.`
   const { count, latest, lowest, highest, mean, trend } = summary

@@ -1,4 +1,4 @@
-/** A time of the day to the millisecond, in the zone of whoever looks. */
+/** A time of the day to the millisecond, in the time zone of the browser. */
 export function clockText(at: number): string {
   const time = new Date(at)
   const two = (value: number): string => String(value).padStart(2, "0")

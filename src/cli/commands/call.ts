@@ -1,7 +1,7 @@
 import { unwrapOrThrow } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { tellFaults } from "../input/faults.ts"
+import { printInputIssues } from "../input/faults.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO, Target } from "../model.ts"
@@ -56,20 +56,24 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     if (args.flag("dry-run")) return await dryRun(target, id, spec, input, args, io)
     const envelope = await target.execute(id, input, running.options)
     await running.answered()
-    return running.isInterrupted ? 130 : await tell(envelope, args, io)
+    return running.isInterrupted ? 130 : await printEnvelope(envelope, args, io)
   } catch (error) {
     if (error instanceof Interrupted || running.isInterrupted) return 130
-    if (!args.flag("json") && tellFaults(error, id, io)) return 2
+    if (!args.flag("json") && printInputIssues(error, id, io)) return 2
     throw error
   }
 }
 
-async function tell(envelope: ResponseEnvelope, args: CommandArgs, io: CommandIO): Promise<number> {
+async function printEnvelope(
+  envelope: ResponseEnvelope,
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<number> {
   const form = formOf(args)
   const output = args.text("output")
   const { meta } = envelope
   const isFailure = meta.source === "mcp" && meta.isError
-  // A tool that failed says so in words; a program that asked for JSON reads them there.
+  // A failed tool is reported as text; with --json the envelope contains it.
   if (isFailure && form === "people") unwrapOrThrow(envelope)
   if (output !== undefined && !isFailure) {
     const { saveResult } = await import("../result/save.ts")

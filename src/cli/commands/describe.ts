@@ -1,7 +1,7 @@
 import type { OperationSpec } from "../../core/types.ts"
 import type { Command } from "../model.ts"
 import { print, printJson } from "../output.ts"
-import { tellFailures } from "../target/failures.ts"
+import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 
 export const command: Command = {
@@ -23,7 +23,7 @@ export const command: Command = {
     const [id = ""] = args.positionals
     await using target = await openTarget(args, io)
     const spec = await target.find(id)
-    tellFailures(io, target)
+    printFailures(io, target)
     if (args.flag("json")) {
       printJson(io, specJson(spec))
       return 0
@@ -34,7 +34,7 @@ export const command: Command = {
   },
 }
 
-/** Named one by one: a spec may make its members when they are read, and has more than a spec. */
+/** The JSON of a spec. Members are listed one by one: they may be lazy, and there may be others. */
 function specJson(spec: OperationSpec): Record<keyof OperationSpec | "id", unknown> {
   const { namespace, name, version, type, title, description, tags, visibility } = spec
   const { inputSchema, outputSchema, errorSchemas, accessControl } = spec

@@ -1,5 +1,5 @@
 import { examine, examineHub } from "../doctor/examine.ts"
-import { tellDiagnosis } from "../doctor/tell.ts"
+import { printDiagnosis } from "../doctor/tell.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
 import { printJson } from "../output.ts"
 import { hubAddress } from "../target/hub-address.ts"
@@ -29,6 +29,6 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const hub = hubAddress(args, io)
   const diagnosis = hub === undefined ? await examine(args, io) : await examineHub(hub, io)
   if (args.flag("json")) printJson(io, diagnosis)
-  else tellDiagnosis(diagnosis, io)
+  else printDiagnosis(diagnosis, io)
   return diagnosis.ok ? 0 : 1
 }

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto"
 import { InputReader, textOf } from "../input/read.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandIO } from "../model.ts"
-import { complain, note, print, printJson } from "../output.ts"
+import { printError, note, print, printJson } from "../output.ts"
 import { withTerminal } from "../prompt/terminal.ts"
 
-/** A key has at most so many characters; what is piped in by mistake is not hashed. */
-const LONGEST = 4096
+/** Maximum length of a key: a file that is piped in by mistake is not hashed. */
+const MAX_KEY = 4096
 
 export const command: Command = {
   name: "hash-key",
@@ -41,8 +41,8 @@ and shown once on standard error. Only the hash belongs into a configuration:
       printJson(io, isNew ? { hash, key } : { hash })
       return 0
     }
-    // Also under --quiet: nobody could ever find it out again.
-    if (isNew) complain(io, `The key, which is shown only now: ${key}`)
+    // Also under --quiet: the key cannot be recovered later.
+    if (isNew) printError(io, `The key, which is shown only now: ${key}`)
     print(io, hash)
     note(io, `For "apiKeys": { hash: "${hash}", identity: { id: "<who>", scopes: [] } }`)
     return 0
@@ -69,15 +69,15 @@ async function readKey(io: CommandIO): Promise<string> {
   return key
 }
 
-/** The hash; an error says what a key is, and never shows what was given. */
+/** The hash; an error describes a valid key, and never shows the input. */
 async function hashOf(key: string): Promise<string> {
   const { hashApiKey } = await import("../../to-http.ts")
   try {
-    if (key.length <= LONGEST) return hashApiKey(key)
+    if (key.length <= MAX_KEY) return hashApiKey(key)
   } catch {
-    // Said below, in the words of the command.
+    // Reported below, in the words of the command.
   }
   throw new UsageError(
-    `An API key has 16 to ${LONGEST} visible ASCII characters without spaces. Make one with --generate.`,
+    `An API key has 16 to ${MAX_KEY} visible ASCII characters without spaces. Make one with --generate.`,
   )
 }

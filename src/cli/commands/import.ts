@@ -1,6 +1,6 @@
 import { basename, dirname, relative, resolve } from "node:path"
-import { settleConfig } from "../../config.ts"
-import type { SettledConfig } from "../../config.ts"
+import { resolveConfig } from "../../config.ts"
+import type { ResolvedConfig } from "../../config.ts"
 import { findConfig } from "../../hub/config-file/find.ts"
 import { loadConfig } from "../../hub/config-file/load.ts"
 import type { SourceReport, SourceStatus } from "../../hub/model.ts"
@@ -11,7 +11,16 @@ import type { NewSource } from "../import/new-sources.ts"
 import { writeSource } from "../import/write-source.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { complain, note, oneLine, print, printJson, printText, shown, styled } from "../output.ts"
+import {
+  printError,
+  note,
+  oneLine,
+  print,
+  printJson,
+  printText,
+  escapeForTerminal,
+  styled,
+} from "../output.ts"
 import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
 import { openHub } from "../target/open-hub.ts"
 import { requireTrust } from "../trust/require-trust.ts"
@@ -47,7 +56,7 @@ export const command: Command = {
   run,
 }
 
-/** What became of a source that was to be added. */
+/** The outcome of adding a source. */
 interface Outcome {
   readonly name: string
   readonly source: unknown
@@ -56,7 +65,7 @@ interface Outcome {
   readonly state: SourceStatus["state"]
   readonly reason?: string | undefined
   readonly report?: SourceReport | undefined
-  /** To be put there by hand. */
+  /** Text to add by hand. */
   readonly snippet?: string | undefined
 }
 
@@ -75,7 +84,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     const outcome = await addOne(source, file, known, args, io)
     if (outcome.written) known.push(source.name)
     outcomes.push(outcome)
-    if (!args.flag("json")) tell(outcome, args, io)
+    if (!args.flag("json")) printOutcome(outcome, args, io)
   }
   if (args.flag("json")) printJson(io, outcomes.length === 1 ? outcomes[0] : outcomes)
   const isDry = args.flag("dry-run")
@@ -96,7 +105,7 @@ async function configFile(args: CommandArgs, io: CommandIO): Promise<string> {
   )
 }
 
-function refuseTaken(name: string, { sources, file = "" }: SettledConfig): void {
+function refuseTaken(name: string, { sources, file = "" }: ResolvedConfig): void {
   if (!sources.some((source) => source.name === name)) return
   throw new UsageError(
     `${file} has a source "${name}" already. Give this one another name: --name <name>`,
@@ -131,9 +140,9 @@ async function addOne(
 
 type Tried = Pick<Outcome, "state" | "reason" | "report">
 
-/** Opens a source once, alone, as the configuration would. */
+/** Opens a source once, alone, as the hub would. */
 async function tryOut({ name, source }: NewSource, file: string, io: CommandIO): Promise<Tried> {
-  const config = settleConfig(
+  const config = resolveConfig(
     { sources: { [name]: source } },
     { baseDir: dirname(file), file: undefined },
   )
@@ -145,15 +154,15 @@ async function tryOut({ name, source }: NewSource, file: string, io: CommandIO):
   return { state, reason, report: hub.report(name) }
 }
 
-function tell(outcome: Outcome, args: CommandArgs, io: CommandIO): void {
+function printOutcome(outcome: Outcome, args: CommandArgs, io: CommandIO): void {
   const { name, file, written, state, reason, report, snippet } = outcome
   const { green, red } = styled(io)
-  const place = shown(relative(io.cwd, file) || file)
+  const place = escapeForTerminal(relative(io.cwd, file) || file)
   if (state === "ready" && report !== undefined) {
     printText(io, `${green("✓")} ${oneLine(name)}: ${countsText(report)}`)
     for (const line of reportLines(report, io)) printText(io, `  ${line}`)
   } else {
-    complain(io, `${red("✗")} ${oneLine(name)}: ${oneLine(reason ?? "it could not be opened")}`)
+    printError(io, `${red("✗")} ${oneLine(name)}: ${oneLine(reason ?? "it could not be opened")}`)
   }
   if (written) {
     note(
@@ -163,7 +172,7 @@ function tell(outcome: Outcome, args: CommandArgs, io: CommandIO): void {
     return
   }
   if (state !== "ready" && !args.flag("force")) {
-    complain(io, "It was not added. Fix that, or add it all the same with --force.")
+    printError(io, "It was not added. Fix that, or add it all the same with --force.")
     return
   }
   const isDry = args.flag("dry-run")

@@ -1,12 +1,12 @@
 import type { Command } from "../model.ts"
 
-/** A command before it is needed: its module is loaded on use, so that help stays quick. */
+/** A command whose module is loaded on use, so that help stays fast. */
 export interface CommandEntry {
   readonly summary: string
   load(): Promise<Command>
 }
 
-/** Every command, in the order in which help shows them. */
+/** Every command, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   init: {
     summary: "Write a configuration to start from",

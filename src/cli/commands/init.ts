@@ -1,10 +1,10 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { basename, join, relative, resolve } from "node:path"
-import { settleConfig } from "../../config.ts"
+import { resolveConfig } from "../../config.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { note, print, printJson, shown, styled } from "../output.ts"
+import { note, print, printJson, escapeForTerminal, styled } from "../output.ts"
 import type { FoundSource } from "../init/discover.ts"
 import { discover } from "../init/discover.ts"
 import { configName, configText, exampleText } from "../init/templates.ts"
@@ -60,7 +60,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const isDry = args.flag("dry-run")
   if (!isDry) {
     for (const draft of drafts) await writeNew(draft)
-    // Whoever writes a configuration trusts it; where that cannot be remembered, the next command asks.
+    // The user trusts a configuration that they create; if that cannot be stored, the next command asks.
     const [config] = drafts
     if (config !== undefined) await trustFile(config.path, io).catch(() => undefined)
   }
@@ -70,7 +70,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     printJson(io, { written: isDry ? [] : written, ...(isDry && { would: drafts }), sources })
     return 0
   }
-  tell(io, { drafts, written, found, isDry, hasPackage, folder })
+  printResult(io, { drafts, written, found, isDry, hasPackage, folder })
   return 0
 }
 
@@ -93,7 +93,7 @@ function formatFor(args: CommandArgs, folder: string): InitFormat {
   throw new UsageError(`There is no format "${asked}"; there are ${FORMATS.join(", ")}.`)
 }
 
-/** Newer versions of Node run it; for others the package "tsx" does. */
+/** Whether TypeScript can run: with a newer Node, or with the package "tsx". */
 function canRunTypeScript(folder: string): boolean {
   const { typescript } = process.features as { typescript?: unknown }
   return (typescript !== undefined && typescript !== false) || canResolve("tsx/esm/api", folder)
@@ -127,16 +127,16 @@ async function draftsFor(
 
 async function writeNew({ path, text }: Draft): Promise<void> {
   await mkdir(join(path, ".."), { recursive: true })
-  // Fails where a file has come to be in the meantime.
+  // Fails if a file was created in the meantime.
   await writeFile(path, text, { flag: "wx" })
 }
 
 function packagesOfFound(found: readonly FoundSource[], baseDir: string): NeededPackage[] {
   const sources = Object.fromEntries(found.map(({ name, source }) => [name, source]))
-  return packagesOfSources(settleConfig({ sources }, { baseDir, file: undefined }).sources)
+  return packagesOfSources(resolveConfig({ sources }, { baseDir, file: undefined }).sources)
 }
 
-interface Told {
+interface InitResult {
   readonly drafts: readonly Draft[]
   readonly written: readonly string[]
   readonly found: readonly FoundSource[]
@@ -145,7 +145,10 @@ interface Told {
   readonly folder: string
 }
 
-function tell(io: CommandIO, { drafts, written, found, isDry, hasPackage, folder }: Told): void {
+function printResult(
+  io: CommandIO,
+  { drafts, written, found, isDry, hasPackage, folder }: InitResult,
+): void {
   const style = styled(io)
   for (const [at, { text }] of drafts.entries()) {
     print(
@@ -155,7 +158,8 @@ function tell(io: CommandIO, { drafts, written, found, isDry, hasPackage, folder
         : `${style.green("wrote")} ${written[at]}`,
     )
   }
-  for (const { name, file } of found) note(io, `Source "${name}" is from ${shown(file)}.`)
+  for (const { name, file } of found)
+    note(io, `Source "${name}" is from ${escapeForTerminal(file)}.`)
   if (isDry) return
   if (written.some((path) => path.endsWith(".ts")) && !canRunTypeScript(folder)) {
     note(io, `To run TypeScript with this version of Node: ${unbroken("npm install tsx")}`)
@@ -163,7 +167,7 @@ function tell(io: CommandIO, { drafts, written, found, isDry, hasPackage, folder
   if (!hasPackage)
     note(io, `For types in your editor: ${unbroken("npm install @alkdev/operations")}`)
   const missing = missingPackages(packagesOfFound(found, folder))
-  for (const line of missingLines(missing, io)) note(io, shown(line))
+  for (const line of missingLines(missing, io)) note(io, escapeForTerminal(line))
   const place = folder === io.cwd ? "" : ` -c ${written[0]}`
   note(io, `See what there is:   ${unbroken(`${io.program} list${place}`)}`)
   note(io, `Serve it:            ${unbroken(`${io.program} serve${place}`)}`)

@@ -1,13 +1,13 @@
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO, ListedOperation, OptionSpecs } from "../model.ts"
 import { note, oneLine, print, printJson, styled, table } from "../output.ts"
-import { tellFailures } from "../target/failures.ts"
+import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 import type { OperationType } from "../../core/types.ts"
 
 const TYPES = ["query", "mutation", "subscription"] as const satisfies readonly OperationType[]
 
-/** What narrows a list, in every command that has one. */
+/** Filter options of all commands that list operations. */
 export const filterOptions: OptionSpecs = {
   namespace: { type: "string", short: "n", value: "name", description: "Only this namespace" },
   type: {
@@ -45,7 +45,7 @@ export const command: Command = {
       : found.operations
     const operations = isPart ? matching.slice(0, query.limit) : matching
     const total = isPart ? matching.length : found.total
-    tellFailures(io, target)
+    printFailures(io, target)
     if (args.flag("json")) printJson(io, { operations, total })
     else showOperations(io, operations, total)
     if (total === 0 && isPart) note(io, `No operation is called "${beginning}" or begins so.`)
@@ -53,7 +53,7 @@ export const command: Command = {
   },
 }
 
-/** The options of `filterOptions`, checked. */
+/** Reads and validates `filterOptions`. */
 export function readFilter(args: CommandArgs): {
   namespace: string | undefined
   type: OperationType | undefined
@@ -67,7 +67,7 @@ export function readFilter(args: CommandArgs): {
   return { namespace: args.text("namespace"), type: known, limit: args.count("limit") }
 }
 
-/** A line for each operation, and on a terminal how many there are. */
+/** Prints a line for each operation and, on a terminal, their number. */
 export function showOperations(
   io: CommandIO,
   operations: readonly ListedOperation[],

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises"
 import { relative, resolve } from "node:path"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { note, printJson, shown } from "../output.ts"
-import { NATS_MARK, natsRules, natsText } from "../permissions/nats.ts"
+import { note, printJson, escapeForTerminal } from "../output.ts"
+import { NATS_HEADER, natsRules, natsText } from "../permissions/nats.ts"
 import { readPlan } from "../permissions/plan.ts"
 import type { Plan } from "../permissions/plan.ts"
 import { isOwnRedisText, redisRules, redisText } from "../permissions/redis.ts"
@@ -92,14 +92,14 @@ async function save(
   io: CommandIO,
 ): Promise<string> {
   const path = resolve(io.cwd, output)
-  const file = shown(relative(io.cwd, path) || output)
+  const file = escapeForTerminal(relative(io.cwd, path) || output)
   const old = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    // A folder on the way that is a file is for writing to complain about.
+    // A file in place of a folder is reported when writing.
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return ""
     if (error.code === "EISDIR") throw new UsageError(`"${file}" is a folder; -o takes a file.`)
     throw new Error(`Could not read "${file}": ${error.message}`, { cause: error })
   })
-  const isOwn = isRedis ? isOwnRedisText(old) : old.startsWith(NATS_MARK)
+  const isOwn = isRedis ? isOwnRedisText(old) : old.startsWith(NATS_HEADER)
   if (old.trim() !== "" && !isOwn) {
     throw new UsageError(
       `"${file}" holds something else, and is left as it is. Give another file with -o.`,
@@ -113,12 +113,12 @@ function countOf({ accounts }: Plan): string {
   return accounts.length === 1 ? "1 user" : `${accounts.length} users`
 }
 
-/** What a file without comments cannot say. */
+/** Notes about a file that cannot have comments. */
 function redisNotes({ accounts }: Plan): readonly string[] {
   const [first] = redisRules({ prefix: "", accounts })
   return [
     `Put the SHA-256 of each password in the place of its variable, such as $${first?.variable}: printf %s "$password" | sha256sum`,
-    "The user called default is off: add one for whoever looks after the server.",
+    "The user called default is off: add one for the administrator of the server.",
     ...(accounts.some(({ serves }) => serves !== undefined)
       ? ["On Redis, workers hear the calls of all others; on NATS only those that they serve."]
       : []),

@@ -1,7 +1,7 @@
 import { UsageError } from "../model.ts"
 import type { Command } from "../model.ts"
 import { note, printJson } from "../output.ts"
-import { tellFailures } from "../target/failures.ts"
+import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 import { filterOptions, readFilter, showOperations } from "./list.ts"
 
@@ -29,7 +29,7 @@ export const command: Command = {
       query,
       limit: filter.limit ?? LIMIT,
     })
-    tellFailures(io, target)
+    printFailures(io, target)
     if (args.flag("json")) printJson(io, { operations, total })
     else if (total === 0) note(io, `Nothing found. See what there is: ${io.program} list`)
     else showOperations(io, operations, total)

@@ -1,9 +1,9 @@
-import { faultText } from "../../config/error.ts"
-import type { SettledConfig } from "../../config/model.ts"
+import { formatFault } from "../../config/error.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { complain, note, shown, styled } from "../output.ts"
+import { printError, note, escapeForTerminal, styled } from "../output.ts"
 import { missingLines, missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
 import { configFor } from "../target/config.ts"
 
@@ -36,7 +36,7 @@ export const command: Command = {
 async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   checkOptions(args)
   if (!args.flag("stdio")) return await serve(args, io, (hub) => serveWeb(hub, args, io))
-  // Standard output is the protocol's: nothing else may ever be written there.
+  // Standard output is for the protocol: nothing else may be written there.
   const { protectStdout } = await import("../serve/protect-stdout.ts")
   const release = protectStdout()
   const own = { ...io, stdout: io.stderr }
@@ -47,7 +47,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   }
 }
 
-/** Opens the hub, and closes it when what it is for is over. */
+/** Opens the hub, uses it, and closes it. */
 async function serve(
   args: CommandArgs,
   io: CommandIO,
@@ -56,7 +56,7 @@ async function serve(
   const watch = !args.flag("no-watch")
   await using hub = await openHub(await configFor(args, io), watch, io)
   const { followConfig } = await import("../serve/follow-config.ts")
-  const load = (): Promise<SettledConfig> => configFor(args, io, { fresh: true })
+  const load = (): Promise<ResolvedConfig> => configFor(args, io, { fresh: true })
   const following = watch ? followConfig(hub, load, io) : undefined
   try {
     await use(hub)
@@ -84,25 +84,26 @@ function checkOptions(args: CommandArgs): void {
   }
 }
 
-async function openHub(config: SettledConfig, watch: boolean, io: CommandIO): Promise<Hub> {
-  const [{ createHub }, { commandLogger }, { tellProgress }] = await Promise.all([
+async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): Promise<Hub> {
+  const [{ createHub }, { commandLogger }, { printProgress: tellProgress }] = await Promise.all([
     import("../../hub/create-hub.ts"),
     import("../serve/logger.ts"),
     import("../serve/progress.ts"),
   ])
-  for (const warning of config.warnings ?? []) note(io, shown(faultText(warning, config.file)))
+  for (const warning of config.warnings ?? [])
+    note(io, escapeForTerminal(formatFault(warning, config.file)))
   const hub = createHub(config, { env: io.env, logger: commandLogger(io), watch })
   tellProgress(hub, io)
   return hub
 }
 
 async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<void> {
-  const [{ serveHub }, { tellSummary }, { parentGone }] = await Promise.all([
+  const [{ serveHub }, { printSummary: tellSummary }, { parentGone }] = await Promise.all([
     import("../../hub/serve-hub.ts"),
     import("../serve/summary.ts"),
     import("../serve/parent.ts"),
   ])
-  tellMissing(hub.config, io)
+  printMissingPackages(hub.config, io)
   const port = args.count("port")
   const host = args.text("host")
   const served = await serveHub(hub, {
@@ -120,17 +121,17 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
   }
 }
 
-/** Says once what is not served, and which sources cannot start, without packages that are not installed. */
-function tellMissing(config: SettledConfig, io: CommandIO): void {
+/** Reports packages that are not installed, and what cannot be served or opened without them. */
+function printMissingPackages(config: ResolvedConfig, io: CommandIO): void {
   const needed = [...packagesOfServer(config), ...packagesOfSources(config.sources)]
   const { yellow } = styled(io, io.stderr)
   for (const line of missingLines(missingPackages(needed), io)) {
-    complain(io, `${yellow("!")} ${shown(line)}`)
+    printError(io, `${yellow("!")} ${escapeForTerminal(line)}`)
   }
 }
 
-// A client that asks at once gets what is there; most never ask again.
-const PATIENCE_MS = 10_000
+// Maximum wait for sources: most clients list tools once, right after the start.
+const READY_TIMEOUT_MS = 10_000
 
 async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise<void> {
   const [{ toMCP }, { commandLogger }] = await Promise.all([
@@ -138,9 +139,9 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
     import("../serve/logger.ts"),
   ])
   const stopped = aborted(io.signal)
-  await withPatience(Promise.race([hub.ready(), stopped]))
+  await withTimeout(Promise.race([hub.ready(), stopped]))
   if (io.signal.aborted) return
-  // Whoever started this process may read what it logs anyway.
+  // The client started this process and can read its log anyway.
   const { title = "operations", description, errors = "expose" } = hub.config.server
   const server = toMCP(hub.registry, {
     name: title,
@@ -157,10 +158,10 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
   }
 }
 
-async function withPatience(work: Promise<void>): Promise<void> {
+async function withTimeout(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS)
+    timer = setTimeout(resolve, READY_TIMEOUT_MS)
   })
   try {
     await Promise.race([work, enough])
@@ -169,7 +170,7 @@ async function withPatience(work: Promise<void>): Promise<void> {
   }
 }
 
-/** When the program is told to stop. */
+/** Resolves when the signal is aborted. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()

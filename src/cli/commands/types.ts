@@ -2,8 +2,8 @@ import { relative, resolve } from "node:path"
 import { generateTypes } from "../../typegen/generate.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { complain, note, printJson, shown } from "../output.ts"
-import { tellFailures } from "../target/failures.ts"
+import { printError, note, printJson, escapeForTerminal } from "../output.ts"
+import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 import { idsBeyond, readTypes, writeTypes } from "../types/file.ts"
 import { specsOf } from "../types/specs.ts"
@@ -31,7 +31,7 @@ export const command: Command = {
     },
     check: { type: "boolean", description: "Write nothing; exit 1 when the file is out of date" },
     bare: { type: "boolean", description: "Leave descriptions out" },
-    partial: { type: "boolean", description: "Go on when a source is not there" },
+    partial: { type: "boolean", description: "Continue when a source fails" },
   },
   hasSources: true,
   arity: [0, 0],
@@ -53,7 +53,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     return 0
   }
   const path = resolve(io.cwd, output)
-  const file = shown(relative(io.cwd, path) || output)
+  const file = escapeForTerminal(relative(io.cwd, path) || output)
   const old = await readTypes(path, file)
   const result = {
     file,
@@ -64,7 +64,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   }
   if (!isCheck && !result.isUpToDate) await writeTypes(path, file, made.text)
   if (args.flag("json")) printJson(io, isCheck ? result : { ...result, isUpToDate: true })
-  else tell(result, old !== undefined, isCheck, io)
+  else printOutcome(result, old !== undefined, isCheck, io)
   return isCheck && !result.isUpToDate ? 1 : 0
 }
 
@@ -73,13 +73,16 @@ interface Made {
   readonly operations: number
 }
 
-/** The types; `undefined` when a source is not there, whose types would be missing. */
+/** Generates the types; `undefined` when a source failed, because its types would be missing. */
 async function generate(args: CommandArgs, io: CommandIO): Promise<Made | undefined> {
   await using target = await openTarget(args, io)
   const specs = await specsOf(target, io.signal)
-  tellFailures(io, target)
+  printFailures(io, target)
   if (target.failures.length > 0 && !args.flag("partial")) {
-    complain(io, "Its types would be missing, so nothing was written. To go on without: --partial")
+    printError(
+      io,
+      "Its types would be missing, so nothing was written. To go on without: --partial",
+    )
     return undefined
   }
   if (specs.length === 0) note(io, "There are no operations; the types are empty.")
@@ -97,7 +100,7 @@ interface Result {
   readonly removed: readonly string[]
 }
 
-function tell(result: Result, wasThere: boolean, isCheck: boolean, io: CommandIO): void {
+function printOutcome(result: Result, wasThere: boolean, isCheck: boolean, io: CommandIO): void {
   const { file, isUpToDate } = result
   const count = result.operations === 1 ? "1 operation" : `${result.operations} operations`
   if (isUpToDate) {
@@ -109,8 +112,8 @@ function tell(result: Result, wasThere: boolean, isCheck: boolean, io: CommandIO
     note(io, `Wrote ${file}: ${count}${wasThere ? ` (${changes})` : ""}.`)
     return
   }
-  complain(io, wasThere ? `${file} is out of date: ${changes}.` : `${file} is not there.`)
-  complain(io, "To write it, run the same command without --check.")
+  printError(io, wasThere ? `${file} is out of date: ${changes}.` : `${file} does not exist.`)
+  printError(io, "To write it, run the same command without --check.")
 }
 
 function changesOf({ added, removed }: Result): string {

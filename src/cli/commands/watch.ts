@@ -1,5 +1,5 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { tellFaults } from "../input/faults.ts"
+import { printInputIssues } from "../input/faults.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
@@ -12,7 +12,7 @@ export const command: Command = {
   name: "watch",
   summary: "Print the items of a subscription as they come",
   usage: "<operation> [key=value…]",
-  details: `An item a line; with --json an envelope a line. Ctrl-C stops whoever makes them, and is no failure.\n\n${INPUT_HELP}`,
+  details: `Prints one item per line; with --json one envelope per line. Ctrl-C stops the stream, and is not a failure.\n\n${INPUT_HELP}`,
   examples: [
     ["watch clock.ticks every=1000", "Print items until Ctrl-C"],
     ["watch clock.ticks --limit 3 --data", "Three items, the data of each as JSON on a line"],
@@ -48,14 +48,14 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     if (limit > 0)
       await follow(target.subscribe(id, input, running.options), limit, running, args, io)
     if (running.isInterrupted) return 130
-    // What stops the whole program is told by how it ends.
+    // Signals other than Ctrl-C determine the exit code.
     if (io.signal.aborted && io.signal.reason !== "SIGINT") throw new Error("It was stopped.")
     return 0
   } catch (error) {
     if (error instanceof Interrupted || running.isInterrupted) return 130
-    // Stopping is how watching ends: the producer was told, and nothing failed.
+    // Ctrl-C is the normal end of watching: the producer was stopped, and nothing failed.
     if (io.signal.aborted && io.signal.reason === "SIGINT") return 0
-    if (!args.flag("json") && tellFaults(error, id, io)) return 2
+    if (!args.flag("json") && printInputIssues(error, id, io)) return 2
     throw error
   }
 }
@@ -69,7 +69,7 @@ async function follow(
 ): Promise<void> {
   const writer = new ItemWriter(formOf(args), io)
   let count = 0
-  // Leaving the loop tells the producer to stop.
+  // Leaving the loop stops the producer.
   for await (const item of items) {
     await running.answered()
     if (running.options.signal.aborted || io.signal.aborted) return

@@ -1,29 +1,29 @@
 import { stat } from "node:fs/promises"
 import { homedir } from "node:os"
 import { resolve } from "node:path"
-import type { SettledConfig } from "../../config/model.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import { referencesIn } from "../../config/references.ts"
 
-/** Something that a configuration refers to. By name: what it stands for is never shown. */
+/** A reference of a configuration, by name; its value is never shown. */
 export interface CredentialCheck {
   readonly kind: "env" | "file" | "command"
   /** The variable, the file, or the program of a command. */
   readonly name: string
-  /** Where it is referred to: `sources.github.auth`. */
+  /** Places that refer to it: `sources.github.auth`. */
   readonly places: readonly string[]
-  /** `unknown` for commands: they are run when they are needed. */
+  /** `unknown` for commands, which run only when needed. */
   readonly state: "there" | "missing" | "unknown"
 }
 
-/** Looks whether everything is there that a configuration refers to. */
+/** Checks whether everything that a configuration refers to exists. */
 export async function checkCredentials(
-  config: SettledConfig,
+  config: ResolvedConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<CredentialCheck[]> {
   const found = new Map<string, { check: CredentialCheck; places: string[] }>()
   for (const { at, value } of placesOf(config)) {
     for (const { kind, name: text, path, hasDefault } of referencesIn(value)) {
-      // Behind the program there may be anything.
+      // The arguments may contain secrets.
       const name = kind === "command" ? (text.split(/\s/)[0] ?? "") : text
       const place = path === "" ? at : `${at}${path.startsWith("[") ? "" : "."}${path}`
       const known = found.get(`${kind} ${name}`)
@@ -39,7 +39,7 @@ export async function checkCredentials(
   return [...found.values()].map(({ check }) => check)
 }
 
-function placesOf({ sources, server }: SettledConfig): { at: string; value: unknown }[] {
+function placesOf({ sources, server }: ResolvedConfig): { at: string; value: unknown }[] {
   return [
     ...sources
       .filter(({ disabled }) => !disabled)

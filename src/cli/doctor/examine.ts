@@ -1,5 +1,5 @@
-import type { ConfigFault, SettledConfig } from "../../config.ts"
-import { faultText } from "../../config/error.ts"
+import type { ConfigFault, ResolvedConfig } from "../../config.ts"
+import { formatFault } from "../../config/error.ts"
 import { isCallError } from "../../core/errors.ts"
 import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
 import { isPlainRecord } from "../../schema/json.ts"
@@ -13,20 +13,20 @@ import { openHub } from "../target/open-hub.ts"
 import { checkCredentials } from "./credentials.ts"
 import type { CredentialCheck } from "./credentials.ts"
 
-/** A source, and what its import made of it. */
+/** The status of a source with its import report. */
 export interface SourceCheck extends SourceStatus {
   readonly report?: SourceReport | undefined
 }
 
-/** What was found out. */
+/** Result of an examination. */
 export interface Diagnosis {
   readonly ok: boolean
   readonly node: string
-  /** Absent when a hub that runs was looked at. */
+  /** Absent for a running hub. */
   readonly config?: ConfigCheck | undefined
   readonly hub?: string | undefined
   readonly credentials: readonly CredentialCheck[]
-  /** Optional packages that are used and not installed. */
+  /** Optional packages that are needed and not installed. */
   readonly missingPackages: readonly NeededPackage[]
   readonly sources: readonly SourceCheck[]
 }
@@ -39,10 +39,10 @@ export interface ConfigCheck {
   readonly warnings: readonly string[]
 }
 
-/** Reads the configuration, looks for credentials, and opens every source once. */
+/** Reads the configuration, checks credentials, and opens every source once. */
 export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnosis> {
   const node = process.versions.node
-  let config: SettledConfig
+  let config: ResolvedConfig
   try {
     config = await configFor(args, io)
   } catch (error) {
@@ -66,12 +66,12 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     ok: true,
     ...(file !== undefined && { file }),
     faults: [],
-    warnings: warnings.map((warning) => faultText(warning, undefined)),
+    warnings: warnings.map((warning) => formatFault(warning, undefined)),
   }
   return { ok, node, config: check, credentials, missingPackages: missing, sources }
 }
 
-/** Asks a hub that runs how its sources are doing. */
+/** Asks a running hub for the status of its sources. */
 export async function examineHub(address: HubAddress, io: CommandIO): Promise<Diagnosis> {
   const client = new HubClient(address)
   const get = (path: string): Promise<unknown> =>

@@ -2,8 +2,8 @@ import type { ReportItem, SourceReport } from "../../hub/model.ts"
 import type { CommandIO } from "../model.ts"
 import { oneLine, styled } from "../output.ts"
 
-const MOST_ITEMS = 10
-const MOST_NOTES = 3
+const MAX_ITEMS = 10
+const MAX_NOTES = 3
 
 /** `8 kept, 1 widened, 2 skipped`. */
 export function countsText({ kept, widened, skipped, filtered }: SourceReport): string {
@@ -14,18 +14,18 @@ export function countsText({ kept, widened, skipped, filtered }: SourceReport): 
   return parts.join(", ")
 }
 
-/** What an import has to say of single operations: what was skipped first, and only some of many. */
+/** Lines about single operations of an import: skipped ones first, and a limited number. */
 export function reportLines(report: SourceReport, io: CommandIO): string[] {
   const { yellow, dim } = styled(io)
-  const most = io.verbose === true ? Number.POSITIVE_INFINITY : MOST_ITEMS
+  const limit = io.verbose === true ? Number.POSITIVE_INFINITY : MAX_ITEMS
   const lines = report.warnings.map((warning) => `${yellow("!")} ${oneLine(warning)}`)
   for (const status of ["skipped", "widened", "kept"] as const) {
     const items = report.items.filter((item) => item.status === status && item.notes.length > 0)
-    // Of those that were kept, notes are of interest to whoever wants to know everything.
+    // Notes about kept operations are shown only with --verbose.
     if (status === "kept" && io.verbose !== true) continue
-    for (const item of items.slice(0, most)) lines.push(...itemLines(item, io))
-    if (items.length > most) {
-      lines.push(dim(`and ${items.length - most} more ${status}; --verbose shows them`))
+    for (const item of items.slice(0, limit)) lines.push(...itemLines(item, io))
+    if (items.length > limit) {
+      lines.push(dim(`and ${items.length - limit} more ${status}; --verbose shows them`))
     }
   }
   return lines
@@ -35,7 +35,7 @@ function itemLines({ id, origin, status, notes }: ReportItem, io: CommandIO): st
   const { yellow, dim } = styled(io)
   const word = status === "skipped" ? yellow(status) : dim(status)
   const name = id === undefined ? oneLine(origin) : `${oneLine(id)} ${dim(`(${oneLine(origin)})`)}`
-  const shownNotes = io.verbose === true ? notes : notes.slice(0, MOST_NOTES)
+  const shownNotes = io.verbose === true ? notes : notes.slice(0, MAX_NOTES)
   const lines = [`${word} ${name}`, ...shownNotes.map((one) => `  ${oneLine(one)}`)]
   if (notes.length > shownNotes.length) {
     lines.push(dim(`  and ${notes.length - shownNotes.length} more`))

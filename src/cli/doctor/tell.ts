@@ -1,12 +1,12 @@
 import type { CommandIO } from "../model.ts"
 import { missingLines } from "../packages.ts"
-import { oneLine, printText, shown, styled } from "../output.ts"
+import { oneLine, printText, escapeForTerminal, styled } from "../output.ts"
 import type { CredentialCheck } from "./credentials.ts"
 import type { ConfigCheck, Diagnosis, SourceCheck } from "./examine.ts"
 import { countsText, reportLines } from "./report-lines.ts"
 
-/** Tells a person what was found out, and what to do about it. */
-export function tellDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
+/** Prints a diagnosis for people, with what to do. */
+export function printDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
   const { ok, node, config, hub, credentials, sources } = diagnosis
   const { bold, green, red } = styled(io)
   const lines = [`${green("✓")} Node ${node}`]
@@ -24,8 +24,11 @@ export function tellDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
 function configLines({ ok, file, error, warnings }: ConfigCheck, io: CommandIO): string[] {
   const { green, red, yellow } = styled(io)
   const lines = ok
-    ? [`${green("✓")} Configuration ${shown(file ?? "of the command line")}`]
-    : [`${red("✗")} Configuration ${shown(file ?? "")}`.trimEnd(), indented(shown(error ?? ""))]
+    ? [`${green("✓")} Configuration ${escapeForTerminal(file ?? "of the command line")}`]
+    : [
+        `${red("✗")} Configuration ${escapeForTerminal(file ?? "")}`.trimEnd(),
+        indented(escapeForTerminal(error ?? "")),
+      ]
   return [...lines, ...warnings.map((warning) => `${yellow("!")} ${oneLine(warning)}`)]
 }
 
@@ -33,15 +36,15 @@ function packageLines({ missingPackages }: Diagnosis, io: CommandIO): string[] {
   const { bold, red, yellow } = styled(io)
   const lines = missingLines(missingPackages, io).map((line, at) => {
     const one = missingPackages[at]
-    if (one === undefined) return `  ${shown(line)}`
-    return `${one.isOptional ? yellow("!") : red("✗")} ${shown(line)}`
+    if (one === undefined) return `  ${escapeForTerminal(line)}`
+    return `${one.isOptional ? yellow("!") : red("✗")} ${escapeForTerminal(line)}`
   })
   return lines.length === 0 ? [] : ["", bold("Packages"), ...lines]
 }
 
 const MISSING = {
   env: (name: string) => `is not set: export ${name}=…`,
-  file: () => "is not there",
+  file: () => "does not exist",
   command: () => "",
 } as const
 
@@ -72,10 +75,10 @@ function sourceLines(source: SourceCheck, io: CommandIO): string[] {
     case "disabled":
       return [`${dim("-")} ${start} is disabled`]
     case "lost":
-      return [`${yellow("!")} ${start}`, indented(shown(reason))]
+      return [`${yellow("!")} ${start}`, indented(escapeForTerminal(reason))]
     case "failed":
     case "loading":
-      return [`${red("✗")} ${start}`, indented(shown(reason))]
+      return [`${red("✗")} ${start}`, indented(escapeForTerminal(reason))]
   }
 }
 

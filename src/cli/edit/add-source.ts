@@ -4,11 +4,11 @@ import { addToLiteral } from "./add-to-literal.ts"
 import { addToYaml } from "./add-to-yaml.ts"
 import { printKey, printLiteral, yamlLines } from "./print-value.ts"
 import type { Layout, Plain } from "./print-value.ts"
-import { isMark, tokensOf } from "./tokens.ts"
+import { isPunctuation, tokensOf } from "./tokens.ts"
 
 export type { Plain } from "./print-value.ts"
 
-/** In which language a configuration is written. */
+/** Language of a configuration. */
 export type ConfigFormat = "js" | "json" | "yaml"
 
 /** The language of a file, by its name. */
@@ -18,10 +18,10 @@ export function formatOf(file: string): ConfigFormat {
 }
 
 /**
- * The text of a configuration with one more source; all else stays as it is, comments included.
+ * Adds a source to the text of a configuration; everything else, comments included, stays unchanged.
  *
- * `undefined` when it cannot be told where it goes: JSON and YAML are read again to see that exactly
- * this source was added. Of JavaScript only running it tells.
+ * `undefined` when no place is found: JSON and YAML are parsed again to verify that exactly
+ * this source was added. JavaScript can only be verified by running it.
  */
 export function addSource(
   text: string,
@@ -43,14 +43,14 @@ export function addSource(
 
 const LAYOUT: Layout = { newline: "\n", indent: "  " }
 
-/** The source alone, to be put under `sources` by hand. */
+/** The text of a source, to add under `sources` by hand. */
 export function sourceSnippet(format: ConfigFormat, name: string, source: Plain): string {
   if (format === "yaml") return yamlLines(name, source, LAYOUT.indent).join("\n")
   const end = format === "js" ? "," : ""
   return `${printKey(name, format)}: ${printLiteral(source, format, LAYOUT, "")}${end}`
 }
 
-/** What the text should say afterwards. */
+/** The expected configuration after the edit. */
 function withSource(config: unknown, name: string, source: Plain): unknown {
   const before = isPlainRecord(config) ? config : {}
   const { sources } = before
@@ -65,19 +65,21 @@ function read(text: string, format: "json" | "yaml"): unknown {
   return JSON.parse(withoutComments(text))
 }
 
-/** JSON of JSON with comments and commas at the end. */
+/** Removes comments and trailing commas from JSON. */
 export function withoutComments(text: string): string {
   const tokens = tokensOf(text)
-  // Left as it is, whoever parses it says what is wrong.
+  // Unchanged, so that the parser reports the mistake.
   if (tokens === undefined) return text
-  const kept = tokens.filter((token, at) => !isMark(token, ",") || !isMark(tokens[at + 1], "}]"))
-  // What touches stays together: `-1.5` is several tokens.
+  const kept = tokens.filter(
+    (token, at) => !isPunctuation(token, ",") || !isPunctuation(tokens[at + 1], "}]"),
+  )
+  // Adjacent tokens stay together: `-1.5` is several tokens.
   return kept
     .map(({ source, start }, at) => (start === kept[at - 1]?.end ? source : ` ${source}`))
     .join("")
 }
 
-/** Whether two values are the same data, whatever the order of their keys. */
+/** Whether two values are equal data, in any order of keys. */
 function same(left: unknown, right: unknown): boolean {
   return JSON.stringify(left, sorted) === JSON.stringify(right, sorted)
 }

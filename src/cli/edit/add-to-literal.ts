@@ -1,9 +1,9 @@
 import { layoutOf, printKey, printLiteral } from "./print-value.ts"
 import type { Layout, Plain } from "./print-value.ts"
-import { closingOf, isMark, nameIn, tokensOf } from "./tokens.ts"
+import { closingOf, isPunctuation, nameIn, tokensOf } from "./tokens.ts"
 import type { Token } from "./tokens.ts"
 
-/** Adds a source to a configuration in JSON or JavaScript; `undefined` when no place for it is found. */
+/** Adds a source to a configuration in JSON or JavaScript; `undefined` when no place is found. */
 export function addToLiteral(
   text: string,
   style: "js" | "json",
@@ -18,49 +18,50 @@ export function addToLiteral(
   const [key] = keys
   if (key === undefined) {
     const root = rootObject(tokens, style)
-    // `{ sources }` and `{ ...shared }` have some already: a second member would take their place.
+    // `{ sources }` and `{ ...shared }` may define sources: a second member would replace them.
     const hasHidden = style === "js" && tokens.some((_, at) => isHidden(tokens, at))
     return root === undefined || hasHidden
       ? undefined
       : editor.insert(root, "sources", { [name]: source })
   }
   const value = tokens[key + 2]
-  if (isMark(value, "{")) return editor.insert(key + 2, name, source)
-  if (!isMark(value, "[")) return undefined
+  if (isPunctuation(value, "{")) return editor.insert(key + 2, name, source)
+  if (!isPunctuation(value, "[")) return undefined
   return editor.insert(key + 2, undefined, { namespace: name, ...(source as object) })
 }
 
-/** Where members called `sources` are: in JSON that of the whole, elsewhere any. */
+/** Indexes of keys named `sources`: in JSON only at the root, elsewhere any. */
 function sourcesKeys(tokens: readonly Token[], style: "js" | "json"): number[] {
   return [...tokens.keys()].filter((at) => {
     const token = tokens[at] as Token
     if (token.kind === "mark" || nameIn(token) !== "sources") return false
     if (style === "json" && token.depth !== 1) return false
-    return isMark(tokens[at + 1], ":") && isMark(tokens[at - 1], "{,")
+    return isPunctuation(tokens[at + 1], ":") && isPunctuation(tokens[at - 1], "{,")
   })
 }
 
 function isHidden(tokens: readonly Token[], at: number): boolean {
   const { source } = tokens[at] as Token
-  if (source === "sources") return isMark(tokens[at - 1], "{,") && isMark(tokens[at + 1], "},")
+  if (source === "sources")
+    return isPunctuation(tokens[at - 1], "{,") && isPunctuation(tokens[at + 1], "},")
   return source === "." && tokens[at + 1]?.source === "." && tokens[at + 2]?.source === "."
 }
 
-/** The object that is the configuration: behind `defineConfig(`, `export default` or `=> (`. */
+/** The object of the configuration: after `defineConfig(`, `export default` or `=> (`. */
 function rootObject(tokens: readonly Token[], style: "js" | "json"): number | undefined {
-  if (style === "json") return isMark(tokens[0], "{") ? 0 : undefined
+  if (style === "json") return isPunctuation(tokens[0], "{") ? 0 : undefined
   const start = tokens.findIndex(({ source }, at) =>
-    source === "defineConfig" ? isMark(tokens[at + 1], "(") : source === "default",
+    source === "defineConfig" ? isPunctuation(tokens[at + 1], "(") : source === "default",
   )
   if (start === -1) return undefined
-  const at = tokens.findIndex((token, index) => index > start && isMark(token, "{"))
+  const at = tokens.findIndex((token, index) => index > start && isPunctuation(token, "{"))
   const before = tokens.slice(start, at)
-  // `() => {` opens a function.
-  const isBody = isMark(before.at(-1), ">")
+  // `() => {` opens a function body.
+  const isBody = isPunctuation(before.at(-1), ">")
   return at === -1 || isBody ? undefined : at
 }
 
-/** Puts a member at the end of an object or a list, in the manner of those that are there. */
+/** Inserts a member at the end of an object or a list, in the style of the existing ones. */
 class Editor {
   readonly #text: string
   readonly #tokens: readonly Token[]
@@ -86,7 +87,7 @@ class Editor {
 
   /** `{ a: 1 }` stays on its line. */
   #behind(last: Token, key: string | undefined, value: Plain): string {
-    const hasComma = isMark(last, ",")
+    const hasComma = isPunctuation(last, ",")
     const member = `${this.#key(key)}${printLiteral(value, this.#style, this.#layout, this.#indentAt(last.start))}`
     const added = hasComma ? ` ${member},` : `, ${member}`
     return this.#text.slice(0, last.end) + added + this.#text.slice(last.end)
@@ -104,11 +105,11 @@ class Editor {
     const { newline, indent } = this.#layout
     const outer = this.#indentAt((this.#tokens[open] as Token).start)
     const inner = isEmpty ? outer + indent : this.#indentAt(this.#firstMember(open))
-    const hasComma = isMark(last, ",")
+    const hasComma = isPunctuation(last, ",")
     const comma = this.#style === "js" || hasComma ? "," : ""
     const member = `${inner}${this.#key(key)}${printLiteral(value, this.#style, this.#layout, inner)}${comma}`
     const before = text.slice(0, last.end) + (isEmpty || hasComma ? "" : ",")
-    // `{}` on one line gets lines of its own.
+    // `{}` is spread over several lines.
     const isInline = text.slice(this.#lineStart(at), at).trim() !== ""
     const between = text.slice(last.end, at)
     if (!isInline) return `${before}${between}${member}${newline}${text.slice(at)}`

@@ -1,7 +1,7 @@
 import { layoutOf, yamlLines } from "./print-value.ts"
 import type { Plain } from "./print-value.ts"
 
-/** Adds a source to a configuration in YAML; `undefined` when `sources` is written in one line. */
+/** Adds a source to a configuration in YAML; `undefined` when `sources` is on one line. */
 export function addToYaml(text: string, name: string, source: Plain): string | undefined {
   const { newline, indent } = layoutOf(text)
   const unit = indent.startsWith("\t") ? "  " : indent
@@ -16,7 +16,7 @@ export function addToYaml(text: string, name: string, source: Plain): string | u
   const first = lines.slice(at + 1, end).find((line) => isContent(line))
   const head = lines[at] as string
   if (first === undefined) {
-    // Nothing, `{}`, `null` and `~` are all no sources yet.
+    // An empty value, `{}`, `null` and `~` all mean no sources.
     if (!/:\s*(?:\{\s*\}|null|~)?\s*(?:#.*)?$/.test(head)) return undefined
     lines[at] = head.replace(/:\s*(?:\{\s*\}|null|~)/, ":")
   }
@@ -35,7 +35,7 @@ function listItem(name: string, source: Plain, unit: string): string[] {
   return lines.map((line, index) => `${index === 0 ? "- " : "  "}${line}`)
 }
 
-/** Behind the last line of the block that a key opens, comments within it included. */
+/** The index after the last line of a key's block, including its comments. */
 function endOfBlock(lines: readonly string[], at: number): number {
   let end = at + 1
   for (let index = at + 1; index < lines.length; index++) {

@@ -1,4 +1,4 @@
-/** Plain data, as a source of a configuration is. */
+/** Plain data, such as a source of a configuration. */
 export type Plain =
   | string
   | number
@@ -7,17 +7,17 @@ export type Plain =
   | readonly Plain[]
   | { readonly [key: string]: Plain }
 
-/** How a file is written. */
+/** Line break and indentation of a file. */
 export interface Layout {
   readonly newline: string
-  /** What one level is indented by. */
+  /** Indentation of one level. */
   readonly indent: string
 }
 
-// Whatever is longer is spread over lines.
+// Maximum width of a value on one line.
 const WIDTH = 88
 
-/** A value as JavaScript or JSON; long ones over several lines, indented like their first one. */
+/** Prints a value as JavaScript or JSON; long ones over several lines. */
 export function printLiteral(
   value: Plain,
   style: "js" | "json",
@@ -40,7 +40,7 @@ export function printLiteral(
   return `${start}${newline}${members.join(`,${newline}`)}${last}${newline}${before}${end}`
 }
 
-/** A name as the key of a member. */
+/** Prints a key of a member. */
 export function printKey(key: string, style: "js" | "json"): string {
   return style === "js" && /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)
 }
@@ -56,7 +56,7 @@ function oneLine(value: Plain, style: "js" | "json"): string {
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`
 }
 
-/** A member as lines of YAML: `key:` and its value below or behind it. */
+/** Prints a member as lines of YAML: `key:` with its value after or below it. */
 export function yamlLines(key: string, value: Plain, indent: string): string[] {
   const name = yamlText(key)
   if (typeof value !== "object" || value === null) return [`${name}: ${yamlScalar(value)}`]
@@ -71,7 +71,7 @@ function yamlScalar(value: string | number | boolean | null): string {
   return typeof value === "string" ? yamlText(value) : JSON.stringify(value)
 }
 
-// Words without quotes that stay texts in every version of YAML; everything else is quoted.
+// Words that are strings in every version of YAML stay unquoted.
 function yamlText(text: string): string {
   const isWord =
     /^[A-Za-z./][\w./-]*$/.test(text) &&
@@ -79,7 +79,7 @@ function yamlText(text: string): string {
   return isWord ? text : JSON.stringify(text)
 }
 
-/** How a text is laid out, by its first lines that tell. */
+/** Detects line breaks and indentation of a text. */
 export function layoutOf(text: string): Layout {
   const indent = /^(?:\t| {2,8})(?=\S)/m.exec(text)?.[0] ?? "  "
   return { newline: text.includes("\r\n") ? "\r\n" : "\n", indent }

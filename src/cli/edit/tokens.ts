@@ -1,19 +1,19 @@
-/** A piece of JSON or JavaScript that is no comment and no white space. */
+/** A token of JSON or JavaScript, without comments and white space. */
 export interface Token {
   readonly kind: "mark" | "word" | "text"
-  /** As it stands there. */
+  /** Source text. */
   readonly source: string
   readonly start: number
   readonly end: number
-  /** How many brackets are open around it; those of a pair count as outside. */
+  /** Number of open brackets around it; a bracket is outside of its own pair. */
   readonly depth: number
 }
 
 /**
- * Cuts JSON, JSON with comments, or JavaScript into tokens; `undefined` when its brackets do not match.
+ * Splits JSON, JSON with comments, or JavaScript into tokens; `undefined` when brackets do not match.
  *
- * It knows as much as finding a place for one more member needs: texts, comments and brackets. Regular
- * expressions it does not know, so whoever edits by it looks at the outcome.
+ * It recognises what finding a place for a member needs: strings, comments and brackets. It does not
+ * recognise regular expressions, so callers verify the result of an edit.
  */
 export function tokensOf(text: string): readonly Token[] | undefined {
   const tokens: Token[] = []
@@ -35,18 +35,20 @@ export function tokensOf(text: string): readonly Token[] | undefined {
   return open.length === 0 ? tokens : undefined
 }
 
-/** The index of the bracket that closes the one at an index. */
+/** The index of the matching closing bracket. */
 export function closingOf(tokens: readonly Token[], at: number): number {
   const { depth } = tokens[at] as Token
-  return tokens.findIndex((one, index) => index > at && one.depth === depth && isMark(one, "}])"))
+  return tokens.findIndex(
+    (one, index) => index > at && one.depth === depth && isPunctuation(one, "}])"),
+  )
 }
 
-/** Whether a token is one of some marks. */
-export function isMark(token: Token | undefined, marks: string): boolean {
+/** Whether a token is one of these punctuation characters. */
+export function isPunctuation(token: Token | undefined, marks: string): boolean {
   return token?.kind === "mark" && marks.includes(token.source)
 }
 
-/** The name that a token is, as a key: a word or a quoted text. */
+/** The name of a key token: a word or a string. */
 export function nameIn({ kind, source }: Token): string | undefined {
   if (kind === "word") return source
   return kind === "text" ? source.slice(1, -1) : undefined
@@ -58,7 +60,7 @@ function isClosing(source: string): boolean {
   return source === "}" || source === "]" || source === ")"
 }
 
-/** Where white space and one comment end. */
+/** The end of white space and one comment. */
 function endOfTrivia(text: string, at: number): number {
   const found = /\s+|\/\/[^\n]*|\/\*[^]*?\*\//y
   found.lastIndex = at
@@ -108,7 +110,7 @@ function endOfTemplate(text: string, from: number): number | undefined {
   return undefined
 }
 
-/** Where `${…}` of a template ends; it may hold templates again. */
+/** The end of `${…}` in a template, which may contain templates. */
 function endOfInsertion(text: string, from: number): number | undefined {
   let open = 1
   for (let at = from; at < text.length;) {

@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from "node:path"
-import type { SettledSource, SourceConfig } from "../../config.ts"
-import { settleConfig } from "../../config.ts"
+import type { ResolvedSource, SourceConfig } from "../../config.ts"
+import { resolveConfig } from "../../config.ts"
 import { isNamespace } from "../../mcp/names.ts"
 import type { Plain } from "../edit/add-source.ts"
 import { UsageError } from "../model.ts"
@@ -8,7 +8,7 @@ import type { CommandArgs, CommandIO } from "../model.ts"
 import { adHocSources } from "../target/ad-hoc.ts"
 import { recognise } from "./recognise.ts"
 
-/** A source that is to be added, as it is written. */
+/** A source to add, as written in a configuration. */
 export interface NewSource {
   readonly name: string
   readonly source: Plain
@@ -16,7 +16,7 @@ export interface NewSource {
 
 const OPTIONS = ["openapi", "mcp", "scan", "remote"] as const
 
-/** The sources that a command line asks to add; paths are relative to where the configuration is. */
+/** The sources that a command line adds; paths are relative to the configuration. */
 export async function newSources(
   args: CommandArgs,
   io: CommandIO,
@@ -35,11 +35,11 @@ export async function newSources(
     )
   }
   const written = await adHocSources(what === undefined ? args : withOption(args, what), io)
-  const settled = settleConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
-  const [literal] = settled.warnings ?? []
+  const resolved = resolveConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
+  const [literal] = resolved.warnings ?? []
   if (literal !== undefined) throw new UsageError(`"${literal.path}" ${literal.message}`)
   return named(
-    settled.sources.map((source) => fromSettled(source, io.cwd, baseDir)),
+    resolved.sources.map((source) => fromResolved(source, io.cwd, baseDir)),
     args,
   )
 }
@@ -50,14 +50,14 @@ function named(sources: readonly NewSource[], args: CommandArgs): NewSource[] {
   if (sources.length > 1) {
     throw new UsageError("--name is for one source; this file has several.")
   }
-  // In a script `__proto__` is no name of a member.
+  // In a script `__proto__` is not an ordinary member.
   if (!isNamespace(name) || name === "__proto__") {
     throw new UsageError(`--name takes letters, digits, "_" and "-"; got "${name}".`)
   }
   return sources.map(({ source }) => ({ name, source }))
 }
 
-function fromSettled({ name, config }: SettledSource, cwd: string, baseDir: string): NewSource {
+function fromResolved({ name, config }: ResolvedSource, cwd: string, baseDir: string): NewSource {
   const { namespace, ...rest } = config
   const moved = { ...rest, ...movedPaths(rest, cwd, baseDir) }
   const isOwn = namespace !== undefined && namespace !== name
@@ -65,7 +65,7 @@ function fromSettled({ name, config }: SettledSource, cwd: string, baseDir: stri
   return { name, source }
 }
 
-/** Paths of the command line start where it was typed; those of a configuration where it lies. */
+/** Converts paths relative to the working folder to paths relative to the configuration. */
 function movedPaths(source: SourceConfig, cwd: string, baseDir: string): object {
   const move = (path: string): string => {
     const from = relative(baseDir, resolve(cwd, path)).replaceAll(sep, "/")
@@ -78,7 +78,7 @@ function movedPaths(source: SourceConfig, cwd: string, baseDir: string): object 
   return {}
 }
 
-/** The same arguments, with what stood alone behind an option. */
+/** The arguments with a positional one turned into an option. */
 function withOption(
   args: CommandArgs,
   { option, text }: { option: string; text: string },

@@ -4,12 +4,12 @@ import { isDocument, serversOf } from "../init/discover.ts"
 import type { FoundSource } from "../init/discover.ts"
 import { UsageError } from "../model.ts"
 
-/** What an argument is: the option that says the same, or the servers of an editor's file. */
+/** The meaning of an argument: an equivalent option, or the servers of an editor's file. */
 export type Recognised =
   | { readonly option: "openapi" | "mcp" | "scan" | "remote"; readonly text: string }
   | { readonly servers: readonly FoundSource[] }
 
-/** Says what kind of source an argument names; throws a `UsageError` when that cannot be told. */
+/** Detects which kind of source an argument names; throws a `UsageError` when it is unclear. */
 export async function recognise(text: string, cwd: string): Promise<Recognised> {
   if (/^(?:wss?|nats|tls|rediss?):\/\//i.test(text)) return { option: "remote", text }
   if (/^https?:\/\//i.test(text)) return recogniseAddress(text)
@@ -50,7 +50,7 @@ async function recogniseFile(text: string, path: string): Promise<Recognised> {
   )
 }
 
-/** One word with a slash or a known ending; a command has several words, or none of these. */
+/** Whether a text is one word with a slash or a known extension, unlike a command. */
 function looksLikePath(text: string): boolean {
   return !/\s/.test(text) && /^[.~/]|[\\/]|\.(?:json|ya?ml|[cm]?[jt]s)$/i.test(text)
 }

@@ -5,10 +5,10 @@ import type { CommandIO } from "../model.ts"
 import type { NewSource } from "./new-sources.ts"
 
 /**
- * Adds a source to the file of a configuration; false when it has to be done by hand.
+ * Adds a source to a configuration file; `false` when you have to do it by hand.
  *
- * A script is run afterwards: where that does not give the source, and all that were there, the file is
- * as it was.
+ * A script is run afterwards: if it does not have the new source and all previous ones, the file is
+ * restored.
  */
 export async function writeSource(
   file: string,
@@ -27,7 +27,7 @@ export async function writeSource(
     const names = new Set(sources.map((one) => one.name))
     if ([name, ...known].every((one) => names.has(one))) return true
   } catch {
-    // What is wrong with it was made here.
+    // The edit broke the file, so it is undone below.
   }
   await writeFile(file, before)
   return false

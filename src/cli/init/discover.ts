@@ -7,7 +7,7 @@ import { withoutComments } from "../edit/add-source.ts"
 import { titleOfFile } from "../target/title.ts"
 import { shareableEntry } from "./mcp-servers.ts"
 
-/** Something that can be a source, and where it was found. */
+/** A possible source, and the file it was found in. */
 export interface FoundSource {
   readonly name: string
   readonly source: Plain
@@ -17,17 +17,17 @@ export interface FoundSource {
 
 const EDITOR_FILES = [".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"]
 const DOCUMENT_FOLDERS = [".", "api", "docs", "openapi", "spec", "specs"]
-// What a document is called says that it is one; its beginning proves it.
+// Names of OpenAPI documents; the content is checked, too.
 const DOCUMENT = /^(?:.*[._-])?(?:openapi|swagger)(?:[._-].*)?\.(?:ya?ml|json)$/i
-const MOST_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 
-/** OpenAPI documents and MCP servers that a folder has already. */
+/** Finds OpenAPI documents and MCP servers in a folder. */
 export async function discover(folder: string): Promise<FoundSource[]> {
   const found: FoundSource[] = []
   for (const file of EDITOR_FILES) found.push(...(await serversOf(folder, file)))
   for (const sub of DOCUMENT_FOLDERS) found.push(...(await documentsIn(folder, sub)))
   const names = new Set<string>()
-  // The first of a name keeps it: a second one is most often the same server for another editor.
+  // The first of a name wins: a second one is usually the same server for another editor.
   return found.filter(({ name }) => !names.has(name) && names.add(name))
 }
 
@@ -42,7 +42,7 @@ export async function serversOf(folder: string, file: string): Promise<FoundSour
   })
 }
 
-/** Whether a text is an OpenAPI document, as far as its beginning shows. */
+/** Whether a text begins like an OpenAPI document. */
 export function isDocument(text: string): boolean {
   return /^\uFEFF?(?:\s|---|#[^\n]*\n|\{)*"?(?:openapi|swagger)"?\s*:/m.test(text.slice(0, 4096))
 }
@@ -77,11 +77,11 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The text of a file; `undefined` when there is none that could be read here. */
+/** Reads a file; `undefined` when it does not exist, is too large or cannot be read. */
 async function readText(path: string): Promise<string | undefined> {
   try {
     const { size } = await stat(path)
-    return size > MOST_BYTES ? undefined : await readFile(path, "utf8")
+    return size > MAX_BYTES ? undefined : await readFile(path, "utf8")
   } catch {
     return undefined
   }

@@ -2,8 +2,8 @@ import { isPlainRecord } from "../../schema/json.ts"
 import type { Plain } from "../edit/print-value.ts"
 
 /**
- * An editor's entry as it may stand in a configuration that is shared: whatever could be a credential
- * is a reference to a variable. `undefined` for what is no entry.
+ * Converts an editor's entry for a shared configuration: every possible credential
+ * becomes a reference to a variable. `undefined` when it is not an entry.
  */
 export function shareableEntry(name: string, entry: unknown): Plain | undefined {
   if (!isPlainRecord(entry)) return undefined
@@ -22,7 +22,7 @@ export function shareableEntry(name: string, entry: unknown): Plain | undefined 
   return shared
 }
 
-/** The name of a variable that is made of some words: `GITHUB_AUTHORIZATION`. */
+/** The name of a variable from words: `GITHUB_AUTHORIZATION`. */
 function variable(...words: readonly string[]): string {
   const name = words
     .join("_")
@@ -34,7 +34,7 @@ function variable(...words: readonly string[]): string {
 
 const SECRET = /(?:key|token|secret|passw|auth|credential)/i
 
-/** Values that refer already stay; all others are behind a variable. */
+/** Replaces values by references to variables; existing references stay. */
 function byReference(
   values: Readonly<Record<string, unknown>>,
   variableOf: (key: string) => string,
@@ -60,7 +60,7 @@ function shareableArgs(server: string, args: readonly unknown[]): string[] {
   })
 }
 
-/** An address without the credentials that stand in it. */
+/** A URL without its credentials. */
 function plainUrl(text: string, server: string): string {
   if (refers(text) || !URL.canParse(text)) return text
   const url = new URL(text)

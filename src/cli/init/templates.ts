@@ -1,15 +1,15 @@
 import { addSource, formatOf } from "../edit/add-source.ts"
 import type { FoundSource } from "./discover.ts"
 
-/** What `init` can write. */
+/** Format of a configuration that `init` writes. */
 export type InitFormat = "ts" | "js" | "json" | "yaml"
 
-/** The file of a configuration. */
+/** The file name of a configuration. */
 export function configName(format: InitFormat): string {
   return `operations.config.${format === "js" ? "mjs" : format}`
 }
 
-/** The text of a configuration with a folder of modules and what was found. */
+/** The text of a configuration with a folder of modules and the discovered sources. */
 export function configText(
   format: InitFormat,
   found: readonly FoundSource[],
@@ -72,11 +72,11 @@ ${end}
 `
 }
 
-/** An operation to start from, for the folder that is scanned. */
+/** The text of an example operation for the scanned folder. */
 export function exampleText(isTypeScript: boolean, hasPackage: boolean): string {
   const [start, end] = hasPackage ? ["defineOperation({", "})"] : ["{", "}"]
   const head = hasPackage ? `import { defineOperation } from "@alkdev/operations"\n\n` : ""
-  // Types follow from the schemas where the package is there to say so.
+  // With the package installed, types are inferred from the schemas.
   const parameter = isTypeScript && !hasPackage ? "{ name }: { name: string }" : "{ name }"
   return `${head}export default ${start}
   namespace: "hello",

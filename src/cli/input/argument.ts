@@ -1,28 +1,28 @@
 import { UsageError } from "../model.ts"
 
-/** A step into a value: a key, an item by its number, or a new item at the end. */
+/** A step into a value: a key, the index of an item, or a new item at the end. */
 export type Step = string | number | typeof APPEND
 
 /** `labels[]=bug` adds an item. */
 export const APPEND: unique symbol = Symbol("a new item")
 
-/** An argument `key=value`, taken apart. */
+/** A parsed argument `key=value`. */
 export interface InputArgument {
-  /** As it was typed. */
+  /** As typed. */
   readonly key: string
   readonly steps: readonly Step[]
-  /** `text` is read by the schema, `json` is JSON, whatever the schema says. */
+  /** `text` is converted according to the schema, `json` is parsed as JSON. */
   readonly as: "text" | "json"
-  /** Where the value is: in the argument, in a file, or on stdin. */
+  /** Source of the value: the argument, a file, or stdin. */
   readonly from: "argument" | "file" | "stdin"
-  /** The value, or the file's name. */
+  /** The value, or the name of the file. */
   readonly value: string
 }
 
-// Enough for any list somebody types, and too little to fill the memory with.
+// Enough for a typed list, and too small to exhaust memory.
 const MAX_INDEX = 9999
 
-/** Takes an argument apart: `a.b=text`, `a[0]=text`, `a[]=text`, `a:=json`, `a=@file`, `a=@-`, `a=@@text`. */
+/** Parses an argument: `a.b=text`, `a[0]=text`, `a[]=text`, `a:=json`, `a=@file`, `a=@-`, `a=@@text`. */
 export function parseArgument(text: string): InputArgument {
   const at = operatorAt(text)
   if (at <= 0) throw notAnInput(text)
@@ -42,7 +42,7 @@ export function parseArgument(text: string): InputArgument {
   return { ...common, from: "file", value: value.slice(1) }
 }
 
-/** The steps of a key: dots and brackets part them, a backslash or `["…"]` keeps a dot in a name. */
+/** Parses a key into steps, separated by dots and brackets; a backslash or `["…"]` keeps a dot in a name. */
 export function parseKey(key: string): readonly Step[] {
   const steps: Step[] = []
   let name = ""
@@ -82,7 +82,7 @@ function bracket(key: string, start: number): { readonly step: Step; readonly ne
   const inside = key.slice(start + 1, end)
   if (inside === "") return { step: APPEND, next: end }
   if (!/^\d{1,9}$/.test(inside)) {
-    // `filter[name]` is how query strings write it.
+    // `filter[name]`, as in query strings.
     return { step: inside, next: end }
   }
   if (Number(inside) > MAX_INDEX) throw wrongKey(key, `an item's number is at most ${MAX_INDEX}`)
@@ -95,7 +95,7 @@ function quoted(key: string, start: number): { readonly step: string; readonly n
   return { step: (match[1] as string).replace(/\\(.)/g, "$1"), next: start + match[0].length - 1 }
 }
 
-/** Where the `=` is that parts key and value: the first that is not escaped or quoted. */
+/** The index of the `=` between key and value: the first that is not escaped or quoted. */
 function operatorAt(text: string): number {
   let isQuoted = false
   for (let at = 0; at < text.length; at++) {
@@ -108,15 +108,15 @@ function operatorAt(text: string): number {
 }
 
 function notAnInput(text: string): UsageError {
-  const shown = text.length > 60 ? `${text.slice(0, 59)}…` : text
+  const shortText = text.length > 60 ? `${text.slice(0, 59)}…` : text
   const cure = /^\s*[{[]/.test(text)
-    ? `Give JSON with --input '${shown}'.`
+    ? `Give JSON with --input '${shortText}'.`
     : "Write key=value, key:=json, key=@file or --input file.json."
-  return new UsageError(`"${shown}" is no input. ${cure}`)
+  return new UsageError(`"${shortText}" is not an input. ${cure}`)
 }
 
 function wrongKey(key: string, reason: string): UsageError {
   return new UsageError(
-    `"${key}" is no name of an input: ${reason}. Write a.b, a[0], a[] or a["b.c"].`,
+    `"${key}" is not the name of an input: ${reason}. Write a.b, a[0], a[] or a["b.c"].`,
   )
 }

@@ -4,20 +4,20 @@ import { APPEND } from "./argument.ts"
 import type { Step } from "./argument.ts"
 import type { SchemaView } from "./schema.ts"
 
-/** Where a value of an argument goes. */
+/** The place of an argument's value. */
 export interface Place {
   readonly steps: readonly Step[]
-  /** What the schema wants there. */
+  /** The schema at that place. */
   readonly view: SchemaView
-  /** A name that the schema does not know, and those that it knows beside it. */
+  /** A name that the schema does not declare, and the names that it declares. */
   readonly unknown?: { readonly name: string; readonly known: readonly string[] } | undefined
 }
 
 /**
  * Finds the place of a key in a schema.
  *
- * A name that only the body of a request has goes there: `title=…` is `body.title=…`. So does one
- * that nobody declares, where the body takes any. A name with dots in it that is declared so needs no quotes.
+ * A name that only the body of a request declares goes there: `title=…` is `body.title=…`. So does one
+ * that is not declared, if the body allows any. A declared name with dots needs no quotes.
  */
 export function placeOf(key: string, steps: readonly Step[], root: SchemaView): Place {
   const whole = root.declared(key)
@@ -32,7 +32,7 @@ export function placeOf(key: string, steps: readonly Step[], root: SchemaView): 
   return walk(steps, root)
 }
 
-/** Whether an object with names that nobody has declared may do. */
+/** Whether undeclared names are allowed. */
 function isOpen(view: SchemaView): boolean {
   const takesObject = view.types.size === 0 || view.types.has("object")
   return takesObject && (view.names.length === 0 || view.rest !== undefined)
@@ -52,7 +52,7 @@ function walk(steps: readonly Step[], root: SchemaView): Place {
   return { steps, view, unknown }
 }
 
-/** Puts a value at its place, and makes the objects and lists on the way; only own properties are followed. */
+/** Sets a value at its place, and creates objects and lists on the path; only own properties are followed. */
 export function assign(
   target: object,
   key: string,
@@ -81,7 +81,7 @@ export function assign(
   })
 }
 
-/** The name of the property that a step means in an object or list. */
+/** The property of an object or list that a step refers to. */
 function slotOf(container: object, step: Step, key: string): string {
   if (!Array.isArray(container)) {
     if (step === APPEND) throw notList(key)
@@ -89,7 +89,7 @@ function slotOf(container: object, step: Step, key: string): string {
   }
   const index = step === APPEND ? container.length : Number(step)
   if (!Number.isInteger(index) || index < 0) {
-    throw new UsageError(`"${key}": "${String(step)}" is no item of a list. Write [0] or [].`)
+    throw new UsageError(`"${key}": "${String(step)}" is not an item of a list. Write [0] or [].`)
   }
   if (index > container.length) {
     throw new UsageError(
@@ -103,7 +103,7 @@ function notList(key: string): UsageError {
   return new UsageError(`"${key}" adds to a list, and what is there is an object.`)
 }
 
-/** Puts one input over another: objects are merged, everything else is replaced. */
+/** Merges an input over another: objects are merged, other values are replaced. */
 export function mergeInputs(under: unknown, over: unknown): unknown {
   if (!isPlainRecord(under) || !isPlainRecord(over)) return over
   const merged: Record<string, unknown> = {}

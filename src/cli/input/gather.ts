@@ -1,10 +1,10 @@
 import type { OperationSpec } from "../../core/types.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
-import { note, shown } from "../output.ts"
+import { note, escapeForTerminal } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"
 import { readInput } from "./index.ts"
 
-/** Options of commands that give an operation its input. */
+/** Input options of commands that call an operation. */
 export const inputOptions: OptionSpecs = {
   input: {
     type: "string",
@@ -18,7 +18,7 @@ export const inputOptions: OptionSpecs = {
   "no-input": { type: "boolean", description: "Never ask for what is missing" },
 }
 
-/** The help that commands share about how inputs are typed. */
+/** Shared help about typing inputs. */
 export const INPUT_HELP = `Inputs are read by the operation's schema: text stays text, and lists take several.
   title="Buy milk"        a text, number, yes or no, as the schema says
   labels[]=bug            an item of a list; again for the next
@@ -28,7 +28,7 @@ export const INPUT_HELP = `Inputs are read by the operation's schema: text stays
   --input order.json      all of it; - for stdin, or the JSON itself
 On a terminal you are asked for what is missing.`
 
-/** The input that a command line gives for an operation; on a terminal, what is missing is asked for. */
+/** Reads the input of an operation from the command line; on a terminal, asks for what is missing. */
 export async function gatherInput(
   spec: OperationSpec,
   args: CommandArgs,
@@ -42,7 +42,7 @@ export async function gatherInput(
     },
     io,
   )
-  for (const text of notes) note(io, shown(text))
+  for (const text of notes) note(io, escapeForTerminal(text))
   if (usedStdin || !canAsk(args, io)) return value
   const { completeInput } = await import("../prompt/complete.ts")
   return await completeInput(value, spec.inputSchema, io)

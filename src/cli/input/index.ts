@@ -1,4 +1,4 @@
-// An operation's input from a command line: `--input`, then `key=value`, read by the schema.
+// An operation's input from a command line: `--input`, then `key=value`, converted by the schema.
 
 import { nearest } from "../../internal/suggest.ts"
 import { parseJson } from "../../http-client/json.ts"
@@ -13,25 +13,25 @@ import { InputReader, textOf } from "./read.ts"
 import { SchemaView } from "./schema.ts"
 import { readText } from "./text.ts"
 
-/** What was typed. */
+/** Input arguments and options of a command line. */
 export interface InputSources {
-  /** `key=value` and the like. */
+  /** Arguments such as `key=value`. */
   readonly arguments: readonly string[]
-  /** Of `--input`: a file, `-` for stdin, or JSON. Later ones go over earlier ones. */
+  /** Values of `--input`: a file, `-` for stdin, or JSON. Later ones override earlier ones. */
   readonly inputs: readonly string[]
   readonly schema: unknown
 }
 
-/** An input, and what there is to say about how it was typed. */
+/** An input, and notes about it. */
 export interface ReadInput {
-  /** `undefined` when nothing was given to an operation that takes no object. */
+  /** `undefined` when there is no input and the operation does not take an object. */
   readonly value: unknown
   readonly notes: readonly string[]
-  /** Stdin was read, so that nobody can be asked. */
+  /** Stdin was read, so prompts are not possible. */
   readonly usedStdin: boolean
 }
 
-/** Makes the input of what was typed. Throws a `UsageError` that says which argument is wrong. */
+/** Builds the input from the command line. Throws a `UsageError` that names the wrong argument. */
 export async function readInput(
   { arguments: texts, inputs, schema }: InputSources,
   io: Pick<CommandIO, "stdin" | "cwd" | "signal">,
@@ -48,7 +48,7 @@ export async function readInput(
     if (inputs.length === 0 && takesObject(view)) value = {}
   } else if (value !== undefined && !isPlainRecord(value)) {
     throw new UsageError(
-      `"${parsed[0]?.key}" cannot go into what --input gives: that is no object.`,
+      `"${parsed[0]?.key}" cannot be added to the value of --input, which is not an object.`,
     )
   } else value = mergeInputs({}, structuredClone(value ?? {}))
   const notes: string[] = []
@@ -71,7 +71,7 @@ function put(
   taken: Set<string>,
 ): void {
   const name = steps.map(String).join("\0")
-  // The same name again adds to a list; what `--input` had there is replaced.
+  // A repeated name adds to a list; a list of `--input` is replaced.
   const isMore = taken.has(name) && view.types.has("array") && !view.types.has("string")
   taken.add(name)
   assign(target, argument.key, steps, value, (before) =>
@@ -95,7 +95,7 @@ async function valueOf(
   if (as === "json") return json(textOf(bytes, what), what)
   if (view.isBinary) return bytes
   const text = textOf(bytes, what)
-  // A file ends with a line's end where a typed value would not; numbers and lists do not mind.
+  // A file may end with a line break, which numbers and lists do not need.
   const value = readText(text.trim(), view)
   return typeof value === "string" ? text : value
 }
@@ -132,11 +132,11 @@ function takesObject(view: SchemaView): boolean {
 
 function unknownNote(key: string, { name, known }: NonNullable<Place["unknown"]>): string {
   const meant = nearest(name, known)
-  const hint = meant === undefined ? `It takes ${shown(known)}.` : `Did you mean "${meant}"?`
+  const hint = meant === undefined ? `It takes ${listNames(known)}.` : `Did you mean "${meant}"?`
   return `"${key}" is not an input that the operation declares. ${hint}`
 }
 
-function shown(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const some = names.slice(0, 12).join(", ")
   return names.length > 12 ? `${some}, … (${names.length} in all)` : some
 }

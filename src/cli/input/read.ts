@@ -14,7 +14,7 @@ export class InputReader {
     this.#io = io
   }
 
-  /** The bytes of a file; `what` is where it was named, for errors. */
+  /** Reads the bytes of a file; `what` is the argument that named it, for errors. */
   async file(name: string, what: string): Promise<Uint8Array> {
     const path = isAbsolute(name) ? name : resolve(this.#io.cwd, name)
     try {
@@ -29,7 +29,7 @@ export class InputReader {
     }
   }
 
-  /** All of stdin. */
+  /** Reads all of stdin. */
   async stdin(what: string): Promise<Uint8Array> {
     if (this.#stdinFor !== undefined) {
       throw new UsageError(`${what}: stdin was read for ${this.#stdinFor} already.`)
@@ -47,7 +47,7 @@ export class InputReader {
   }
 }
 
-/** The text of some bytes, without a byte order mark; throws a `UsageError` when they are none. */
+/** Decodes bytes as UTF-8, without a byte order mark; throws a `UsageError` when they are not text. */
 export function textOf(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)

@@ -2,11 +2,11 @@ import { pointerTokens, getOwn, isPlainRecord } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 
 const MAX_DEPTH = 16
-// A product of unions grows fast, and nobody types input for the hundredth alternative.
+// Products of unions grow fast.
 const MAX_ALTERNATIVES = 64
 const ANYTHING: JsonSchema = {}
 
-/** What a schema says of the values that a person may give for it; references and unions are looked through. */
+/** A view of a schema for typed input; references and unions are resolved. */
 export class SchemaView {
   readonly schema: JsonSchema
   readonly #root: JsonSchema
@@ -17,13 +17,13 @@ export class SchemaView {
     this.#root = isPlainRecord(root) ? root : ANYTHING
   }
 
-  /** The schemas of which a value has to fit one, without `$ref`, `allOf`, `anyOf` and `oneOf`. */
+  /** Alternative schemas of a value, without `$ref`, `allOf`, `anyOf` and `oneOf`. */
   get alternatives(): readonly JsonSchema[] {
     this.#alternatives ??= flatten(this.schema, this.#root, 0)
     return this.#alternatives
   }
 
-  /** The JSON types of values, `integer` beside `number`; empty when the schema does not say. */
+  /** The JSON types of values, `integer` in addition to `number`; empty when not restricted. */
   get types(): ReadonlySet<string> {
     const types = new Set<string>()
     for (const one of this.alternatives) {
@@ -34,7 +34,7 @@ export class SchemaView {
     return types
   }
 
-  /** The only values that are allowed; `undefined` where others are too. */
+  /** The allowed values; `undefined` when they are not enumerated. */
   get values(): readonly unknown[] | undefined {
     const values: unknown[] = []
     for (const one of this.alternatives) {
@@ -47,12 +47,12 @@ export class SchemaView {
     return [...new Set(values)]
   }
 
-  /** Takes bytes: the body of an upload, a file of a form. */
+  /** The value is binary: the body of an upload, a file of a form. */
   get isBinary(): boolean {
     return this.alternatives.some(({ format }) => format === "binary")
   }
 
-  /** The first text that the schema has under a keyword such as `description`. */
+  /** The first text under a keyword such as `description`. */
   text(keyword: "title" | "description" | "format"): string | undefined {
     const own = this.schema[keyword]
     if (typeof own === "string") return own
@@ -60,18 +60,18 @@ export class SchemaView {
     return found?.[keyword] as string | undefined
   }
 
-  /** The value that stands for one that is not given. */
+  /** The default value. */
   get default(): { readonly value: unknown } | undefined {
     const found = [this.schema, ...this.alternatives].find((one) => Object.hasOwn(one, "default"))
     return found && { value: found["default"] }
   }
 
-  /** Names that are declared, in their order. */
+  /** Declared names, in order. */
   get names(): readonly string[] {
     return [...new Set(this.alternatives.flatMap((one) => Object.keys(propertiesOf(one))))]
   }
 
-  /** Names that objects of every alternative must have. */
+  /** Names that are required in every alternative. */
   get required(): readonly string[] {
     const objects = this.alternatives.filter((one) => {
       const types = typesOf(one)
@@ -81,7 +81,7 @@ export class SchemaView {
     return first.filter((name) => others.every((names) => names.includes(name)))
   }
 
-  /** What a declared property takes. */
+  /** The schema of a declared property. */
   declared(name: string): SchemaView | undefined {
     const schemas = this.alternatives
       .map((one) => getOwn(propertiesOf(one), name))
@@ -89,7 +89,7 @@ export class SchemaView {
     return schemas.length === 0 ? undefined : this.#either(schemas)
   }
 
-  /** What a name takes that is not declared; `undefined` where the schema says nothing of such names. */
+  /** The schema of undeclared properties; `undefined` when the schema does not mention them. */
   get rest(): SchemaView | undefined {
     const schemas = this.alternatives.flatMap((one) => {
       const patterns = isPlainRecord(one["patternProperties"]) ? one["patternProperties"] : {}
@@ -104,12 +104,12 @@ export class SchemaView {
     return schemas.length === 0 ? undefined : this.#either(schemas)
   }
 
-  /** What a property takes, declared or not. */
+  /** The schema of a property, declared or not. */
   property(name: string): SchemaView {
     return this.declared(name) ?? this.rest ?? new SchemaView(ANYTHING)
   }
 
-  /** What an item of a list takes. */
+  /** The schema of a list item. */
   item(index: number): SchemaView {
     const schemas = this.alternatives.flatMap(({ prefixItems, items }) => {
       const own: unknown = Array.isArray(prefixItems) ? prefixItems[index] : undefined
@@ -164,7 +164,7 @@ function flatten(node: JsonSchema, root: JsonSchema, depth: number): readonly Js
   return found
 }
 
-/** Each of one side with each of the other. */
+/** Combines each schema of one side with each of the other. */
 function combined(left: readonly JsonSchema[], right: readonly JsonSchema[]): JsonSchema[] {
   if (right.length === 0) return [...left]
   return left
@@ -187,7 +187,7 @@ function merged(left: JsonSchema, right: JsonSchema): JsonSchema {
   }
 }
 
-/** The schema that a reference within a document leads to, by its place, `$id` or `$anchor`. */
+/** The target of a reference within a document, by pointer, `$id` or `$anchor`. */
 function targetOf(root: JsonSchema, reference: string): unknown {
   if (reference === "#") return root
   const defs = isPlainRecord(root["$defs"]) ? root["$defs"] : {}

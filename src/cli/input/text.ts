@@ -5,12 +5,12 @@ import type { SchemaView } from "./schema.ts"
 const NUMBER = /^-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?$/
 
 /**
- * The value that a text stands for where a schema is known: text stays text where the schema wants text.
+ * Converts a text to a value according to a schema: text stays text if the schema is a string.
  *
- * What does not fit stays a text, so that validation says what is wrong with it.
+ * Text that does not fit stays text, so that validation reports it.
  */
 export function readText(text: string, view: SchemaView): unknown {
-  const chosen = view.values?.find((value) => saidBy(text, value))
+  const chosen = view.values?.find((value) => matchesValue(text, value))
   if (chosen !== undefined) return chosen
   const { types } = view
   if (types.size === 0) return view.isBinary ? text : loose(text)
@@ -19,13 +19,13 @@ export function readText(text: string, view: SchemaView): unknown {
   if (number !== undefined && (types.has("number") || Number.isInteger(number))) return number
   const json = bracketed(text)
   if (json !== undefined && types.has(nameOf(json))) return json
-  // `null` is a word, too: where texts are allowed `:=null` says what is meant.
+  // `null` could be a word: if strings are allowed, use `:=null`.
   if (text === "null" && types.has("null") && !types.has("string")) return null
   if (types.has("string") || !types.has("array")) return text
   return [readText(text, view.item(0))]
 }
 
-/** A number as JSON writes it, unless reading it would change it. */
+/** Parses a JSON number, unless parsing would change it. */
 function numberOf(text: string): number | undefined {
   if (!NUMBER.test(text)) return undefined
   const value = Number(text)
@@ -33,19 +33,19 @@ function numberOf(text: string): number | undefined {
   return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? undefined : value
 }
 
-/** Whether a text is how somebody would type one of the allowed values. */
-function saidBy(text: string, value: unknown): boolean {
+/** Whether a text is the typed form of an allowed value. */
+function matchesValue(text: string, value: unknown): boolean {
   return typeof value === "string" ? text === value : text === JSON.stringify(value)
 }
 
-/** Where the schema says nothing: what JSON would take it for, if it would. */
+/** Without a type in the schema: parses JSON values, and keeps other text. */
 function loose(text: string): unknown {
   if (text === "true" || text === "false") return text === "true"
   if (text === "null") return null
   return numberOf(text) ?? bracketed(text) ?? text
 }
 
-/** A list or an object, written as JSON. */
+/** Parses a JSON list or object. */
 function bracketed(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   const parsed = parseJson(text)

@@ -2,27 +2,27 @@ import { tagOf } from "../../internal/user-tag.ts"
 import { commonPart, patternText } from "./plan.ts"
 import type { Account, OperationPattern, Plan } from "./plan.ts"
 
-/** What one user of a NATS server may do. */
+/** Permissions of a NATS user. */
 export interface NatsRules {
   readonly user: string
-  /** The variable that holds its password. */
+  /** Environment variable of its password. */
   readonly variable: string
   readonly publish: readonly string[]
   readonly subscribe: readonly string[]
-  /** It may also publish where those whom it heard want their answers. */
+  /** It may publish to the reply subjects of messages that it received. */
   readonly answers: boolean
 }
 
-/** How the file begins that is written. */
-export const NATS_MARK = "# Written by `operations nats-permissions`"
+/** First line of the generated file. */
+export const NATS_HEADER = "# Written by `operations nats-permissions`"
 
 /**
- * A caller is heard again at the latest half a second after its last message while it waits for an answer, and
- * given up after 30 seconds: no answer goes to where it wanted one longer ago.
+ * A waiting caller sends another message at least every half second, and is
+ * given up after 30 seconds: no answer is sent to an older reply subject.
  */
 const ANSWERS_EXPIRE = "1m"
 
-/** What a plan means on a NATS server. */
+/** Converts a plan to NATS permissions. */
 export function natsRules({ prefix, accounts }: Plan): readonly NatsRules[] {
   const workers = accounts.filter(({ serves }) => serves !== undefined)
   return accounts.map(({ name, calls, serves, variable }) => {
@@ -38,12 +38,12 @@ export function natsRules({ prefix, accounts }: Plan): readonly NatsRules[] {
   })
 }
 
-/** The same as text for the server's configuration. */
+/** Converts a plan to text for the configuration of a NATS server. */
 export function natsText(plan: Plan): string {
   const rules = natsRules(plan)
   const [first] = rules
   return [
-    `${NATS_MARK}: who may call and serve what under "${plan.prefix}".`,
+    `${NATS_HEADER}: who may call and serve what under "${plan.prefix}".`,
     '# nats-server reads it where its configuration says: include "<this file>"',
     "#",
     "# Passwords come from the environment of nats-server, each in double quotes, plain or encrypted by",
@@ -63,7 +63,7 @@ interface Directions {
   readonly subscribe: readonly string[]
 }
 
-/** Calls go out under the caller's own name only, and answers come where nobody else listens. */
+/** Permissions of a caller: it calls under its own name only, and gets answers on its private subjects. */
 function callerRules(
   prefix: string,
   name: string,
@@ -85,9 +85,9 @@ function callerRules(
 }
 
 /**
- * The tag of a worker, its address, the operation: for what that worker serves.
+ * Private subjects of workers: tag, address and operation.
  *
- * Whoever serves something else, and says that it serves this, is then sent nothing.
+ * A worker that claims to serve other operations than its own receives nothing.
  */
 function privateSubjects(
   pattern: OperationPattern,
@@ -103,8 +103,8 @@ function privateSubjects(
 }
 
 /**
- * Requests come to the group of workers, for what this one serves; what is for one worker alone to those of the
- * same user. Other workers' addresses are not heard: they are what answers are believed by.
+ * Permissions of a worker: it receives requests to the group for what it serves, and messages to single workers of the
+ * same user. It cannot listen to addresses of other workers, which authenticate answers.
  */
 function workerRules(
   prefix: string,

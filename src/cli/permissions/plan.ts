@@ -1,39 +1,39 @@
 import { tagOf } from "../../internal/user-tag.ts"
 import { UsageError } from "../model.ts"
 
-/** Operations that somebody may call, or serves: one, all below a name, or all. */
+/** A set of operations: one, all below a name, or all. */
 export type OperationPattern =
   | { readonly kind: "one"; readonly id: string }
   | { readonly kind: "below"; readonly name: string }
   | { readonly kind: "all" }
 
-/** A user of the broker: what it may call, and what it serves; `undefined` for not at all. */
+/** A user of the broker: what it may call, and what it serves; `undefined` for nothing. */
 export interface Account {
   readonly name: string
   readonly calls: readonly OperationPattern[] | undefined
   readonly serves: readonly OperationPattern[] | undefined
-  /** It sends calls of others, each with a ticket. */
+  /** It sends calls for other callers, each with a ticket. */
   readonly isHub: boolean
   /** The variable that holds its password. */
   readonly variable: string
 }
 
-/** Who is on a broker, under one prefix. */
+/** The users of a broker, under one prefix. */
 export interface Plan {
   readonly prefix: string
   readonly accounts: readonly Account[]
 }
 
-/** What the options of the command say: `alice=task.list,task.*`. */
-export interface GivenPlan {
+/** Options of the command: `alice=task.list,task.*`. */
+export interface PlanInput {
   readonly prefix: string
   readonly users: readonly string[]
   readonly workers: readonly string[]
   readonly hubs: readonly string[]
 }
 
-/** Who is on a broker. One that is named twice may do both. Throws a `UsageError` for what cannot be. */
-export function readPlan({ prefix, users, workers, hubs }: GivenPlan): Plan {
+/** Parses a plan. A user that occurs twice gets both permissions. Throws a `UsageError` for invalid options. */
+export function readPlan({ prefix, users, workers, hubs }: PlanInput): Plan {
   checkSegment("--prefix", prefix)
   const drafts = new Map<string, Draft>()
   for (const text of users) callsOf(drafts, readEntry("--user", text))
@@ -63,7 +63,7 @@ export function readPlan({ prefix, users, workers, hubs }: GivenPlan): Plan {
   return { prefix, accounts }
 }
 
-/** A pattern as an operator writes it. */
+/** The text of a pattern. */
 export function patternText(pattern: OperationPattern): string {
   switch (pattern.kind) {
     case "one":
@@ -75,7 +75,7 @@ export function patternText(pattern: OperationPattern): string {
   }
 }
 
-/** What two patterns have in common: the narrower one, or nothing. */
+/** The intersection of two patterns: the narrower one, or nothing. */
 export function commonPart(
   one: OperationPattern,
   other: OperationPattern,
@@ -132,25 +132,25 @@ function readEntry(option: string, text: string): Entry {
 
 const SEGMENT = /^[A-Za-z0-9_-]{1,64}$/
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/
-const LONGEST_NAME = 255
+const MAX_NAME = 255
 
 function readPattern(option: string, text: string): OperationPattern {
   if (text === "*" || text === ">") return { kind: "all" }
   const below = /^(.*)\.[*>]$/.exec(text)?.[1]
   const name = below ?? text
-  if (!NAME.test(name) || name.length > LONGEST_NAME) {
+  if (!NAME.test(name) || name.length > MAX_NAME) {
     throw new UsageError(
-      `${option}: ${JSON.stringify(text)} is no operation. Give an id ("task.list"), all below a name ("task.*") or all ("*").`,
+      `${option}: ${JSON.stringify(text)} is not an operation. Give an id ("task.list"), all below a name ("task.*") or all ("*").`,
     )
   }
   if (below !== undefined) return { kind: "below", name: below }
   if (name.includes(".")) return { kind: "one", id: name }
   throw new UsageError(
-    `${option}: "${text}" is no id of an operation. All below it is "${text}.*".`,
+    `${option}: "${text}" is not the id of an operation. For all below it, write "${text}.*".`,
   )
 }
 
-/** What is one segment of an address cannot be read as more, or as a wildcard. */
+/** Checks that a name is one segment of a subject, without wildcards. */
 function checkSegment(option: string, name: string): void {
   if (SEGMENT.test(name)) return
   throw new UsageError(

@@ -1,19 +1,19 @@
 import { UsageError } from "../model.ts"
 import type { Account, OperationPattern, Plan } from "./plan.ts"
 
-/** What one user of a Redis server may do. */
+/** Permissions of a Redis user. */
 export interface RedisRules {
   readonly user: string
-  /** What stands for the SHA-256 of its password, 64 hexadecimal digits. */
+  /** Placeholder of the SHA-256 of its password, 64 hexadecimal digits. */
   readonly variable: string
-  /** What `ACL SETUSER <user>` takes, but for the password. */
+  /** Arguments of `ACL SETUSER <user>`, without the password. */
   readonly rules: readonly string[]
 }
 
-// Asking how it is, and naming the connection.
+// Health checks, and naming the connection.
 const EVERYBODY = "+ping +client|setname +pubsub|numsub +unsubscribe +punsubscribe"
 
-/** What a plan means on a Redis server, 7.0 or later. Throws a `UsageError` for a name with a meaning there. */
+/** Converts a plan to permissions of Redis 7.0 or later. Throws a `UsageError` for a name with a meaning there. */
 export function redisRules({ prefix, accounts }: Plan): readonly RedisRules[] {
   if (accounts.some(({ name }) => name === "default")) {
     throw new UsageError('On Redis "default" is whoever does not say who it is. Give another name.')
@@ -33,16 +33,16 @@ export function redisRules({ prefix, accounts }: Plan): readonly RedisRules[] {
   }))
 }
 
-/** The same as lines for the server's `aclfile`, which has no comments. */
+/** Converts a plan to lines of the server's `aclfile`, which has no comments. */
 export function redisText(plan: Plan): string {
   const lines = redisRules(plan).map(({ user, variable, rules }) =>
     [`user ${user}`, `#$${variable}`, ...rules].join(" "),
   )
-  // The user whom everybody is who says nothing.
+  // The user of connections without credentials.
   return `${["user default off resetpass resetkeys resetchannels -@all", ...lines].join("\n")}\n`
 }
 
-/** Whether a file holds nothing that somebody else put into it, such as the hashes of passwords. */
+/** Whether a file has only generated lines, without edits such as hashes of passwords. */
 export function isOwnRedisText(text: string): boolean {
   return text
     .split(/\r?\n/)
@@ -52,7 +52,7 @@ export function isOwnRedisText(text: string): boolean {
     )
 }
 
-// Rights to a channel are rights to both directions of it. A selector, in brackets, ties them to a command.
+// Channel permissions cover both directions. A selector, in brackets, restricts them to a command.
 
 function callerRules(
   prefix: string,
@@ -67,8 +67,8 @@ function callerRules(
 }
 
 /**
- * A pattern can be listened to only where it is permitted letter by letter, and a worker's has its address, new
- * with every start: so workers hear everything. They speak to callers only.
+ * Redis permits pattern subscriptions only by exact text, and a worker's pattern has its address, which is new
+ * at every start: so workers may receive everything. They may publish to callers only.
  */
 function workerRules(prefix: string): readonly string[] {
   return ["(-@all +psubscribe allchannels)", `(-@all +publish &${prefix}:inbox:* &${prefix}:news)`]

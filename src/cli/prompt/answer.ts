@@ -9,7 +9,7 @@ import type {
 import { pathToFileURL } from "node:url"
 import { SchemaView } from "../input/schema.ts"
 import type { CommandIO } from "../model.ts"
-import { shown, styled } from "../output.ts"
+import { escapeForTerminal, styled } from "../output.ts"
 import { yesNo } from "./ask.ts"
 import { askFields } from "./complete.ts"
 import { formFields } from "./fields.ts"
@@ -21,10 +21,10 @@ export type Answerer = (request: InputRequest) => Promise<InputResponse>
 const CANCEL: InputResponse = { action: "cancel" }
 
 /**
- * Answers what operations ask while they run, by asking the person at the terminal.
+ * Answers requests for input of running operations by asking at the terminal.
  *
- * One question at a time. Ctrl-C cancels it and calls `interrupt`, which ends the call; questions that
- * wait, and those that still come, are cancelled without being shown.
+ * One question at a time. Ctrl-C cancels it and calls `interrupt`, which cancels the call; waiting
+ * and later questions are cancelled without being shown.
  */
 export function createAnswerer(io: CommandIO, interrupt: () => void): Answerer {
   let last: Promise<unknown> = Promise.resolve()
@@ -41,7 +41,7 @@ export function createAnswerer(io: CommandIO, interrupt: () => void): Answerer {
       interrupt()
       return CANCEL
     })
-    // Whoever asked hears of a failure; the next question is asked all the same.
+    // A failure is reported to the operation that asked; the next question is still asked.
     last = settled.catch(() => undefined)
     return settled
   }
@@ -59,7 +59,7 @@ async function ask(
     case "url":
       return await visitPage(request, terminal, io)
     case "roots":
-      return await tellRoots(request, terminal, io)
+      return await listRoots(request, terminal, io)
     case "sampling":
       throw new CallError(
         "UNAVAILABLE",
@@ -73,7 +73,9 @@ async function answerForm(
   terminal: Terminal,
   io: CommandIO,
 ): Promise<InputResponse> {
-  terminal.say(`${styled(io, io.stderr).bold("The operation asks:")} ${shown(message)}`)
+  terminal.print(
+    `${styled(io, io.stderr).bold("The operation asks:")} ${escapeForTerminal(message)}`,
+  )
   const fields = formFields(new SchemaView(schema))
   if (!(await agrees(terminal, "Answer it? y/n> "))) return { action: "decline" }
   const content = await askFields({}, fields, schema, terminal, io)
@@ -86,19 +88,19 @@ async function visitPage(
   io: CommandIO,
 ): Promise<InputResponse> {
   const { bold } = styled(io, io.stderr)
-  terminal.say(`${bold("The operation asks you to visit a page:")} ${shown(message)}`)
-  // Not opened from here: a person looks where it leads first.
-  terminal.say(`  ${shown(url)}`)
+  terminal.print(`${bold("The operation asks you to visit a page:")} ${escapeForTerminal(message)}`)
+  // Not opened from here: the user should check the URL first.
+  terminal.print(`  ${escapeForTerminal(url)}`)
   const isDone = await agrees(terminal, "Have you done it? y/n> ")
   return { action: isDone ? "accept" : "decline" }
 }
 
-async function tellRoots(
+async function listRoots(
   _request: RootsInputRequest,
   terminal: Terminal,
   { cwd }: CommandIO,
 ): Promise<InputResponse> {
-  terminal.say(`The operation asks in which folder you work: ${shown(cwd)}`)
+  terminal.print(`The operation asks in which folder you work: ${escapeForTerminal(cwd)}`)
   if (!(await agrees(terminal, "Tell it? y/n> "))) return { action: "decline" }
   return { action: "accept", content: { roots: [{ uri: pathToFileURL(cwd).href }] } }
 }
@@ -107,6 +109,6 @@ async function agrees(terminal: Terminal, prompt: string): Promise<boolean> {
   for (;;) {
     const answer = yesNo(await terminal.ask(prompt))
     if (answer !== undefined && "value" in answer) return answer.value === true
-    terminal.say("  Type y or n.")
+    terminal.print("  Type y or n.")
   }
 }

@@ -1,33 +1,35 @@
 import type { SchemaView } from "../input/schema.ts"
 import { readText } from "../input/text.ts"
-import { jsonText, oneLine, shown } from "../output.ts"
+import { jsonText, oneLine, escapeForTerminal } from "../output.ts"
 import type { Style } from "../output.ts"
 import type { Field } from "./fields.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** How questions are asked. */
+/** Dependencies of prompts. */
 export interface Asking {
   readonly terminal: Terminal
   readonly style: Style
-  /** What is wrong with a value in its place; `undefined` when nothing is. */
+  /** Validates the value of a field; returns a message, or `undefined` when it is valid. */
   check(field: Field, value: unknown): string | undefined
-  /** The bytes of a file that was named. */
+  /** Reads the bytes of a file. */
   readonly readFile: (name: string) => Promise<Uint8Array>
 }
 
-// Some APIs describe an input on several pages.
-const MOST_WORDS = 240
-// More than fit on a screen are typed, with the tab key's help.
-const MOST_CHOICES = 30
+// Maximum length of a description: some APIs have several pages.
+const MAX_DESCRIPTION = 240
+// More choices do not fit on a screen; they are typed, with completion.
+const MAX_CHOICES = 30
 
-/** Asks for one field until the answer fits; `undefined` when it may be left out and was. */
+/** Asks for one field until the answer is valid; `undefined` when an optional field is left out. */
 export async function askField(field: Field, asking: Asking): Promise<unknown> {
   if (field.only !== undefined) return field.only.value
   const { terminal, style } = asking
-  terminal.say(heading(field, style))
+  terminal.print(heading(field, style))
   const choices = choicesOf(field.view)
-  if (choices !== undefined && choices.length <= MOST_CHOICES) {
-    choices.forEach((choice, at) => terminal.say(`  ${at + 1}) ${shown(choice.text)}`))
+  if (choices !== undefined && choices.length <= MAX_CHOICES) {
+    choices.forEach((choice, at) =>
+      terminal.print(`  ${at + 1}) ${escapeForTerminal(choice.text)}`),
+    )
   }
   for (;;) {
     const answer = isList(field.view)
@@ -36,16 +38,16 @@ export async function askField(field: Field, asking: Asking): Promise<unknown> {
     if (answer === undefined) {
       if (field.view.default !== undefined) return field.view.default.value
       if (!field.isRequired) return undefined
-      terminal.say(style.yellow(`  ${shown(field.label)} is required. Ctrl-C stops.`))
+      terminal.print(style.yellow(`  ${escapeForTerminal(field.label)} is required. Ctrl-C stops.`))
       continue
     }
-    const fault = "fault" in answer ? answer.fault : asking.check(field, answer.value)
-    if (fault === undefined && "value" in answer) return answer.value
-    terminal.say(style.yellow(`  ${shown(fault ?? "")}`))
+    const issue = "issue" in answer ? answer.issue : asking.check(field, answer.value)
+    if (issue === undefined && "value" in answer) return answer.value
+    terminal.print(style.yellow(`  ${escapeForTerminal(issue ?? "")}`))
   }
 }
 
-type Answer = { readonly value: unknown } | { readonly fault: string } | undefined
+type Answer = { readonly value: unknown } | { readonly issue: string } | undefined
 
 async function askOne(
   { view }: Field,
@@ -66,14 +68,14 @@ async function fileAnswer(line: string, readFile: Asking["readFile"]): Promise<A
   try {
     return { value: await readFile(line.trim().replace(/^@/, "")) }
   } catch (error) {
-    return { fault: (error as Error).message }
+    return { issue: (error as Error).message }
   }
 }
 
 /**
  * A list is typed item by item; an empty line ends it.
  *
- * A required list without items is an empty list. One that may be left out is left out then: `[]`
+ * A required list without items is an empty list. An optional one is left out; `[]`
  * gives an empty one.
  */
 async function askList({ view, isRequired }: Field, { terminal }: Asking): Promise<Answer> {
@@ -82,7 +84,7 @@ async function askList({ view, isRequired }: Field, { terminal }: Asking): Promi
     const item = view.item(items.length)
     const line = await terminal.ask("> ", { complete: choicesOf(item)?.map(({ text }) => text) })
     if (line === "") break
-    // Somebody who knows JSON may give all of it at once.
+    // The whole list may be typed as JSON.
     const whole = items.length === 0 ? readText(line, view) : undefined
     if (Array.isArray(whole) && line.trim().startsWith("[")) return { value: whole }
     items.push(readText(typed(line, item), item))
@@ -91,7 +93,7 @@ async function askList({ view, isRequired }: Field, { terminal }: Asking): Promi
   return isLeftOut ? undefined : { value: items }
 }
 
-/** Spaces around a number are nobody's meaning; in a text they may be. */
+/** Trims a typed value unless it is text, in which spaces may matter. */
 function typed(line: string, view: SchemaView): string {
   return view.types.has("string") ? line : line.trim()
 }
@@ -110,7 +112,7 @@ function choicesOf(view: SchemaView): readonly Choice[] | undefined {
   }))
 }
 
-/** The choice of a number in the list, a value, or the beginning that only one value has. */
+/** Finds a choice by its number in the list, its value, or an unambiguous prefix. */
 function chosen(line: string, choices: readonly Choice[]): Answer {
   const exact = choices.find(({ text }) => text === line)
   if (exact !== undefined) return exact
@@ -119,7 +121,7 @@ function chosen(line: string, choices: readonly Choice[]): Answer {
   const begun = choices.filter(({ text }) => text.toLowerCase().startsWith(line.toLowerCase()))
   const [only] = begun
   if (only !== undefined && begun.length === 1) return only
-  return { fault: `"${line}" is none of them. Type a number from 1 to ${choices.length}.` }
+  return { issue: `"${line}" is none of them. Type a number from 1 to ${choices.length}.` }
 }
 
 function isYesNo(view: SchemaView): boolean {
@@ -127,12 +129,12 @@ function isYesNo(view: SchemaView): boolean {
   return values?.length === 2 && values.includes(true) && values.includes(false)
 }
 
-/** The answer to a question with yes or no. */
+/** Reads a yes or no answer. */
 export function yesNo(line: string): Answer {
   const word = line.trim().toLowerCase()
   if (["y", "yes", "true"].includes(word)) return { value: true }
   if (["n", "no", "false"].includes(word)) return { value: false }
-  return { fault: "Type y or n." }
+  return { issue: "Type y or n." }
 }
 
 function isList(view: SchemaView): boolean {
@@ -148,8 +150,8 @@ function heading({ label, view, isRequired }: Field, { bold, dim }: Style): stri
     ...(isRequired ? [] : ["optional"]),
     ...defaultOf(view),
   ].join(", ")
-  const words = description === "" ? "" : ` ${oneLine(description, MOST_WORDS)}`
-  return `${bold(shown(label))}:${words} ${dim(`(${about})`)}`
+  const words = description === "" ? "" : ` ${oneLine(description, MAX_DESCRIPTION)}`
+  return `${bold(escapeForTerminal(label))}:${words} ${dim(`(${about})`)}`
 }
 
 function defaultOf(view: SchemaView): readonly string[] {
@@ -176,5 +178,5 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function promptFor(view: SchemaView, choices: readonly Choice[] | undefined): string {
   if (isYesNo(view)) return "y/n> "
-  return choices === undefined || choices.length > MOST_CHOICES ? "> " : `1-${choices.length}> `
+  return choices === undefined || choices.length > MAX_CHOICES ? "> " : `1-${choices.length}> `
 }

@@ -12,7 +12,7 @@ import type { Field } from "./fields.ts"
 import { withTerminal } from "./terminal.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** The input with what it must have and had not: a person is asked. */
+/** Asks for missing required values, and returns the completed input. */
 export async function completeInput(
   value: unknown,
   schema: unknown,
@@ -27,7 +27,7 @@ export async function completeInput(
   return await withTerminal(io, (terminal) => askFields(value, fields, schema, terminal, io))
 }
 
-/** Asks for some fields, and gives a copy of the value that has them. */
+/** Asks for fields, and returns a copy of the value with them. */
 export async function askFields(
   value: unknown,
   fields: readonly Field[],
@@ -40,7 +40,7 @@ export async function askFields(
   const asking: Asking = {
     terminal,
     style: styled(io, io.stderr),
-    check: (field, answer) => faultAt(field, answer, target, schema),
+    check: (field, answer) => issueAt(field, answer, target, schema),
     readFile: (name) => reader.file(name, "The file"),
   }
   for (const field of fields) {
@@ -60,8 +60,8 @@ function filled(
   return target
 }
 
-/** What is wrong at the place of a field when it has this value; faults elsewhere are not its own. */
-function faultAt(
+/** Validates a value at the place of a field; issues elsewhere are ignored. */
+function issueAt(
   { steps, label }: Field,
   answer: unknown,
   target: object,
@@ -70,11 +70,11 @@ function faultAt(
   const candidate = copyOf(target)
   assign(candidate, label, steps, answer)
   const place = steps.reduce((pointer, step) => childPointer(pointer, step), "")
-  const fault = collectErrors(schema, candidate).find(
+  const issue = collectErrors(schema, candidate).find(
     ({ path }) => path === place || path.startsWith(`${place}/`),
   )
-  if (fault === undefined) return undefined
-  return `${fault.path.slice(place.length)} ${fault.message}`.trim()
+  if (issue === undefined) return undefined
+  return `${issue.path.slice(place.length)} ${issue.message}`.trim()
 }
 
 function copyOf(value: unknown): object {

@@ -1,20 +1,20 @@
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import type { SchemaView } from "../input/schema.ts"
 
-/** Something to ask for. */
+/** A field to ask for. */
 export interface Field {
   readonly steps: readonly string[]
-  /** As it would be typed: `body.title`. */
+  /** Its key on a command line: `body.title`. */
   readonly label: string
   readonly view: SchemaView
   readonly isRequired: boolean
-  /** There is only one thing it can be: nobody is asked. */
+  /** The only allowed value, which needs no question. */
   readonly only?: { readonly value: unknown } | undefined
 }
 
 const MAX_DEPTH = 8
 
-/** What an input must have and has not, inner objects included, in the order of the schema. */
+/** Missing required fields of an input, including those of nested objects, in the order of the schema. */
 export function missingFields(
   value: unknown,
   view: SchemaView,
@@ -35,7 +35,7 @@ export function missingFields(
   })
 }
 
-/** Every property of a form, also those that may be left out. */
+/** Every property of a form, including optional ones. */
 export function formFields(view: SchemaView): readonly Field[] {
   return inOrder(view).map((name) =>
     fieldOf([name], view.property(name), view.required.includes(name)),
@@ -48,12 +48,12 @@ function fieldOf(steps: readonly string[], view: SchemaView, isRequired: boolean
   return { steps, label: steps.join("."), view, isRequired, only }
 }
 
-/** Declared names, and after them those that are only required. */
+/** Declared names, followed by required names that are not declared. */
 function inOrder(view: SchemaView): readonly string[] {
   return [...new Set([...view.names, ...view.required])]
 }
 
-/** An object of which there is one kind: it is asked for member by member. */
+/** Whether a schema is an object without alternatives, which is asked for member by member. */
 function isForm(view: SchemaView): boolean {
   return view.alternatives.length === 1 && view.types.has("object") && view.names.length > 0
 }

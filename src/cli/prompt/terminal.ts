@@ -5,18 +5,18 @@ import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO, TextSink } from "../model.ts"
 import { wrapFor } from "../wrap.ts"
 
-/** A person at a terminal. */
+/** A terminal for questions. */
 export interface Terminal {
-  /** Says something, on a line of its own. */
-  say(text: string): void
+  /** Prints a line. */
+  print(text: string): void
   /** Asks for a line. Rejects with `Interrupted` at Ctrl-C, and with a `UsageError` at Ctrl-D. */
   ask(prompt: string, options?: AskOptions): Promise<string>
 }
 
 export interface AskOptions {
-  /** What is typed is not shown. */
+  /** Hides the typed text. */
   readonly isHidden?: boolean | undefined
-  /** What the tab key completes. */
+  /** Completions for the tab key. */
   readonly complete?: readonly string[] | undefined
 }
 
@@ -25,13 +25,13 @@ export class Interrupted extends Error {
   override readonly name = "Interrupted"
 }
 
-/** Whether a person can be asked: both ends are a terminal, and nobody said otherwise. */
+/** Whether prompts are possible: on a terminal, without `--json` and `--no-input`. */
 export function canAsk(args: CommandArgs, io: CommandIO): boolean {
   if (args.flag("json") || args.flag("no-input")) return false
   return io.stdin.isTTY === true && io.stderr.isTTY === true
 }
 
-/** Gives the terminal to some questions, and gives it back: between them Ctrl-C is a signal again. */
+/** Uses the terminal for questions and releases it, so that Ctrl-C is a signal again afterwards. */
 export async function withTerminal<TResult>(
   io: CommandIO,
   use: (terminal: Terminal) => Promise<TResult>,
@@ -53,7 +53,7 @@ class ReadlineTerminal implements Terminal {
   readonly #sink: TextSink
   readonly #signal: AbortSignal
   readonly #lines: Interface
-  // Lines that were pasted together are answers to questions to come.
+  // Pasted lines answer later questions.
   readonly #early: string[] = []
   #waiting: Waiting | undefined
   #ended: Error | undefined
@@ -77,7 +77,7 @@ class ReadlineTerminal implements Terminal {
     if (signal.aborted) this.#stop()
   }
 
-  say(text: string): void {
+  print(text: string): void {
     this.#sink.write(`${wrapFor(this.#sink, text)}\n`)
   }
 
@@ -86,7 +86,7 @@ class ReadlineTerminal implements Terminal {
     this.#completions = complete
     const early = this.#early.shift()
     if (early !== undefined) {
-      this.say(`${prompt}${isHidden ? "" : early}`)
+      this.print(`${prompt}${isHidden ? "" : early}`)
       return early
     }
     this.#lines.setPrompt(prompt)
@@ -97,7 +97,7 @@ class ReadlineTerminal implements Terminal {
         this.#waiting = { resolve, reject }
       })
     } finally {
-      // The end of the line was not shown either.
+      // The line break was hidden, too.
       if (isHidden || this.#ended !== undefined) this.#sink.write("\n")
       this.#isHidden = false
     }
@@ -125,7 +125,7 @@ class ReadlineTerminal implements Terminal {
     waiting?.reject(this.#ended)
   }
 
-  /** Where the line editor draws: nowhere while something secret is typed. */
+  /** Output of the line editor: nothing while hidden text is typed. */
   #output(): Writable {
     const sink = this.#sink
     const output = new Writable({
@@ -135,7 +135,7 @@ class ReadlineTerminal implements Terminal {
         done()
       },
     })
-    // The editor asks where lines end.
+    // The editor needs the width of the terminal.
     Object.defineProperty(output, "columns", { get: () => sink.columns ?? 80 })
     return Object.assign(output, { isTTY: true })
   }

@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { MCPContentBlock, ResponseEnvelope } from "../../core/envelope.ts"
 
-/** Bytes of a result, and what they are. */
+/** Bytes of a result and their media type. */
 export interface ResultBytes {
   readonly bytes: Uint8Array
   readonly type: string
 }
 
-/** The content blocks that are all a result is; `undefined` where it is data. */
+/** The content blocks of a result that has nothing else; `undefined` when it is data. */
 export function blocksOf({ data, meta }: ResponseEnvelope): readonly MCPContentBlock[] | undefined {
   if (meta.source !== "mcp" || meta.structuredContent !== undefined) return undefined
   if (meta.structuredFrom !== undefined || !Array.isArray(data)) return undefined
@@ -33,13 +33,13 @@ export function bytesIn({ data, meta }: ResponseEnvelope): readonly ResultBytes[
   })
 }
 
-/** Bytes, whatever they are kept in. */
+/** The bytes of any binary value. */
 export function asBytes(data: unknown): Uint8Array | undefined {
   if (data instanceof Uint8Array) return data
   return data instanceof ArrayBuffer ? new Uint8Array(data) : undefined
 }
 
-/** A block in words. */
+/** A content block as text. */
 export function blockText(block: MCPContentBlock): string {
   switch (block.type) {
     case "text":
@@ -56,7 +56,7 @@ export function blockText(block: MCPContentBlock): string {
   }
 }
 
-/** How much it is, for people. */
+/** A size for people. */
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   return bytes < 1_000_000

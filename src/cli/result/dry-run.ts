@@ -2,14 +2,14 @@ import type { OperationSpec } from "../../core/types.ts"
 import { validateOrThrow } from "../../core/validation.ts"
 import { encodeValue } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, PreparedCall } from "../model.ts"
-import { jsonText, note, print, printJson, shown, styled } from "../output.ts"
+import { jsonText, note, print, printJson, escapeForTerminal, styled } from "../output.ts"
 
-/** Holds an input against its schema, in the words of a call. */
+/** Validates an input, with the errors of a call. */
 export function checkInput(id: string, spec: OperationSpec, input: unknown): void {
   validateOrThrow(spec.inputSchema, input, `Input for "${id}"`)
 }
 
-/** Shows the request that a call would send; of an operation that sends none, its checked input. */
+/** Prints the request that a call would send; for an operation without a request, its validated input. */
 export function showRequest(
   id: string,
   input: unknown,
@@ -24,15 +24,15 @@ export function showRequest(
   }
   const { bold, dim } = styled(io)
   if (request === undefined) {
-    print(io, bold(shown(id)))
+    print(io, bold(escapeForTerminal(id)))
     print(io, jsonText(given, 2))
     note(io, "Nothing was called; the input is valid.")
     return
   }
-  print(io, bold(shown(`${request.method} ${request.url}`)))
+  print(io, bold(escapeForTerminal(`${request.method} ${request.url}`)))
   for (const [name, value] of Object.entries(request.headers)) {
-    print(io, `${dim(shown(`${name}:`))} ${shown(value)}`)
+    print(io, `${dim(escapeForTerminal(`${name}:`))} ${escapeForTerminal(value)}`)
   }
-  if (request.body !== undefined) print(io, `\n${shown(request.body)}`)
+  if (request.body !== undefined) print(io, `\n${escapeForTerminal(request.body)}`)
   note(io, "Nothing was sent; the input is valid.")
 }

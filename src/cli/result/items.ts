@@ -1,10 +1,10 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { CommandIO, TextSink } from "../model.ts"
-import { jsonText, shown, styled } from "../output.ts"
+import { jsonText, escapeForTerminal, styled } from "../output.ts"
 import { dataText, jsonOf } from "./show.ts"
 import type { ResultForm } from "./show.ts"
 
-/** Prints items, one a line, no faster than they are read. */
+/** Prints items, one per line, no faster than they are read. */
 export class ItemWriter {
   readonly #form: ResultForm
   readonly #io: CommandIO
@@ -23,13 +23,13 @@ export class ItemWriter {
   #line(item: ResponseEnvelope): string {
     if (this.#form !== "people") return jsonText(jsonOf(item, this.#form))
     const text = dataText(item, styled(this.#io))
-    // A text of several lines would look like several items.
+    // Text of several lines would look like several items.
     const line = text.replaceAll(/\r\n|\r|\n/g, "\\n")
-    return typeof item.data === "string" ? shown(line) : line
+    return typeof item.data === "string" ? escapeForTerminal(line) : line
   }
 }
 
-/** Sinks of tests and files have no events, and are never full. */
+/** A sink that can be full; those of tests and files have no events. */
 interface Draining {
   once?(event: "drain", listener: () => void): unknown
   off?(event: "drain", listener: () => void): unknown
@@ -44,7 +44,7 @@ async function drained(sink: TextSink & Draining, signal: AbortSignal): Promise<
       resolve()
     }
     sink.once?.("drain", done)
-    // A reader that is stuck must not keep Ctrl-C from working.
+    // Ctrl-C must work even if the reader is stuck.
     signal.addEventListener("abort", done)
   })
 }

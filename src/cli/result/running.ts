@@ -8,31 +8,31 @@ import type { CommandArgs, CommandIO, TargetCallOptions } from "../model.ts"
 import { oneLine, styled } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"
 
-// A person who is asked reads first; the usual time of a call would be over by then.
+// People need time to read a question; the default timeout of a call would be too short.
 const ANSWER_TIME = 600_000
 
-// A stream that is between two items can be left in order, and its producer cleans up; one that waits for
-// long is ended.
+// Between two items a stream can be left cleanly, and its producer cleans up; a stream that waits for
+// longer is cancelled.
 const STREAM_GRACE = 250
 
-/** A call that runs: what stops it, who answers its questions, where its progress is shown. */
+/** A running call: its signal, its prompts and its progress. */
 export class Running implements Disposable {
   readonly options: TargetCallOptions
   readonly #io: CommandIO
   readonly #stop = new AbortController()
-  /** The call has ended, or the program is to. */
+  /** Aborted when the call has ended, or the program should. */
   readonly #over = new AbortController()
   readonly #grace: number
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Questions that are not answered yet. */
+  /** Open questions. */
   readonly #open = new Set<Promise<unknown>>()
-  /** Progress that came while a question was open: the latest is shown after the answer. */
+  /** The latest progress while a question is open; shown after the answer. */
   #held: ProgressUpdate | undefined
 
   constructor(spec: OperationSpec, args: CommandArgs, io: CommandIO) {
     this.#io = io
     this.#grace = spec.type === "subscription" ? STREAM_GRACE : 0
-    // A request to a web API comes back with an answer, never with a question.
+    // HTTP operations never ask for input.
     const mayAsk = canAsk(args, io) && spec._meta?.["openapi"] === undefined
     io.signal.addEventListener("abort", this.#onAbort)
     if (io.signal.aborted) this.#onAbort()
@@ -45,17 +45,17 @@ export class Running implements Disposable {
     }
   }
 
-  /** Ctrl-C came while a question was open, where it is a key and no signal. */
+  /** Ctrl-C was pressed at a question, where it is a key and not a signal. */
   get isInterrupted(): boolean {
     return this.#stop.signal.aborted && !this.#io.signal.aborted
   }
 
-  /** When no question is open: nothing is printed between one and its answer. */
+  /** Resolves when no question is open, so that nothing is printed before its answer. */
   async answered(): Promise<void> {
     while (this.#open.size > 0) await Promise.allSettled(this.#open)
   }
 
-  /** A question that is still open is withdrawn. */
+  /** Withdraws open questions. */
   [Symbol.dispose](): void {
     this.#io.signal.removeEventListener("abort", this.#onAbort)
     clearTimeout(this.#timer)

@@ -3,12 +3,12 @@ import { extname, isAbsolute, resolve } from "node:path"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { UsageError } from "../model.ts"
 import type { CommandIO } from "../model.ts"
-import { note, shown, styled } from "../output.ts"
+import { note, escapeForTerminal, styled } from "../output.ts"
 import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "./blocks.ts"
 import { jsonOf } from "./show.ts"
 
 /**
- * Writes a result to a file: its bytes where it has some, else its text or JSON; `-` is stdout.
+ * Writes a result to a file: its bytes if it has some, otherwise its text or JSON; `-` is stdout.
  *
  * Several images or files of one result become `name.png`, `name-2.png` and so on.
  */
@@ -34,7 +34,7 @@ export async function saveResult(
       )
     }
     const size = typeof part === "string" ? new TextEncoder().encode(part).length : part.length
-    note(io, styled(io, io.stderr).dim(shown(`Wrote ${sizeText(size)} to ${name}`)))
+    note(io, styled(io, io.stderr).dim(escapeForTerminal(`Wrote ${sizeText(size)} to ${name}`)))
   }
 }
 

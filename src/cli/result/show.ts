@@ -1,11 +1,11 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { encodeEnvelope } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
-import { jsonText, note, printJson, shown, styled } from "../output.ts"
+import { jsonText, note, printJson, escapeForTerminal, styled } from "../output.ts"
 import type { Style } from "../output.ts"
 import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "./blocks.ts"
 
-/** Options that say what is printed of a result. */
+/** Options for printing results. */
 export const resultOptions: OptionSpecs = {
   data: { type: "boolean", description: "Print the data as JSON, without its envelope" },
   envelope: { type: "boolean", description: "Print the envelope: the data and where it is from" },
@@ -14,7 +14,7 @@ export const resultOptions: OptionSpecs = {
 /** How results are printed: for people, as JSON of the data, or as JSON of the whole envelope. */
 export type ResultForm = "people" | "data" | "envelope"
 
-/** The form that was asked for; `--json` is the envelope unless `--data` says otherwise. */
+/** The requested form; `--json` is the envelope unless `--data` is set. */
 export function formOf(args: CommandArgs): ResultForm {
   if (args.flag("data")) return "data"
   return args.flag("envelope") || args.flag("json") ? "envelope" : "people"
@@ -26,13 +26,13 @@ export function showResult(envelope: ResponseEnvelope, form: ResultForm, io: Com
   else showData(envelope, io)
 }
 
-/** A result as JSON has it: bytes are base64. */
+/** A result as JSON data; bytes become base64. */
 export function jsonOf(envelope: ResponseEnvelope, form: "data" | "envelope"): unknown {
   const wire = encodeEnvelope(envelope)
   return form === "data" ? (wire.data ?? null) : wire
 }
 
-/** The text of a result for people, on as many lines as it needs; `undefined` when there is none. */
+/** The text of a result for people. */
 export function dataText(envelope: ResponseEnvelope, style: Style, indent?: number): string {
   const { data } = envelope
   const blocks = blocksOf(envelope)
@@ -46,7 +46,7 @@ function showData(envelope: ResponseEnvelope, io: CommandIO): void {
   const isTerminal = io.stdout.isTTY === true
   const bytes = asBytes(data)
   if (bytes !== undefined) {
-    // A terminal would obey what is in them.
+    // A terminal could interpret the bytes.
     if (isTerminal) noteBytes(envelope, io)
     else io.stdout.write(bytes)
     return
@@ -57,7 +57,7 @@ function showData(envelope: ResponseEnvelope, io: CommandIO): void {
   }
   const isText = typeof data === "string" || blocksOf(envelope) !== undefined
   const text = dataText(envelope, styled(io), 2)
-  const safe = isText && isTerminal ? shown(text) : text
+  const safe = isText && isTerminal ? escapeForTerminal(text) : text
   io.stdout.write(safe.endsWith("\n") ? safe : `${safe}\n`)
   noteBytes(envelope, io)
 }
@@ -66,10 +66,10 @@ function noteBytes(envelope: ResponseEnvelope, io: CommandIO): void {
   const found = bytesIn(envelope)
   if (found.length === 0) return
   const what = found.map(({ bytes, type }) => `${sizeText(bytes.length)} of ${type}`).join(", ")
-  note(io, shown(`The result has ${what}. Write it to a file: --output <file>`))
+  note(io, escapeForTerminal(`The result has ${what}. Write it to a file: --output <file>`))
 }
 
-/** JSON with its names, texts and numbers told apart. */
+/** JSON with coloured names, strings and numbers. */
 function coloured(text: string, { cyan, green, yellow, dim }: Style): string {
   if (cyan("x") === "x") return text
   return text.replace(

@@ -1,13 +1,13 @@
-import type { SettledConfig } from "../../config/model.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { watchFiles } from "../../hub/watch.ts"
 import type { CommandIO } from "../model.ts"
-import { complain, note, shown } from "../output.ts"
+import { printError, note, escapeForTerminal } from "../output.ts"
 
-/** Reads the configuration again whenever its file changes; a mistake in it changes nothing. */
+/** Reloads the configuration whenever its file changes; after a mistake the previous one stays in use. */
 export function followConfig(
   hub: Hub,
-  load: () => Promise<SettledConfig>,
+  load: () => Promise<ResolvedConfig>,
   io: CommandIO,
 ): { close(): Promise<void> } {
   const { file } = hub.config
@@ -21,15 +21,15 @@ export function followConfig(
       if (isClosed) return
       const isServedAnew = JSON.stringify(config.server) !== JSON.stringify(hub.config.server)
       await hub.apply(config)
-      note(io, `${shown(file)} has changed and is in use.`)
+      note(io, `${escapeForTerminal(file)} has changed and is in use.`)
       if (isServedAnew) note(io, `What is under "server" counts after a restart.`)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      complain(io, `${shown(reason)}\nThe configuration from before stays in use.`)
+      printError(io, `${escapeForTerminal(reason)}\nThe configuration from before stays in use.`)
     }
   }
   const watching = watchFiles([file], () => {
-    // One after the other: the last text that was written is the one that counts.
+    // Sequentially, so that the last version of the file wins.
     running = running.then(reload)
   })
   return {

@@ -1,6 +1,6 @@
 import type { Logger } from "../../internal/logger.ts"
 import type { CommandIO } from "../model.ts"
-import { complain, jsonText, oneLine, shown, styled } from "../output.ts"
+import { printError, jsonText, oneLine, escapeForTerminal, styled } from "../output.ts"
 
 /** Log lines on standard error: errors always, the rest under `--verbose`. */
 export function commandLogger(io: CommandIO): Logger {
@@ -10,7 +10,7 @@ export function commandLogger(io: CommandIO): Logger {
     message: string,
     fields?: Readonly<Record<string, unknown>>,
   ): void =>
-    complain(io, colour(oneLine(`${message}${fields === undefined ? "" : fieldsText(fields)}`)))
+    printError(io, colour(oneLine(`${message}${fields === undefined ? "" : fieldsText(fields)}`)))
   const details: Logger["info"] = (message, fields) => {
     if (io.verbose === true) write(dim, message, fields)
   }
@@ -20,8 +20,8 @@ export function commandLogger(io: CommandIO): Logger {
     warn: details,
     error: (message, { stack, ...fields } = {}) => {
       write(red, message, Object.keys(fields).length === 0 ? undefined : fields)
-      // Of an operation that failed: read by a person, line by line.
-      if (typeof stack === "string") complain(io, dim(shown(stack)))
+      // The stack of a failed operation, over several lines.
+      if (typeof stack === "string") printError(io, dim(escapeForTerminal(stack)))
     },
   }
 }

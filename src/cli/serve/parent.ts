@@ -1,8 +1,8 @@
 /**
- * When the process that started this one is gone. It never is where that cannot be told.
+ * Resolves when the parent process is gone; never if that cannot be detected.
  *
- * `npm` tells the shell of a script to stop, and many shells end without passing it on: whoever stops
- * `npm start` would otherwise leave a hub behind that nobody knows of.
+ * `npm` signals the shell of a script, and many shells exit without passing it on: stopping
+ * `npm start` would leave a hub running unnoticed.
  */
 export function parentGone(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,22 +1,22 @@
 import type { Hub, SourceStatus } from "../../hub/model.ts"
 import type { CommandIO } from "../model.ts"
-import { complain, note, oneLine, styled } from "../output.ts"
+import { printError, note, oneLine, styled } from "../output.ts"
 
-/** Tells on standard error how each source is doing, a line whenever that changes. */
-export function tellProgress(hub: Hub, io: CommandIO): () => void {
+/** Prints a line to standard error whenever the status of a source changes. */
+export function printProgress(hub: Hub, io: CommandIO): () => void {
   const widest = Math.max(0, ...hub.config.sources.map(({ name }) => name.length))
-  const told = new Map<string, string>()
+  const lastLines = new Map<string, string>()
   return hub.onStatus((status) => {
     const line = progressLine(status, io, widest)
-    if (line === undefined || told.get(status.name) === line) return
-    told.set(status.name, line)
-    // What is wrong is said also to those who want to hear little.
+    if (line === undefined || lastLines.get(status.name) === line) return
+    lastLines.set(status.name, line)
+    // Failures are printed even with --quiet.
     if (status.state === "ready") note(io, line)
-    else complain(io, line)
+    else printError(io, line)
   })
 }
 
-/** How a source is doing; `undefined` while nothing is to be said of it. */
+/** The status line of a source; `undefined` when there is nothing to print. */
 function progressLine(
   { name, state, kind, origin, operations, reason = "no reason given", attempts }: SourceStatus,
   io: CommandIO,
@@ -30,7 +30,7 @@ function progressLine(
       return `${green("✓")} ${start}  ${count.padEnd(14)}  ${dim(oneLine(`${kind} ${origin}`))}`
     }
     case "failed":
-      // Each failure is another line only once: later ones say the same again and again.
+      // Only the first failure is printed: later attempts usually fail for the same reason.
       if (attempts > 1 && io.verbose !== true) return undefined
       return `${red("✗")} ${start}  ${sentence(reason)} It is tried again.`
     case "lost":

@@ -1,7 +1,7 @@
 /**
- * Sends whatever is written to standard output to standard error until the protocol takes it over.
+ * Redirects standard output to standard error until the protocol claims it.
  *
- * Configurations and modules run before that, and some of them talk.
+ * Configurations and modules run before that, and some of them print.
  */
 export function protectStdout(): () => void {
   const { stdout, stderr } = process

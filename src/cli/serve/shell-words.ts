@@ -1,11 +1,11 @@
-/** A word as a shell takes it literally: bare where that is safe, else in single quotes. */
+/** Quotes a word for a shell, if needed. */
 function shellWord(word: string): string {
-  // `=` at the start of a word means something to zsh.
+  // `=` at the start of a word has a meaning in zsh.
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word)) return word
   return `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** A command line of words. */
+/** Joins words to a shell command line. */
 export function shellLine(words: readonly string[]): string {
   return words.map(shellWord).join(" ")
 }

@@ -3,16 +3,16 @@ import type { OperationSpec } from "../../core/types.ts"
 import { SchemaView } from "../input/schema.ts"
 import { shellLine } from "./shell-words.ts"
 
-/** A command that works on a hub, and what it does. */
+/** A suggested command, and what it does. */
 export interface Suggestion {
   readonly line: string
   readonly what: string
 }
 
-// Looking at a schema may mean making it: of a thousand imported operations a few are enough.
-const MOST_LOOKED_AT = 200
+// Schemas may be lazy and expensive, so only some operations are examined.
+const MAX_EXAMINED = 200
 
-/** Three commands that work as they stand, made of what there is. Nothing in them changes anything. */
+/** Suggests three commands that work as printed on this hub and change nothing. */
 export function suggestions(
   specs: readonly OperationSpec[],
   program: string,
@@ -20,7 +20,7 @@ export function suggestions(
 ): Suggestion[] {
   const on = (...words: readonly string[]): string =>
     `${program} ${shellLine([...words, "--hub", hub])}`
-  const open = specs.filter(isOpen).slice(0, MOST_LOOKED_AT)
+  const open = specs.filter(isOpen).slice(0, MAX_EXAMINED)
   const lines: Suggestion[] = [{ line: on("list"), what: "what there is" }]
   const call = suggestedCall(open)
   if (call !== undefined) lines.push({ line: on("call", ...call.words), what: call.what })
@@ -35,7 +35,7 @@ export function suggestions(
   return lines
 }
 
-/** A call that changes nothing: of a query, of what is said to be read-only, or one that is not sent. */
+/** A call that changes nothing: of a query, of a read-only operation, or a dry run. */
 function suggestedCall(
   open: readonly OperationSpec[],
 ): { readonly words: readonly string[]; readonly what: string } | undefined {
@@ -59,7 +59,7 @@ interface Picked {
   readonly words: readonly string[]
 }
 
-/** One that can be called: with an example of its own, best a plain one, or with what its schema offers. */
+/** Picks an operation that can be called with one of its examples, or with values from its schema. */
 function pick(specs: readonly OperationSpec[]): Picked | undefined {
   let second: Picked | undefined
   let third: Picked | undefined
@@ -77,7 +77,7 @@ function pick(specs: readonly OperationSpec[]): Picked | undefined {
   return second ?? third
 }
 
-/** `key=value` for each member; `undefined` where that would say something else. */
+/** `key=value` for each member; `undefined` when that would mean something else. */
 function plainWords(example: Readonly<Record<string, unknown>>): string[] | undefined {
   const words: string[] = []
   for (const [key, value] of Object.entries(example)) {
@@ -91,7 +91,7 @@ function plainWords(example: Readonly<Record<string, unknown>>): string[] | unde
   return words
 }
 
-/** Values for everything that is required, as far as the schema has some; `undefined` where it has not. */
+/** Values for all required inputs from the schema; `undefined` when one has none. */
 function valuesOf({ inputSchema }: OperationSpec): string[] | undefined {
   const view = new SchemaView(inputSchema)
   if (view.alternatives.length !== 1 || !view.types.has("object")) return undefined
@@ -110,7 +110,7 @@ function valueOf(view: SchemaView): unknown {
   return first ?? example ?? view.default?.value ?? view.values?.[0]
 }
 
-/** Whether anybody may call it. */
+/** Whether everyone may call the operation. */
 function isOpen({ accessControl, visibility, deprecated }: OperationSpec): boolean {
   const { requiredScopes, requiredScopesAny = [], resourceType } = accessControl
   const needs = requiredScopes.length + requiredScopesAny.length

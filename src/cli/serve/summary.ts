@@ -3,7 +3,7 @@ import type { CommandIO } from "../model.ts"
 import { oneLine, print, printJson, styled, table } from "../output.ts"
 import { suggestions } from "./suggestions.ts"
 
-/** Where a hub answers. */
+/** URLs of a hub. */
 export interface Places {
   readonly url: string
   readonly consoleUrl: string | undefined
@@ -11,8 +11,8 @@ export interface Places {
   readonly wsUrl: string | undefined
 }
 
-/** Says what is served and where; for a program as one JSON value. */
-export function tellSummary(hub: Hub, places: Places, isJson: boolean, io: CommandIO): void {
+/** Prints what is served and where, or one JSON value. */
+export function printSummary(hub: Hub, places: Places, isJson: boolean, io: CommandIO): void {
   if (isJson) {
     const { url, consoleUrl = null, mcpUrl = null, wsUrl = null } = places
     const openapiUrl = `${url}/openapi.json`

@@ -5,7 +5,7 @@ import { titleOfFile } from "./title.ts"
 
 const KINDS = ["openapi", "mcp", "scan", "remote"] as const
 
-/** Sources that the command line names by itself; empty where it names none. */
+/** Sources that the command line defines; empty when it defines none. */
 export async function adHocSources(args: CommandArgs, io: CommandIO): Promise<SourceConfig[]> {
   for (const kind of KINDS) {
     if (args.texts(kind).some((text) => text.trim() === "")) {
@@ -43,7 +43,7 @@ async function openapi(
   }
 }
 
-/** `"name: value"` as a header. The value is never shown: it may be a credential. */
+/** Parses headers of the form `"name: value"`. The value is never shown: it may be a credential. */
 function headersOf(args: CommandArgs): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const text of args.texts("header")) {
@@ -57,7 +57,7 @@ function headersOf(args: CommandArgs): Record<string, string> {
   return headers
 }
 
-/** An option that changes nothing would be a surprise later. */
+/** Refuses options without effect. */
 function checkUse(args: CommandArgs, sources: readonly SourceConfig[]): void {
   const documents = args.texts("openapi").length
   if (args.flag("base-url") && documents !== 1) {

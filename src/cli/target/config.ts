@@ -1,23 +1,23 @@
 import { resolve } from "node:path"
-import type { SettledConfig, SourceConfig } from "../../config/model.ts"
+import type { ResolvedConfig, SourceConfig } from "../../config/model.ts"
 import { nearest } from "../../internal/suggest.ts"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 
 export interface ConfigForOptions {
-  /** The file may have changed since it was read; whoever trusted it then agreed to its changes, too. */
+  /** Reads the file again. A user who trusted it agreed to its changes, too. */
   readonly fresh?: boolean | undefined
 }
 
 /**
- * The configuration that a command line means: sources it names by itself, the file of `--config`,
- * both, or the file that is found here or above. Throws a `UsageError` where there is none.
+ * The configuration of a command line: sources that it defines, the file of `--config`,
+ * both, or the file that is found here or above. Throws a `UsageError` when there is none.
  */
 export async function configFor(
   args: CommandArgs,
   io: CommandIO,
   { fresh }: ConfigForOptions = {},
-): Promise<SettledConfig> {
+): Promise<ResolvedConfig> {
   const isAdHoc = ["openapi", "mcp", "scan", "remote", "base-url", "header"].some((name) =>
     args.flag(name),
   )
@@ -28,9 +28,9 @@ export async function configFor(
     await (await import("../trust/require-trust.ts")).requireTrust(file, args, io)
   }
   const config = file === undefined ? undefined : await load(resolve(io.cwd, file), io, fresh)
-  if (config === undefined) return chosen(await settle(own, io), args)
-  if (own.length === 0) return chosen(config, args)
-  return chosen(merged(config, await settle(own, io)), args)
+  if (config === undefined) return selectSources(await resolveSources(own, io), args)
+  if (own.length === 0) return selectSources(config, args)
+  return selectSources(merged(config, await resolveSources(own, io)), args)
 }
 
 async function configFile(io: CommandIO): Promise<string> {
@@ -44,25 +44,28 @@ async function configFile(io: CommandIO): Promise<string> {
   )
 }
 
-async function load(path: string, { env }: CommandIO, fresh?: boolean): Promise<SettledConfig> {
+async function load(path: string, { env }: CommandIO, fresh?: boolean): Promise<ResolvedConfig> {
   const { loadConfig } = await import("../../hub/config-file/load.ts")
   return await loadConfig(path, { env, fresh })
 }
 
-async function settle(sources: readonly SourceConfig[], io: CommandIO): Promise<SettledConfig> {
-  const { settleConfig } = await import("../../config.ts")
-  return settleConfig({ sources }, { baseDir: io.cwd, shown: "the command line" })
+async function resolveSources(
+  sources: readonly SourceConfig[],
+  io: CommandIO,
+): Promise<ResolvedConfig> {
+  const { resolveConfig } = await import("../../config.ts")
+  return resolveConfig({ sources }, { baseDir: io.cwd, shown: "the command line" })
 }
 
-/** What the command line adds stands beside the file's sources, and takes no name from them. */
-function merged(config: SettledConfig, own: SettledConfig): SettledConfig {
+/** Adds sources of the command line to those of the file, with unique names. */
+function merged(config: ResolvedConfig, own: ResolvedConfig): ResolvedConfig {
   const names = new Set(config.sources.map(({ name }) => name))
   const added = own.sources.map((source) => {
     let { name } = source
     for (let count = 2; names.has(name); count++) name = `${source.name}_${count}`
     names.add(name)
     const namespace = source.namespace === source.name ? name : source.namespace
-    // Relative paths of the command line start where it was typed.
+    // Relative paths of the command line start at the working folder.
     return { ...source, name, namespace, config: located(source.config, own.baseDir) }
   })
   return { ...config, sources: [...config.sources, ...added] }
@@ -76,8 +79,8 @@ function located(source: SourceConfig, cwd: string): SourceConfig {
   return source
 }
 
-/** Only the sources that `--source` names. */
-function chosen(config: SettledConfig, args: CommandArgs): SettledConfig {
+/** Keeps only the sources that `--source` names. */
+function selectSources(config: ResolvedConfig, args: CommandArgs): ResolvedConfig {
   const wanted = args.texts("source")
   if (wanted.length === 0) return config
   const names = config.sources.map(({ name }) => name)

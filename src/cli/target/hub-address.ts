@@ -1,18 +1,18 @@
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 
-/** A hub that runs elsewhere. */
+/** Address of a running hub. */
 export interface HubAddress {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly token: string | undefined
 }
 
-/** Options that name sources of this process. */
+/** Options that open sources in this process. */
 const OWN = ["config", "openapi", "mcp", "scan", "remote", "source"] as const
 
-/** The hub that `--hub` names, or `OPERATIONS_HUB` where no source is named; `undefined` for none. */
+/** The hub of `--hub`, or of `OPERATIONS_HUB` if no source is given; `undefined` for none. */
 export function hubAddress(args: CommandArgs, { env }: CommandIO): HubAddress | undefined {
   const own = OWN.find((name) => args.flag(name))
   const asked = args.text("hub")
@@ -21,29 +21,31 @@ export function hubAddress(args: CommandArgs, { env }: CommandIO): HubAddress | 
       `--hub and --${own} exclude each other: a hub has sources of its own. Leave one out.`,
     )
   }
-  const given = asked ?? (own === undefined ? filled(env["OPERATIONS_HUB"]) : undefined)
-  if (given === undefined) {
+  const address = asked ?? (own === undefined ? filled(env["OPERATIONS_HUB"]) : undefined)
+  if (address === undefined) {
     if (!args.flag("token")) return undefined
     throw new UsageError("--token is for a hub: say which with --hub <url> or OPERATIONS_HUB.")
   }
   const where = asked === undefined ? "OPERATIONS_HUB" : "--hub"
   const token = args.text("token") ?? filled(env["OPERATIONS_TOKEN"])
-  const url = hubUrl(given, where)
+  const url = hubUrl(address, where)
   if (token === undefined) return { url, token }
   if (!args.flag("insecure")) refuseReadable(url)
   return { url, token: headerSafe(token) }
 }
 
 function refuseReadable(url: string): void {
-  if (!isReadableOnTheWay(new URL(url))) return
+  if (!isUnencrypted(new URL(url))) return
   throw new UsageError(
     `The token is not sent to ${url}, because anyone on the way could read it. Use https, or say --insecure.`,
   )
 }
 
-/** `localhost:3000` and `http://localhost:3000/` as `http://localhost:3000`. */
-function hubUrl(given: string, where: string): string {
-  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(given) ? given : `${schemeOf(given)}://${given}`
+/** Normalizes `localhost:3000` and `http://localhost:3000/` to `http://localhost:3000`. */
+function hubUrl(address: string, where: string): string {
+  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(address)
+    ? address
+    : `${schemeOf(address)}://${address}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(`${where} takes the address of a hub, such as http://127.0.0.1:3000.`)
@@ -60,7 +62,7 @@ function schemeOf(host: string): "http" | "https" {
   return /^(?:localhost|127\.|\[::1\])/.test(host) ? "http" : "https"
 }
 
-// Checked before it is sent: what a platform says of a bad header quotes it.
+// Checked before it is sent: the platform's error about an invalid header would quote it.
 function headerSafe(token: string): string {
   if (/^[\x21-\x7E]+$/.test(token)) return token
   throw new UsageError("The token has characters that no token has, such as spaces or line ends.")

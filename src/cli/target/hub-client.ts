@@ -8,7 +8,7 @@ import type { HubAddress } from "./hub-address.ts"
 /** A request to a hub. */
 export interface HubRequest {
   readonly method: "GET" | "POST"
-  /** After the hub's address: `/operations`. */
+  /** Path after the hub's URL: `/operations`. */
   readonly path: string
   readonly signal: AbortSignal
   readonly body?: string | undefined
@@ -18,10 +18,10 @@ export interface HubRequest {
   readonly timeout?: number | undefined
 }
 
-// Results of operations may be large; the hub has limits of its own.
+// Results of operations may be large; the hub has its own limits.
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** Requests to a hub's gateway; whatever fails is a `CallError`, as the hub has it. */
+/** Sends requests to a hub's gateway; failures are `CallError`s, as in the hub. */
 export class HubClient {
   readonly url: string
   readonly #token: string | undefined
@@ -31,7 +31,7 @@ export class HubClient {
     this.#token = token
   }
 
-  /** The headers of a request; the token only where it is asked for. */
+  /** The headers of a request, with or without the token. */
   headers(request: HubRequest, withToken = true): Record<string, string> {
     return {
       accept: request.accept ?? "application/json",
@@ -43,7 +43,7 @@ export class HubClient {
     }
   }
 
-  /** The JSON of a successful answer. */
+  /** Sends a request and returns the JSON of a successful response. */
   async json(request: HubRequest): Promise<unknown> {
     const response = await this.open(request)
     const { data } = await readBody(response, this.#reading(request))
@@ -51,7 +51,7 @@ export class HubClient {
     throw this.#notHub(response.status)
   }
 
-  /** A successful answer, whose body is still to be read. */
+  /** Sends a request and returns a successful response with its unread body. */
   async open(request: HubRequest): Promise<HttpResponse> {
     const { method, path, body, signal, operationId } = request
     const sent = { method, url: `${this.url}${path}`, headers: this.headers(request), body }
@@ -95,7 +95,7 @@ export class HubClient {
   }
 }
 
-/** The error that a problem (RFC 9457) of a hub tells of; `undefined` when it is none. */
+/** Converts a problem (RFC 9457) of a hub to an error; `undefined` when it is not a problem. */
 export function problemError(data: unknown, hub: string): CallError | undefined {
   if (!isPlainRecord(data)) return undefined
   const { code, detail, message, details } = data

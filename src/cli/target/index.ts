@@ -1,6 +1,6 @@
 import type { CommandArgs, CommandIO, Target } from "../model.ts"
 
-/** What a command's operations come from: a hub that runs (`--hub`), or sources opened here. */
+/** Opens the target of a command: a running hub (`--hub`), or sources in this process. */
 export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Target> {
   const { hubAddress } = await import("./hub-address.ts")
   const hub = hubAddress(args, io)

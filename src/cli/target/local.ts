@@ -1,4 +1,4 @@
-import type { SettledConfig, SettledSource } from "../../config/model.ts"
+import type { ResolvedConfig, ResolvedSource } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
@@ -15,24 +15,24 @@ import type { FailedSource } from "./lookup.ts"
 import { openHub } from "./open-hub.ts"
 import { preparedCall } from "./prepared.ts"
 
-/** The sources of a configuration, opened in this process when something is asked of them. */
-export function openLocal(config: SettledConfig, io: CommandIO): Target {
+/** Opens the sources of a configuration in this process, on first use. */
+export function openLocal(config: ResolvedConfig, io: CommandIO): Target {
   return new LocalTarget(config, io)
 }
 
-// More than anybody reads, and as much as a hub gives for a search.
-const MOST_FOUND = 1000
+// The same maximum as in the search of a hub.
+const MAX_FOUND = 1000
 
 class LocalTarget implements Target {
-  readonly #config: SettledConfig
+  readonly #config: ResolvedConfig
   readonly #io: CommandIO
-  /** With some of the sources: those that an id can be in. */
+  /** A hub with some of the sources: those that can have an id. */
   #part: Promise<Hub> | undefined
   #whole: Promise<Hub> | undefined
   #current: Hub | undefined
   #isClosed = false
 
-  constructor(config: SettledConfig, io: CommandIO) {
+  constructor(config: ResolvedConfig, io: CommandIO) {
     this.#config = config
     this.#io = io
   }
@@ -48,7 +48,7 @@ class LocalTarget implements Target {
         ? publicSpecs(registry)
             .filter((spec) => namespace === undefined || spec.namespace === namespace)
             .filter((spec) => type === undefined || spec.type === type)
-        : registry.search(query, { limit: MOST_FOUND, namespace, type }).map(({ spec }) => spec)
+        : registry.search(query, { limit: MAX_FOUND, namespace, type }).map(({ spec }) => spec)
     const operations = specs.slice(0, limit).map(listed)
     return { operations, total: specs.length }
   }
@@ -57,7 +57,7 @@ class LocalTarget implements Target {
     const { registry } = await this.#hubWith(id)
     return (
       findSpec(registry, id) ??
-      // Throws: says that it is not there, or which ones could be meant.
+      // Throws when the id is unknown or ambiguous.
       (registry.getSpec(resolveId(id, publicIds(registry), this.failures)) as OperationSpec)
     )
   }
@@ -77,7 +77,7 @@ class LocalTarget implements Target {
     options: TargetCallOptions,
   ): AsyncGenerator<ResponseEnvelope, void, void> {
     const { registry } = await this.#hubWith(id)
-    // A stream lasts as long as somebody watches, unless they said how long.
+    // A stream has no timeout unless the user set one.
     const timeout = options.timeout ?? Number.POSITIVE_INFINITY
     yield* registry.trusted.subscribe(id, input, { ...options, timeout })
   }
@@ -89,7 +89,7 @@ class LocalTarget implements Target {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    // One that failed to open has nothing to close.
+    // A hub that failed to open needs no closing.
     const opened = await Promise.allSettled([this.#part, this.#whole])
     const hubs = opened.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []))
     await Promise.all(hubs.map(async (hub) => await hub.close()))
@@ -99,7 +99,7 @@ class LocalTarget implements Target {
     return this.close()
   }
 
-  /** A hub in which an id is, if it is anywhere. */
+  /** A hub that has an id, if any source has it. */
   async #hubWith(id: string): Promise<Hub> {
     if (this.#whole === undefined) {
       const only = sourcesFor(id, this.#config.sources)
@@ -134,11 +134,11 @@ function failedSources({ sources }: Hub): FailedSource[] {
 }
 
 /**
- * The sources that an id can be in, by their namespaces; `undefined` when all are needed.
+ * The sources that can have an id, by their namespaces; `undefined` when all are needed.
  *
- * Operations of a folder may call those of any source, and have namespaces of their own.
+ * Operations of a folder may call those of any source, and have their own namespaces.
  */
-function sourcesFor(id: string, sources: readonly SettledSource[]): SettledSource[] | undefined {
+function sourcesFor(id: string, sources: readonly ResolvedSource[]): ResolvedSource[] | undefined {
   const found = sources.filter(
     ({ namespace, disabled }) => !disabled && id.startsWith(`${namespace}.`),
   )
@@ -159,7 +159,7 @@ function publicIds(registry: Hub["registry"]): string[] {
   return publicSpecs(registry).map(idOf)
 }
 
-/** The spec that an id or the end of one stands for, if there is just one. */
+/** The spec of an id or of an unambiguous end of one. */
 function findSpec(registry: Hub["registry"], id: string): OperationSpec | undefined {
   const exact = registry.getSpec(id)
   if (exact !== undefined) return exact.visibility === "internal" ? undefined : exact

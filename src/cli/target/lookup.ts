@@ -11,55 +11,54 @@ export interface FailedSource {
 type Failures = readonly FailedSource[]
 
 /**
- * The id that a name stands for: the id itself, or its end where only one has it.
+ * Resolves a name to an id: the id itself, or the end of exactly one id.
  *
- * `issues.create` and `issues/create` are `github.issues.create` while no other operation ends so.
+ * `issues.create` and `issues/create` mean `github.issues.create` if no other id ends like that.
  */
-export function resolveId(given: string, ids: readonly string[], failures: Failures): string {
-  const found = matchingIds(given, ids)
-  if (found.length === 0)
-    throw missingSource(given, failures) ?? notRegistered(given, ids, failures)
-  if (found.length > 1) throw ambiguous(given, found)
+export function resolveId(name: string, ids: readonly string[], failures: Failures): string {
+  const found = matchingIds(name, ids)
+  if (found.length === 0) throw missingSource(name, failures) ?? notRegistered(name, ids, failures)
+  if (found.length > 1) throw ambiguous(name, found)
   return found[0] as string
 }
 
-/** Ids that a name could stand for; those that are or end exactly so count before others. */
-export function matchingIds(given: string, ids: readonly string[]): readonly string[] {
-  if (ids.includes(given)) return [given]
-  const exact = ids.filter((id) => id.endsWith(`.${given}`))
-  const ending = `.${plain(given)}`
+/** Ids that match a name; exact matches take precedence. */
+export function matchingIds(name: string, ids: readonly string[]): readonly string[] {
+  if (ids.includes(name)) return [name]
+  const exact = ids.filter((id) => id.endsWith(`.${name}`))
+  const ending = `.${plain(name)}`
   if (exact.length > 0 || !/[^.]/.test(ending)) return exact
   return ids.filter((id) => `.${plain(id)}`.endsWith(ending))
 }
 
-/** Names of sources with capitals, slashes and underlines, in one spelling. */
+/** Normalizes capitals, slashes and underscores in a name. */
 function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ".")
 }
 
-/** Why an operation of a source that failed cannot be called; of other sources nothing is said. */
-export function missingSource(given: string, failures: Failures): CallError | undefined {
-  const found = failures.find(({ namespace }) => given.startsWith(`${namespace}.`))
-  if (found === undefined) return undefined
+/** The error for an operation of a failed source; `undefined` for other sources. */
+export function missingSource(id: string, failures: Failures): CallError | undefined {
+  const source = failures.find(({ namespace }) => id.startsWith(`${namespace}.`))
+  if (source === undefined) return undefined
   return new CallError(
     "UNAVAILABLE",
-    `"${shortened(given)}" is not available: its source "${found.name}" could not be opened. ${found.reason}`,
-    { details: { source: found.name }, operationId: given },
+    `"${shortened(id)}" is not available: its source "${source.name}" could not be opened. ${source.reason}`,
+    { details: { source: source.name }, operationId: id },
   )
 }
 
-function notRegistered(given: string, ids: readonly string[], failures: Failures): CallError {
-  const name = shortened(given)
-  const meant = nearestId(given, ids)
+function notRegistered(name: string, ids: readonly string[], failures: Failures): CallError {
+  const shortName = shortened(name)
+  const meant = nearestId(name, ids)
   const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
   return new CallError(
     "OPERATION_NOT_FOUND",
-    `Operation "${name}" is not registered.${hint}${meant === undefined ? perhapsIn(failures) : ""}`,
-    { details: { operationId: name }, operationId: name },
+    `Operation "${shortName}" is not registered.${hint}${meant === undefined ? perhapsIn(failures) : ""}`,
+    { details: { operationId: shortName }, operationId: shortName },
   )
 }
 
-/** Why a source failed is for whoever looks into that. */
+/** Names failed sources that may have an operation; the reasons are reported elsewhere. */
 function perhapsIn(failures: Failures): string {
   if (failures.length === 0) return ""
   const names = failures.map(({ name }) => `"${name}"`).join(", ")
@@ -68,42 +67,42 @@ function perhapsIn(failures: Failures): string {
     : ` It may be in one of the sources that could not be opened: ${names}.`
 }
 
-function shortened(given: string): string {
-  return given.length > 200 ? `${given.slice(0, 200)}…` : given
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }
 
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
-function ambiguous(given: string, found: readonly string[]): CallError {
-  const named = found
-    .slice(0, MOST_NAMED)
+function ambiguous(name: string, candidates: readonly string[]): CallError {
+  const named = candidates
+    .slice(0, MAX_NAMED)
     .map((id) => `"${id}"`)
     .join(", ")
-  const more = found.length > MOST_NAMED ? ` and ${found.length - MOST_NAMED} more` : ""
+  const more = candidates.length > MAX_NAMED ? ` and ${candidates.length - MAX_NAMED} more` : ""
   return new CallError(
     "OPERATION_NOT_FOUND",
-    `"${given}" could be any of ${found.length} operations: ${named}${more}. Give the whole id.`,
-    { details: { operationId: given, candidates: found.slice(0, 20) } },
+    `"${name}" could be any of ${candidates.length} operations: ${named}${more}. Give the whole id.`,
+    { details: { operationId: name, candidates: candidates.slice(0, 20) } },
   )
 }
 
-/** Of thousands of ids: in parts, as the measure looks at no more than a few hundred at once. */
-function nearestId(given: string, ids: readonly string[]): string | undefined {
-  const slack = given.length / 4 + 2
-  const near = ids.filter((id) => Math.abs(id.length - given.length) < slack)
+/** The id closest to a name. In chunks: `nearest` compares only a few hundred at once. */
+function nearestId(name: string, ids: readonly string[]): string | undefined {
+  const slack = name.length / 4 + 2
+  const near = ids.filter((id) => Math.abs(id.length - name.length) < slack)
   const winners: string[] = []
   for (let at = 0; at < near.length; at += 500) {
-    const winner = nearest(given, near.slice(at, at + 500))
+    const winner = nearest(name, near.slice(at, at + 500))
     if (winner !== undefined) winners.push(winner)
   }
-  return winners.length > 0 ? nearest(given, winners) : nearestEnding(given, ids)
+  return winners.length > 0 ? nearest(name, winners) : nearestEnding(name, ids)
 }
 
-/** For `issues.creat`, typed without its namespace. */
-function nearestEnding(given: string, ids: readonly string[]): string | undefined {
+/** The closest end of an id, for `issues.creat` without its namespace. */
+function nearestEnding(name: string, ids: readonly string[]): string | undefined {
   const byEnding = new Map<string, string>()
-  const parts = given.split(".").length
+  const parts = name.split(".").length
   for (const id of ids) byEnding.set(id.split(".").slice(-parts).join("."), id)
-  const ending = nearest(given, byEnding.keys())
+  const ending = nearest(name, byEnding.keys())
   return ending === undefined ? undefined : byEnding.get(ending)
 }

@@ -1,13 +1,13 @@
-import type { SettledConfig } from "../../config/model.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import { CallError } from "../../core/errors.ts"
 import type { Hub, SourceStatus } from "../../hub/model.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { CommandIO } from "../model.ts"
-import { complain, note, oneLine } from "../output.ts"
+import { printError, note, oneLine } from "../output.ts"
 
 /** Opens sources in this process and waits until each is ready or has failed. */
 export async function openHub(
-  config: SettledConfig,
+  config: ResolvedConfig,
   io: CommandIO,
   only?: readonly string[],
 ): Promise<Hub> {
@@ -16,13 +16,13 @@ export async function openHub(
   const hub = createHub(config, {
     env: io.env,
     logger: loggerFor(io),
-    // A command waits for its sources once; whoever wants to wait longer serves.
+    // A command waits for its sources once, without retries.
     retry: false,
     ...(only !== undefined && { only }),
   })
-  const tell = (status: SourceStatus): void => note(io, statusLine(status))
-  if (io.verbose === true) hub.sources.forEach(tell)
-  const stop = io.verbose === true ? hub.onStatus(tell) : undefined
+  const report = (status: SourceStatus): void => note(io, statusLine(status))
+  if (io.verbose === true) hub.sources.forEach(report)
+  const stop = io.verbose === true ? hub.onStatus(report) : undefined
   try {
     await orAborted(hub.ready(), io.signal)
   } catch (error) {
@@ -34,21 +34,21 @@ export async function openHub(
   return hub
 }
 
-/** How a source is doing, in a line. */
+/** The status of a source on one line. */
 function statusLine({ name, state, operations, reason }: SourceStatus): string {
   const what = state === "ready" ? `${operations} operations` : (reason ?? "")
   return oneLine(`${name}: ${state}${what === "" ? "" : `, ${what}`}`)
 }
 
-/** Warnings are for `--verbose`: an import has some that no call is concerned with. */
+/** Logs warnings only with `--verbose`: most warnings of an import do not affect a call. */
 function loggerFor(io: CommandIO): Logger {
-  const say = (message: string, fields?: Readonly<Record<string, unknown>>): void => {
-    if (io.verbose === true) complain(io, oneLine(`${message}${shownFields(fields)}`))
+  const log = (message: string, fields?: Readonly<Record<string, unknown>>): void => {
+    if (io.verbose === true) printError(io, oneLine(`${message}${fieldsText(fields)}`))
   }
-  return { debug() {}, info: say, warn: say, error: say }
+  return { debug() {}, info: log, warn: log, error: log }
 }
 
-function shownFields(fields: Readonly<Record<string, unknown>> | undefined): string {
+function fieldsText(fields: Readonly<Record<string, unknown>> | undefined): string {
   if (fields === undefined) return ""
   try {
     return ` ${JSON.stringify(fields)}`

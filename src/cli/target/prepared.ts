@@ -4,13 +4,13 @@ import { redactText } from "../../internal/redact.ts"
 import { sourceOf } from "../../sources/openapi/origin.ts"
 import type { PreparedCall } from "../model.ts"
 
-/** Headers that are credentials, whatever they hold. */
+/** Headers that always contain credentials. */
 const SECRET_HEADER =
   /authorization|cookie|token|secret|password|credential|signature|api-?key|-key$/i
 const SECRET_QUERY = /token|secret|password|signature|api-?_?key|^key$|^sig$|^auth/i
 const MASK = "***"
 
-/** The HTTP request that a call would send, credentials masked; `undefined` where it sends none. */
+/** The HTTP request that a call would send, credentials masked; `undefined` when it sends none. */
 export async function preparedCall(
   hub: Hub,
   id: string,
@@ -24,7 +24,7 @@ export async function preparedCall(
   if (sourceOf(operation.handler) === undefined) return undefined
   const { prepareRequest } = await import("../../from-openapi.ts")
   const { method, url, headers, body } = await prepareRequest(operation, input, { signal })
-  // What the hub filled in for references is a secret wherever it stands.
+  // Resolved references are secrets in every place.
   const mask = (text: string): string => hub.mask(text)
   return {
     method,
@@ -39,7 +39,7 @@ export async function preparedCall(
   }
 }
 
-// In the text and not in a parsed URL, which would spell the rest in its own way.
+// In the text: a parsed URL would change the spelling of the rest.
 function maskedUrl(url: string): string {
   return redactText(url).replaceAll(/([?&])([^=&#]+)=[^&#]*/g, (all, sign: string, name: string) =>
     SECRET_QUERY.test(name) ? `${sign}${name}=${MASK}` : all,

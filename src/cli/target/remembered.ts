@@ -5,11 +5,11 @@ import { nestedPropertiesOf } from "../schema-text.ts"
 import { hashOf, readState, writeState } from "../state.ts"
 import { hubAddress } from "./hub-address.ts"
 
-/** Names that a command has seen, for completion, which opens nothing by itself. */
+/** Names that earlier commands have seen, for completion, which opens no source. */
 export interface RememberedNames {
   readonly sources: readonly string[]
   readonly operations: readonly string[]
-  /** Inputs by operation, of those that were looked at. */
+  /** Inputs of operations that were looked up. */
   readonly inputs: Readonly<Record<string, readonly string[]>>
 }
 
@@ -17,7 +17,7 @@ const NOTHING: RememberedNames = { sources: [], operations: [], inputs: {} }
 const MAX_OPERATIONS = 5_000
 const MAX_INPUTS = 200
 
-/** What was seen where a command line's operations come from. */
+/** The remembered names of a command line's sources. */
 export async function recall(args: CommandArgs, io: CommandIO): Promise<RememberedNames> {
   const found = (await readState(io.env, await fileOf(args, io))) as
     | Partial<RememberedNames>
@@ -31,7 +31,7 @@ export async function recall(args: CommandArgs, io: CommandIO): Promise<Remember
   }
 }
 
-/** Remembers what a target shows while a command uses it. */
+/** Wraps a target so that the names it returns are remembered. */
 export function remembering(
   target: Target,
   sources: readonly string[],
@@ -76,11 +76,11 @@ async function update(
     if (JSON.stringify(known) === JSON.stringify(next)) return
     await writeState(io.env, await fileOf(args, io), next)
   } catch {
-    // A command does its work where it cannot remember anything.
+    // A command works even if names cannot be stored.
   }
 }
 
-/** Where operations come from, as the name of a file. */
+/** The file name for a command line's sources. */
 async function fileOf(args: CommandArgs, io: CommandIO): Promise<string> {
   const hub = hubAddress(args, io)?.url
   const own = ["openapi", "mcp", "scan", "remote"].map((name) => args.texts(name))

@@ -19,13 +19,13 @@ import type { HubRequest } from "./hub-client.ts"
 import { resolveId } from "./lookup.ts"
 import type { FailedSource } from "./lookup.ts"
 
-/** A hub that runs elsewhere, through its HTTP gateway. */
+/** Opens a running hub through its HTTP gateway. */
 export function openRemote(address: HubAddress, { signal }: CommandIO): Target {
   return new RemoteTarget(new HubClient(address), signal)
 }
 
 const PAGE = 500
-// A hub that always has one more page would be listed for ever.
+// Prevents an endless listing.
 const MAX_PAGES = 200
 
 class RemoteTarget implements Target {
@@ -92,7 +92,7 @@ class RemoteTarget implements Target {
     return this.close()
   }
 
-  /** Which sources could not be opened, and why; only administrators of a hub may know. */
+  /** Loads the failed sources and reasons, which only administrators of a hub may see. */
   async #lookAtSources(): Promise<void> {
     const request = { method: "GET", path: "/hub/sources", signal: this.#signal } as const
     const data = await this.#client.json(request).catch(() => undefined)
@@ -162,7 +162,7 @@ function endless(id: string): CallError {
 function notAList(url: string): CallError {
   return new CallError(
     "UNAVAILABLE",
-    `${url}/operations is no list of operations. Is it the address of a hub?`,
+    `${url}/operations is not a list of operations. Is it the address of a hub?`,
     { retryable: false },
   )
 }

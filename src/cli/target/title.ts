@@ -1,15 +1,15 @@
 import { open } from "node:fs/promises"
 import { basename, resolve } from "node:path"
 
-/** Names of documents that say nothing about whose they are. */
+/** Generic names of documents. */
 const DULL = /^(?:openapi|swagger|api|spec|schema|index|document)s?(?:[._-]?v?\d+)*$/i
 const HEAD_BYTES = 64 * 1024
-const LONGEST = 40
+const MAX_TITLE = 40
 
 /**
- * A namespace from the title of a document whose file name says nothing: `openapi.json`.
+ * A namespace from the title of a document with a generic file name: `openapi.json`.
  *
- * Only its beginning is looked at; a document without a title there is named by its file.
+ * Only its beginning is read; a document without a title there is named by its file.
  */
 export async function titleOfFile(file: string, cwd: string): Promise<string | undefined> {
   if (!DULL.test(basename(file).replace(/\.(?:json|ya?ml)$/i, ""))) return undefined
@@ -34,7 +34,7 @@ function namespaceOf(title: string): string | undefined {
   let name = ""
   for (const word of words) {
     const longer = name === "" ? word : `${name}_${word}`
-    if (longer.length > LONGEST) break
+    if (longer.length > MAX_TITLE) break
     name = longer
   }
   return name === "" ? undefined : name
@@ -46,7 +46,7 @@ async function headOf(path: string): Promise<string> {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
     return buffer.toString("utf8", 0, bytesRead)
   } catch {
-    // Whoever opens the source says what is wrong with the file.
+    // A mistake in the file is reported when the source is opened.
     return ""
   }
 }

@@ -1,10 +1,10 @@
 import { extname } from "node:path"
-import type { SettledSource } from "../../config/model.ts"
+import type { ResolvedSource } from "../../config/model.ts"
 import { loadConfig } from "../../hub/config-file/load.ts"
 import type { CommandIO } from "../model.ts"
 import { oneLine } from "../output.ts"
 
-/** What opening a configuration would run and send, a line each; nothing of it is run to find out. */
+/** Lists what opening a configuration would run and send, without running anything. */
 export async function consequencesOf(file: string, { env }: CommandIO): Promise<readonly string[]> {
   if (/^\.[cm]?[jt]s$/.test(extname(file))) {
     return ["It is a program, and runs with everything that you may do. Read it first."]
@@ -15,7 +15,7 @@ export async function consequencesOf(file: string, { env }: CommandIO): Promise<
   return opened.map((source) => oneLine(`"${source.name}" ${consequence(source)}`))
 }
 
-function consequence({ config }: SettledSource): string {
+function consequence({ config }: ResolvedSource): string {
   const sent = referencesIn(config)
   const secrets = sent.length === 0 ? "" : `; sends it ${sent.join(", ")}`
   if ("scan" in config) return `runs the modules in ${config.scan}`
@@ -36,7 +36,7 @@ function serverOf(mcp: unknown): string {
   return `runs: ${[command, ...(Array.isArray(args) ? args : [])].join(" ")}`
 }
 
-/** `${file:…}`, `${command:…}` and `${env:…}`, wherever they stand. */
+/** Finds `${file:…}`, `${command:…}` and `${env:…}` at any depth. */
 function referencesIn(value: unknown): readonly string[] {
   const found = new Set<string>()
   const look = (part: unknown): void => {

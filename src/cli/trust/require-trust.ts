@@ -5,8 +5,8 @@ import { canAsk, withTerminal } from "../prompt/terminal.ts"
 import { isOfAnother, isTrusted, trustFile } from "./store.ts"
 
 /**
- * Resolves when the user agrees to open a configuration that was found, and not named: it can run programs, and send
- * files and variables anywhere. Asks once at a terminal; throws a `UsageError` where nobody agrees.
+ * Resolves when the user agrees to open a configuration that was found automatically: it can run programs, and send
+ * files and variables anywhere. Asks once at a terminal; throws a `UsageError` without consent.
  */
 export async function requireTrust(file: string, args: CommandArgs, io: CommandIO): Promise<void> {
   const shown = oneLine(file)
@@ -28,13 +28,13 @@ export async function requireTrust(file: string, args: CommandArgs, io: CommandI
   )
 }
 
-/** Shows what a configuration would do, and asks. */
+/** Shows what a configuration would do, and asks for consent. */
 async function isAgreed(file: string, io: CommandIO): Promise<boolean> {
   const { consequencesOf } = await import("./consequences.ts")
   const lines = await consequencesOf(file, io)
   return await withTerminal(io, async (terminal) => {
-    terminal.say(`${oneLine(file)} is new or has changed. Opening it:`)
-    for (const line of lines) terminal.say(`  ${line}`)
+    terminal.print(`${oneLine(file)} is new or has changed. Opening it:`)
+    for (const line of lines) terminal.print(`  ${line}`)
     const answer = await terminal.ask("Trust it as it is now? [y/N] ")
     return /^y(?:es)?$/i.test(answer.trim())
   })

@@ -4,22 +4,22 @@ import { hashOf, readState, writeState } from "../state.ts"
 
 const FILE = "trusted.json"
 
-/** Configurations that the user trusts: the hash of what a file held then, by its path. */
+/** Trusted configurations: the hash of the content by path. */
 type Trusted = Readonly<Record<string, string>>
 
-/** Whether the user has trusted a file, as it is now. */
+/** Whether the user trusts a file with its current content. */
 export async function isTrusted(file: string, { env }: CommandIO): Promise<boolean> {
   const trusted = await readTrusted(env)
   return Object.hasOwn(trusted, file) && trusted[file] === (await hashOfFile(file))
 }
 
-/** Remembers that the user trusts a file, as it is now. */
+/** Stores that the user trusts a file with its current content. */
 export async function trustFile(file: string, { env }: CommandIO): Promise<void> {
   const trusted = await readTrusted(env)
   await writeState(env, FILE, { ...trusted, [file]: await hashOfFile(file) })
 }
 
-/** Forgets that the user trusts a file; false when it was not trusted. */
+/** Removes the trust in a file; `false` when it was not trusted. */
 export async function distrustFile(file: string, { env }: CommandIO): Promise<boolean> {
   const { [file]: known, ...others } = await readTrusted(env)
   if (known === undefined) return false
@@ -27,12 +27,12 @@ export async function distrustFile(file: string, { env }: CommandIO): Promise<bo
   return true
 }
 
-/** Every file that is trusted as it was once. */
+/** All files that are trusted with their current or an earlier content. */
 export async function trustedFiles({ env }: CommandIO): Promise<readonly string[]> {
   return Object.keys(await readTrusted(env)).toSorted()
 }
 
-/** Keeps a file trusted that a command of the user changes; one that was not trusted stays so. */
+/** Keeps the trust in a file that a command changes. */
 export async function keepingTrust<TResult>(
   file: string,
   io: CommandIO,
@@ -44,7 +44,7 @@ export async function keepingTrust<TResult>(
   return result
 }
 
-/** Whether a file is another user's; root's are as good as one's own. */
+/** Whether a file belongs to another user; root's files count as one's own. */
 export async function isOfAnother(file: string): Promise<boolean> {
   const own = process.getuid?.()
   if (own === undefined) return false

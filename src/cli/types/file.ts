@@ -2,31 +2,31 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { UsageError } from "../model.ts"
 
-/** How every file begins that this command wrote. */
-const MARK = /^(?:\uFEFF)?\/\* eslint-disable \*\/\r?\n\/\/ Written by `operations types`/
+/** Header of files that this command wrote. */
+const HEADER = /^(?:\uFEFF)?\/\* eslint-disable \*\/\r?\n\/\/ Written by `operations types`/
 
-/** The declarations that a file holds; `undefined` when there is none. Refuses what somebody else wrote. */
+/** Reads a file of declarations; `undefined` when it does not exist. Refuses files that this command did not write. */
 export async function readTypes(path: string, shown: string): Promise<string | undefined> {
   let text: string
   try {
     text = await readFile(path, "utf8")
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // A folder on the way that is a file is for writing to complain about.
+    // A file in place of a folder is reported when writing.
     if (code === "ENOENT" || code === "ENOTDIR") return undefined
     if (code === "EISDIR") throw new UsageError(`"${shown}" is a folder; -o takes a file.`)
     throw unusable("read", shown, error)
   }
-  if (text.trim() !== "" && !MARK.test(text)) {
+  if (text.trim() !== "" && !HEADER.test(text)) {
     throw new UsageError(
       `"${shown}" was not written by this command, and is left as it is. Give another file with -o.`,
     )
   }
-  // Whoever checks files out may get other ends of lines.
+  // Git may have changed the line endings.
   return text.replaceAll("\r\n", "\n")
 }
 
-/** Writes a file as a whole or not at all. */
+/** Writes a file atomically. */
 export async function writeTypes(path: string, shown: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`
   try {
@@ -44,7 +44,7 @@ function unusable(what: "read" | "write", shown: string, cause: unknown): Error 
   return new Error(`Could not ${what} "${shown}": ${reason}`, { cause })
 }
 
-/** Operations that one text declares and another does not. */
+/** Ids that one text declares and another does not. */
 export function idsBeyond(text: string, other: string): string[] {
   const known = new Set(idsIn(other))
   return idsIn(text).filter((id) => !known.has(id))

@@ -1,10 +1,10 @@
 import type { OperationSpec } from "../../core/types.ts"
 import type { Target } from "../model.ts"
 
-/** Requests to a hub that run at the same time. */
+/** Maximum concurrent requests to a hub. */
 const AT_ONCE = 8
 
-/** The specs of every operation of a target, internal ones included where it has them. */
+/** The specs of all operations of a target, including internal ones if it has them. */
 export async function specsOf(
   target: Target,
   signal: AbortSignal,

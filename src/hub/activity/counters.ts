@@ -4,33 +4,33 @@ import { PerSecond, SECONDS } from "./per-second.ts"
 import { RecentDurations } from "./recent-durations.ts"
 import { wallTimeOf } from "../../internal/clock.ts"
 
-/** Counters of a hub since it is served; calls within calls count too. */
+/** Counters of a hub since it was started; nested calls count too. */
 export interface HubStats {
   /** Milliseconds since 1970. */
   readonly startedAt: number
-  /** Calls that began. */
+  /** Calls that were started. */
   readonly calls: number
   readonly running: number
-  /** How often calls failed, by code. Those that nobody waited for are none. */
+  /** Failed calls by code. Calls that their caller cancelled do not count. */
   readonly errors: Readonly<Record<string, number>>
   /** Of the last minute. */
   readonly callsPerSecond: number
-  /** Of the last minute's queries and mutations: a subscription lasts as long as somebody watches. */
+  /** Of the last minute's queries and mutations; a subscription lasts as long as its reader stays. */
   readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number }
-  /** Calls that began in each of the last 60 seconds, the oldest first. */
+  /** Calls started in each of the last 60 seconds, oldest first. */
   readonly history: readonly number[]
-  /** The last calls that ended, the newest first; at most 200. */
+  /** Calls that ended last, newest first; at most 200. */
   readonly recent: readonly CallTrace[]
 }
 
-const MOST_RECENT = 200
-const MOST_RUNNING = 10_000
-const MOST_CODES = 100
-const MOST_CODE_LENGTH = 100
-/** Where codes are counted for which there is no room. */
+const MAX_RECENT = 200
+const MAX_RUNNING = 10_000
+const MAX_CODES = 100
+const MAX_CODE_LENGTH = 100
+/** Counts all codes beyond `MAX_CODES`. */
 const OTHER = "OTHER"
 
-/** Counts calls. What it keeps has a bound, however many calls there are. */
+/** Counts calls in bounded memory. */
 export class CallCounters {
   readonly #clock: Clock
   readonly #startedAt: number
@@ -40,11 +40,11 @@ export class CallCounters {
   readonly #durations = new RecentDurations()
   readonly #errors = new Map<string, number>()
   readonly #running = new Map<string, { readonly started: CallStarted; count: number }>()
-  /** Those that run beyond what is kept. */
+  /** Running calls beyond `MAX_RUNNING`, which are only counted. */
   #untracked = 0
   #tracked = 0
   #calls = 0
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #recent: CallEnded[] = []
 
   constructor(clock: Clock) {
@@ -59,9 +59,9 @@ export class CallCounters {
     else this.#end(trace)
   }
 
-  /** Calls that run, the newest last. */
-  running(most: number): CallStarted[] {
-    return Array.from(this.#running.values(), ({ started }) => started).slice(-most)
+  /** Running calls, newest last. */
+  running(limit: number): CallStarted[] {
+    return Array.from(this.#running.values(), ({ started }) => started).slice(-limit)
   }
 
   stats(): HubStats {
@@ -77,7 +77,7 @@ export class CallCounters {
       callsPerSecond: Math.round((lastMinute / seconds) * 100) / 100,
       latencyMs: this.#durations.percentiles(now - SECONDS * 1000),
       history,
-      recent: this.#recent.slice(-MOST_RECENT).toReversed(),
+      recent: this.#recent.slice(-MAX_RECENT).toReversed(),
     }
   }
 
@@ -85,12 +85,12 @@ export class CallCounters {
     this.#calls++
     this.#perSecond.add(this.#clock.now())
     const same = this.#running.get(started.requestId)
-    if (same === undefined && this.#running.size >= MOST_RUNNING) {
+    if (same === undefined && this.#running.size >= MAX_RUNNING) {
       this.#untracked++
       return
     }
     this.#tracked++
-    // Clients choose ids, and may choose one twice.
+    // Clients choose request ids, so an id can occur twice.
     if (same !== undefined) same.count++
     else this.#running.set(started.requestId, { started, count: 1 })
   }
@@ -98,14 +98,14 @@ export class CallCounters {
   #end(ended: CallEnded): void {
     if (!this.#wasRunning(ended.requestId)) return
     this.#recent.push(ended)
-    // Now and then: moving all of them up by one with each call is what it would cost most.
-    if (this.#recent.length >= 2 * MOST_RECENT) this.#recent.splice(0, MOST_RECENT)
+    // Trimmed in batches: removing one item per call would be the most expensive part of counting.
+    if (this.#recent.length >= 2 * MAX_RECENT) this.#recent.splice(0, MAX_RECENT)
     if (ended.outcome === "error") this.#countError(ended.code ?? "UNKNOWN_ERROR")
     if (ended.outcome === "aborted" || ended.type === "subscription") return
     this.#durations.add(this.#clock.now(), ended.durationMs)
   }
 
-  /** Whether its beginning was seen; it is no longer running then. */
+  /** Removes a call from the running ones; `false` when its start was not seen. */
   #wasRunning(requestId: string): boolean {
     const entry = this.#running.get(requestId)
     if (entry !== undefined) {
@@ -118,9 +118,9 @@ export class CallCounters {
     return true
   }
 
-  #countError(given: string): void {
-    const code = given.slice(0, MOST_CODE_LENGTH)
-    const key = this.#errors.has(code) || this.#errors.size < MOST_CODES ? code : OTHER
+  #countError(errorCode: string): void {
+    const code = errorCode.slice(0, MAX_CODE_LENGTH)
+    const key = this.#errors.has(code) || this.#errors.size < MAX_CODES ? code : OTHER
     this.#errors.set(key, (this.#errors.get(key) ?? 0) + 1)
   }
 }

@@ -1,7 +1,7 @@
 import type { CallTrace } from "../../engine/observe.ts"
 import type { SourceStatus } from "../model.ts"
 
-/** Something that happened in a hub, with its text, which is made once for all who are told. */
+/** An event of a hub; its text is rendered once for all readers. */
 export class HubEvent {
   readonly kind: "call" | "source"
   readonly data: CallTrace | SourceStatus
@@ -12,24 +12,24 @@ export class HubEvent {
     this.data = data
   }
 
-  /** As a server-sent event. JSON has no line breaks in it. */
+  /** The text of the server-sent event; its JSON has no line breaks. */
   get text(): string {
     return (this.#text ??= `event: ${this.kind}\ndata: ${JSON.stringify(this.data)}\n\n`)
   }
 }
 
-/** Who wants to be told. */
+/** Receives notifications of a `Feed`. */
 export interface FeedListener {
-  /** There is something to take. */
+  /** Events are waiting. */
   wake(): void
-  /** There will be nothing more. */
+  /** No more events will come. */
   end(): void
 }
 
-/** As many events as wait for a reader; of more, the oldest are lost. */
-const MOST_WAITING = 500
+/** Maximum number of events that wait for a reader; beyond it the oldest are dropped. */
+const MAX_WAITING = 500
 
-/** What one reader has not taken yet. */
+/** Queue of events that one reader has not taken yet. */
 export class Feed {
   readonly listener: FeedListener
   #events: HubEvent[] = []
@@ -45,14 +45,14 @@ export class Feed {
 
   push(event: HubEvent): void {
     this.#events.push(event)
-    if (this.#events.length > MOST_WAITING) {
+    if (this.#events.length > MAX_WAITING) {
       this.#events.shift()
       this.#lost++
     }
     this.listener.wake()
   }
 
-  /** Everything that waits, and how many were lost before it. */
+  /** Takes all waiting events, and the number of those that were dropped before them. */
   take(): { readonly events: readonly HubEvent[]; readonly lost: number } {
     const taken = { events: this.#events, lost: this.#lost }
     this.#events = []

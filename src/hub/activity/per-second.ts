@@ -1,7 +1,7 @@
-/** How many seconds are looked back. */
+/** Length of the history, in seconds. */
 export const SECONDS = 60
 
-/** Counts what happened in each of the last seconds. */
+/** Counts events in each of the last `SECONDS` seconds. */
 export class PerSecond {
   readonly #counts = Array.from({ length: SECONDS }, () => 0)
   /** The second of the newest count. */
@@ -17,7 +17,7 @@ export class PerSecond {
     this.#counts[slot] = (this.#counts[slot] ?? 0) + 1
   }
 
-  /** A number for each second, the oldest first; the last is the one that it is now. */
+  /** The count of each second, oldest first; the last one is the current second. */
   until(now: number): number[] {
     this.#moveTo(secondOf(now))
     return Array.from(
@@ -26,7 +26,7 @@ export class PerSecond {
     )
   }
 
-  /** A clock that is set back a little stands still here; one that leaps leaves nothing behind. */
+  /** Moves to a second and clears the seconds in between. Small steps back in time are ignored. */
   #moveTo(second: number): void {
     const ahead = second - this.#last
     if (ahead <= 0 && ahead > -SECONDS) return

@@ -1,7 +1,7 @@
-/** As many as are looked at; of more in a minute, the last count. */
-const MOST = 4096
+/** Maximum number of durations kept; in a busy minute only the last ones count. */
+const MAX_DURATIONS = 4096
 
-/** How long the last calls took. */
+/** Durations of the last calls. */
 export class RecentDurations {
   readonly #endedAt: number[] = []
   readonly #durations: number[] = []
@@ -10,10 +10,10 @@ export class RecentDurations {
   add(endedAt: number, durationMs: number): void {
     this.#endedAt[this.#next] = endedAt
     this.#durations[this.#next] = durationMs
-    this.#next = (this.#next + 1) % MOST
+    this.#next = (this.#next + 1) % MAX_DURATIONS
   }
 
-  /** Of those that ended since then; 0 when there were none. */
+  /** Percentiles of the calls that ended since a time; 0 when there were none. */
   percentiles(since: number): { readonly p50: number; readonly p90: number; readonly p99: number } {
     const durations = this.#durations
       .filter((_, index) => (this.#endedAt[index] as number) > since)

@@ -7,7 +7,7 @@ import { toProblem } from "../../serve/http/problem.ts"
 import type { Activity } from "../activity.ts"
 import type { Feed, FeedListener } from "./feed.ts"
 
-/** What a stream of events needs. */
+/** Dependencies of an `ActivityStream`. */
 export interface ActivityStreamParts {
   readonly activity: Activity
   readonly clock: Clock
@@ -15,13 +15,13 @@ export interface ActivityStreamParts {
   readonly requestId: string
 }
 
-/** Milliseconds in which events are collected: a page cannot show more than so many a second. */
+/** Milliseconds in which events are collected before they are written. */
 const PAUSE_MS = 100
 
 /**
- * What happens in a hub as server-sent events: first how things are, then every change.
+ * The activity of a hub as server-sent events: first the current state, then every change.
  *
- * Nobody waits for a reader. One that is too slow loses the oldest events, and is told how many.
+ * A reader that is too slow loses the oldest events, and receives how many were lost.
  */
 export class ActivityStream implements HTTPStream, Beating, FeedListener {
   readonly #parts: ActivityStreamParts
@@ -31,7 +31,7 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
   #ending: CallError | undefined
   #sink: HTTPSink | undefined
   #isFull = false
-  /** Whether anything was written since the last beat. */
+  /** Something was written since the last heartbeat. */
   #isBusy = true
   #timer: unknown
   #resume: (() => void) | undefined
@@ -53,13 +53,13 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     const feed = activity.listen(this)
     heartbeats.add(this)
     try {
-      let text = activity.now().reduce((all, event) => all + event.text, "")
+      let text = activity.currentEvents().reduce((all, event) => all + event.text, "")
       while (!this.#isOver) {
         await this.#write(text)
-        await Promise.race([this.#something(feed), this.#over])
+        await Promise.race([this.#untilEvent(feed), this.#over])
         text = textOf(feed)
       }
-      if (!sink.isGone) sink.write(text + this.#farewell())
+      if (!sink.isGone) sink.write(text + this.#lastEvent())
     } finally {
       stop()
       clock.clearTimeout(this.#timer)
@@ -68,7 +68,7 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     }
   }
 
-  /** Ends it from this side: because the hub closes, or for a reason. */
+  /** Ends the stream from this side, because the hub closes or for a reason. */
   end(reason?: CallError): void {
     this.#ending ??= reason
     this.#finish()
@@ -88,7 +88,7 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     this.#isBusy = false
   }
 
-  /** Settles when the reader has room for more, or will never have. */
+  /** Resolves when the reader has room for more, or the stream is over. */
   async #write(text: string): Promise<void> {
     const sink = this.#sink as HTTPSink
     this.#isBusy = true
@@ -98,8 +98,8 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     this.#isFull = false
   }
 
-  /** Settles a moment after something is there to be told. */
-  #something(feed: Feed): Promise<void> {
+  /** Resolves shortly after an event is waiting. */
+  #untilEvent(feed: Feed): Promise<void> {
     return new Promise((resolve) => {
       this.#resume = () => {
         this.#resume = undefined
@@ -109,7 +109,7 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
     })
   }
 
-  #farewell(): string {
+  #lastEvent(): string {
     if (this.#ending === undefined) return "event: end\ndata: {}\n\n"
     const problem = toProblem(this.#ending, undefined, this.#parts.requestId)
     return `event: error\ndata: ${JSON.stringify(problem)}\n\n`
@@ -118,6 +118,6 @@ export class ActivityStream implements HTTPStream, Beating, FeedListener {
 
 function textOf(feed: Feed): string {
   const { events, lost } = feed.take()
-  const told = lost === 0 ? "" : `event: lost\ndata: {"events":${lost}}\n\n`
-  return events.reduce((text, event) => text + event.text, told)
+  const lostText = lost === 0 ? "" : `event: lost\ndata: {"events":${lost}}\n\n`
+  return events.reduce((text, event) => text + event.text, lostText)
 }

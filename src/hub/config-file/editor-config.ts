@@ -3,13 +3,13 @@
 import { basename } from "node:path"
 import { isPlainRecord } from "../../schema/json.ts"
 
-/** Where the servers stand in a file of an editor. */
+/** MCP servers in an editor's file, and the path of keys to them. */
 export interface EditorConfig {
   readonly servers: Readonly<Record<string, unknown>>
   readonly keys: readonly string[]
 }
 
-/** Under which keys programs keep their servers. */
+/** Paths of keys under which editors keep their servers. */
 const PLACES: readonly (readonly string[])[] = [
   ["mcpServers"],
   ["servers"],
@@ -20,8 +20,8 @@ const PLACES: readonly (readonly string[])[] = [
 const OURS = ["sources", "server", "registry"]
 
 /**
- * The servers of a file that is an editor's rather than ours; `undefined` otherwise. Such a file may hold
- * much beside, which is none of our business.
+ * Finds the servers of a file that belongs to an editor; `undefined` for a file of ours. Whatever else
+ * such a file holds is ignored.
  */
 export function editorConfig(value: unknown, file: string): EditorConfig | undefined {
   if (!isPlainRecord(value) || basename(file).startsWith("operations.config.")) return undefined
@@ -30,7 +30,7 @@ export function editorConfig(value: unknown, file: string): EditorConfig | undef
     const servers = at(value, keys)
     if (isPlainRecord(servers) && Object.values(servers).some(isEntry)) return { servers, keys }
   }
-  // Just servers by name, in a file that says so.
+  // A file named `mcp.json` may consist of the servers alone.
   const isNamed = /^\.?mcp\.jsonc?$/.test(basename(file))
   return isNamed && Object.values(value).some(isEntry) ? { servers: value, keys: [] } : undefined
 }

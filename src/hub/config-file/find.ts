@@ -2,7 +2,7 @@ import type { Stats } from "node:fs"
 import { stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 
-/** In the order they are looked for. */
+/** File names of configurations, in order of precedence. */
 export const CONFIG_NAMES: readonly string[] = [
   "ts",
   "mts",
@@ -14,16 +14,16 @@ export const CONFIG_NAMES: readonly string[] = [
   "yml",
 ].map((extension) => `operations.config.${extension}`)
 
-/** What lies in the root of a project. */
+/** Entries that mark the root of a project. */
 const ROOTS = [".git", ".hg", ".jj"]
-const OTHERS_MAY_WRITE = 0o002
+const WORLD_WRITABLE = 0o002
 
 /**
- * The configuration that a folder belongs to: in it, or above it up to the root of the project, or of
+ * Finds the configuration for a folder: in it, or above it up to the root of the project, or of
  * the file system where there is no project. `undefined` when there is none.
  *
- * A configuration is a program. In folders above in which anyone may put a file, such as /tmp, none is
- * looked for.
+ * A configuration is a program, so folders above that anyone can write to, such as /tmp, are
+ * skipped.
  */
 export async function findConfig(cwd: string): Promise<string | undefined> {
   const start = resolve(cwd)
@@ -45,14 +45,14 @@ async function firstFile(folder: string): Promise<string | undefined> {
 }
 
 async function isRoot(folder: string): Promise<boolean> {
-  const marks = await Promise.all(ROOTS.map((name) => statOf(join(folder, name))))
-  return marks.some((mark) => mark !== undefined)
+  const stats = await Promise.all(ROOTS.map((name) => statOf(join(folder, name))))
+  return stats.some((entry) => entry !== undefined)
 }
 
 async function isOpenToAll(folder: string): Promise<boolean> {
   if (process.platform === "win32") return false
-  const found = await statOf(folder)
-  return found !== undefined && (found.mode & OTHERS_MAY_WRITE) !== 0
+  const stats = await statOf(folder)
+  return stats !== undefined && (stats.mode & WORLD_WRITABLE) !== 0
 }
 
 async function statOf(path: string): Promise<Stats | undefined> {

@@ -5,9 +5,9 @@ import { importModule } from "../../node/import-module.ts"
 const STAMP = "operations-fresh"
 
 /**
- * Hands the mark of a module on to what it imports, outside of node_modules, so that Node takes all of
- * them for new ones. TypeScript is a module by itself, whatever the package around it says: tsx takes
- * the word of these hooks for it, if they are there first.
+ * Passes the stamp of a module on to what it imports, outside of node_modules, so that Node loads all of
+ * them again. TypeScript is always loaded as an ES module, whatever its package says: tsx follows
+ * these hooks if they are registered first.
  */
 const HOOKS = `
 const STAMP = /[?&]${STAMP}=(\\d+)/
@@ -27,7 +27,7 @@ function formatOf({ format, url }, { parentURL = "" }) {
   if (format === "commonjs-typescript") return "module-typescript"
   if (format) return format
   if (isNative) return "module-typescript"
-  // Only tsx can read it, and it asks with its mark, or for a module on its own behalf.
+  // Only tsx can read it. It resolves with its namespace in the URL, or a module against itself.
   const isAsking = parentURL.includes("tsx-namespace=") || plain(parentURL) === plain(url)
   return isAsking ? "module" : format
 }
@@ -43,35 +43,35 @@ let isHooked = false
 /**
  * Imports a module as its file is now, with everything it imports outside of node_modules.
  *
- * Modules cannot be unloaded: each import keeps what the one before loaded. Meant for reloading what a
- * person edits.
+ * Modules cannot be unloaded, so each import adds to the memory in use. Meant for reloading files that
+ * a person edits.
  */
 export async function importFresh(url: string): Promise<unknown> {
   return await freshImporter()(url)
 }
 
-/** The same for several modules, which share what they import. */
+/** Like `importFresh` for several modules, which share what they import. */
 export function freshImporter(): (url: string) => Promise<unknown> {
-  const mark = `?${STAMP}=${++imports}`
+  const query = `?${STAMP}=${++imports}`
   const forgotten = new Set<string>()
   return async (url) => {
     if (!isHooked) register(`data:text/javascript,${encodeURIComponent(HOOKS)}`)
     isHooked = true
     forget(fileURLToPath(url), forgotten)
-    return await importModule(`${url}${mark}`)
+    return await importModule(`${url}${query}`)
   }
 }
 
-/** The path of a module without the mark, where an error names it. */
+/** Removes the stamp from module paths in the text of an error. */
 export function withoutStamp(text: string): string {
   return text.replaceAll(new RegExp(`[?&](?:${STAMP}=\\d+|tsx-namespace=[^&:\\s'")]*)`, "g"), "")
 }
 
-/** CommonJS keeps modules by path, whatever the mark. */
+/** Removes a CommonJS module and its children from the cache, which ignores the stamp. */
 function forget(path: string, seen: Set<string>): void {
-  const known = cache[path]
-  if (known === undefined || seen.has(path) || /[\\/]node_modules[\\/]/.test(path)) return
+  const cached = cache[path]
+  if (cached === undefined || seen.has(path) || /[\\/]node_modules[\\/]/.test(path)) return
   seen.add(path)
   delete cache[path]
-  for (const child of known.children) forget(child.filename, seen)
+  for (const child of cached.children) forget(child.filename, seen)
 }

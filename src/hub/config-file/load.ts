@@ -3,18 +3,18 @@ import { dirname, extname, isAbsolute, relative, resolve } from "node:path"
 import { ConfigError } from "../../config/error.ts"
 import { readJsonc } from "../../config/jsonc.ts"
 import { locateInScript } from "../../config/locate-script.ts"
-import { type LocatedData, TextFault } from "../../config/located.ts"
-import type { SettledConfig } from "../../config/model.ts"
-import { settleConfig } from "../../config/settle.ts"
+import { type LocatedData, ParseError } from "../../config/located.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
+import { resolveConfig } from "../../config/settle.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { editorConfig } from "./editor-config.ts"
 import { loadScript } from "./script.ts"
 
 export interface LoadConfigOptions {
-  /** What a configuration that is a function is told; default: the variables of this process. */
+  /** Environment variables for a configuration that is a function; default: those of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** The file changed: a script is run anew, with what it imports. */
+  /** Runs a script again, with what it imports: the file may have changed. */
   readonly fresh?: boolean | undefined
 }
 
@@ -30,21 +30,21 @@ const READABLE = "operations.config.ts, .js, .json or .yaml"
  * Reads a configuration: a script, JSON with comments, or YAML; also the file in which an editor keeps
  * its MCP servers.
  *
- * Throws a `ConfigError` that gives the file, the line and the cure, and shows no value.
+ * Throws a `ConfigError` with the file, the line and the fix. It never shows a value.
  */
 export async function loadConfig(
   path: string,
   options: LoadConfigOptions = {},
-): Promise<SettledConfig> {
+): Promise<ResolvedConfig> {
   validateOptions("loadConfig", options, LOAD_CONFIG_OPTIONS)
   const file = resolve(path)
-  const shown = shownPath(file)
+  const shown = displayPath(file)
   const text = await readText(file, shown)
   const { value, where } = await dataOf(file, shown, text, options)
   const base = { baseDir: dirname(file), file, shown }
   const editors = editorConfig(value, file)
-  if (editors === undefined) return settleConfig(value, { ...base, where })
-  return settleConfig(
+  if (editors === undefined) return resolveConfig(value, { ...base, where })
+  return resolveConfig(
     { mcpServers: editors.servers },
     { ...base, where: (keys) => where([...editors.keys, ...keys.slice(1)]) },
   )
@@ -64,13 +64,13 @@ async function dataOf(
   }
   try {
     if (kind === ".yaml" || kind === ".yml") {
-      // Few have YAML, and everybody would wait for it.
+      // Loaded on use: most configurations are not YAML.
       const { readLocatedYaml } = await import("../../config/located-yaml.ts")
       return readLocatedYaml(text)
     }
     if (kind === ".json" || kind === ".jsonc" || kind === "") return readJsonc(text)
   } catch (thrown) {
-    if (thrown instanceof TextFault) throw textError(thrown, shown)
+    if (thrown instanceof ParseError) throw textError(thrown, shown)
     throw thrown
   }
   throw failed(shown, `is of a kind that is not read. Write ${READABLE}.`)
@@ -93,15 +93,15 @@ async function readText(file: string, shown: string): Promise<string> {
   }
 }
 
-/** As short as it can be: relative to where the program runs, when it is below. */
-function shownPath(file: string): string {
+/** A path for messages: relative to the working folder when it is inside. */
+function displayPath(file: string): string {
   const short = relative(process.cwd(), file)
   return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short
 }
 
-function textError(fault: TextFault, shown: string): ConfigError {
-  const message = `The file ${fault.message}${fault.message.endsWith("?") ? "" : "."}`
-  return new ConfigError([{ path: "", message, ...fault.place }], { file: shown })
+function textError(issue: ParseError, shown: string): ConfigError {
+  const message = `The file ${issue.message}${issue.message.endsWith("?") ? "" : "."}`
+  return new ConfigError([{ path: "", message, ...issue.place }], { file: shown })
 }
 
 function failed(shown: string, message: string): ConfigError {

@@ -15,7 +15,7 @@ const PACKAGE = /^Cannot find package '([^']+)'/
 const MISSING = /^Cannot find (?:module|package) '(?:[^']*[\\/])?([^'\\/]+)'/
 const CHECK_TIMEOUT = 10_000
 
-/** What a script exports as its configuration; functions are called. Throws a `ConfigError`. */
+/** Loads the configuration that a script exports; a function is called. Throws a `ConfigError`. */
 export async function loadScript(
   file: string,
   shown: string,
@@ -23,7 +23,7 @@ export async function loadScript(
   isFresh: boolean,
 ): Promise<unknown> {
   const { href } = pathToFileURL(file)
-  // TypeScript always goes the way on which it is a module, whatever its package says.
+  // The hooks of a fresh import load TypeScript as an ES module, whatever its package says.
   const isNew = isFresh || /^\.m?ts$/.test(extname(file))
   try {
     const config = exportOf(await (isNew ? importFresh(href) : importModule(href)), shown)
@@ -38,7 +38,7 @@ export async function loadScript(
 
 function exportOf(module: unknown, shown: string): unknown {
   const exported = isPlainRecord(module) ? module["default"] : undefined
-  // CommonJS that was written as a module has its default one level deeper.
+  // CommonJS compiled from an ES module has its default export one level deeper.
   const inner =
     isPlainRecord(exported) && exported["__esModule"] === true ? exported["default"] : exported
   if (inner !== undefined) return inner
@@ -69,12 +69,12 @@ async function scriptError(
   )
 }
 
-/** Variables that are called like secrets: a script may have put them into what it throws. */
+/** Values of variables with names of secrets: a script may have put them into its error. */
 function secretsOf(env: ConfigContext["env"]): readonly string[] {
   return Object.keys(env).flatMap((name) => (SECRET_NAME.test(name) ? (env[name] ?? []) : []))
 }
 
-/** Why a script failed; without what a parser quotes of it, which may be a secret. */
+/** Why a script failed, without what a parser quotes from it: that may be a secret. */
 function reasonOf(error: Error): string {
   if (error.name === "TransformError") {
     const reason = /ERROR: (.*)/.exec(error.message)?.[1] ?? "it cannot be read"
@@ -88,7 +88,7 @@ function reasonOf(error: Error): string {
   return `could not be run: ${message}${dot}${cure}`
 }
 
-/** Marks such as "}" say what is missing; anything longer is of the file. */
+/** Removes quotations from the file; a single character such as "}" stays, as it says what is missing. */
 function unquoted(text: string): string {
   return text.replaceAll(
     /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g,
@@ -115,7 +115,7 @@ async function placeOf(error: Error, file: string): Promise<Place | undefined> {
   return missing === undefined ? undefined : await importPlace(file, missing)
 }
 
-/** The line that imports what is not there. */
+/** The line that imports a missing module. */
 async function importPlace(file: string, name: string): Promise<Place | undefined> {
   const lines = (await readFile(file, "utf8").catch(() => "")).split("\n")
   const at = lines.findIndex(
@@ -124,9 +124,9 @@ async function importPlace(file: string, name: string): Promise<Place | undefine
   return at === -1 ? undefined : { line: at + 1 }
 }
 
-/** Node tells the line of a mistake in JavaScript only when it is asked to check the file. */
+/** The line of a syntax error, which only `node --check` reports. */
 async function checkedPlace(file: string): Promise<Place | undefined> {
-  const said = await new Promise<string>((settle) => {
+  const stderr = await new Promise<string>((resolve) => {
     const child = spawn(process.execPath, ["--check", file], {
       env: { PATH: process.env["PATH"] },
       stdio: ["ignore", "ignore", "pipe"],
@@ -138,9 +138,9 @@ async function checkedPlace(file: string): Promise<Place | undefined> {
     child.stderr.on("data", (chunk: string) => {
       if (out.length < 10_000) out += chunk
     })
-    child.once("error", () => settle(""))
-    child.once("close", () => settle(out))
+    child.once("error", () => resolve(""))
+    child.once("close", () => resolve(out))
   })
-  const line = /:(\d+)\r?$/m.exec(said)?.[1]
+  const line = /:(\d+)\r?$/m.exec(stderr)?.[1]
   return line === undefined ? undefined : { line: Number(line) }
 }

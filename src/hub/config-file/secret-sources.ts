@@ -6,7 +6,7 @@ import { basename, isAbsolute, join, resolve, sep } from "node:path"
 const MAX_BYTES = 1024 * 1024
 const COMMAND_TIMEOUT = 30_000
 
-/** The text of a file that holds a secret, without the line break at its end. */
+/** Reads a secret from a file, without the line break at its end. */
 export async function readSecretFile(path: string, baseDir: string): Promise<string> {
   if (path === "" || path.includes("\0")) throw new Error("uses ${file:…} without a path.")
   const full = expandHome(path, baseDir)
@@ -22,8 +22,8 @@ export async function readSecretFile(path: string, baseDir: string): Promise<str
 }
 
 /**
- * What a program prints, without the line break at its end. What it says on stderr is not shown:
- * nobody knows what is in it.
+ * Runs a program and returns its output, without the line break at its end. Its stderr is never shown:
+ * it may contain a secret.
  */
 export async function runCommand(
   words: readonly string[],
@@ -52,7 +52,7 @@ export async function runCommand(
   }
 }
 
-/** What editors fill in. */
+/** The value of a variable that editors define, such as `workspaceFolder`. */
 export function editorPlace(name: string, baseDir: string): string {
   switch (name) {
     case "userHome":
@@ -91,7 +91,7 @@ function runBounded(
     const stop = (outcome: Outcome): void => {
       stopped ??= outcome
       child.kill("SIGKILL")
-      // What it started may keep the pipe open.
+      // A child of the program may keep the pipe open.
       child.stdout.destroy()
     }
     const timer = setTimeout(() => stop({ kind: "slow" }), COMMAND_TIMEOUT)

@@ -4,7 +4,7 @@ import { extname, join, relative, sep } from "node:path"
 import { promisify } from "node:util"
 import { brotliDecompress, gzip } from "node:zlib"
 
-/** A content coding; `undefined` for the bytes as they are. */
+/** A content coding; `undefined` for uncompressed bytes. */
 export type Encoding = "br" | "gzip" | undefined
 
 /** The bytes of a file in one encoding. */
@@ -14,12 +14,12 @@ export interface EncodedFile {
   readonly etag: string
 }
 
-/** A file that is served. */
+/** A file of the console. */
 export interface ConsoleFile {
   readonly type: string
   /** Its name contains a hash of its content, so the content never changes. */
   readonly isHashed: boolean
-  /** The smallest encoding that a client accepts. Each is made once, when it is first asked for. */
+  /** The smallest encoding that a client accepts. Each is created once, on first use. */
   encoded(accepts: (encoding: "br" | "gzip") => boolean): Promise<EncodedFile>
 }
 
@@ -38,10 +38,10 @@ const HASHED = /^assets\/.+-[\w-]{8}\.\w+$/
 const COMPRESSED = ".br"
 
 /**
- * The files of a folder by their paths, `assets/index-1a2b3c4d.js`; `undefined` when there is no page.
+ * Loads the files of a folder by path, `assets/index-1a2b3c4d.js`; `undefined` when there is no page.
  * A file that is stored compressed, `index-1a2b3c4d.js.br`, is found without its suffix.
  *
- * All are read at once, so that no path of a request ever becomes the path of a file.
+ * All are read up front, so the path of a request never becomes the path of a file.
  */
 export async function loadConsole(
   folder: string,
@@ -97,7 +97,7 @@ class StoredFile implements ConsoleFile {
 
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
-  // Links are left out: they may lead anywhere.
+  // Links are skipped: they may lead anywhere.
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))

@@ -1,5 +1,5 @@
 import type { CallEvent } from "../../core/events.ts"
-import type { RemoteSource, SettledSource } from "../../config/model.ts"
+import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import type { BusOptions } from "../../transport/bus/options.ts"
@@ -7,21 +7,21 @@ import type { BusTransport } from "../../transport/bus/transport.ts"
 import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { Identity } from "../../core/types.ts"
 import { fill } from "../fill.ts"
-import { nobody } from "./caller-links.ts"
+import { anonymousContext } from "./caller-links.ts"
 import type { SourceContext } from "../model.ts"
 
-/** A way to a broker, and what is told of it. */
+/** A transport to a broker, and how it is described. */
 export interface BrokerTransport {
   readonly transport: BusTransport
-  /** Where it is, without anything secret. */
+  /** Address of the broker, without secrets. */
   readonly shown: string
-  /** Who the hub itself is when it asks what there is; `undefined` where nobody signs that. */
+  /** Identity of the hub itself when it lists operations; `undefined` without tickets. */
   readonly identity: Identity | undefined
 }
 
-/** The transport that a source describes. It connects when it is first used. */
+/** Creates the transport of a source. It connects on first use. */
 export async function createBrokerTransport(
-  source: SettledSource,
+  source: ResolvedSource,
   place: string,
   context: SourceContext,
 ): Promise<BrokerTransport> {
@@ -33,13 +33,15 @@ export async function createBrokerTransport(
   )
   try {
     const { signal } = context
-    // Workers hear of callers by tickets: the token is the hub's own.
+    // Workers identify callers by tickets: the token is the hub's own.
     const own =
-      typeof filled.token === "function" ? await filled.token(nobody(signal)) : filled.token
+      typeof filled.token === "function"
+        ? await filled.token(anonymousContext(signal))
+        : filled.token
     return await make(place, { ...filled, token: own, insecure }, context)
   } catch (cause) {
     const code = isCallError(cause) ? cause.code : "VALIDATION_ERROR"
-    throw new CallError(code, `Source "${source.name}": ${inOurWords(cause)}`, {
+    throw new CallError(code, `Source "${source.name}": ${configReason(cause)}`, {
       cause,
       retryable: false,
     })
@@ -87,28 +89,30 @@ async function make(
   return { transport, shown, identity }
 }
 
-/** Without what was not given: clients take that for something. */
+/** Drops undefined members, which clients would take as values. */
 function defined<TValue extends object>(
   value: TValue,
 ): { [TKey in keyof TValue]?: NonNullable<TValue[TKey]> } {
-  const given = Object.entries(value).filter(([, item]) => item !== undefined)
-  return Object.fromEntries(given) as { [TKey in keyof TValue]?: NonNullable<TValue[TKey]> }
+  const definedEntries = Object.entries(value).filter(([, item]) => item !== undefined)
+  return Object.fromEntries(definedEntries) as {
+    [TKey in keyof TValue]?: NonNullable<TValue[TKey]>
+  }
 }
 
-/** An address without the user and the password that a reference may have put there. */
+/** An address without user and password. */
 function withoutLogin(place: string): string {
   return place.replaceAll(/\/\/[^/@,]*@/g, "//")
 }
 
-/** What is wrong, in the words of a configuration. */
-function inOurWords(cause: unknown): string {
+/** The reason of an error, with the option names of a configuration. */
+function configReason(cause: unknown): string {
   return reasonOf(cause)
     .replace(/^create\w+Transport: the/, "The")
     .replace('(see "connect")', '("tls" or tls://, "user" and "password")')
     .replace("{ insecure: true }", '"insecure": true')
 }
 
-/** A broker's transport as the hub uses it: it asks for lists in its own name, and asks anew when told to. */
+/** A broker's transport as the hub uses it: listings carry the hub's identity, and `restored` repeats them. */
 export class BrokerLink implements Transport {
   readonly mayLose: boolean | undefined
   readonly #name: string
@@ -146,11 +150,11 @@ export class BrokerLink implements Transport {
     return this.#transport.ready?.()
   }
 
-  fateOf(requestId: string): CallFate | undefined {
-    return this.#transport.fateOf?.(requestId)
+  deliveryStatus(requestId: string): CallFate | undefined {
+    return this.#transport.deliveryStatus?.(requestId)
   }
 
-  /** Callers of a hub know its sources, and nothing of its brokers. */
+  /** Names the source in an error: callers of a hub know its sources, not its brokers. */
   #named(error: unknown): unknown {
     if (!isCallError(error, "UNAVAILABLE")) return error
     const { retryable, mayHaveExecuted } = error
@@ -158,7 +162,7 @@ export class BrokerLink implements Transport {
     return new CallError("UNAVAILABLE", message, { retryable, mayHaveExecuted, cause: error })
   }
 
-  /** Whoever follows what there is lists it again. */
+  /** Makes listeners list the operations again. */
   restored(): void {
     this.#receiver?.restored()
   }

@@ -1,4 +1,4 @@
-import type { RemoteSource, SettledSource } from "../../config/model.ts"
+import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
@@ -8,19 +8,19 @@ import type { OpenSource, SourceContext } from "../model.ts"
 import { BrokerLink, createBrokerTransport } from "./broker-link.ts"
 import { Mirror } from "./mirror.ts"
 
-/** Milliseconds that an operation stays whose workers are gone: they may just be starting anew. */
-const LINGER = 60_000
-/** Milliseconds after a first failure in which a broker may still be reached, or say why not. */
-const PATIENCE = 1000
+/** Milliseconds that an operation stays after its last worker left: workers may be restarting. */
+const LINGER_MS = 60_000
+/** Milliseconds after the first failure in which a broker may still connect, or report why not. */
+const CONNECT_GRACE_MS = 1000
 
 /**
- * The operations of the workers behind a broker, as they come and go.
+ * Opens the operations of the workers behind a broker, which come and go.
  *
- * What no worker serves any more stays for a minute, and while there is no worker at all: until then it is
- * not unknown, but unavailable.
+ * An operation without workers stays for a minute, and as long as there is no worker at all. Until then
+ * calls fail with "unavailable" rather than "not found".
  */
 export async function openBroker(
-  source: SettledSource,
+  source: ResolvedSource,
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {
@@ -29,7 +29,7 @@ export async function openBroker(
   const broker = await createBrokerTransport(source, place, context)
   const { transport, shown } = broker
   const link = new BrokerLink(source.name, transport, broker.identity)
-  const mirror = new Mirror({ clock, ms: LINGER })
+  const mirror = new Mirror({ clock, ms: LINGER_MS })
   const giveUp = (): void => void transport.close()
   signal.addEventListener("abort", giveUp)
   try {
@@ -41,11 +41,11 @@ export async function openBroker(
     )
     const detach = await peer.attach(mirror as unknown as AnyRegistry)
     signal.throwIfAborted()
-    const nobody = nobodyAt(shown, (source.config as RemoteSource).prefix)
-    // Whoever does not wait for workers wants to know why there is nothing.
-    if (!retries && mirror.isDeserted) throw new CallError("UNAVAILABLE", nobody)
-    const health = new Health(transport, mirror, { lost: lostAt(shown), nobody })
-    // What was said while nobody could be reached is asked again.
+    const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
+    // Without retries nobody waits for workers, so an empty list is an error.
+    if (!retries && mirror.isAbandoned) throw new CallError("UNAVAILABLE", noWorker)
+    const health = new Health(transport, mirror, { lost: lostAt(shown), nobody: noWorker })
+    // The list may have changed while the broker was unreachable.
     health.onReached = () => link.restored()
     return {
       operations: () => mirror.operations,
@@ -69,7 +69,7 @@ export async function openBroker(
   }
 }
 
-/** What is imported, or why the broker cannot be reached, whichever is known first. */
+/** Resolves with the import, or rejects as soon as the broker turns out to be unreachable. */
 async function unlessUnreachable<TValue>(
   importing: Promise<TValue>,
   transport: BusTransport,
@@ -83,9 +83,9 @@ async function unlessUnreachable<TValue>(
       stop = transport.onHealth((reason) => {
         if (reason === undefined || timer !== undefined) return
         const fail = (): void => reject(new CallError("UNAVAILABLE", `${shown} cannot be reached.`))
-        timer = clock.setTimeout(fail, PATIENCE)
+        timer = clock.setTimeout(fail, CONNECT_GRACE_MS)
       })
-      // What will not change, such as credentials that are refused, comes with an error that says so.
+      // Permanent failures, such as refused credentials, reject with their own error.
       transport.whenConnected().catch(reject)
       importing.then(resolve, reject)
     })
@@ -95,17 +95,17 @@ async function unlessUnreachable<TValue>(
   }
 }
 
-/** Tells whether the broker is there, and workers behind it. */
+/** Reports whether the broker is reachable and has workers. */
 class Health {
   onReached: (() => void) | undefined
   readonly #mirror: Mirror
-  readonly #words: { readonly lost: string; readonly nobody: string }
+  readonly #messages: { readonly lost: string; readonly nobody: string }
   readonly #listeners = new Set<(reason: string | undefined) => void>()
   readonly #stops: readonly (() => void)[]
   #isReached = true
-  /** What the broker says against the credentials. */
+  /** The broker's reason for refusing the credentials. */
   #refusal: string | undefined
-  #told: string | undefined
+  #lastReason: string | undefined
 
   constructor(
     transport: BusTransport,
@@ -113,25 +113,25 @@ class Health {
     words: { readonly lost: string; readonly nobody: string },
   ) {
     this.#mirror = mirror
-    this.#words = words
+    this.#messages = words
     this.#stops = [
       transport.onHealth((reason) => {
         const isBack = reason === undefined && !this.#isReached
         this.#isReached = reason === undefined
         this.#refusal = / refuses /.test(reason ?? "") ? reason : undefined
-        this.#tell()
+        this.#notify()
         if (isBack) this.onReached?.()
       }),
-      mirror.onChange(() => this.#tell()),
+      mirror.onChange(() => this.#notify()),
     ]
     this.#isReached = transport.isConnected
-    this.#told = this.#reason
+    this.#lastReason = this.#reason
   }
 
   listen(listener: (reason: string | undefined) => void): () => void {
     this.#listeners.add(listener)
-    // It may have begun without a worker.
-    if (this.#told !== undefined) queueMicrotask(() => this.#toldTo(listener))
+    // The source may have been opened without a worker.
+    if (this.#lastReason !== undefined) queueMicrotask(() => this.#notifyOne(listener))
     return () => void this.#listeners.delete(listener)
   }
 
@@ -141,18 +141,18 @@ class Health {
   }
 
   get #reason(): string | undefined {
-    if (!this.#isReached) return this.#refusal ?? this.#words.lost
-    return this.#mirror.isDeserted ? this.#words.nobody : undefined
+    if (!this.#isReached) return this.#refusal ?? this.#messages.lost
+    return this.#mirror.isAbandoned ? this.#messages.nobody : undefined
   }
 
-  #toldTo(listener: (reason: string | undefined) => void): void {
-    if (this.#listeners.has(listener)) listener(this.#told)
+  #notifyOne(listener: (reason: string | undefined) => void): void {
+    if (this.#listeners.has(listener)) listener(this.#lastReason)
   }
 
-  #tell(): void {
+  #notify(): void {
     const reason = this.#reason
-    if (reason === this.#told) return
-    this.#told = reason
+    if (reason === this.#lastReason) return
+    this.#lastReason = reason
     for (const listener of this.#listeners) listener(reason)
   }
 }
@@ -161,20 +161,20 @@ function lostAt(shown: string): string {
   return `${shown} is out of reach: calls wait for it until their deadlines. Is it running?`
 }
 
-function nobodyAt(shown: string, prefix = "operations"): string {
+function noWorkerAt(shown: string, prefix = "operations"): string {
   return `No worker at ${shown} serves anything that this hub may see. Start one there, with the prefix "${prefix}".`
 }
 
 function unreachable(name: string, place: string, cause: unknown, isConnected: boolean): CallError {
   const code = isCallError(cause) ? cause.code : "UNAVAILABLE"
-  // Which of its questions was not answered is of no interest, and options are called otherwise here.
+  // The internal request that failed does not matter here, and options have other names in a configuration.
   const reason = reasonOf(cause)
     .replace(/^"services\.\w+" (?:was not sent|got no answer): /, "")
     .replace(/ (?:Check|Give) "(?:connect|username)".*$/s, "")
   const cure = cureOf(code, /^redis/i.test(place), isConnected)
-  // What comes with a cure of its own needs no other.
-  const isTold = code === "UNAVAILABLE" && / (?:Install|Start) /.test(reason)
-  return new CallError(code, `Source "${name}": ${reason}${isTold ? "" : cure}`, { cause })
+  // The reason may already say what to do.
+  const hasCure = code === "UNAVAILABLE" && / (?:Install|Start) /.test(reason)
+  return new CallError(code, `Source "${name}": ${reason}${hasCure ? "" : cure}`, { cause })
 }
 
 function cureOf(code: string, isRedis: boolean, isConnected: boolean): string {

@@ -5,7 +5,7 @@ import { openOpenAPI } from "./openapi.ts"
 import { openRemote } from "./remote.ts"
 import { openScan } from "./scan.ts"
 
-/** What each kind needs of the library it loads by its entry, when it is opened: others start without it. */
+/** Openers by kind. Each loads its part of the library when it is used. */
 const OPENERS: Readonly<Record<SourceKind, OpenSourceOf>> = {
   scan: openScan,
   openapi: openOpenAPI,

@@ -7,12 +7,12 @@ import { readEntry } from "../../sources/mcp/config-entry.ts"
 import { fill } from "../fill.ts"
 import type { SourceContext } from "../model.ts"
 
-/** What is no text of a configuration, and must not be copied. */
+/** Members that are objects of the program and must not be copied. */
 const OBJECTS = ["transport", "authProvider", "pins", "logger"] as const
 
 /**
- * An entry as any editor writes it, as a configuration of ours: other names for the same, variables of
- * theirs and references of ours filled in.
+ * Converts an entry of any editor to a configuration of ours: other names of the same options are
+ * translated, editors' variables and our references are resolved.
  */
 export async function readMCPEntry(
   entry: MCPClientConfig,
@@ -52,12 +52,12 @@ export async function readMCPEntry(
   return { ...(tokens.show(fields) as MCPClientConfig), ...objects }
 }
 
-/** The one way to write a variable that is not like ours: opencode's `{env:NAME}`. */
+/** Converts opencode's `{env:NAME}` to our `${env:NAME}`. */
 function ours(text: string): string {
   return text.replaceAll(/(?<!\$)\{env:(\w+)\}/g, (_, word: string) => `\${env:${word}}`)
 }
 
-/** By then every reference was filled in. */
+/** All references have been resolved before. */
 const NOTHING_LEFT = {
   env: () => undefined,
   workspaceFolder: () => undefined,
@@ -66,7 +66,7 @@ const NOTHING_LEFT = {
   input: async () => undefined,
 }
 
-/** Keeps what references stand for out of sight, so that a secret with `${` in it is not read again. */
+/** Replaces resolved values by tokens, so that a secret with `${` in it is not resolved again. */
 class Tokens {
   readonly #values = new Map<string, string>()
 

@@ -12,42 +12,42 @@ import { fill } from "../fill.ts"
 import type { OpenSource, OpenSourceOf, RawReport, ReportItem, SourceContext } from "../model.ts"
 import { readMCPEntry } from "./mcp-entry.ts"
 
-/** Milliseconds after which a connection has lasted. */
-const STABLE = 30_000
+/** Milliseconds after which a connection counts as stable. */
+const STABLE_MS = 30_000
 
-/** The tools of a server. When it is lost it is connected again, without anybody having to call it. */
+/** Opens the tools of an MCP server. A lost server is reconnected without waiting for a call. */
 export const openMCP: OpenSourceOf = async (source, context) => {
   const { connectClient } = await import("../../sources/mcp/client/connect.ts")
-  const given = source.config as MCPSource
-  const config = await configOf(given, source.name, context)
+  const mcpSource = source.config as MCPSource
+  const config = await configOf(mcpSource, source.name, context)
   const { signal } = context
   const wrapper = await connectClient(source.namespace, config, signal)
   return new MCPOpenSource(wrapper, context)
 }
 
-/** How the server is reached, with every reference filled in. */
+/** The client configuration of a server, with references resolved. */
 async function configOf(
-  given: MCPSource,
+  source: MCPSource,
   name: string,
   context: SourceContext,
 ): Promise<MCPClientConfig> {
   const { resolve, baseDir, logger } = context
-  const entry = await readMCPEntry(entryOf(given.mcp, name), name, context)
-  const { headers, env } = await fill({ headers: given.headers, env: given.env }, resolve, name)
+  const entry = await readMCPEntry(entryOf(source.mcp, name), name, context)
+  const { headers, env } = await fill({ headers: source.headers, env: source.env }, resolve, name)
   const isProcess = entry.command !== undefined
   return {
-    // Questions of a server go to whoever calls.
+    // Requests for input go to the caller.
     forwardInput: true,
     logger,
     ...entry,
     headers: joinHeaders(entry.headers, headers),
     ...(env !== undefined && { env: { ...entry.env, ...env } }),
-    ...(given.blockPrivate === true && !isProcess && { blockPrivate: true }),
+    ...(source.blockPrivate === true && !isProcess && { blockPrivate: true }),
     ...(isProcess && { cwd: resolvePath(baseDir, entry.cwd ?? "") }),
   }
 }
 
-/** A command line or an address, as an entry. Words are parted before references are filled in. */
+/** Converts a command line or URL to an entry. It is split before references are resolved. */
 function entryOf(mcp: MCPSource["mcp"], source: string): MCPClientConfig {
   if (typeof mcp !== "string") return mcp
   if (/^https?:\/\//i.test(mcp.trim())) return { url: mcp.trim() }
@@ -66,7 +66,7 @@ class MCPOpenSource implements OpenSource {
   readonly #health = new Set<(reason: string | undefined) => void>()
   readonly #stopListening: () => void
   #timer: unknown
-  /** Attempts in vain, and connections that did not last, in a row. */
+  /** Consecutive failed attempts and unstable connections. */
   #failures = 0
   #connectedAt: number
   #isLost = false
@@ -121,10 +121,10 @@ class MCPOpenSource implements OpenSource {
   #lost(error: unknown): void {
     const isNew = !this.#isLost
     this.#isLost = true
-    this.#tell(reasonOf(error))
+    this.#notifyHealth(reasonOf(error))
     if (!isNew) return
-    // One that ends soon after each start is started ever more seldom, as if it had not started.
-    if (this.#context.clock.now() - this.#connectedAt >= STABLE) this.#failures = 0
+    // A server that exits soon after each start is restarted with increasing delays.
+    if (this.#context.clock.now() - this.#connectedAt >= STABLE_MS) this.#failures = 0
     this.#later()
     this.#failures++
   }
@@ -133,7 +133,7 @@ class MCPOpenSource implements OpenSource {
     this.#connectedAt = this.#context.clock.now()
     if (!this.#isLost) return
     this.#isLost = false
-    this.#tell(undefined)
+    this.#notifyHealth(undefined)
   }
 
   #later(): void {
@@ -156,12 +156,12 @@ class MCPOpenSource implements OpenSource {
     } catch (error) {
       if (this.#isClosed) return
       this.#failures++
-      this.#tell(reasonOf(error))
+      this.#notifyHealth(reasonOf(error))
       this.#later()
     }
   }
 
-  #tell(reason: string | undefined): void {
+  #notifyHealth(reason: string | undefined): void {
     for (const listener of this.#health) listener(reason)
   }
 }

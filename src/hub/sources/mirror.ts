@@ -5,20 +5,20 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import type { RawReport } from "../model.ts"
 import { idOf } from "../shape.ts"
 
-/** How long operations stay after their peer took them back; not at all when left out. */
+/** How long operations stay after their peer removed them. */
 export interface Linger {
   readonly clock: Clock
   readonly ms: number
 }
 
-/** As much of a registry as following a peer takes: it keeps definitions as they come. */
+/** The part of a registry that following a peer needs: it stores definitions unchanged. */
 export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
   readonly #operations = new Map<string, AnyOperation>()
   readonly #listeners = new Set<() => void>()
   readonly #linger: Linger | undefined
-  /** Those that the peer no longer has, with what takes them out in the end. */
+  /** Timers of operations that the peer no longer has, and that will be removed. */
   readonly #leaving = new Map<string, unknown>()
-  #isTold = false
+  #isNotifyScheduled = false
   #isClosed = false
 
   constructor(linger?: Linger) {
@@ -29,12 +29,12 @@ export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
     return [...this.#operations.values()]
   }
 
-  /** The peer has none of them, any more or at all. */
-  get isDeserted(): boolean {
+  /** The peer has no operations. */
+  get isAbandoned(): boolean {
     return this.#leaving.size === this.#operations.size
   }
 
-  /** What a source of these says of itself: all of them are kept, as they are. */
+  /** A report in which every operation is kept. */
   report(): RawReport {
     const items = this.operations.map((operation) => {
       const id = idOf(operation)
@@ -46,20 +46,20 @@ export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
   registerAll(operations: readonly AnyOperation[]): void {
     for (const operation of operations) {
       const id = idOf(operation)
-      if (this.#stay(id)) this.#changed()
-      const known = this.#operations.get(id)
-      // A peer that came back is listed anew; what is as it was stays, for whoever looks for changes.
-      if (known !== undefined && JSON.stringify(known) === JSON.stringify(operation)) continue
+      if (this.#cancelRemoval(id)) this.#notifyChanged()
+      const current = this.#operations.get(id)
+      // A peer that came back is listed again; unchanged operations keep their object, so they are no change.
+      if (current !== undefined && JSON.stringify(current) === JSON.stringify(operation)) continue
       this.#operations.set(id, operation)
-      this.#changed()
+      this.#notifyChanged()
     }
   }
 
   unregister(id: string): boolean {
     if (!this.#operations.has(id)) return false
     if (this.#linger === undefined || this.#isClosed) this.#operations.delete(id)
-    else this.#leave(id, this.#linger)
-    this.#changed()
+    else this.#removeLater(id, this.#linger)
+    this.#notifyChanged()
     return true
   }
 
@@ -71,35 +71,35 @@ export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
   close(): void {
     this.#isClosed = true
     this.#listeners.clear()
-    for (const id of [...this.#leaving.keys()]) this.#stay(id)
+    for (const id of [...this.#leaving.keys()]) this.#cancelRemoval(id)
   }
 
-  #leave(id: string, { clock, ms }: Linger): void {
-    this.#stay(id)
+  #removeLater(id: string, { clock, ms }: Linger): void {
+    this.#cancelRemoval(id)
     const timer = clock.setTimeout(() => {
-      // While nobody is there, nobody can say that it is gone for good.
-      if (this.isDeserted) return this.#leave(id, { clock, ms })
+      // Without any worker we cannot know that the operation is gone for good.
+      if (this.isAbandoned) return this.#removeLater(id, { clock, ms })
       this.#leaving.delete(id)
       this.#operations.delete(id)
-      this.#changed()
+      this.#notifyChanged()
     }, ms)
     setRef(timer, false)
     this.#leaving.set(id, timer)
   }
 
-  /** Whether it had been about to leave. */
-  #stay(id: string): boolean {
+  /** Cancels a removal; `false` when none was pending. */
+  #cancelRemoval(id: string): boolean {
     if (!this.#leaving.has(id)) return false
     this.#linger?.clock.clearTimeout(this.#leaving.get(id))
     return this.#leaving.delete(id)
   }
 
-  /** Changes of one turn are told once. */
-  #changed(): void {
-    if (this.#isTold) return
-    this.#isTold = true
+  /** Notifies listeners once for all changes of one turn. */
+  #notifyChanged(): void {
+    if (this.#isNotifyScheduled) return
+    this.#isNotifyScheduled = true
     queueMicrotask(() => {
-      this.#isTold = false
+      this.#isNotifyScheduled = false
       for (const listener of this.#listeners) listener()
     })
   }

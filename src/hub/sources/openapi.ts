@@ -6,7 +6,7 @@ import type { Resolve } from "../fill.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
 
-/** The operations of a document, from a file or from the web. */
+/** Opens the operations of a document, from a file or a URL. */
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
   const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../sources/openapi/from-openapi.ts")
   const given = source.config as OpenAPISource
@@ -50,10 +50,10 @@ function opened(
 async function configOf(
   name: string,
   namespace: string,
-  given: OpenAPISource,
+  source: OpenAPISource,
   resolve: Resolve,
 ): Promise<OpenAPIConfig> {
-  const { auth, credentials, ...plain } = given
+  const { auth, credentials, ...plain } = source
   const { baseUrl, headers, allowedOrigins, timeout } = await fill(
     {
       baseUrl: plain.baseUrl,
@@ -64,7 +64,7 @@ async function configOf(
     resolve,
     name,
   )
-  // For its complaints: what is missing is told when the source is opened, not when it is called.
+  // Resolved once for its errors: a missing secret is reported when the source is opened, not at the first call.
   await fill({ auth, credentials }, resolve, name)
   return {
     namespace,
@@ -72,16 +72,16 @@ async function configOf(
     headers,
     allowedOrigins,
     timeout,
-    blockPrivate: given.blockPrivate,
-    normalize: given.normalize,
-    output: given.output,
-    auth: lively(auth, resolve) as OpenAPIConfig["auth"],
-    credentials: lively(credentials, resolve) as OpenAPIConfig["credentials"],
+    blockPrivate: source.blockPrivate,
+    normalize: source.normalize,
+    output: source.output,
+    auth: resolvePerCall(auth, resolve) as OpenAPIConfig["auth"],
+    credentials: resolvePerCall(credentials, resolve) as OpenAPIConfig["credentials"],
   }
 }
 
-/** Secrets with a reference are looked up per call: a token of a command may have been renewed. */
-function lively(value: unknown, resolve: Resolve, key = "token"): unknown {
+/** Makes secrets with references resolve per call: the token of a command may have been renewed. */
+function resolvePerCall(value: unknown, resolve: Resolve, key = "token"): unknown {
   if (typeof value === "string") {
     return SECRETS.has(key) && value.includes("$") ? (): Promise<string> => resolve(value) : value
   }
@@ -90,8 +90,8 @@ function lively(value: unknown, resolve: Resolve, key = "token"): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       name,
-      // Elsewhere than in a credential, names are those of security schemes.
-      lively(item, resolve, isCredential ? name : "token"),
+      // Outside of a credential, keys are names of security schemes.
+      resolvePerCall(item, resolve, isCredential ? name : "token"),
     ]),
   )
 }

@@ -1,20 +1,20 @@
-import type { RemoteSource, SettledSource } from "../../config/model.ts"
+import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import { fill } from "../fill.ts"
 import type { OpenSource, OpenSourceOf, SourceContext } from "../model.ts"
 import { isBroker } from "../../config/brokers.ts"
 import { openBroker } from "./broker.ts"
 import type { CallLink } from "../../protocol/pending/request-map.ts"
 import type { CredentialContext } from "../../core/types.ts"
-import { CallerLinks, dependsOnCaller, nobody, shownFor } from "./caller-links.ts"
-import type { Shown } from "./caller-links.ts"
+import { CallerLinks, dependsOnCaller, anonymousContext, credentialsFor } from "./caller-links.ts"
+import type { HubCredentials } from "./caller-links.ts"
 import { Mirror } from "./mirror.ts"
 import { WatchedTransport } from "./watched-transport.ts"
 
-/** The operations of another hub, or of the workers behind a broker. */
+/** Opens the operations of another hub, or of the workers behind a broker. */
 export const openRemote: OpenSourceOf = async (source, context) => {
   const { remote, blockPrivate } = source.config as RemoteSource
   const place = await fill(remote, context.resolve, source.name, "remote")
@@ -28,9 +28,9 @@ export const openRemote: OpenSourceOf = async (source, context) => {
   return await (isBroker(place) ? openBroker : openHub)(source, place, context)
 }
 
-/** Its connection comes back by itself, and then it is listed again. */
+/** Opens another hub. Its connection is restored automatically, and then its operations are listed again. */
 async function openHub(
-  source: SettledSource,
+  source: ResolvedSource,
   remote: string,
   context: SourceContext,
 ): Promise<OpenSource> {
@@ -50,8 +50,8 @@ async function openHub(
   const { blockPrivate, insecure } = given
   const options = { clock, logger, reconnect: retries, blockPrivate, insecure }
   const url = socketUrl(remote)
-  const own = async (): Promise<Shown> =>
-    await shownFor(showing, nobody(new AbortController().signal), source.name)
+  const own = async (): Promise<HubCredentials> =>
+    await credentialsFor(showing, anonymousContext(new AbortController().signal), source.name)
   const transport = createWebSocketTransport(url, {
     ...options,
     token:
@@ -65,7 +65,7 @@ async function openHub(
   const linkFor = async (call: CredentialContext): Promise<CallLink | undefined> =>
     call.identity === undefined
       ? undefined
-      : callers.get(await shownFor(showing, call, source.name))
+      : callers.get(await credentialsFor(showing, call, source.name))
   const watched = new WatchedTransport(transport)
   const mirror = new Mirror()
   const giveUp = (): void => void transport.close()
@@ -98,7 +98,7 @@ async function openHub(
 }
 
 function refuseReadable(name: string, url: URL, what: "token" | "headers"): void {
-  if (!isReadableOnTheWay(url)) return
+  if (!isUnencrypted(url)) return
   throw new CallError(
     "EGRESS_BLOCKED",
     `Source "${name}": its "${what}" is not sent to ${url.origin}, because anyone on the way could read it. ` +
@@ -107,7 +107,7 @@ function refuseReadable(name: string, url: URL, what: "token" | "headers"): void
   )
 }
 
-/** Where a hub takes calls, from where it is. */
+/** The WebSocket URL of a hub. */
 function socketUrl(remote: string): string {
   const url = new URL(remote)
   if (/^https?:$/.test(url.protocol) && !/\/ws\/?$/.test(url.pathname)) {
@@ -122,7 +122,7 @@ function unreachable(name: string, remote: string, cause: unknown): CallError {
     code === "UNAUTHENTICATED"
       ? ` Give its "token", such as "\${env:TOKEN}".`
       : ` Is a hub served there? Try: npx @alkdev/operations list --hub ${new URL(remote).origin}`
-  // Which of its questions was not answered is of no interest.
+  // The internal request that failed does not matter here.
   const reason = reasonOf(cause).replace(/^"services\.\w+" was not sent: /, "")
   return new CallError(code, `Source "${name}": ${reason}${cure}`, { cause })
 }

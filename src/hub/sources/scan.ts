@@ -7,7 +7,7 @@ import { fill } from "../fill.ts"
 import type { OpenSourceOf, ReportItem } from "../model.ts"
 import { pathOf } from "../origin.ts"
 
-/** The operations of a folder. Opened again, it loads changed modules, and what they import, anew. */
+/** Opens the operations of a folder. Opening it again reloads changed modules and what they import. */
 export const openScan: OpenSourceOf = async (source, context) => {
   const { scan } = source.config as ScanSource
   const dir = pathOf(await fill(scan, context.resolve, source.name, "scan"), context.baseDir)
@@ -15,7 +15,7 @@ export const openScan: OpenSourceOf = async (source, context) => {
   const fs = context.isAgain ? { ...nodeFS, importModule: freshImporter() } : nodeFS
   const operations = await scanDefinitions(dir, fs, {
     signal: context.signal,
-    // A machine that starts many sources at a time loads modules slowly.
+    // Modules load slowly while many sources are starting.
     importTimeout: 30_000,
     logger: context.logger,
     onProblem: ({ file, reason }) => problems.push({ file, reason: withoutStamp(reason) }),

@@ -1,6 +1,6 @@
 import type { Transport } from "../../protocol/transport.ts"
 
-/** A transport that also tells whether its peer is there. */
+/** A transport that also reports whether its peer is reachable. */
 export class WatchedTransport implements Transport {
   readonly #transport: Transport
   readonly #listeners = new Set<(reason: string | undefined) => void>()
@@ -15,11 +15,11 @@ export class WatchedTransport implements Transport {
       undelivered: (event, error) => receiver.undelivered(event, error),
       lost: (error) => {
         receiver.lost(error)
-        this.#tell(error.message)
+        this.#notify(error.message)
       },
       restored: () => {
         receiver.restored()
-        this.#tell(undefined)
+        this.#notify(undefined)
       },
     })
   }
@@ -42,7 +42,7 @@ export class WatchedTransport implements Transport {
     return this.#transport.close()
   }
 
-  #tell(reason: string | undefined): void {
+  #notify(reason: string | undefined): void {
     for (const listener of this.#listeners) listener(reason)
   }
 }

@@ -3,7 +3,7 @@ import type { CallError } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { PendingRequest } from "./pending.ts"
 
-/** A call that waits for its one response. */
+/** A pending call. */
 export class PendingCall extends PendingRequest {
   readonly kind = "call"
   resolve: ((envelope: ResponseEnvelope) => void) | undefined = undefined
@@ -20,7 +20,7 @@ export class PendingCall extends PendingRequest {
     this.arrive(event.output)
   }
 
-  /** Takes the result, from a handler on this very side too. */
+  /** Resolves the call; a handler on the same side calls it directly. */
   arrive(output: ResponseEnvelope): void {
     this.finish()
     this.resolve?.(output)

@@ -1,27 +1,27 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
-import { optionsFault } from "../../engine/options.ts"
+import { optionsIssue } from "../../engine/options.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { OPERATION_ID_LENGTH } from "../../core/spec-schemas.ts"
 import { typeName } from "../../internal/describe.ts"
 import type { CallOptions } from "../../core/types.ts"
 
-/** What a caller may say about a call through the protocol. */
+/** Options of a call or stream through the protocol. */
 export interface PendingOptions extends Pick<
   CallOptions,
   "deadline" | "timeout" | "signal" | "identity" | "parentRequestId" | "metadata" | "progress"
 > {
   /** A stream: milliseconds to wait for an item before giving up. */
   readonly idleTimeout?: number | undefined
-  /** A stream: items that may be on their way. */
+  /** A stream: items that may be in flight. */
   readonly window?: number | undefined
   readonly traceparent?: string | undefined
   /** Over a broker: the version of the operation, where workers serve several. A worker with a compatible one runs it. */
   readonly version?: string | undefined
 }
 
-/** What is wrong with an id or with options; `undefined` when nothing is. */
-export function requestFault(
+/** Checks the id and the options of a request; returns the error, or `undefined` when they are valid. */
+export function checkRequest(
   id: unknown,
   options: PendingOptions | undefined,
 ): CallError | undefined {
@@ -33,16 +33,16 @@ export function requestFault(
     )
   }
   if (options === undefined) return undefined
-  const fault = optionsFault(options) ?? ownFault(options)
-  if (fault === undefined) return undefined
+  const issue = optionsIssue(options) ?? checkOwnOptions(options)
+  if (issue === undefined) return undefined
   return refusal(
     "VALIDATION_ERROR",
-    `The options for "${id}" are invalid: ${`${fault.path.slice(1)} ${fault.message}`.trim()}.`,
-    { operationId: id, details: { errors: [fault] } },
+    `The options for "${id}" are invalid: ${`${issue.path.slice(1)} ${issue.message}`.trim()}.`,
+    { operationId: id, details: { errors: [issue] } },
   )
 }
 
-function ownFault(options: PendingOptions): { path: string; message: string } | undefined {
+function checkOwnOptions(options: PendingOptions): { path: string; message: string } | undefined {
   const { idleTimeout, window, traceparent, version } = options
   if (idleTimeout !== undefined && !(typeof idleTimeout === "number" && idleTimeout > 0)) {
     return { path: "/idleTimeout", message: "must be a positive number of milliseconds" }
@@ -59,7 +59,7 @@ function ownFault(options: PendingOptions): { path: string; message: string } | 
   return undefined
 }
 
-/** The request of a call or a stream, with only those fields that say something. */
+/** Creates the event of a request, without fields that are not set. */
 export function requestEvent(
   request: {
     readonly requestId: string
@@ -73,7 +73,7 @@ export function requestEvent(
 ): CallRequestedEvent {
   const { requestId, operationId, kind } = request
   const type = "call.requested"
-  // Most calls have a timeout and nothing else: those take one object of one shape.
+  // The common case, a timeout and nothing else, keeps one object shape.
   if (options === undefined && timeout !== undefined) {
     return { type, requestId, operationId, input, kind, timeout }
   }

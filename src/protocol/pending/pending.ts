@@ -11,7 +11,7 @@ import type { CallError, CallErrorOptions } from "../../core/errors.ts"
 import { toWallTime, wallTimeOf } from "../../internal/clock.ts"
 import type { DeadlineEntry } from "../../internal/deadlines.ts"
 import { markForwarded, markInternal } from "../../core/error-marks.ts"
-import { heedSignal, ignoreSignal } from "../../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../../internal/signals.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { CALLER_LEFT, sendFailure } from "../endpoint.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -20,17 +20,17 @@ import { requestEvent } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
 import { notify } from "../../internal/notify.ts"
 
-/** What calls and streams that wait have in common: a beginning, and one end out of many. */
+/** The common part of pending calls and streams: one start, and exactly one end. */
 export abstract class PendingRequest implements DeadlineEntry, Pending {
   readonly number: number = mintNumber()
   readonly requestId: string
   readonly operationId: string
   served: Served | undefined = undefined
-  /** Nothing concerns it any more. */
+  /** It has ended; later events are ignored. */
   isOver = false
   readonly endpoint: Endpoint
   protected readonly options: PendingOptions | undefined
-  /** A time of the clock; `undefined` until it is asked for, when only a timeout is known. */
+  /** A time of the clock; computed on first use when only a timeout was set. */
   #deadline: number | undefined = undefined
   #timeout = Number.POSITIVE_INFINITY
   #isSent = false
@@ -50,7 +50,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   abstract readonly kind: "call" | "stream"
   abstract responded(event: CallRespondedEvent): void
   abstract completed(event: CallCompletedEvent): void
-  /** Tells whoever waits that there will be no more. */
+  /** Rejects whoever waits. */
   protected abstract settle(error: CallError): void
 
   /** Sends the request, or fails without having sent it. */
@@ -66,7 +66,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
       this.fail(this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }))
       return
     }
-    this.#settleTime(deadline)
+    this.#resolveTimeout(deadline)
     if (this.#timeout <= 0) {
       this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
       return
@@ -76,10 +76,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     if (this.#timeout === Number.POSITIVE_INFINITY) this.#deadline = this.#timeout
     else if (this.#deadline === undefined) endpoint.deadlines.addUndated(this)
     else endpoint.deadlines.add(this)
-    if (signal !== undefined) heedSignal(signal, this)
-    const told = endpoint.link.isLocal === true ? deadline : undefined
-    const left = told === undefined ? this.#timeoutToTell(deadline) : undefined
-    const event = requestEvent(this, input, told, left, options)
+    if (signal !== undefined) addSignalListener(signal, this)
+    const sharedDeadline = endpoint.link.isLocal === true ? deadline : undefined
+    const timeout = sharedDeadline === undefined ? this.#timeoutForPeer(deadline) : undefined
+    const event = requestEvent(this, input, sharedDeadline, timeout, options)
     endpoint.sending = this
     try {
       endpoint.link.send(window === undefined ? event : { ...event, window })
@@ -104,7 +104,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
           operationId,
           requestId,
           details: { deadline: toWallTime(clock, this.due()) },
-          ...this.#fate(),
+          ...this.#deliveryStatus(),
         },
       ),
       "The deadline passed.",
@@ -112,12 +112,12 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   /**
-   * Settles how long it may take.
+   * Resolves the timeout.
    *
-   * Without a deadline the clock is not read: that is a good part of a small call, and most are over before
-   * it matters.
+   * Without a deadline the clock is not read: that is a good part of the cost of a small call, and most calls end
+   * before it matters.
    */
-  #settleTime(deadline: number | undefined): void {
+  #resolveTimeout(deadline: number | undefined): void {
     const { settings } = this.endpoint
     const isDefault = this.kind === "call" && deadline === undefined
     this.#timeout =
@@ -127,8 +127,8 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     this.#deadline = settings.clock.now() + this.#timeout
   }
 
-  /** The milliseconds that the peer is told of; `undefined` when the caller said nothing. */
-  #timeoutToTell(deadline: number | undefined): number | undefined {
+  /** The timeout that is sent to the peer, in milliseconds; `undefined` when the caller set none. */
+  #timeoutForPeer(deadline: number | undefined): number | undefined {
     const isStated =
       deadline !== undefined ||
       this.options?.timeout !== undefined ||
@@ -139,39 +139,42 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   /** The caller's signal fired. */
   handleEvent(): void {
     const cause: unknown = this.options?.signal?.reason
-    this.leave(this.error("ABORTED", "was aborted.", { cause, ...this.#effect() }), undefined)
+    this.leave(
+      this.error("ABORTED", "was aborted.", { cause, ...this.#executionOptions() }),
+      undefined,
+    )
   }
 
   abort(reason?: string): void {
     if (this.isOver) return
     const why = reason === undefined ? "was aborted." : `was aborted: ${reason}`
-    this.leave(this.error("ABORTED", why, this.#effect()), reason)
+    this.leave(this.error("ABORTED", why, this.#executionOptions()), reason)
   }
 
-  /** What the link knows of a request that is given up. */
-  #fate(): CallErrorOptions {
-    return this.endpoint.link.fateOf?.(this.requestId) ?? {}
+  /** What the link knows of this request, as options of an error. */
+  #deliveryStatus(): CallErrorOptions {
+    return this.endpoint.deliveryStatus(this.requestId) ?? {}
   }
 
   mayHaveExecuted(): boolean {
-    return this.#isSent && (this.#fate().mayHaveExecuted ?? true)
+    return this.#isSent && (this.#deliveryStatus().mayHaveExecuted ?? true)
   }
 
-  /** The same for one that its caller gave up, who does not want it again. */
-  #effect(): CallErrorOptions {
+  /** Only `mayHaveExecuted` of it, for a request that its caller aborted and will not retry. */
+  #executionOptions(): CallErrorOptions {
     if (!this.#isSent) return NOT_SENT
-    const { mayHaveExecuted } = this.#fate()
+    const { mayHaveExecuted } = this.#deliveryStatus()
     return mayHaveExecuted === undefined ? {} : { mayHaveExecuted }
   }
 
-  /** Ends it here, and tells the peer to stop. */
+  /** Ends it here, and aborts it at the peer. */
   protected leave(error: CallError, reason: string | undefined): void {
     if (this.isOver) return
     const { endpoint, requestId, served } = this
     this.fail(error)
     if (served !== undefined) served.abort(reason ?? CALLER_LEFT)
     if (served !== undefined || !this.#isSent) return
-    endpoint.tell(
+    endpoint.trySend(
       reason === undefined
         ? { type: "call.aborted", requestId }
         : { type: "call.aborted", requestId, reason },
@@ -201,17 +204,17 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
       ...(message !== undefined && { message }),
     }
     const { operationId, options, endpoint } = this
-    const tell = (): unknown => options?.progress?.(update)
-    notify(endpoint.settings.logger, "A progress listener threw", tell, { operationId })
+    const report = (): unknown => options?.progress?.(update)
+    notify(endpoint.settings.logger, "A progress listener threw", report, { operationId })
   }
 
-  /** Takes it out of everything that would end it. */
+  /** Marks it as over, and removes it from the table, the deadlines and its signal. */
   protected finish(): void {
     this.isOver = true
     const { endpoint, options } = this
     if (this.#isSent) endpoint.pending.remove(this)
     if (this.bucket !== undefined) endpoint.deadlines.remove(this)
-    if (options?.signal !== undefined) ignoreSignal(options.signal, this)
+    if (options?.signal !== undefined) removeSignalListener(options.signal, this)
   }
 
   protected error(code: string, what: string, options: CallErrorOptions = {}): CallError {
@@ -222,7 +225,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
 
 const NOT_SENT: CallErrorOptions = { mayHaveExecuted: false }
 
-/** The error that the peer sent. */
+/** Creates the error that the peer sent. */
 function errorOf(event: CallErrorEvent, operationId: string): CallError {
   const { code, message, details, retryable, mayHaveExecuted, retryAfterMs, requestId } = event
   const error = refusal(code, message, {

@@ -15,16 +15,16 @@ import type { Transport } from "../transport.ts"
 import { Endpoint } from "../endpoint.ts"
 import { EventTargetLink, isEventTarget, LoopbackLink } from "../links.ts"
 import { PendingCall } from "./call.ts"
-import { requestFault } from "./options.ts"
+import { checkRequest } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
 import { PendingStream } from "./stream.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
-/** What may be set on a `PendingRequestMap`. */
+/** Options of `PendingRequestMap`. */
 export interface PendingRequestMapOptions {
   /** Milliseconds a call may take when its caller gives no deadline; 30,000. `Infinity` for no limit. */
   readonly timeout?: number | undefined
-  /** Items of a stream that may be on their way to its consumer; 256. */
+  /** Stream items that may be in flight to their consumer; 256. */
   readonly window?: number | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
@@ -37,14 +37,14 @@ export const PENDING_MAP_OPTIONS: OptionsSchema<PendingRequestMapOptions> = {
   clock: "clock",
 }
 
-/** What `call` returns: a promise that knows its request. */
+/** The result of `call`: a promise with the id of its request. */
 export interface PendingResponse<TOutput = unknown> extends Promise<ResponseEnvelope<TOutput>> {
   readonly requestId: string
   /** Ends the call with `ABORTED`, and its handler on the other side. */
   abort(reason?: string): void
 }
 
-/** What `subscribe` returns: a stream that knows its request. */
+/** The result of `subscribe`: a stream with the id of its request. */
 export interface PendingSubscription<TOutput = unknown> extends EnvelopeStream<TOutput> {
   readonly requestId: string
   /** Ends the stream with `ABORTED`, and its handler on the other side. */
@@ -54,10 +54,10 @@ export interface PendingSubscription<TOutput = unknown> extends EnvelopeStream<T
 let reach: (map: PendingRequestMap) => Endpoint
 
 /**
- * The caller's side of the call protocol: sends requests over a link and brings back what belongs to them.
+ * The caller's side of the call protocol: sends requests over a link, and matches answers to them.
  *
- * The link is an `EventTarget`, a transport, or nothing for calls within this process. Whoever makes a map
- * closes it; that also closes its transport.
+ * The link is an `EventTarget`, a transport, or nothing for calls within this process. Close the map when you are
+ * done; that also closes its transport.
  */
 export class PendingRequestMap {
   readonly #endpoint: Endpoint
@@ -78,12 +78,12 @@ export class PendingRequestMap {
     return startCall(this.#endpoint, operationId, input, options)
   }
 
-  /** Opens a stream of the peer. Nothing is sent before the first item is asked for. */
+  /** Opens a stream of the peer. The request is sent when the first item is requested. */
   subscribe(operationId: string, input?: unknown, options?: PendingOptions): PendingSubscription {
-    const fault = faultOf(operationId, options)
-    const settled = fault === undefined ? options : undefined
-    const stream = new PendingStream(this.#endpoint, operationId, input, settled)
-    if (fault !== undefined) stream.fail(fault)
+    const invalid = requestError(operationId, options)
+    const validOptions = invalid === undefined ? options : undefined
+    const stream = new PendingStream(this.#endpoint, operationId, input, validOptions)
+    if (invalid !== undefined) stream.fail(invalid)
     return stream
   }
 
@@ -129,7 +129,7 @@ export class PendingRequestMap {
     this.#endpoint.link.send(errorEvent(requestId, error))
   }
 
-  /** Ends a request that this side waits for or works on. One that is unknown or over is left alone. */
+  /** Aborts a request that is pending or served here. Unknown and finished ids are ignored. */
   abort(requestId: string, reason?: string): void {
     const { pending, served } = this.#endpoint
     const waiting = pending.get(requestId)
@@ -140,24 +140,24 @@ export class PendingRequestMap {
     const working = served.get(requestId)
     if (working === undefined) return
     working.abort(reason ?? "The call was aborted.")
-    this.#endpoint.tell(
+    this.#endpoint.trySend(
       reason === undefined
         ? { type: "call.aborted", requestId }
         : { type: "call.aborted", requestId, reason },
     )
   }
 
-  /** Calls and streams that have not ended. */
+  /** The number of pending calls and streams. */
   getPendingCount(): number {
     return this.#endpoint.pending.size
   }
 
-  /** Events that arrived and did not fit `CallEventSchema`. */
+  /** The number of events that arrived and did not match `CallEventSchema`. */
   get droppedCount(): number {
     return this.#endpoint.dropped
   }
 
-  /** Ends everything with `ABORTED`, tells the peer, and closes the transport. */
+  /** Ends everything with `ABORTED`, notifies the peer, and closes the transport. */
   async close(): Promise<void> {
     await this.#endpoint.close()
   }
@@ -167,7 +167,7 @@ export class PendingRequestMap {
   }
 }
 
-/** Makes a call. `failed` receives its error first, and whether that is what the peer answered. */
+/** Starts a call. `failed` receives its error first, and whether the peer sent it. */
 export function startCall(
   endpoint: Endpoint,
   operationId: string,
@@ -185,23 +185,23 @@ export function startCall(
   call.failing = failed
   promise.requestId = call.requestId
   promise.abort = (reason) => call.abort(reason)
-  const fault = faultOf(operationId, options)
-  if (fault === undefined) call.begin(input, options?.deadline)
-  else call.fail(fault)
+  const invalid = requestError(operationId, options)
+  if (invalid === undefined) call.begin(input, options?.deadline)
+  else call.fail(invalid)
   return promise
 }
 
-/** What the parts of the protocol share behind a map. */
+/** The endpoint behind a map, for other parts of the protocol. */
 export function endpointOf(map: PendingRequestMap): Endpoint {
   return reach(map)
 }
 
-/** Whatever calls can travel over. */
+/** Anything that carries calls. */
 export type CallLink = EventTarget | Transport | PendingRequestMap
 
 const maps = new WeakMap<object, PendingRequestMap>()
 
-/** The map over a link. A transport has one, whoever asks: it can be listened to once only. */
+/** The map over a link. All users of a transport share one map, because a transport can only be opened once. */
 export function callMapOver(link: CallLink, options?: PendingRequestMapOptions): PendingRequestMap {
   if (link instanceof PendingRequestMap) return link
   if (isObject(link) && isEventTarget(link)) return new PendingRequestMap(link, options)
@@ -225,9 +225,12 @@ function linkOf(link: EventTarget | Transport | undefined): Transport {
   )
 }
 
-function faultOf(operationId: unknown, options: PendingOptions | undefined): CallError | undefined {
+function requestError(
+  operationId: unknown,
+  options: PendingOptions | undefined,
+): CallError | undefined {
   try {
-    return requestFault(operationId, options)
+    return checkRequest(operationId, options)
   } catch (cause) {
     return refusal("VALIDATION_ERROR", `The options of a call cannot be read.`, { cause })
   }
@@ -237,7 +240,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null
 }
 
-// One executor for all promises, read at once: a closure for each would be one more object a call.
+// One shared executor, whose result is read at once: a closure per promise would cost one more object per call.
 let capturedResolve: (value: ResponseEnvelope) => void
 let capturedReject: (error: CallError) => void
 function capture(

@@ -17,10 +17,10 @@ interface Waiter {
 }
 
 /**
- * A stream from a peer. The request is sent when the first item is asked for.
+ * A stream from a peer. The request is sent when the first item is requested.
  *
- * Items wait here until they are taken, as many as the window allows; taking half of a window grants
- * the peer as many again. Items before an end or an error always come first.
+ * Items are buffered until they are taken, as many as the window allows; when half of a window was taken, the peer
+ * gets credit for as many again. Items always come before the end or the error that followed them.
  */
 export class PendingStream extends PendingRequest implements EnvelopeStream {
   readonly kind = "stream"
@@ -33,12 +33,12 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
   #seq = 0
   /** The number of the last item that the peer may send. */
   #granted: number
-  /** Items that were taken since the peer was last given credit. */
+  /** Items taken since the peer last got credit. */
   #taken = 0
   #waiters: Waiter[] = []
-  /** Why there are no more, until someone is told. */
+  /** The error that ended the stream, until `next` reports it. */
   #error: CallError | undefined
-  /** Runs while someone waits for an item, from one item to the next. */
+  /** Runs while an item is awaited; every item restarts it. */
   readonly #idle: EndpointTimer | undefined
   readonly #idleTimeout: number
 
@@ -76,10 +76,10 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     })
   }
 
-  /** The consumer goes: the handler on the other side stops. */
+  /** Leaves the stream, and stops the handler on the other side. */
   async return(): Promise<Result> {
     const leaving = this.error("ABORTED", "was left by its consumer.")
-    // Whoever still waits hears of a plain end.
+    // Calls of `next` that still wait see a regular end.
     const waiters = this.#takeWaiters()
     this.leave(leaving, "The consumer left.")
     this.#error = undefined
@@ -95,7 +95,7 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
 
   responded(event: CallRespondedEvent): void {
     const { seq = this.#seq + 1 } = event
-    // Said twice: the first one counted.
+    // A duplicate: the first one counts.
     if (seq <= this.#seq) return
     if (seq !== this.#seq + 1) {
       this.#lose(`item ${this.#seq + 1} is missing (item ${seq} came)`)
@@ -135,7 +135,7 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
 
   protected settle(error: CallError): void {
     const [first, ...others] = this.#takeWaiters()
-    // Nobody waits: the next one who asks hears of it, after the items that came before.
+    // Nobody waits: a later `next` reports it, after the buffered items.
     if (first === undefined) this.#error = error
     else first.reject(error)
     for (const { resolve } of others) resolve(DONE)
@@ -152,7 +152,7 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     return item
   }
 
-  /** Counts an item as taken; at half of the window the peer may send as many again. */
+  /** Counts an item as taken; at half of the window the peer gets credit for as many again. */
   #grant(): void {
     this.#taken++
     if (this.isOver || this.#taken * 2 < this.#window) return
@@ -160,7 +160,7 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     this.#taken = 0
     const credit = this.#granted
     if (this.served !== undefined) this.served.credit(credit)
-    else this.endpoint.tell({ type: "call.credit", requestId: this.requestId, credit })
+    else this.endpoint.trySend({ type: "call.credit", requestId: this.requestId, credit })
   }
 
   #lose(what: string): void {

@@ -8,17 +8,17 @@ import type {
 import type { CallError } from "../../core/errors.ts"
 import { requestNumber } from "../../engine/ids.ts"
 
-const SMALLEST = 64
+const MIN_PLACES = 64
 
 /**
- * What is waited for, by the ids of its requests.
+ * Pending requests by their ids.
  *
- * Those ids were minted here and hold a number that counts up, so that an entry's place is the end of its number.
- * An entry that waits long and has its place taken over lies in a map beside. A map for all would cost several
- * times as much: each time it makes room it keeps what it held alive for longer.
+ * The ids are generated here and contain a counter, whose low bits are the place of an entry. An old entry whose place
+ * is needed moves to an overflow map. One `Map` for all would cost several times as much: each time it grows, it keeps
+ * its old contents alive for longer.
  */
 export class PendingTable {
-  #places: (Pending | undefined)[] = new Array<Pending | undefined>(SMALLEST)
+  #places: (Pending | undefined)[] = new Array<Pending | undefined>(MIN_PLACES)
   readonly #beside = new Map<number, Pending>()
   #size = 0
 
@@ -45,7 +45,7 @@ export class PendingTable {
     return found?.requestId === requestId ? found : undefined
   }
 
-  /** All of them, as they are now, in the order in which they began. */
+  /** A copy of all entries, oldest first. */
   all(): Pending[] {
     const near = this.#places.filter((entry) => entry !== undefined)
     return [...near, ...this.#beside.values()].sort((one, other) => one.number - other.number)
@@ -68,27 +68,27 @@ export class PendingTable {
 
 /** A call or a stream that this side waits for. */
 export interface Pending {
-  /** The number that its request's id was made of. */
+  /** The counter in its request id. */
   readonly number: number
   readonly requestId: string
   readonly operationId: string
-  /** Who works on it, when that is this very side. */
+  /** The served request, when this side itself handles it. */
   served: Served | undefined
   responded(event: CallRespondedEvent): void
   completed(event: CallCompletedEvent): void
   failed(event: CallErrorEvent): void
   progressed(event: CallProgressEvent): void
   abortedByPeer(event: CallAbortedEvent): void
-  /** Ends it here, without a word to the peer. */
+  /** Ends it here, without notifying the peer. */
   fail(error: CallError): void
-  /** Ends it here and there. */
+  /** Ends it here and at the peer. */
   abort(reason?: string): void
 }
 
-/** A call or a stream that this side works on. */
+/** A call or a stream that this side serves. */
 export interface Served {
   /** Items up to this number may be sent. */
   credit(last: number): void
-  /** Stops the work; nothing more is said about it. */
+  /** Stops the handler, without an answer. */
   abort(reason: string): void
 }

@@ -3,25 +3,25 @@ import type { Identity } from "../../core/types.ts"
 
 /** A call that waits for a slot. */
 export interface WaitingCall {
-  /** Runs it in a slot that was taken for it; `false` when it cannot run any more. */
+  /** Runs it in a slot that was already taken for it; `false` when it can no longer run. */
   start(): boolean
 }
 
-/** What one caller uses over several links, so that further links give it no more. */
+/** The usage of one caller over all of its links, so that more links do not raise its limits. */
 export interface CallAccount {
-  /** Pays for calls; gives the refusal when the caller has had its share. */
+  /** Charges calls; returns the error when the caller is over its limit. */
   charge(calls: number): CallError | undefined
-  /** Takes a slot for a call, unless `most` are taken. */
-  tryEnter(most: number): boolean
-  /** Gives a slot back, and starts a call that waits for one. */
+  /** Takes a slot for a call, unless `max` are in use. */
+  tryEnter(max: number): boolean
+  /** Releases a slot, and starts a queued call. */
   leave(): void
-  /** Lets a call wait until fewer than `most` run, unless `mostQueued` wait already. */
-  enqueue(call: WaitingCall, most: number, mostQueued: number): boolean
+  /** Queues a call until fewer than `max` run, unless `maxQueued` wait already. */
+  enqueue(call: WaitingCall, max: number, maxQueued: number): boolean
   dequeue(call: WaitingCall): void
-  /** Takes a slot for a stream, unless `most` are open. */
-  tryStream(most: number): boolean
+  /** Takes a slot for a stream, unless `max` are open. */
+  tryStream(max: number): boolean
   leaveStream(): void
 }
 
-/** Gives the account on which calls of an identity count. */
+/** Returns the account that calls of an identity are charged to. */
 export type AccountOf = (identity: Identity | undefined) => CallAccount

@@ -6,38 +6,38 @@ export interface WaitingOperation extends WaitingCall {
   readonly operationId: string
 }
 
-/** While operations share the slots, each may use so many times what is free: three quarters, if it is alone. */
+/** While operations share the slots, each may use this multiple of the free ones: three quarters, if it is alone. */
 const SHARE = 3
-/** An operation counts as in use for so many milliseconds after a call of it arrived. */
+/** How long an operation counts as in use after a call, in milliseconds. */
 const IN_USE_MS = 60_000
-/** The part of the queue that is added for operations other than the one that has filled it. */
+/** Extra queue space, as a fraction, for operations other than the one that filled the queue. */
 const EXTRA = 1 / 4
 
 /**
  * The slots of a server, and the calls that wait for one.
  *
- * An operation that is called alone may use all slots and the whole queue. Beside others it leaves some slots free,
- * and they have room of their own in the queue; what waits starts in turns, one operation after the other. So an
- * operation whose handlers are slow, or hang, costs the others little.
+ * An operation that is called alone may use all slots and the whole queue. While others are in use it leaves some slots
+ * free, and the others have their own room in the queue. Queued calls start in turns, one operation after the other.
+ * So an operation with slow or hanging handlers hardly affects the others.
  */
 export class OperationSlots {
-  readonly #most: number
-  readonly #mostQueued: number
+  readonly #max: number
+  readonly #maxQueued: number
   readonly #clock: Pick<Clock, "now">
   readonly #running = new Map<string, number>()
-  /** By operation, in the order of their turns; none is empty. */
+  /** Queued calls by operation, in the order of their turns; no queue is empty. */
   readonly #queues = new Map<string, Set<WaitingOperation>>()
   #used = 0
   #waiting = 0
   #isStarting = false
-  /** The operation that was called last, and the last call of any other. */
+  /** The operation that was called last, and the time of the last call of any other. */
   #latest = ""
   #latestAt = Number.NEGATIVE_INFINITY
   #otherAt = Number.NEGATIVE_INFINITY
 
-  constructor(most: number, mostQueued: number, clock: Pick<Clock, "now">) {
-    this.#most = most
-    this.#mostQueued = mostQueued
+  constructor(max: number, maxQueued: number, clock: Pick<Clock, "now">) {
+    this.#max = max
+    this.#maxQueued = maxQueued
     this.#clock = clock
   }
 
@@ -55,10 +55,10 @@ export class OperationSlots {
     return true
   }
 
-  /** Gives a slot back, and starts what may run instead. */
+  /** Releases a slot, and starts queued calls that may run now. */
   leave(operationId: string): void {
     this.#leave(operationId)
-    // Calls that end as soon as they start are followed by the next one here, not one inside the other.
+    // Calls that end as soon as they start are continued by this loop, instead of recursively.
     if (this.#isStarting) return
     this.#isStarting = true
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
@@ -70,7 +70,7 @@ export class OperationSlots {
     this.#isStarting = false
   }
 
-  /** Lets a call wait for a slot, if there is room. */
+  /** Queues a call, if there is room. */
   enqueue(call: WaitingOperation): boolean {
     const { operationId } = call
     if (!this.#mayWait(operationId)) return false
@@ -106,18 +106,18 @@ export class OperationSlots {
   }
 
   #mayRun(operationId: string): boolean {
-    const free = this.#most - this.#used
+    const free = this.#max - this.#used
     if (free <= 0) return false
     return this.#runningOf(operationId) < SHARE * free || !this.#isShared(operationId)
   }
 
   #mayWait(operationId: string): boolean {
-    if (this.#waiting < this.#mostQueued) return true
-    const extra = Math.floor(this.#mostQueued * (1 + EXTRA)) - this.#waiting
+    if (this.#waiting < this.#maxQueued) return true
+    const extra = Math.floor(this.#maxQueued * (1 + EXTRA)) - this.#waiting
     return (this.#queues.get(operationId)?.size ?? 0) < extra
   }
 
-  /** The first of those whose turn it is; their operation's next turn comes after all others. */
+  /** The next call in turn; its operation moves to the end of the line. */
   #next(): WaitingOperation | undefined {
     if (this.#waiting === 0) return undefined
     for (const [operationId, queue] of this.#queues) {
@@ -130,7 +130,7 @@ export class OperationSlots {
   }
 
   #called(operationId: string): void {
-    // What every peer asks for when it connects says nothing about the load.
+    // Every peer lists services when it connects: that is no sign of load.
     if (operationId.startsWith("services.")) return
     const now = this.#clock.now()
     if (operationId !== this.#latest) {

@@ -15,14 +15,14 @@ import { RequestServer, SERVE_LIMITS } from "./server.ts"
 import type { ResolveIdentity, ServeLimits } from "./server.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
-/** What `buildCallHandler` takes. */
+/** Options of `buildCallHandler`. */
 export interface CallHandlerOptions extends ServeLimits, ErrorReporting {
   readonly registry: AnyRegistry
-  /** Where answers go. */
+  /** The map that sends the answers. */
   readonly callMap: PendingRequestMap
   /**
-   * Decides who is calling. Without it that is who the transport says, or, in this process and from a peer
-   * that is trusted, who the event says.
+   * Identifies the caller. Without it the identity is that of the transport, or, within this process and from a
+   * trusted peer, that of the event.
    */
   readonly resolveIdentity?: ResolveIdentity | undefined
 }
@@ -37,30 +37,30 @@ export const CALL_HANDLER_OPTIONS: OptionsSchema<CallHandlerOptions> = {
   resolveIdentity: "function",
 }
 
-/** The same by another name. */
+/** An alias of `CallHandlerOptions`. */
 export type CallHandlerConfig = CallHandlerOptions
 
 /**
- * Runs the operation that a request asks for, and answers. Settles when that is over, whatever became of it;
- * rejects with a `TypeError` only if it was given something else than a request.
+ * Runs the operation of a request, and answers. Resolves when that is over, whatever the outcome;
+ * rejects with a `TypeError` only for an argument that is not a request.
  */
 export type CallHandler = (event: CallRequestedEvent | Event) => Promise<void>
 
 /**
- * What runs requests against a registry, to be attached wherever they arrive. `serveCalls` attaches it.
+ * Creates a handler that runs requests against a registry, for you to attach. `serveCalls` attaches one itself.
  *
- * That a caller left, and credit for streams, reach it through the map.
+ * Aborts, and credit for streams, reach it through the map.
  */
 export function buildCallHandler(options: CallHandlerOptions): CallHandler {
   validateOptions("buildCallHandler", options, CALL_HANDLER_OPTIONS)
   const server = serverOf(options, options.callMap, "buildCallHandler")
-  return (given) =>
+  return (request) =>
     new Promise((resolve) => {
-      server.requested(requestOf(given), undefined, resolve)
+      server.requested(requestOf(request), undefined, resolve)
     })
 }
 
-/** What `serveCalls` takes: a map, or the transport to make one for. */
+/** Options of `serveCalls`: a map, or a transport to create one for. */
 export interface ServeCallsOptions extends ServeLimits, ErrorReporting {
   readonly registry: AnyRegistry
   readonly callMap?: PendingRequestMap | undefined
@@ -89,13 +89,13 @@ export interface CallServer extends AsyncDisposable {
   /** Requests that run or wait. */
   readonly inFlight: number
   /**
-   * Ends what runs with `UNAVAILABLE`, or with the code and words of `why`, in the order in which it was
-   * asked for. Closes the map if `serveCalls` made it.
+   * Ends running requests with `UNAVAILABLE`, or with the code and message of `why`, in the order in which they
+   * arrived. Closes the map if `serveCalls` created it.
    */
   close(why?: CallError): Promise<void>
   /**
-   * Takes nothing new, waits for what runs, and closes. What is not over after `grace` milliseconds, 10,000,
-   * ends as with `close`.
+   * Accepts no new requests, waits for running ones, and closes. Requests that still run after `grace`
+   * milliseconds, 10,000, end as with `close`.
    */
   drain(options?: { readonly grace?: number | undefined }): Promise<void>
 }
@@ -103,13 +103,13 @@ export interface CallServer extends AsyncDisposable {
 /** Answers the calls that arrive over a link, until it is closed. */
 export function serveCalls(options: ServeCallsOptions): CallServer {
   validateOptions("serveCalls", options, SERVE_CALLS_OPTIONS)
-  const { callMap: given, transport, logger, clock } = options
-  if (given === undefined && transport === undefined) {
+  const { callMap: ownMap, transport, logger, clock } = options
+  if (ownMap === undefined && transport === undefined) {
     throw new TypeError(
       "serveCalls(options): give either callMap or transport, the way by which calls arrive; got neither.",
     )
   }
-  const callMap = given ?? callMapOver(transport as CallLink, { logger, clock })
+  const callMap = ownMap ?? callMapOver(transport as CallLink, { logger, clock })
   const endpoint = endpointOf(callMap)
   if (endpoint.server?.isClosed === false) {
     throw new TypeError(
@@ -120,9 +120,9 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   endpoint.server = server
   endpoint.link.serve?.(server)
   const close = async (why?: CallError): Promise<void> => {
-    // It stays, to tell those who still ask.
+    // It stays attached, to refuse later requests.
     server.close(why)
-    if (given === undefined && !(transport instanceof PendingRequestMap)) await callMap.close()
+    if (ownMap === undefined && !(transport instanceof PendingRequestMap)) await callMap.close()
   }
   return {
     callMap,
@@ -132,7 +132,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
     close,
     async drain(limits = {}) {
       validateOptions("drain", limits, DRAIN_OPTIONS)
-      // A link that can leave sends what comes elsewhere; over others it is refused.
+      // A link that can leave redirects new requests to other workers; over other links they are refused.
       if (endpoint.link.leave === undefined) server.isLeaving = true
       else endpoint.link.leave()
       await server.idle(limits.grace ?? 10_000)
@@ -170,9 +170,10 @@ function serverOf(
   return new RequestServer(endpoint, registry, resolveIdentity, options, failures, accountOf)
 }
 
-/** An event as it was given to a handler: itself, its fields, or a `CustomEvent` around it. */
-function requestOf(given: unknown): CallRequestedEvent {
-  const inner = given instanceof Event ? (given as Partial<CustomEvent<unknown>>).detail : given
+/** The event passed to a handler: the event itself, its fields, or a `CustomEvent` around it. */
+function requestOf(request: unknown): CallRequestedEvent {
+  const inner =
+    request instanceof Event ? (request as Partial<CustomEvent<unknown>>).detail : request
   const event =
     typeof inner === "object" && inner !== null && !("type" in inner)
       ? { ...inner, type: "call.requested" }

@@ -14,37 +14,37 @@ import { PendingCall } from "../pending/call.ts"
 import { EndpointTimer } from "../timer.ts"
 import { fromWallTime, toWallTime } from "../../internal/clock.ts"
 
-/** What a served request tells the server it belongs to. */
+/** The server of a request, as the request sees it. */
 export interface ServedHost {
   readonly endpoint: Endpoint
   readonly failures: Failures
-  /** The request is over; its place is free. */
-  over(request: ServedRequest): void
-  /** Runs a request that has waited; `false` when the link is closing. */
+  /** Called when a request is over; its slot is free. */
+  finished(request: ServedRequest): void
+  /** Runs a queued request; `false` when the link is closing. */
   start(request: ServedRequest): boolean
 }
 
 /**
- * A request that is being worked on. It is also what the registry is told about the call: who asks, until
- * when, and what ends it.
+ * A request that is being served. It is also the options of the call for the registry: identity, deadline and
+ * signal.
  */
 export class ServedRequest extends CallSink implements CallOptions, Served, WaitingCall {
   readonly event: CallRequestedEvent
   readonly host: ServedHost
   identity: Identity | undefined = undefined
-  /** Where it counts among the server's limits. */
+  /** Which of the server's limits it counts towards. */
   place: "none" | "queue" | "calls" | "streams" = "none"
-  /** Whose limits it counts on, where callers have several links. */
+  /** The account that it is charged to, where callers have several links. */
   account: CallAccount | undefined = undefined
   isOver = false
-  /** Who waits for it, when that is this very side: then nothing has to be sent. */
+  /** The pending request, when this side itself made the call: then nothing has to be sent. */
   pending: Pending | undefined = undefined
   readonly whenOver: (() => void) | undefined
-  /** The number of the last item that may be sent, and of the last that was. */
+  /** The number of the last item that may be sent, and of the last item that was sent. */
   #credit: number
   #seq = 0
   #wake: (() => void) | undefined = undefined
-  /** A time of the clock; set where what is left had to be counted. */
+  /** The deadline as a time of the clock; set once the request had to wait. */
   #due: number | undefined = undefined
 
   constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
@@ -71,7 +71,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     return this.event.operationId
   }
 
-  /** A date; one by another process's clock counts only where the peer gave no timeout. */
+  /** Wall time. A deadline by the peer's clock is used only when the peer sent no timeout. */
   get deadline(): number | undefined {
     if (this.#due !== undefined) return toWallTime(this.host.endpoint.settings.clock, this.#due)
     return this.event.timeout === undefined ? this.event.deadline : undefined
@@ -81,7 +81,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     return this.#due === undefined ? this.event.timeout : undefined
   }
 
-  /** It will not start at once, and its time runs from now on. */
+  /** Starts its timeout, because it will not run at once. */
   postpone(): void {
     const { timeout, deadline } = this.event
     if (this.#due !== undefined) return
@@ -157,7 +157,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     if (this.isOver) return
     this.#finish()
     const { endpoint, failures } = this.host
-    endpoint.tell(errorEvent(this.requestId, failures.answer(thrown, this)))
+    endpoint.trySend(errorEvent(this.requestId, failures.answer(thrown, this)))
   }
 
   succeed(output: ResponseEnvelope): void {
@@ -177,7 +177,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     try {
       link.send({ type: "call.responded", requestId: this.requestId, output })
     } catch (thrown) {
-      this.fail(isCallError(thrown) ? withEffect(thrown) : thrown)
+      this.fail(isCallError(thrown) ? withMayHaveExecuted(thrown) : thrown)
       return
     }
     this.#finish()
@@ -188,26 +188,26 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     const { endpoint } = this.host
     if (this.pending === undefined) endpoint.served.delete(this.requestId)
     else this.pending.served = undefined
-    this.host.over(this)
+    this.host.finished(this)
     this.#wake?.()
     this.whenOver?.()
   }
 
   /**
-   * Waits for credit. The registry ends a stream in time, but nobody asks it meanwhile; and where events can
-   * be lost, that the caller left may be one of them: so the caller's own patience counts then.
+   * Waits for credit, with a timeout of its own: the registry checks deadlines only while it is iterated, and on a link
+   * that can lose events the caller may have left unnoticed, so that its idle timeout applies.
    */
   #granted(): Promise<void> {
     const { endpoint } = this.host
     const { idleTimeout } = this.event
     const mayLose = endpoint.link.mayRepeat === true || endpoint.link.mayLose === true
-    const patience =
+    const idleDeadline =
       mayLose && idleTimeout !== undefined
         ? endpoint.settings.clock.now() + idleTimeout
         : Number.POSITIVE_INFINITY
     const deadline = this.#due ?? Number.POSITIVE_INFINITY
-    const timer = new EndpointTimer(endpoint, () => this.#stalled(patience < deadline))
-    timer.start(Math.min(deadline, patience))
+    const timer = new EndpointTimer(endpoint, () => this.#stalled(idleDeadline < deadline))
+    timer.start(Math.min(deadline, idleDeadline))
     return new Promise((resolve) => {
       this.#wake = () => {
         if (this.#seq >= this.#credit && !this.isOver) return
@@ -230,7 +230,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   #report(value: ProgressUpdate): void {
     if (this.isOver) return
     const { progress, total, message } = value
-    this.host.endpoint.tell({
+    this.host.endpoint.trySend({
       type: "call.progress",
       requestId: this.requestId,
       progress,
@@ -240,8 +240,8 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   }
 }
 
-/** An answer that could not be sent: the handler ran all the same. */
-function withEffect(error: CallError): CallError {
+/** The error for an answer that could not be sent: its handler has run. */
+function withMayHaveExecuted(error: CallError): CallError {
   if (error.mayHaveExecuted) return error
   const { code, message, details } = error
   return refusal(code, message, { details, mayHaveExecuted: true, retryable: false, cause: error })

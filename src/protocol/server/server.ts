@@ -16,20 +16,20 @@ import { ServedRequest } from "./served.ts"
 import type { ServedHost } from "./served.ts"
 import { servicesOf } from "../services.ts"
 
-/** Who sent a request, as far as the transport knows. */
+/** The sender of a request, as far as the transport knows. */
 export type CallPeer = TransportPeer
 
-/** Decides who is calling. What it throws is told to the caller as `UNAUTHENTICATED`. */
+/** Identifies the caller. An error that it throws is reported to the caller as `UNAUTHENTICATED`. */
 export type ResolveIdentity = (
   event: CallRequestedEvent,
   peer: CallPeer,
 ) => Identity | undefined | Promise<Identity | undefined>
 
-/** How much one peer may ask for at once. */
+/** Limits for the requests of one peer. */
 export interface ServeLimits {
-  /** Calls that run at the same time; no limit. An operation leaves some of them free while others are in use. */
+  /** Calls that run at the same time; no limit. An operation leaves some slots free while others are in use. */
   readonly maxInFlight?: number | undefined
-  /** Calls that wait for a slot; 1,000, and a quarter more of operations that have not filled it. Then `OVERLOADED`. */
+  /** Calls that wait for a slot; 1,000, and a quarter more for operations that did not fill the queue. Then `OVERLOADED`. */
   readonly maxQueued?: number | undefined
   /** Streams that are open at the same time; no limit. */
   readonly maxStreams?: number | undefined
@@ -41,7 +41,7 @@ export const SERVE_LIMITS: OptionsSchema<ServeLimits> = {
   maxStreams: { min: 0 },
 }
 
-/** The receiving side of a link: decides who calls, what exists for them and how much at once. */
+/** The serving side of a link: identifies callers, finds operations and enforces limits. */
 export class RequestServer implements RequestHandler, ServedHost, ServedOperations {
   readonly endpoint: Endpoint
   readonly failures: Failures
@@ -51,7 +51,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   readonly #maxInFlight: number
   readonly #maxQueued: number
   readonly #maxStreams: number
-  /** Where limits count for this link alone, and there are any. */
+  /** Set when there are limits, and they apply to this link alone. */
   readonly #slots: OperationSlots | undefined
   readonly #recent: RecentIds | undefined
   readonly #isLoopback: boolean
@@ -60,7 +60,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   #streams = 0
   readonly #whenIdle = new Set<() => void>()
   isClosed = false
-  /** What comes is refused, and what runs goes on. */
+  /** New requests are refused, and running ones continue. */
   isLeaving = false
 
   constructor(
@@ -94,7 +94,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   requested(event: CallRequestedEvent, peer?: TransportPeer, whenOver?: () => void): void {
     const { requestId } = event
     const { served } = this.endpoint
-    // Said twice: it is run once. What this side sends to itself is never said twice.
+    // A duplicate runs once. A loopback link has no duplicates.
     if (
       !this.#isLoopback &&
       (served.has(requestId) || this.#recent?.remember(requestId) === false)
@@ -103,7 +103,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       return
     }
     if (this.isClosed || this.isLeaving) {
-      this.endpoint.tell(errorEvent(requestId, closing(event.operationId, false)))
+      this.endpoint.trySend(errorEvent(requestId, closing(event.operationId, false)))
       whenOver?.()
       return
     }
@@ -149,8 +149,8 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     return this.#slots?.hasRoom(operationId) === false ? this.#tooManyCalls(operationId) : undefined
   }
 
-  /** A slot is free. */
-  over(request: ServedRequest): void {
+  /** Releases the slot of a request. */
+  finished(request: ServedRequest): void {
     const { place, account } = request
     request.place = "none"
     if (place === "queue") {
@@ -161,13 +161,13 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       this.#streams--
       account?.leaveStream()
     } else if (place === "calls") this.#calls--
-    if (this.inFlight === 0) for (const settle of this.#whenIdle) settle()
+    if (this.inFlight === 0) for (const resolveIdle of this.#whenIdle) resolveIdle()
     if (place !== "calls") return
     if (account === undefined) this.#slots?.leave(request.operationId)
     else account.leave()
   }
 
-  /** Runs a request that has waited for its place. */
+  /** Runs a queued request. */
   start(request: ServedRequest): boolean {
     if (this.isClosed || this.endpoint.isEnding || this.endpoint.isClosed) return false
     this.#waiting--
@@ -175,22 +175,22 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     return true
   }
 
-  /** Resolves when nothing runs or waits, after so many milliseconds at the latest. */
+  /** Resolves when nothing runs or waits, or after `grace` milliseconds. */
   idle(grace: number): Promise<void> {
     if (this.inFlight === 0 || this.isClosed) return Promise.resolve()
     const { clock } = this.endpoint.settings
     return new Promise((resolve) => {
-      const settle = (): void => {
+      const resolveIdle = (): void => {
         clock.clearTimeout(timer)
-        this.#whenIdle.delete(settle)
+        this.#whenIdle.delete(resolveIdle)
         resolve()
       }
-      const timer = clock.setTimeout(settle, grace)
-      this.#whenIdle.add(settle)
+      const timer = clock.setTimeout(resolveIdle, grace)
+      this.#whenIdle.add(resolveIdle)
     })
   }
 
-  /** Refuses what comes, and ends what runs; with what `why` says, if that is something else. */
+  /** Refuses new requests, and ends running ones; with the error `why`, if it is set. */
   close(why?: CallError): void {
     this.isClosed = true
     const { served, pending } = this.endpoint
@@ -201,7 +201,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       request.abort(why?.message ?? "The server was closed.")
       const error =
         why === undefined ? closing(operationId, true) : ending(operationId, why, isQueued)
-      this.endpoint.tell(errorEvent(requestId, error))
+      this.endpoint.trySend(errorEvent(requestId, error))
     }
   }
 
@@ -212,9 +212,12 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   ): Promise<void> {
     const { identity } = this.endpoint.link
     try {
-      const found = resolve(request.event, peer ?? (identity === undefined ? {} : { identity }))
-      if (found instanceof Promise) request.postpone()
-      request.identity = await found
+      const identified = resolve(
+        request.event,
+        peer ?? (identity === undefined ? {} : { identity }),
+      )
+      if (identified instanceof Promise) request.postpone()
+      request.identity = await identified
     } catch (thrown) {
       request.fail(unauthenticated(request.operationId, thrown))
       return
@@ -260,7 +263,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     }
     request.place = "streams"
     this.#streams++
-    // Whatever goes wrong in there is told to the caller.
+    // Never rejects: errors are sent to the caller.
     void request.runStream(this.#registryFor(request.operationId))
   }
 
@@ -291,7 +294,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       : this.#registry
   }
 
-  /** What exists for a wire: internal operations do not. */
+  /** The spec of an operation that peers may call: internal operations do not exist for them. */
   #specFor(operationId: string): OperationSpec | undefined {
     const spec = this.#registryFor(operationId).getSpec(operationId)
     return spec?.visibility === "internal" ? undefined : spec

@@ -5,13 +5,13 @@ import type { Report } from "./report.ts"
 import { isExcess } from "./shape.ts"
 import type { Shape } from "./model.ts"
 
-/** An object brought to its shape: the same one, or a copy that shares what did not change. */
+/** Applies a shape to an object; returns the same object, or a copy that shares unchanged parts. */
 export function applyToObject(
   shape: Shape,
   value: Record<string, unknown>,
   report: Report,
 ): Record<string, unknown> {
-  const mark = report.mark
+  const start = report.position
   let copy: Record<string, unknown> | undefined
   // Engines read `value[key]` fast in this loop, and only in this one.
   for (const key in value) {
@@ -20,7 +20,7 @@ export function applyToObject(
     const after = applyToKey(shape, key, before, report)
     if (copy === undefined) {
       if (Object.is(before, after)) continue
-      if (!isCopyableObject(value)) return leave(value, report, mark)
+      if (!isCopyableObject(value)) return leave(value, report, start)
       copy = copyUntil(value, key)
     }
     if (after !== STRIPPED) setOwn(copy, key, after)
@@ -29,7 +29,7 @@ export function applyToObject(
   for (const [key, slot] of shape.defaults) {
     if (Object.hasOwn(value, key) || !slot.isUsable) continue
     if (copy === undefined) {
-      if (!isCopyableObject(value)) return leave(value, report, mark)
+      if (!isCopyableObject(value)) return leave(value, report, start)
       copy = copyUntil(value)
     }
     setOwn(copy, key, slot.make())
@@ -38,11 +38,11 @@ export function applyToObject(
   return copy ?? value
 }
 
-/** An array with its elements brought to their schemas. One with holes or extra keys stays as it is. */
+/** Applies a shape to an array. One with holes or extra keys stays unchanged. */
 export function applyToArray(shape: Shape, value: unknown[], report: Report): unknown[] {
   const { prefix, items } = shape
   if (prefix.length === 0 && items === undefined) return value
-  const mark = report.mark
+  const start = report.position
   const end = items === undefined ? Math.min(value.length, prefix.length) : value.length
   let copy: unknown[] | undefined
   for (let index = 0; index < end; index++) {
@@ -52,7 +52,7 @@ export function applyToArray(shape: Shape, value: unknown[], report: Report): un
     const after = runUnder(plan, index, before, report)
     if (Object.is(before, after)) continue
     if (copy === undefined) {
-      if (!isCopyableArray(value)) return leave(value, report, mark)
+      if (!isCopyableArray(value)) return leave(value, report, start)
       copy = value.slice()
     }
     copy[index] = after
@@ -81,13 +81,13 @@ function applyToKey(shape: Shape, key: string, value: unknown, report: Report): 
 }
 
 function runUnder(plan: Plan, key: string | number, value: unknown, report: Report): unknown {
-  const mark = report.mark
+  const start = report.position
   const result = plan.run(value, report)
-  report.under(mark, key)
+  report.prefixSince(start, key)
   return result
 }
 
-function leave<T>(value: T, report: Report, mark: number): T {
-  report.back(mark)
+function leave<T>(value: T, report: Report, start: number): T {
+  report.revertTo(start)
   return value
 }

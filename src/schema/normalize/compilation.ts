@@ -14,7 +14,7 @@ import { Work } from "./work.ts"
 
 type Check = (value: unknown) => boolean
 
-/** What the parts of one normaliser share. Everything in it is found out once, when it is needed. */
+/** The shared state of one normaliser's parts. Everything in it is computed once, on demand. */
 export class SchemaCompilation implements Compilation {
   readonly root: JsonSchema
   readonly options: NormalizerOptions
@@ -32,7 +32,7 @@ export class SchemaCompilation implements Compilation {
     this.work = new Work(this.refs, options)
   }
 
-  /** The plan for a value to which all of `entries` apply. The same ones give the same plan. */
+  /** The plan for a value to which all of `entries` apply. The same entries give the same plan. */
   plan(entries: readonly Entry[], strip: boolean): Plan {
     const ids = entries.map(({ schema, fill }) => this.#idOf(schema) * 2 + (fill ? 1 : 0))
     const key = `${strip ? "s" : "k"}${[...new Set(ids)].toSorted((a, b) => a - b).join()}`

@@ -8,12 +8,12 @@ import type { Subschema } from "./keywords.ts"
 import { unionOf } from "./union.ts"
 import type { Choice, Conditional } from "./model.ts"
 
-/** What the conditions of one schema come to. */
+/** The conditions of one schema. */
 export interface Conditions {
   readonly conditionals: readonly Conditional[]
   /** Keys named by branches that describe nothing, such as `anyOf: [{ required: ["a"] }]`. */
   readonly mentioned: readonly string[]
-  /** A change may turn a condition that adds no schema, but has to hold. */
+  /** A change may affect a condition that adds no schema, but has to hold. */
   readonly isDelicate: boolean
 }
 
@@ -69,7 +69,7 @@ function ifThenElse(
   fill: boolean,
   compilation: Compilation,
 ): Conditional {
-  // A condition that holds counts as evaluated, but asks for nothing: its defaults are not for use.
+  // A condition that holds counts as evaluated, but its defaults are not used.
   const holds: Choice = {
     entries: [
       { schema: condition, fill: false },
@@ -97,7 +97,7 @@ function dependentSchema(key: string, dependent: Subschema, fill: boolean): Cond
   }
 }
 
-/** Whether a schema says anything about the parts of an object or array. */
+/** Whether a schema describes the parts of an object or array. */
 function describesParts(
   schema: Subschema,
   compilation: Compilation,
@@ -114,7 +114,7 @@ function describesParts(
   )
 }
 
-/** Whether a schema that describes no parts can still tell one object or array from another. */
+/** Whether a schema that describes no parts can still distinguish objects or arrays. */
 function looksInside(schema: Subschema, compilation: Compilation): boolean {
   if ((compilation.types(schema) & (OBJECT | ARRAY)) === 0) return false
   return flattenOne(schema, compilation.refs).members.some((member) =>

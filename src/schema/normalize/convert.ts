@@ -2,10 +2,10 @@ import { BOOLEAN, FRACTION, INTEGER, STRING, typeOf } from "./json-type.ts"
 import type { TypeMask } from "./json-type.ts"
 
 /**
- * What a value of the wrong type would be as one of the wanted types, where nothing is lost.
+ * Lossless conversions of a value of the wrong type to the wanted types.
  *
- * Each result turns back into the very same text, number or instant. `null`, empty strings, lists and
- * rounding are out of the question.
+ * Each result converts back to the same text, number or instant. `null`, empty strings and lists are never
+ * converted, and nothing is rounded.
  */
 export function upcasts(value: unknown, wanted: TypeMask): unknown[] {
   switch (typeof value) {

@@ -8,7 +8,7 @@ import { Report } from "./report.ts"
 
 type State = "new" | "building" | "endless" | "unusable" | "ready"
 
-/** The default of one property. Whether it can be used is found out when it is first missed. */
+/** The default of one property. Whether it is usable is decided when the property is first absent. */
 export class PropertyDefault implements DefaultSlot {
   readonly #plan: Plan
   #value: unknown
@@ -22,12 +22,12 @@ export class PropertyDefault implements DefaultSlot {
   /** Whether there is a value to fill. */
   get isUsable(): boolean {
     if (this.#state === "new") this.#build()
-    // Needed while it is being built: it holds itself, and filling it would never end.
+    // Needed while it is being built: it contains itself, and filling it in would never end.
     else if (this.#state === "building") this.#state = "endless"
     return this.#state === "ready"
   }
 
-  /** A fresh copy, itself normalised. Ask `isUsable` first. */
+  /** A fresh copy, itself normalised. Check `isUsable` first. */
   make(): unknown {
     return cloneJson(this.#value)
   }
@@ -37,13 +37,13 @@ export class PropertyDefault implements DefaultSlot {
     try {
       const fits = this.#plan.accepts(this.#value)
       const filled = fits ? this.#plan.run(this.#value, new Report()) : undefined
-      // `run` may have found that this default holds itself.
+      // `run` may have found that this default contains itself.
       const isEndless = (this.#state as State) === "endless"
       this.#state = fits && !isEndless ? "ready" : "unusable"
       if (this.#state === "ready") this.#value = filled
     } catch (error) {
       this.#state = "unusable"
-      // Out of stack says nothing about the default, but there is no going on.
+      // A stack overflow says nothing about the default, but nothing more can be done.
       if (error instanceof RangeError) {
         this.#state = "new"
         throw error
@@ -53,20 +53,20 @@ export class PropertyDefault implements DefaultSlot {
 }
 
 /**
- * The default of a property that `own` schemas describe and `plan` brings in order.
+ * The default of a property that the `own` schemas describe, normalised by `plan`.
  *
- * `undefined` when it has none, or when two schemas disagree on it.
+ * `undefined` if there is none, or if two schemas disagree.
  */
 export function defaultFor(
   own: readonly Entry[],
   plan: Plan,
   refs: References,
 ): DefaultSlot | undefined {
-  const found = own.flatMap(({ schema, fill }) => {
+  const values = own.flatMap(({ schema, fill }) => {
     const { members } = flattenOne(schema, refs)
     const nearest = members.find((member) => Object.hasOwn(member.schema, "default"))
     return fill && nearest !== undefined ? [nearest.schema["default"]] : []
   })
-  const written = new Set(found.map((value) => JSON.stringify(value)))
-  return written.size === 1 ? plan.slot(found[0]) : undefined
+  const written = new Set(values.map((value) => JSON.stringify(value)))
+  return written.size === 1 ? plan.slot(values[0]) : undefined
 }

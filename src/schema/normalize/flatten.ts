@@ -18,27 +18,27 @@ export interface Member extends Entry {
 /** Every schema that applies to one value without any condition. */
 export interface Flat {
   readonly members: readonly Member[]
-  /** One of them refers to a schema that cannot be found, so that nothing here is the whole truth. */
+  /** One of them has an unresolvable reference, so that the list is incomplete. */
   readonly isPartial: boolean
 }
 
 /** Follows `$ref` and `allOf`, each schema once, nearest first. */
 export function flatten(entries: readonly Entry[], refs: References): Flat {
-  const found = new Map<JsonSchema, boolean>()
+  const fills = new Map<JsonSchema, boolean>()
   let isPartial = false
   const visit = ({ schema, fill }: Entry): void => {
     if (!isPlainRecord(schema)) return
-    const known = found.get(schema)
-    // Reached twice, a schema's defaults may be used if either way allows it.
-    if (known === true || known === fill) return
-    found.set(schema, fill)
+    const before = fills.get(schema)
+    // If a schema is reached twice, its defaults are usable if either way allows it.
+    if (before === true || before === fill) return
+    fills.set(schema, fill)
     const targets = refs.of(schema)
     if (targets === undefined) isPartial = true
     else for (const target of targets) visit({ schema: target, fill })
     for (const part of schemaList(schema, "allOf")) visit({ schema: part, fill })
   }
   for (const entry of entries) visit(entry)
-  const members = Array.from(found, ([schema, fill]) => ({ schema, fill }))
+  const members = Array.from(fills, ([schema, fill]) => ({ schema, fill }))
   return { members, isPartial }
 }
 

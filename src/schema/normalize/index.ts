@@ -10,24 +10,24 @@ import { Report } from "./report.ts"
 import type { NormalizerOptions } from "./model.ts"
 import type { NormalizeChange } from "./report.ts"
 
-/** Brings values to a schema. */
+/** Changes values to match a schema. */
 export interface Normalizer {
   /**
-   * Whether a value that passed the schema's check needs nothing.
+   * Whether a valid value needs no change.
    *
-   * False also when that cannot be told cheaply. Says nothing of values that are not valid.
+   * Also false if that cannot be decided cheaply. Meaningless for invalid values.
    */
   isClean(value: unknown): boolean
-  /** What `isClean` asks, without the guard around it: it may throw. `null` where there is none. */
+  /** The unguarded form of `isClean`, which may throw; `null` if there is none. */
   probe(): Probe | null
-  /** Whether `isClean` can ever say yes. */
+  /** Whether `isClean` can ever return true. */
   readonly hasProbe: boolean
-  /** Whether no valid value can ever need anything. */
+  /** Whether no valid value can ever need a change. */
   readonly isNoop: boolean
   /**
-   * The value with what is missing, without what is too much; the same one when nothing changes.
+   * The value with defaults filled in and excess properties removed; the same object if nothing changes.
    *
-   * Never throws, never changes what it was given, never makes a valid value invalid.
+   * Never throws, never changes its argument, never makes a valid value invalid.
    */
   normalize(value: unknown): {
     readonly value: unknown
@@ -74,7 +74,7 @@ class SchemaNormalizer implements Normalizer {
     try {
       return probe(value)
     } catch {
-      // Out of stack, a getter that throws, a check that cannot be compiled: most likely it stays as it is.
+      // Stack overflow, a throwing getter, a check that cannot be compiled: most likely nothing changes.
       return Object.is(this.normalize(value).value, value)
     }
   }
@@ -103,7 +103,7 @@ class SchemaNormalizer implements Normalizer {
       const result = this.#plan.run(value, report)
       return { value: result, changes: Object.is(result, value) ? NO_CHANGES : report.changes }
     } catch {
-      // Data that is cyclic, too deep or that throws when it is read stays as it is.
+      // Data that is cyclic, too deep or unreadable stays unchanged.
       return { value, changes: NO_CHANGES }
     }
   }

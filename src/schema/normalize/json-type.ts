@@ -4,7 +4,7 @@ import { schemaList } from "./keywords.ts"
 import type { Subschema } from "./keywords.ts"
 import type { References } from "./references.ts"
 
-/** A set of JSON types, one bit each. Whole and other numbers are told apart. */
+/** A set of JSON types, one bit each. Integers and other numbers are distinct. */
 export type TypeMask = number
 
 const NULL = 1
@@ -45,17 +45,17 @@ export function typeOf(value: unknown): TypeMask {
 /**
  * Every type that a valid value may have; possibly some more, never fewer.
  *
- * `known` holds what was found before. A schema met inside itself counts as any type.
+ * `cache` holds earlier results. A schema inside itself counts as any type.
  */
 export function typesOf(
   schema: Subschema,
   refs: References,
-  known: Map<JsonSchema, TypeMask>,
+  cache: Map<JsonSchema, TypeMask>,
 ): TypeMask {
   if (typeof schema === "boolean") return schema ? ANY : 0
-  const before = known.get(schema)
+  const before = cache.get(schema)
   if (before !== undefined) return before
-  known.set(schema, ANY)
+  cache.set(schema, ANY)
   let mask = ANY
   for (const { schema: member } of flattenOne(schema, refs).members) {
     mask &= declared(member["type"])
@@ -63,10 +63,10 @@ export function typesOf(
     if (Array.isArray(member["enum"])) mask &= union(member["enum"].map(typeOf))
     for (const keyword of ["anyOf", "oneOf"]) {
       if (!Array.isArray(member[keyword])) continue
-      mask &= union(schemaList(member, keyword).map((branch) => typesOf(branch, refs, known)))
+      mask &= union(schemaList(member, keyword).map((branch) => typesOf(branch, refs, cache)))
     }
   }
-  known.set(schema, mask)
+  cache.set(schema, mask)
   return mask
 }
 

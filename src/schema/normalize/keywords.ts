@@ -4,7 +4,7 @@ import type { JsonSchema } from "../json.ts"
 /** A schema as it appears inside another one. */
 export type Subschema = JsonSchema | boolean
 
-/** Keywords that say something about a value and decide nothing. */
+/** Keywords that describe a value and do not affect validation. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   "$schema",
   "$id",
@@ -41,7 +41,7 @@ export function oneSchema(schema: JsonSchema, keyword: string): Subschema | unde
   return isSubschema(value) ? value : undefined
 }
 
-/** Whether undeclared keys are allowed in so many words. */
+/** Whether undeclared keys are explicitly allowed. */
 export function opensObject(schema: JsonSchema): boolean {
   return [schema["additionalProperties"], schema["unevaluatedProperties"]].some(
     (rest) => rest === true || isPlainRecord(rest),
@@ -49,7 +49,7 @@ export function opensObject(schema: JsonSchema): boolean {
 }
 
 /**
- * Whether a schema says which keys there are.
+ * Whether a schema declares its keys.
  *
  * `properties: {}` alone does not: generators write it for objects of any content.
  */

@@ -1,4 +1,4 @@
-// One idea: what the parts of a normaliser know of each other.
+// One idea: the interfaces between the parts of a normaliser.
 import type { JsonSchema } from "../json.ts"
 import type { Entry, Member } from "./flatten.ts"
 import type { TypeMask } from "./json-type.ts"
@@ -23,11 +23,11 @@ export interface Choice {
   readonly entries: readonly Entry[]
   /** No branch is known to apply, so the entries do not describe the whole value. */
   readonly isOpen: boolean
-  /** The same value, changed, may be chosen differently. */
+  /** A change of the value may lead to another choice. */
   readonly isDelicate: boolean
 }
 
-/** How generated code can make a choice by itself; `undefined` where it has to ask. */
+/** How generated code can make a choice; `undefined` if it has to call `choose`. */
 export interface Dispatch {
   readonly array: Choice | undefined
   readonly object: Choice | Tags | KeyTest | undefined
@@ -46,13 +46,13 @@ export interface KeyTest {
   readonly absent: Choice
 }
 
-/** Something that makes schemas apply to some objects or arrays and not to others. */
+/** A condition under which schemas apply to an object or array. */
 export interface Conditional {
   readonly dispatch: Dispatch
   choose(value: object): Choice
 }
 
-/** What is known of the parts of an object or array when every condition is decided. */
+/** The parts of an object or array after all conditions are decided. */
 export interface Shape {
   /** Keys described by `properties`, with everything else that applies to them. */
   readonly fields: ReadonlyMap<string, Plan>
@@ -61,14 +61,14 @@ export interface Shape {
   /** Every key that is named anywhere. */
   readonly named: ReadonlySet<string>
   readonly defaults: ReadonlyMap<string, DefaultSlot>
-  /** What describes keys by their form, or all the others. */
+  /** Rules for keys by pattern, or for all other keys. */
   readonly rest: readonly RestRule[]
-  /** Keys that nothing mentions are removed. */
+  /** Whether keys that no schema mentions are removed. */
   readonly strips: boolean
   /** The elements of an array: the first ones, and those after them. */
   readonly prefix: readonly (Plan | undefined)[]
   readonly items: Plan | undefined
-  /** The plan for a key without a name; `undefined` when nothing covers it. */
+  /** The plan for an undeclared key; `undefined` if no rule covers it. */
   extra(key: string): Plan | undefined
 }
 
@@ -85,50 +85,50 @@ export interface RestRule {
 export interface DefaultSlot {
   /** Whether there is a value to fill. */
   readonly isUsable: boolean
-  /** A fresh copy, itself normalised. Ask `isUsable` first. */
+  /** A fresh copy, itself normalised. Check `isUsable` first. */
   make(): unknown
 }
 
-/** Brings one value to the schemas that apply to it. */
+/** Changes one value to match the schemas that apply to it. */
 export interface Plan {
   readonly entries: readonly Entry[]
   /** Every type that a valid value may have. */
   readonly types: TypeMask
   readonly node: Node
-  /** Whether a valid value may have something to strip or fill. */
+  /** Whether a valid value may have something to strip or fill in. */
   readonly hasWork: boolean
   accepts(value: unknown): boolean
-  /** The slot of a default for such values. */
+  /** The slot of a default for values of this plan. */
   slot(value: unknown): DefaultSlot
-  /** The value, changed where it has to be; the same one when nothing changes. */
+  /** The changed value; the same object if nothing changes. */
   run(value: unknown, report: Report): unknown
 }
 
-/** The schemas known to apply to a value, and the next question that decides on more. */
+/** The schemas known to apply to a value, and the next condition that decides on more. */
 export interface Node {
   readonly members: readonly Member[]
   readonly mentioned: readonly string[]
   readonly isDelicate: boolean
-  /** The keys that may be there are known, so that others may go. */
+  /** All possible keys are known, so that others can be stripped. */
   readonly isClosed: boolean
-  /** Nothing can be said about the value: it is left alone. */
+  /** Nothing is known about the value: it stays unchanged. */
   readonly isBlind: boolean
   readonly conditional: Conditional | undefined
-  /** The node after an answer. */
+  /** The node after a choice. */
   after(choice: Choice): Node
   /** The last node for a value. */
   for(value: object): Node
-  /** What an object or array that ends here looks like. */
+  /** The shape of an object or array for which this is the last node. */
   readonly shape: Shape
 }
 
-/** What the parts of one normaliser share. */
+/** The shared state of one normaliser's parts. */
 export interface Compilation {
   readonly root: JsonSchema
   readonly options: NormalizerOptions
   readonly refs: References
   readonly work: Work
-  /** The plan for a value to which all of `entries` apply. The same ones give the same plan. */
+  /** The plan for a value to which all of `entries` apply. The same entries give the same plan. */
   plan(entries: readonly Entry[], strip: boolean): Plan
   /** Every type that a valid value may have. */
   types(schema: Subschema): TypeMask

@@ -9,7 +9,7 @@ import type { Entry, Member } from "./flatten.ts"
 import { shapeOf } from "./shape.ts"
 import type { Shape } from "./model.ts"
 
-/** Keywords by which a schema looks at an object or array as a whole: any change may turn them. */
+/** Keywords that apply to an object or array as a whole: any change may affect their result. */
 const DELICATE = [
   "not",
   "if",
@@ -26,21 +26,21 @@ const DELICATE = [
   "~refine",
 ]
 
-/** Keywords under which it cannot be told from outside which keys matter. */
+/** Keywords under which it is unknown which keys matter. */
 const OBSCURE = ["not", "dependencies"]
 
 /**
- * The schemas known to apply to a value, and the next question that decides on more.
+ * The schemas known to apply to a value, and the next condition that decides on more.
  *
- * The answers lead from node to node; the last one, without a question, has the shape.
+ * Choices lead from node to node; the last node, without a condition, has the shape.
  */
 export class SchemaNode implements Node {
   readonly members: readonly Member[]
   readonly mentioned: readonly string[]
   readonly isDelicate: boolean
-  /** The keys that may be there are known, so that others may go. */
+  /** All possible keys are known, so that others can be stripped. */
   readonly isClosed: boolean
-  /** Nothing can be said about the value: it is left alone. */
+  /** Nothing is known about the value: it stays unchanged. */
   readonly isBlind: boolean
   readonly conditional: Conditional | undefined
   readonly #compilation: Compilation
@@ -49,7 +49,7 @@ export class SchemaNode implements Node {
   readonly #next = new Map<Choice, SchemaNode>()
   #shape: Shape | undefined
 
-  /** `strip` is false where a place further up knows too little to remove anything below it. */
+  /** `strip` is false if a parent knows too little to strip anything below it. */
   constructor(
     compilation: Compilation,
     entries: readonly Entry[],
@@ -80,7 +80,7 @@ export class SchemaNode implements Node {
     this.#waiting = waiting.slice(1)
   }
 
-  /** The node after an answer. */
+  /** The node after a choice. */
   after(choice: Choice): SchemaNode {
     let next = this.#next.get(choice)
     if (next === undefined) {
@@ -97,7 +97,7 @@ export class SchemaNode implements Node {
     return node
   }
 
-  /** What an object or array that ends here looks like. */
+  /** The shape of an object or array for which this is the last node. */
   get shape(): Shape {
     return (this.#shape ??= shapeOf(this.members, this.mentioned, this.#compilation, {
       here: this.#strip && this.isClosed && !this.members.some(({ schema }) => isObscure(schema)),

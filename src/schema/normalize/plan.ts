@@ -12,10 +12,10 @@ import type { Node } from "./model.ts"
 import type { Report } from "./report.ts"
 import { applyToArray, applyToObject } from "./apply.ts"
 
-/** How often a changed value may be looked at anew before it is given up. */
-const ROUNDS = 8
+/** Maximum number of passes over a value that keeps changing. */
+const MAX_ROUNDS = 8
 
-/** Brings one value to the schemas that apply to it. Everything inside is built on first use. */
+/** Changes one value to match the schemas that apply to it. Its parts are built on first use. */
 export class ValuePlan implements Plan {
   readonly entries: readonly Entry[]
   readonly #compilation: Compilation
@@ -43,7 +43,7 @@ export class ValuePlan implements Plan {
     return (this.#node ??= new SchemaNode(this.#compilation, this.entries, this.#strip))
   }
 
-  /** Whether a valid value may have something to strip or fill. */
+  /** Whether a valid value may have something to strip or fill in. */
   get hasWork(): boolean {
     return (this.#hasWork ??= this.entries.some(({ schema }) =>
       this.#compilation.work.reaches(schema),
@@ -54,7 +54,7 @@ export class ValuePlan implements Plan {
     return this.entries.every(({ schema }) => this.#compilation.accepts(schema, value))
   }
 
-  /** The slot of a default for such values; one for all places, so that one inside itself is found. */
+  /** The slot of a default for values of this plan; shared by all places, so that one inside itself is detected. */
   slot(value: unknown): DefaultSlot {
     this.#slots ??= new Map()
     let slot = this.#slots.get(value)
@@ -62,19 +62,20 @@ export class ValuePlan implements Plan {
     return slot
   }
 
-  /** The value, changed where it has to be; the same one when nothing changes. */
+  /** The changed value; the same object if nothing changes. */
   run(value: unknown, report: Report): unknown {
     const converts = this.#compilation.options.convert
     if (typeof value === "object" && value !== null) {
       const isContainer = Array.isArray(value) || isDataObject(value)
-      if (isContainer) return converts || this.hasWork ? this.#settle(value, report) : value
+      if (isContainer)
+        return converts || this.hasWork ? this.#applyUntilStable(value, report) : value
     }
     return converts ? this.#convert(value, report) : value
   }
 
   #convert(value: unknown, report: Report): unknown {
     const { types } = this
-    // A schema that takes any type also takes what JSON does not know, such as bigint.
+    // A schema that accepts any type also accepts values that JSON does not have, such as bigint.
     if (types === ANY || (typeOf(value) & types) !== 0) return value
     const results = upcasts(value, types).filter((result) => this.accepts(result))
     if (results.length !== 1) return value
@@ -83,21 +84,21 @@ export class ValuePlan implements Plan {
   }
 
   /**
-   * Applies the schemas of an object or array until they ask for nothing more.
+   * Applies the schemas of an object or array until nothing changes any more.
    *
-   * Where a change may turn a condition, the schemas are chosen anew for the changed value, and a value
-   * that was valid stays as it was rather than becoming invalid.
+   * If a change may affect a condition, the schemas are chosen again for the changed value. A valid value stays
+   * unchanged rather than becoming invalid.
    */
-  #settle(value: object, report: Report): object {
-    const mark = report.mark
+  #applyUntilStable(value: object, report: Report): object {
+    const start = report.position
     let node = this.node.for(value)
     let result = apply(node, value, report)
     if (result === value || !node.isDelicate) return result
     const { strips } = report
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
       const next = this.node.for(result)
       const again = next === node ? result : report.nested(() => apply(next, result, report))
-      // What the first choice kept is not lost to a second one that our own changes brought about.
+      // Keys that the first choice kept must not be lost to a second choice that our own changes caused.
       if (report.strips !== strips) break
       if (again === result) {
         if (this.accepts(result) || !this.accepts(value)) return result
@@ -106,7 +107,7 @@ export class ValuePlan implements Plan {
       node = next
       result = again
     }
-    report.back(mark)
+    report.revertTo(start)
     return value
   }
 }

@@ -4,17 +4,17 @@ import { ARRAY, OBJECT } from "./json-type.ts"
 import type { Node } from "./model.ts"
 import type { Plan } from "./model.ts"
 
-/** Functions in one piece of code; beyond it the probe asks the plan. */
-const LIMIT = 500
+/** Maximum number of generated functions; beyond it the probe calls the plan. */
+const MAX_FUNCTIONS = 500
 
-/** Keys that are looked up one by one faster than a loop starts. */
-const FEW = 8
+/** Up to this many keys, single lookups are faster than a loop. */
+const MAX_UNROLLED_KEYS = 8
 
 /**
  * Writes the code of a probe: a function per plan, and one per branch of a tagged union.
  *
- * What is not JSON (patterns, shapes, defaults) is handed over in `refs`. Each piece of code is a list of
- * statements that return, or empty when there is nothing to find.
+ * Values that are not JSON (patterns, shapes, defaults) are passed in `refs`. Each piece of code is a list of
+ * statements that return, or empty if there is nothing to check.
  */
 export class ProbeCode {
   readonly refs: unknown[] = []
@@ -29,7 +29,7 @@ export class ProbeCode {
     return `${prefix}${this.#names++}`
   }
 
-  /** The name of a value of ours. */
+  /** The name in generated code of a value in `refs`. */
   ref(value: unknown): string {
     let name = this.#refNames.get(value)
     if (name === undefined) {
@@ -39,21 +39,21 @@ export class ProbeCode {
     return name
   }
 
-  /** Notes a key whose absence is told by reading it. */
+  /** Records a key whose absence is detected by reading it. */
   reads(key: string): void {
     this.#defaulted.add(literal(key))
   }
 
-  /** The function for values of a plan; `undefined` when there is nothing to find. */
+  /** The function for values of a plan; `undefined` if there is nothing to check. */
   ofPlan(plan: Plan): string | undefined {
-    const known = this.#plans.get(plan)
-    if (known !== undefined) return known
+    const cached = this.#plans.get(plan)
+    if (cached !== undefined) return cached
     const { types } = plan
     if (!plan.hasWork || (types & (ARRAY | OBJECT)) === 0) return undefined
     const name = this.name("p")
     this.#plans.set(plan, name)
-    if (this.#plans.size > LIMIT) {
-      return this.#define(name, `return helpers.isSettled(${this.ref(plan)},v)`)
+    if (this.#plans.size > MAX_FUNCTIONS) {
+      return this.#define(name, `return helpers.isUnchanged(${this.ref(plan)},v)`)
     }
     let code = ""
     if ((types & ~(ARRAY | OBJECT)) !== 0) code += `if(typeof v!=="object"||v===null)return true;`
@@ -65,7 +65,7 @@ export class ProbeCode {
     return this.#define(this.name("n"), this.#containers(node, plan))
   }
 
-  /** The whole of the code; evaluates to a function that asks `entry`. */
+  /** The whole code; evaluates to a function that calls `entry`. */
   source(entry: string | undefined): string {
     const refs = this.refs.map((_, index) => `const r${index}=refs[${index}];`)
     const start = `return v=>{${this.#guard()}return ${entry === undefined ? "true" : `${entry}(v)`}}`
@@ -75,13 +75,13 @@ export class ProbeCode {
   }
 
   /**
-   * Gives up when someone put a key that has a default on `Object.prototype`, where it looks present.
+   * Returns false if `Object.prototype` has a key with a default, which would look present.
    *
-   * Other keys there do no harm: they are counted twice, once up and once down, or once too often.
+   * Other keys there are harmless: they are counted up and down again, or once too often.
    */
   #guard(): string {
     if (this.#defaulted.size === 0) return ""
-    if (this.#defaulted.size > FEW) return "for(const k in empty)return false;"
+    if (this.#defaulted.size > MAX_UNROLLED_KEYS) return "for(const k in empty)return false;"
     const inherited = Array.from(this.#defaulted, (key) => `empty[${key}]!==undefined`)
     return `if(${inherited.join("||")})return false;`
   }
@@ -138,14 +138,14 @@ export class ProbeCode {
     return `switch(v[${literal(tag)}]){${cases.join("")}}${this.#asking(node, plan)}`
   }
 
-  /** The decision is left to the plan, the rest to a probe of its own. */
+  /** Leaves the decision to the plan, and the rest to another probe. */
   #asking(node: Node, plan: Plan): string {
     return `return helpers.decide(${this.ref(node)},${this.ref(plan)},v);`
   }
 
-  /** What to answer when something was found: it may be in a place that is left as it is. */
+  /** The code for a value that needs a change: it may be in a place that is never changed. */
   #failing(node: Node, plan: Plan, test: string): string {
-    if (node.isDelicate) return `return helpers.isSettled(${this.ref(plan)},v);`
+    if (node.isDelicate) return `return helpers.isUnchanged(${this.ref(plan)},v);`
     return `return helpers.${test}(v);`
   }
 }
@@ -155,7 +155,7 @@ export function literal(value: unknown): string {
   return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
 }
 
-/** Looks at the elements of an array. */
+/** Writes the check of the elements of an array. */
 function writeArray(code: ProbeCode, shape: Shape, fail: string): string {
   let text = ""
   for (const [index, plan] of shape.prefix.entries()) {
@@ -168,10 +168,10 @@ function writeArray(code: ProbeCode, shape: Shape, fail: string): string {
 }
 
 /**
- * Looks at the keys of an object.
+ * Writes the check of the keys of an object.
  *
- * Where unknown keys have to go, the known ones are counted and the count compared: required keys are
- * there for certain, so a flat object of required keys comes to a single loop.
+ * If unknown keys are stripped, the known ones are counted and the counts compared. Required keys are
+ * always present, so that a flat object of required keys needs a single loop.
  */
 function writeObject(code: ProbeCode, shape: Shape, fail: string): string {
   const byKey = writeOtherKeys(code, shape, fail)
@@ -180,7 +180,7 @@ function writeObject(code: ProbeCode, shape: Shape, fail: string): string {
   let text = ""
   for (const key of shape.named) {
     const isRequired = shape.required.has(key)
-    // An inherited `constructor` is no sign of a key of that name.
+    // An inherited `constructor` does not mean that the key is present.
     const isInherited = key in Object.prototype
     if (counts && isRequired && !isInherited) always++
     text += writeKey(code, shape, key, fail, {
@@ -215,7 +215,7 @@ function writeKey(
   return `const ${local}=${value};if(${local}!==undefined){${count}${below}}${missing}`
 }
 
-/** Looks at keys without a name one by one; nothing to write where counting them is enough. */
+/** Writes the check of undeclared keys one by one; empty if counting them is enough. */
 function writeOtherKeys(code: ProbeCode, shape: Shape, fail: string): string {
   const rules = shape.rest.filter((rule) => rule.entry.schema !== false || rule.pattern)
   const needed = rules.filter(({ plan, pattern }) => plan.hasWork || (shape.strips && pattern))
@@ -232,7 +232,7 @@ function writeOtherKeys(code: ProbeCode, shape: Shape, fail: string): string {
   return `${start}if(${code.ref(rule.pattern)}.test(k)){${below}}${excess}}`
 }
 
-/** Statements that look into a part; empty when there is nothing to find. */
+/** Statements that check a part; empty if there is nothing to check. */
 function descend(code: ProbeCode, plan: Plan | undefined, part: string, fail: string): string {
   const name = plan === undefined ? undefined : code.ofPlan(plan)
   return name === undefined ? "" : `if(${part}!==undefined&&!${name}(${part})){${fail}}`

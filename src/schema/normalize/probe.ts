@@ -6,29 +6,29 @@ import { Report } from "./report.ts"
 import { isExcess } from "./shape.ts"
 import type { Shape } from "./model.ts"
 
-/** Tells of a valid value whether it needs nothing. */
+/** Whether a valid value needs no change. */
 export type Probe = (value: unknown) => boolean
 
-/** What generated code calls when counting keys is not enough. */
+/** The functions that generated code calls when counting keys is not enough. */
 export interface ProbeHelpers {
-  /** Of an object where something was found: it is not data that may be changed, so it is clean. */
+  /** Whether an object that would need a change must not be changed, and so is clean. */
   readonly isFixedObject: (value: object) => boolean
   readonly isFixedArray: (value: readonly unknown[]) => boolean
-  /** Looks at each key by itself, after the number of them was not as expected. */
+  /** Checks each key, after their number was not as expected. */
   readonly hasNoExcess: (shape: Shape, value: object) => boolean
-  /** Looks at one key for which several rules may hold. */
+  /** Checks one key to which several rules may apply. */
   readonly isExtraClean: (shape: Shape, key: string, value: Record<string, unknown>) => boolean
-  /** Does the work to see whether any remains. */
-  readonly isSettled: (plan: Plan, value: unknown) => boolean
-  /** Decides the conditions of a node, then asks the probe of the node they lead to. */
+  /** Runs the plan to see whether it changes anything. */
+  readonly isUnchanged: (plan: Plan, value: unknown) => boolean
+  /** Decides the conditions of a node, then calls the probe of the resulting node. */
   readonly decide: (node: Node, plan: Plan, value: object) => boolean
 }
 
 /**
  * Generates the probe of a plan; `undefined` where code cannot be generated (a strict CSP).
  *
- * The code relies on the value being valid. It counts keys, looks for absent defaults, and goes down
- * only where there may be something to find.
+ * The code relies on the value being valid. It counts keys, looks for absent defaults, and descends
+ * only where something may need a change.
  */
 export function compileProbe(plan: Plan): Probe | undefined {
   const later = new Map<Node, Probe>()
@@ -39,9 +39,9 @@ export function compileProbe(plan: Plan): Probe | undefined {
       !isCopyableObject(value) || !Object.keys(value).some((key) => isExcess(shape, key)),
     isExtraClean: (shape, key, value) => {
       const extra = isExcess(shape, key) ? undefined : shape.extra(key)
-      return extra === undefined ? !isExcess(shape, key) : isSettled(extra, value[key])
+      return extra === undefined ? !isExcess(shape, key) : isUnchanged(extra, value[key])
     },
-    isSettled,
+    isUnchanged: isUnchanged,
     decide: (node, owner, value) => {
       const last = node.for(value)
       let probe = later.get(last)
@@ -61,7 +61,7 @@ export function compileProbe(plan: Plan): Probe | undefined {
   }
 }
 
-function isSettled(plan: Plan, value: unknown): boolean {
+function isUnchanged(plan: Plan, value: unknown): boolean {
   return Object.is(plan.run(value, new Report()), value)
 }
 

@@ -4,8 +4,8 @@ import type { JsonSchema } from "../json.ts"
 import { isSubschema, oneSchema, schemaList, schemaMap } from "./keywords.ts"
 import type { Subschema } from "./keywords.ts"
 
-/** Where relative identifiers start when the schema does not say. */
-const NOWHERE = "schema:///"
+/** The base of relative identifiers for schemas without one. */
+const DEFAULT_BASE = "schema:///"
 
 const DEFINITIONS = "#/$defs/"
 
@@ -28,7 +28,7 @@ const MAPS = ["$defs", "definitions", "properties", "patternProperties", "depend
 /**
  * Follows the references of one schema document.
  *
- * `undefined` means that the target is not certain: it does not exist, lies in a part that belongs to
+ * `undefined` means that the target is uncertain: it does not exist, is in a part that belongs to
  * two resources, or depends on how the schema was entered (`$dynamicRef` with several anchors).
  */
 export class References {
@@ -41,7 +41,7 @@ export class References {
   /** The base of all, where no part has an identifier of its own. */
   #base: string | undefined
   #indexed = false
-  /** Of an adopted schema, whose references all lead to its own definitions: nothing has to be indexed. */
+  /** The definitions of an adopted schema, whose references all lead there: nothing has to be indexed. */
   readonly #definitions: DefinitionSource | undefined
 
   constructor(root: JsonSchema) {
@@ -65,8 +65,8 @@ export class References {
   #follow(schema: JsonSchema, keyword: string, ref: string): Subschema | undefined {
     if (keyword === "$recursiveRef") return undefined
     if (this.#definitions !== undefined) {
-      const found = this.#definitions.get(ref.slice(DEFINITIONS.length))
-      return isSubschema(found) ? found : undefined
+      const definition = this.#definitions.get(ref.slice(DEFINITIONS.length))
+      return isSubschema(definition) ? definition : undefined
     }
     if (!this.#indexed) this.#indexAll()
     const base = this.#base ?? this.#bases.get(schema)
@@ -83,7 +83,7 @@ export class References {
 
   #indexAll(): void {
     this.#indexed = true
-    this.#index(this.#root, NOWHERE)
+    this.#index(this.#root, DEFAULT_BASE)
     if (this.#resources.size > 1) return
     this.#base = this.#bases.get(this.#root)
     this.#bases.clear()

@@ -1,10 +1,10 @@
 import { escapeToken } from "../json.ts"
 
-/** How many changes are named; the rest are made all the same. */
-const CAP = 100
+/** Maximum number of listed changes; further ones are applied but not listed. */
+const MAX_CHANGES = 100
 
-/** How deep changes may bring about changes. */
-const NESTING = 8
+/** Maximum depth of changes that cause further changes. */
+const MAX_NESTING = 8
 
 /**
  * Collects changes while data is walked.
@@ -17,11 +17,11 @@ export class Report {
 
   #nesting = 0
 
-  /** How many keys were removed so far, named or not. */
+  /** Number of keys removed so far, listed or not. */
   strips = 0
 
-  /** How much was noted so far; a place to go `back` to. */
-  get mark(): number {
+  /** The number of changes so far, for `prefixSince` and `revertTo`. */
+  get position(): number {
     return this.#changes.length
   }
 
@@ -31,44 +31,45 @@ export class Report {
 
   note(kind: NormalizeKind, key?: string): void {
     if (kind === "strip") this.strips++
-    if (this.#changes.length < CAP) {
+    if (this.#changes.length < MAX_CHANGES) {
       this.#changes.push({ kind, path: key === undefined ? "" : `/${escapeToken(key)}` })
     }
   }
 
-  /** Puts a key in front of everything noted since `mark`. */
-  under(mark: number, key: string | number): void {
-    if (this.#changes.length === mark) return
+  /** Prefixes the paths of all changes since `position` with a key. */
+  prefixSince(position: number, key: string | number): void {
+    if (this.#changes.length === position) return
     const prefix = typeof key === "number" ? `/${key}` : `/${escapeToken(key)}`
-    for (let index = mark; index < this.#changes.length; index++) {
+    for (let index = position; index < this.#changes.length; index++) {
       const change = this.#changes[index]!
       change.path = prefix + change.path
     }
   }
 
   /**
-   * Does what an earlier change has brought about.
+   * Runs work that an earlier change has caused.
    *
-   * Throws when that goes on level by level: such a schema would fill defaults without end.
+   * Throws if it nests too deeply: such a schema would fill in defaults without end.
    */
   nested<T>(work: () => T): T {
-    if (this.#nesting === NESTING) throw new RangeError("Defaults bring about each other.")
+    if (this.#nesting === MAX_NESTING)
+      throw new RangeError("Defaults cause each other without end.")
     this.#nesting++
     const result = work()
     this.#nesting--
     return result
   }
 
-  /** Forgets what was noted since `mark`. */
-  back(mark: number): void {
-    this.#changes.length = mark
+  /** Drops the changes since `position`. */
+  revertTo(position: number): void {
+    this.#changes.length = position
   }
 }
 
-/** What can be done to a value. */
+/** The kind of a change. */
 export type NormalizeKind = "strip" | "default" | "convert"
 
-/** One thing that was done, and where. */
+/** One change, and its place. */
 export interface NormalizeChange {
   readonly kind: NormalizeKind
   /** A JSON pointer into the value. */

@@ -10,7 +10,7 @@ import { schemaList, schemaMap, stringsOf } from "./keywords.ts"
 import type { Plan } from "./model.ts"
 import type { Shape, RestRule } from "./model.ts"
 
-/** Whether a key has to go. */
+/** Whether a key has to be stripped. */
 export function isExcess(shape: Shape, key: string): boolean {
   if (!shape.strips || shape.named.has(key)) return false
   return !shape.rest.some((rule) => rule.pattern?.test(key) === true)

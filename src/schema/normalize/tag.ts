@@ -4,7 +4,7 @@ import { flattenOne } from "./flatten.ts"
 import { schemaList, schemaMap } from "./keywords.ts"
 import type { Subschema } from "./keywords.ts"
 
-/** A property by which the branches of a union can be told apart. */
+/** A property that distinguishes the branches of a union. */
 export interface Tag {
   readonly name: string
   /** Each constant, with the position of the branch that has it. */
@@ -31,19 +31,19 @@ function constantsBy(
   branches: readonly Subschema[],
   compilation: Compilation,
 ): Map<unknown, number> | undefined {
-  const found = new Map<unknown, number>()
+  const positions = new Map<unknown, number>()
   for (const [index, branch] of branches.entries()) {
     const constants = constantsOf(branch, name, compilation, new Set())
     if (constants === undefined) return undefined
     for (const constant of constants) {
-      if ((found.get(constant) ?? index) !== index) return undefined
-      found.set(constant, index)
+      if ((positions.get(constant) ?? index) !== index) return undefined
+      positions.set(constant, index)
     }
   }
-  return found
+  return positions
 }
 
-/** What a property of a schema can be, when that is a few plain constants. */
+/** The possible values of a property, if they are a few plain constants. */
 function constantsOf(
   schema: Subschema,
   name: string,
@@ -93,7 +93,7 @@ function unionsOf(schema: JsonSchema): (readonly Subschema[])[] {
   )
 }
 
-/** Whether a value can stand behind `case`. */
+/** Whether a value can be used after `case`. */
 function isConstant(value: unknown): boolean {
   return value === null || typeof value !== "object"
 }

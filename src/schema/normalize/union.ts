@@ -14,7 +14,7 @@ const UNDECIDED: Choice = { entries: [], isOpen: true, isDelicate: true }
  * Chooses among the branches of `anyOf` or `oneOf`.
  *
  * In this order: the only branch of the value's JSON type, a property with another constant in each
- * branch, the branch that an OpenAPI `discriminator` names and that fits, compiled checks of them all.
+ * branch, the branch that an OpenAPI `discriminator` names and that matches, compiled checks of all branches.
  */
 export function unionOf(
   keyword: "anyOf" | "oneOf",
@@ -36,7 +36,7 @@ export function unionOf(
 
   const byCheck = (value: object, candidates: readonly number[]): Choice => {
     const hinted = hintedBranch(owner.schema, branches, value)
-    // A value that names its branch and does not fit it is not taken for something else.
+    // A value that names a branch and does not match it is not assigned to another.
     const possible = hinted === undefined ? candidates : [hinted]
     const fitting = possible.filter((index) => compilation.accepts(branches[index]!, value))
     if (fitting.length === 0 || (fitting.length > 1 && keyword === "oneOf")) return UNDECIDED
@@ -57,15 +57,15 @@ export function unionOf(
   const array = only(arrays)
   let object: Choice | Tags | undefined = only(objects)
   if (object === undefined) {
-    const found = findTag(
+    const unionTag = findTag(
       objects.map((index) => branches[index]!),
       hintName(owner.schema),
       compilation,
     )
-    if (found !== undefined) {
+    if (unionTag !== undefined) {
       const choices = new Map<unknown, Choice>()
-      for (const [constant, at] of found.constants) choices.set(constant, certain[objects[at]!]!)
-      object = { tag: found.name, choices }
+      for (const [constant, at] of unionTag.constants) choices.set(constant, certain[objects[at]!]!)
+      object = { tag: unionTag.name, choices }
     }
   }
   const dispatch: Dispatch = { array, object }
@@ -100,10 +100,11 @@ function hintedBranch(
 ): number | undefined {
   const name = hintName(schema)
   if (name === undefined || !Object.hasOwn(value, name)) return undefined
-  const said = (value as JsonSchema)[name]
-  if (typeof said !== "string") return undefined
+  const tagValue = (value as JsonSchema)[name]
+  if (typeof tagValue !== "string") return undefined
   const mapping = (schema["discriminator"] as JsonSchema)["mapping"]
-  const mapped = isPlainRecord(mapping) && Object.hasOwn(mapping, said) ? mapping[said] : said
+  const mapped =
+    isPlainRecord(mapping) && Object.hasOwn(mapping, tagValue) ? mapping[tagValue] : tagValue
   if (typeof mapped !== "string") return undefined
   const wanted = lastSegment(mapped)
   const named = branches.flatMap((branch, index) => {

@@ -10,14 +10,14 @@ const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"]
 const MAPS = ["properties", "patternProperties", "dependentSchemas"]
 
 /**
- * Tells which schemas may ask for something of a valid value: a key to strip, a default to fill.
+ * Decides which schemas may require a change of a valid value: a key to strip, a default to fill in.
  *
- * It errs on the side of yes.
+ * When unsure, it returns true.
  */
 export class Work {
   readonly #refs: References
   readonly #options: { readonly strip: boolean; readonly defaults: boolean }
-  readonly #known = new Map<JsonSchema, boolean>()
+  readonly #cache = new Map<JsonSchema, boolean>()
 
   constructor(refs: References, options: { readonly strip: boolean; readonly defaults: boolean }) {
     this.#refs = refs
@@ -30,12 +30,12 @@ export class Work {
       return false
     const visited = new Set<JsonSchema>()
     if (this.#search(schema, visited)) return true
-    // Everything that was visited is known now: nothing below it had work.
-    for (const idle of visited) this.#known.set(idle, false)
+    // None of the visited schemas has work.
+    for (const idle of visited) this.#cache.set(idle, false)
     return false
   }
 
-  /** Whether an absent property of this schema has a value to be given. */
+  /** Whether an absent property of this schema has a default to fill in. */
   hasDefault(schema: Subschema): boolean {
     const { members } = flattenOne(schema, this.#refs)
     return (
@@ -44,15 +44,15 @@ export class Work {
   }
 
   #search(schema: JsonSchema, visited: Set<JsonSchema>): boolean {
-    const known = this.#known.get(schema)
-    if (known !== undefined) return known
+    const cached = this.#cache.get(schema)
+    if (cached !== undefined) return cached
     if (visited.has(schema)) return false
     visited.add(schema)
-    const found =
+    const hasWork =
       this.#isWork(schema) ||
       this.#below(schema).some((child) => isPlainRecord(child) && this.#search(child, visited))
-    if (found) this.#known.set(schema, true)
-    return found
+    if (hasWork) this.#cache.set(schema, true)
+    return hasWork
   }
 
   #isWork(schema: JsonSchema): boolean {

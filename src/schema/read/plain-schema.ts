@@ -18,7 +18,7 @@ export function plainSchema(schema: unknown): JsonSchema {
   return fromJson(JSON.stringify(schema))
 }
 
-/** What the JSON of a schema says. */
+/** The JSON form of a schema. */
 export function fromJson(json: string): JsonSchema {
   const copy: unknown = JSON.parse(json)
   if (copy === false) return { not: {} }
@@ -28,7 +28,7 @@ export function fromJson(json: string): JsonSchema {
 /** A schema with `type: "object"` at its root, when it accepts nothing but objects anyway, or everything. */
 export function asObject(schema: JsonSchema): JsonSchema | undefined {
   if (schema["type"] === "object") return schema
-  if (!saysSomething(schema)) return { ...schema, type: "object" }
+  if (!hasContent(schema)) return { ...schema, type: "object" }
   return isObjectOnly(schema, schema, 0) ? { type: "object", ...schema } : undefined
 }
 
@@ -67,7 +67,7 @@ export function mapSchemas(
   return out
 }
 
-/** The schema that a pointer of this document names; `undefined` when it is none of its own. */
+/** The target of a pointer within this document; `undefined` for other references. */
 export function localTarget(root: JsonSchema, reference: string): JsonSchema | undefined {
   if (reference === "#") return root
   if (!reference.startsWith("#/")) return undefined
@@ -104,7 +104,7 @@ const WORDS: ReadonlySet<string> = new Set([
 ])
 
 /** Whether a schema refuses anything. */
-export function saysSomething(schema: JsonSchema): boolean {
+export function hasContent(schema: JsonSchema): boolean {
   return Object.keys(schema).some((keyword) => !WORDS.has(keyword) && !keyword.startsWith("x-"))
 }
 

@@ -45,7 +45,7 @@ export function typesOf(schema: JsonSchema, root: JsonSchema, depth = 0): Readon
   return isPlainRecord(schema["properties"]) ? new Set(["object"]) : EVERY
 }
 
-/** What every item of a list is; `undefined` when the schema does not say, or says it of single items. */
+/** The schema of every item of a list; `undefined` if there is none, or only for single items. */
 export function itemsOf(schema: JsonSchema, root: JsonSchema, depth = 0): JsonSchema | undefined {
   const { items, prefixItems, $ref } = schema
   if (prefixItems !== undefined || depth > MAX_DEPTH) return undefined
@@ -61,11 +61,11 @@ export function itemsOf(schema: JsonSchema, root: JsonSchema, depth = 0): JsonSc
 
 /** What the objects of a schema may have. */
 export function objectProperties(root: JsonSchema): ObjectProperties {
-  const found = new Map<string, JsonSchema[]>()
+  const byName = new Map<string, JsonSchema[]>()
   const rests: JsonSchema[] = []
-  const required = gather(root, root, found, rests, 0)
+  const required = gather(root, root, byName, rests, 0)
   return {
-    properties: new Map([...found].map(([name, schemas]) => [name, either(schemas)])),
+    properties: new Map([...byName].map(([name, schemas]) => [name, either(schemas)])),
     required,
     rest: rests.length > 0 ? either(rests) : {},
   }
@@ -84,7 +84,7 @@ function targetOf(root: JsonSchema, reference: string): JsonSchema | undefined {
 function gather(
   schema: JsonSchema,
   root: JsonSchema,
-  found: Map<string, JsonSchema[]>,
+  byName: Map<string, JsonSchema[]>,
   rests: JsonSchema[],
   depth: number,
 ): Set<string> {
@@ -93,15 +93,15 @@ function gather(
   if (depth > MAX_DEPTH) return required
   if (isPlainRecord(properties)) {
     for (const [name, property] of Object.entries(properties)) {
-      const known = found.get(name)
+      const schemas = byName.get(name)
       const one = isPlainRecord(property) ? property : {}
-      if (known === undefined) found.set(name, [one])
-      else known.push(one)
+      if (schemas === undefined) byName.set(name, [one])
+      else schemas.push(one)
     }
   }
   if (isPlainRecord(additionalProperties)) rests.push(additionalProperties)
   const within = (part: unknown): Set<string> =>
-    isPlainRecord(part) ? gather(part, root, found, rests, depth + 1) : new Set()
+    isPlainRecord(part) ? gather(part, root, byName, rests, depth + 1) : new Set()
   const add = (names: ReadonlySet<string>): void => {
     for (const name of names) required.add(name)
   }
@@ -111,7 +111,7 @@ function gather(
     const parts = schema[keyword]
     if (!Array.isArray(parts) || parts.length === 0) continue
     const [first = new Set<string>(), ...others] = parts.map(within)
-    // Only what every alternative asks for is asked for.
+    // A name is required only if every alternative requires it.
     add(new Set([...first].filter((name) => others.every((names) => names.has(name)))))
   }
   return required
@@ -123,7 +123,7 @@ function either(schemas: readonly JsonSchema[]): JsonSchema {
   return only !== undefined && others.length === 0 ? only : { anyOf: [...different.values()] }
 }
 
-/** The types of all alternatives; none when one of them does not say. */
+/** The types of all alternatives; empty if one of them names none. */
 function unionOf(parts: unknown, root: JsonSchema, depth: number): ReadonlySet<string> {
   if (!Array.isArray(parts)) return EVERY
   const union = new Set<string>()

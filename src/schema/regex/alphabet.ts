@@ -4,7 +4,7 @@ import { type CharSet, contains, usesProperty, WORD } from "./char-set.ts"
 const MAX_REMEMBERED = 10_000
 
 /**
- * The characters of one pattern, in classes: none of its sets tells two characters of a class apart.
+ * The characters of one pattern, in classes: every set contains either all characters of a class or none.
  *
  * Sets that are written with `\p{…}` have hundreds of ranges, so the native engine is asked about each character.
  */
@@ -33,15 +33,15 @@ export class Alphabet {
   /** The class of a code point. */
   classOf(code: number): number {
     if (code < 128) {
-      const known = this.#ascii[code] as number
-      return known >= 0 ? known : (this.#ascii[code] = this.#find(code))
+      const cached = this.#ascii[code] as number
+      return cached >= 0 ? cached : (this.#ascii[code] = this.#find(code))
     }
-    const known = this.#remembered.get(code)
-    if (known !== undefined) return known
+    const cached = this.#remembered.get(code)
+    if (cached !== undefined) return cached
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear()
-    const found = this.#find(code)
-    this.#remembered.set(code, found)
-    return found
+    const classIndex = this.#find(code)
+    this.#remembered.set(code, classIndex)
+    return classIndex
   }
 
   /** For each set, 1 when the class is in it. */
@@ -57,8 +57,8 @@ export class Alphabet {
     const text = String.fromCodePoint(code)
     const matching = this.#properties.filter(({ regexp }) => regexp.test(text))
     const key = `${this.#rangeOf(code)} ${matching.map(({ index }) => index).join()}`
-    const known = this.#classes.get(key)
-    if (known !== undefined) return known
+    const cached = this.#classes.get(key)
+    if (cached !== undefined) return cached
     const row = Uint8Array.from(this.#sets, (set) => (contains(set, code) ? 1 : 0))
     for (const { index } of this.#properties) row[index] = 0
     for (const { index } of matching) row[index] = 1

@@ -12,7 +12,7 @@ export interface AttemptCost {
 }
 
 /** Steps to the end of the pattern that count as few. */
-const FEW = 64
+const MAX_FEW_STEPS = 64
 
 /** Steps that each character may cost where an attempt reads on. */
 const MAX_PER_CHARACTER = 256
@@ -32,7 +32,7 @@ const MAX_WORK = 100_000
  */
 export function proveLinear(program: Program): AttemptCost | undefined {
   if (program.hasEmptyLoops) return undefined
-  for (const few of [FEW, MAX_ATTEMPT]) {
+  for (const few of [MAX_FEW_STEPS, MAX_ATTEMPT]) {
     try {
       return new Proof(program, few).attempt()
     } catch (thrown) {

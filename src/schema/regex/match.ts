@@ -1,7 +1,7 @@
 import { Alphabet } from "./alphabet.ts"
 import type { Program } from "./program.ts"
 
-/** States that are remembered; beyond that the memory starts anew. */
+/** Maximum number of cached states; the cache is cleared when it is full. */
 const MAX_STATES = 1_000
 
 /** New states in one text, after which states are no longer worth remembering. */
@@ -47,7 +47,7 @@ export class LinearMatcher {
   readonly #left: Int32Array
   readonly #right: Int32Array
   readonly #alphabet = new Alphabet()
-  readonly #marks: Uint32Array
+  readonly #visited: Uint32Array
   readonly #stack: Int32Array
   readonly #found: Int32Array
   readonly #states = new Map<string, State>()
@@ -60,7 +60,7 @@ export class LinearMatcher {
     this.#ops = new Uint8Array(size)
     this.#left = new Int32Array(size)
     this.#right = new Int32Array(size)
-    this.#marks = new Uint32Array(size)
+    this.#visited = new Uint32Array(size)
     this.#stack = new Int32Array(size * 3 + 1)
     this.#found = new Int32Array(size)
     instructions.forEach((instruction, at) => {
@@ -115,20 +115,20 @@ export class LinearMatcher {
   /** Where a state leads: another one, or `true` when the pattern has matched. At the end of the text `kind` is -1. */
   #step(state: State, kind: number, remember: boolean): State | boolean {
     const stack = this.#stack
-    const marks = this.#marks
+    const visited = this.#visited
     const ops = this.#ops
     const left = this.#left
     const right = this.#right
     const next = this.#found
     const contains = kind < 0 ? NOTHING : this.#alphabet.setsOf(kind)
     if (this.#generation === 0xffff_ffff) {
-      marks.fill(0)
+      visited.fill(0)
       this.#generation = 0
     }
     const generation = ++this.#generation
     const beforeWord = kind >= 0 && this.#alphabet.isWord(kind)
     const isBoundary = state.afterWord !== beforeWord
-    let found = 0
+    let count = 0
     let steps = 0
     // Matching can begin anywhere; `^` sorts the beginnings out.
     let depth = 1
@@ -136,13 +136,13 @@ export class LinearMatcher {
     for (const from of state.from) stack[depth++] = from
     while (depth > 0) {
       const at = stack[--depth] as number
-      if (marks[at] === generation) continue
-      marks[at] = generation
+      if (visited[at] === generation) continue
+      visited[at] = generation
       steps++
       let goesOn = false
       switch (ops[at] as number) {
         case CHARS:
-          if (contains[left[at] as number] === 1) next[found++] = at + 1
+          if (contains[left[at] as number] === 1) next[count++] = at + 1
           break
         case SPLIT:
           stack[depth++] = right[at] as number
@@ -170,13 +170,13 @@ export class LinearMatcher {
     }
     this.steps += steps
     if (kind < 0) return false
-    if (remember) return this.#state(found, false, beforeWord)
-    return { from: next.slice(0, found), isStart: false, afterWord: beforeWord, next: [] }
+    if (remember) return this.#state(count, false, beforeWord)
+    return { from: next.slice(0, count), isStart: false, afterWord: beforeWord, next: [] }
   }
 
-  /** The state that goes on from the instructions found. */
-  #state(found: number, isStart: boolean, afterWord: boolean): State {
-    const from = this.#found.slice(0, found).sort()
+  /** The state that continues from the collected instructions. */
+  #state(count: number, isStart: boolean, afterWord: boolean): State {
+    const from = this.#found.slice(0, count).sort()
     const key = `${isStart ? 1 : 0}${afterWord ? 1 : 0}${from.join()}`
     let state = this.#states.get(key)
     if (state === undefined) {

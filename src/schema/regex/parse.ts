@@ -27,7 +27,7 @@ export type RegexNode =
       readonly text: string
     }
 
-/** More nesting than this in one pattern is no pattern anybody wrote. */
+/** Maximum nesting in one pattern; no hand-written pattern has more. */
 const MAX_DEPTH = 200
 
 const SHORTHANDS = new Map<string, CharSet>([

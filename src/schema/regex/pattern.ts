@@ -39,8 +39,8 @@ export function admitPattern(pattern: string, maxLength: number): AdmittedPatter
   if (pattern.length > maxLength) {
     return { code: "bad-pattern", reason: `it is longer than ${maxLength} characters` }
   }
-  const known = cache.get(pattern)
-  if (known !== undefined) return known
+  const cached = cache.get(pattern)
+  if (cached !== undefined) return cached
   const admitted = examine(pattern)
   if (cache.size >= CACHE_SIZE) cache.clear()
   cache.set(pattern, admitted)

@@ -1,7 +1,7 @@
 import type { CharSet } from "./char-set.ts"
 import type { RegexNode } from "./parse.ts"
 
-/** One step of a compiled pattern. Where nothing else is said, the next instruction follows. */
+/** One step of a compiled pattern. The next instruction follows unless noted otherwise. */
 export type Instruction =
   | { readonly op: "chars"; readonly set: CharSet; readonly text: string }
   | { readonly op: "split"; left: number; right: number }

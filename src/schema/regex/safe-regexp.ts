@@ -29,7 +29,7 @@ const MAX_PROGRAM = 4_000
 /** Instructions that one text may take: with up to 40 in the program, this is enough for 100,000 characters. */
 export const MAX_WORK = 4_000_000
 
-/** Sets with `\p{…}` in one program, about which the native engine is asked for each character. */
+/** Maximum number of sets with `\p{…}` in one program: the native engine tests each character against them. */
 const MAX_PROPERTIES = 4
 
 const plans = new Map<string, MatchPlan | undefined>()
@@ -65,8 +65,8 @@ const cache = new Map<string, RegExp>()
  * Takes a pattern that was admitted (see pattern.ts). Those that the native engine matches in linear time are plain ones.
  */
 export function safeRegExp(source: string): RegExp {
-  const known = cache.get(source)
-  if (known !== undefined) return known
+  const cached = cache.get(source)
+  if (cached !== undefined) return cached
   const plan = planMatch(source)
   const regexp =
     plan?.native === Infinity

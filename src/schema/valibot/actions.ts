@@ -1,5 +1,5 @@
 import { isPlainRecord } from "../json.ts"
-import { type Json, unsaid, type ValibotNode } from "./node.ts"
+import { type Json, unsupported, type ValibotNode } from "./node.ts"
 
 const FORMATS: Readonly<Record<string, string>> = {
   email: "email",
@@ -27,7 +27,7 @@ const NUMBERS: Readonly<Record<string, readonly string[]>> = {
   max_entries: ["maxProperties"],
 }
 
-/** What a transformation gives, where its name says so; a string stays a string. */
+/** The result type of a transformation, where its name implies one; a string stays a string. */
 const RESULTS: Readonly<Record<string, Json>> = {
   trim: { type: "string" },
   trim_start: { type: "string" },
@@ -67,14 +67,14 @@ export function isJson(value: unknown, depth = 0): boolean {
 }
 
 function annotations(json: Json, action: ValibotNode): Json {
-  const said = action.type === "metadata" ? action["metadata"] : action
+  const source = action.type === "metadata" ? action["metadata"] : action
   const found: Json = {}
-  if (!isPlainRecord(said)) return found
-  if (typeof said["title"] === "string") found["title"] = said["title"]
-  if (typeof said["description"] === "string") found["description"] = said["description"]
-  if (Array.isArray(said["examples"])) {
+  if (!isPlainRecord(source)) return found
+  if (typeof source["title"] === "string") found["title"] = source["title"]
+  if (typeof source["description"] === "string") found["description"] = source["description"]
+  if (Array.isArray(source["examples"])) {
     const before = (json["examples"] as unknown[] | undefined) ?? []
-    found["examples"] = [...before, ...said["examples"].filter((example) => isJson(example))]
+    found["examples"] = [...before, ...source["examples"].filter((example) => isJson(example))]
   }
   return found
 }
@@ -94,11 +94,11 @@ function transformed(json: Json, action: ValibotNode): Json {
     case "to_max_value":
       return { ...words, ...(type === undefined ? undefined : { type }) }
   }
-  if (!Object.hasOwn(RESULTS, action.type)) throw unsaid(action)
+  if (!Object.hasOwn(RESULTS, action.type)) throw unsupported(action)
   return { ...words, ...RESULTS[action.type] }
 }
 
-/** The keywords that say what an action demands; empty where only a function can. */
+/** The keywords for the requirement of an action; empty if only a function can check it. */
 function restriction(json: Json, { type, requirement }: ValibotNode): Json {
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format !== undefined) return { format }
@@ -147,7 +147,7 @@ function restriction(json: Json, { type, requirement }: ValibotNode): Json {
   }
 }
 
-/** Lengths are of a string or of an array; where the schema does not tell, both are said. */
+/** A length can be of a string or of an array; both are written if the schema does not say which. */
 function sized(json: Json, ends: readonly ("min" | "max")[], requirement: unknown): Json {
   if (!Number.isFinite(requirement)) return {}
   const of =

@@ -18,8 +18,8 @@ export function isValibotSchema(value: unknown): value is ValibotNode {
   return isPlainRecord(value) && value["kind"] === "schema" && typeof value["type"] === "string"
 }
 
-/** The error for what JSON Schema cannot say. */
-export function unsaid(node: ValibotNode, what = ""): TypeError {
+/** The error for a schema without a JSON Schema form. */
+export function unsupported(node: ValibotNode, what = ""): TypeError {
   return new TypeError(
     `Valibot's "${node.type}"${what} has no JSON Schema form. Use a type that JSON has, or describe the wire form with toStandardJsonSchema() from "@valibot/to-json-schema".`,
   )

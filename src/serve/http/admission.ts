@@ -4,35 +4,35 @@ import type { Account } from "../accounts.ts"
 import type { HTTPAnswer, RequestSlot } from "../exchange.ts"
 import type { Refused } from "../exchange.ts"
 
-/** Who calls, and for how long that holds. */
-export interface Caller {
+/** An authenticated caller and its expiry. */
+export interface AuthenticatedCaller {
   readonly identity: Identity | undefined
   readonly expiresAt?: number | undefined
 }
 
-/** A request that is let in. */
+/** An admitted request. */
 export interface Admitted {
   readonly kind: "admitted"
   readonly identity: Identity | undefined
-  /** Epoch milliseconds from which on the identity holds no more. */
+  /** Expiry of the identity in epoch milliseconds. */
   readonly expiresAt: number | undefined
-  /** Belong on the answer, whatever it is. */
+  /** Headers to add to any response. */
   readonly headers: Readonly<Record<string, string>>
-  /** Pays for calls beyond the one that the request itself is; gives why they may not be. */
+  /** Charges for calls beyond the request itself; returns an error when they are over the limit. */
   charge(calls?: number): CallError | undefined
-  /** Makes the request a stream, which counts among streams; gives why it may not be one. */
+  /** Counts the request as a stream; returns an error when there are too many. */
   openStream(): CallError | undefined
-  /** Whose account the request counts on: an identity or an address. */
+  /** Key of the account that is charged: an identity or an address. */
   readonly account: string
-  /** Takes slots for calls that run beside the first; gives how many were free. */
+  /** Takes slots for further concurrent calls; returns how many were free. */
   takeSlots(most: number): number
-  /** Whether the request has become a stream. */
+  /** The request has become a stream. */
   readonly isStream: boolean
-  /** The answer is over. Calling it twice is fine. */
+  /** Frees everything when the response is complete. Calling it twice is fine. */
   release(): void
 }
 
-/** A request that needs nothing else. */
+/** A request that was answered without a route. */
 export interface Answered {
   readonly kind: "answered"
   readonly answer: HTTPAnswer
@@ -40,7 +40,7 @@ export interface Answered {
 
 export type Admission = Admitted | Refused | Answered
 
-/** What a request that is let in holds, until it is released. */
+/** Slots and charges of an admitted request, until it is released. */
 export class Entrance implements Admitted, RequestSlot {
   readonly kind = "admitted"
   readonly identity: Identity | undefined
@@ -52,7 +52,7 @@ export class Entrance implements Admitted, RequestSlot {
   isStream = false
 
   constructor(
-    { identity, expiresAt }: Caller,
+    { identity, expiresAt }: AuthenticatedCaller,
     headers: Readonly<Record<string, string>>,
     account: Account,
   ) {

@@ -7,7 +7,7 @@ const JSON_HEADERS: Headers = { "content-type": "application/json", ...COMMON_HE
 const STREAM_HEADERS: Headers = {
   "content-type": "text/event-stream; charset=utf-8",
   ...COMMON_HEADERS,
-  // Proxies that collect answers before they pass them on would keep events back.
+  // Buffering proxies would hold events back.
   "x-accel-buffering": "no",
 }
 
@@ -29,11 +29,11 @@ export function streamAnswer(body: HTTPStream): HTTPAnswer {
   return { status: 200, headers: STREAM_HEADERS, body }
 }
 
-/** The same answer with more headers; what `vary` says is added to. */
+/** Adds headers to an answer; `vary` is extended. */
 export function withHeaders(answer: HTTPAnswer, extra: Headers): HTTPAnswer {
   const { status, headers, body } = answer
   if (headers !== JSON_HEADERS) return { status, headers: merged(headers, extra), body }
-  // Nearly every answer has these, with one of a few others.
+  // Cached: nearly every answer has the same few combinations.
   let known = usual.get(extra)
   if (known === undefined) usual.set(extra, (known = merged(headers, extra)))
   return { status, headers: known, body }
@@ -51,7 +51,7 @@ function merged(own: Headers, extra: Headers): Headers {
   return headers
 }
 
-/** The same answer, with something to do once its stream is over. */
+/** Adds a callback for the end of an answer's stream. */
 export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
   const body = answer.body as HTTPStream & Partial<Pick<Endable, "whenOver">>
   if (body.whenOver !== undefined) {
@@ -73,7 +73,7 @@ export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
   }
 }
 
-/** A stream that tells of its end by itself. */
+/** A stream that notifies of its end. */
 export interface Endable {
   whenOver(listener: () => void): void
 }
@@ -82,8 +82,8 @@ export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {
   return typeof body === "object" && "run" in body
 }
 
-/** Where a stream goes that nobody reads: it ends before it begins. */
-export const NOWHERE: HTTPSink = {
+/** Sink of a stream without a reader: it is gone from the start. */
+export const NULL_SINK: HTTPSink = {
   isGone: true,
   write: () => false,
   drained: () => Promise.resolve(),

@@ -5,10 +5,10 @@ import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, Route, RouteRequest } from "./context.ts"
 
-/** Calls of one batch that run at the same time. */
+/** Maximum concurrent calls of one batch. */
 const AT_ONCE = 16
 
-/** Several calls in one request, each with a result of its own. */
+/** The route for several calls in one request, each with its own result. */
 export function batchRoute(context: HTTPContext): Route {
   return { method: "POST", path: "/batch", handle: (request) => runBatch(context, request) }
 }
@@ -16,7 +16,7 @@ export function batchRoute(context: HTTPContext): Route {
 async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller } = request
   const items = itemsOf(await context.readJSON(incoming), context.options.maxBatch)
-  // The request itself was the first.
+  // The request itself paid for the first call.
   const unpaid = caller.charge(items.length - 1)
   if (unpaid !== undefined) throw unpaid
   const began = context.clock.now()
@@ -33,7 +33,7 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
       results[at] = await resultOf(context, { ...request, incoming: own }, items[at])
     }
   }
-  // The request has one slot; calls beside the first take further ones of its caller.
+  // The request has one slot; further concurrent calls take more slots of the caller.
   const others = caller.takeSlots(Math.min(AT_ONCE, items.length) - 1)
   try {
     await Promise.all(Array.from({ length: 1 + others }, work))
@@ -61,7 +61,7 @@ function itemsOf(body: unknown, most: number): readonly unknown[] {
   return calls
 }
 
-/** What became of one call, as JSON; never rejects. */
+/** Runs one call and returns its result as JSON; never rejects. */
 async function resultOf(
   context: HTTPContext,
   { incoming, caller }: RouteRequest,
@@ -85,7 +85,7 @@ async function resultOf(
   }
 }
 
-/** The request as one of its calls sees it. */
+/** The request from the view of one of its calls. */
 class BatchIncoming implements HTTPIncoming {
   readonly method: string
   readonly path: string
@@ -93,7 +93,7 @@ class BatchIncoming implements HTTPIncoming {
   readonly query: string
   readonly like: HTTPIncoming["like"]
   readonly identity: HTTPIncoming["identity"]
-  /** Each call has an id of its own. */
+  /** Each call has its own id. */
   readonly requestId: string
   readonly #whole: HTTPIncoming
   readonly #elapsed: () => number
@@ -110,7 +110,7 @@ class BatchIncoming implements HTTPIncoming {
     this.#elapsed = elapsed
   }
 
-  /** The time is that of the whole batch. */
+  /** Headers of the request; `x-timeout-ms` is what remains of the whole batch. */
   header(name: string): string | undefined {
     const value = this.#whole.header(name)
     if (value === undefined) return undefined

@@ -10,13 +10,13 @@ export function envelopeText(envelope: ResponseEnvelope): string {
   if (meta === undefined) return JSON.stringify(encodeEnvelope(envelope))
   const { value, binary } = encodeValue(envelope.data)
   const data = JSON.stringify(value) as string | undefined
-  // A value that has no JSON, such as nothing at all, is left out.
+  // A value without JSON, such as `undefined`, is left out.
   if (data === undefined) return `{"meta":${meta}}`
   if (binary === undefined) return `{"data":${data},"meta":${meta}}`
   return `{"data":${data},"meta":${meta},"binary":${JSON.stringify(binary)}}`
 }
 
-/** What is known of a local result, written out: the platform takes longer over it than over most data. */
+/** Metadata of a local result, written by hand: `JSON.stringify` takes longer for it than for most data. */
 function localMetaText({ meta }: ResponseEnvelope): string | undefined {
   if (meta.source !== "local") return undefined
   const { operationId, timestamp } = meta
@@ -32,7 +32,7 @@ function localMetaText({ meta }: ResponseEnvelope): string | undefined {
   return lastText
 }
 
-// Items of a stream come from one operation, many of them within a millisecond.
+// Cached: stream items come from one operation, many of them within a millisecond.
 let lastId: string | undefined
 let lastTime: number | undefined
 let lastText = ""
@@ -44,12 +44,12 @@ function dataText(envelope: ResponseEnvelope): string | undefined {
   return JSON.stringify(encodeValue(data).value)
 }
 
-/** One item of a stream as bare data. */
+/** The JSON of a stream item without its envelope. */
 export function itemText(envelope: ResponseEnvelope): string {
   return dataText(envelope) ?? "null"
 }
 
-/** An answer with bare data; 204 when there is none. */
+/** An answer with data without its envelope; 204 when there is none. */
 export function dataAnswer(
   context: HTTPContext,
   envelope: ResponseEnvelope,

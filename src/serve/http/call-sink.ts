@@ -8,20 +8,20 @@ import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { CallOptions, Identity } from "../../core/types.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 
-/** What the headers of a request say about the call that it asks for. */
+/** Call options from the headers of a request. */
 export interface RequestTerms {
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
- * A call for an HTTP request: its options, what ends it, and who waits for it, in one object.
+ * The call of an HTTP request: its options, its abort signal and its promise in one object.
  *
- * It is among `running` if it takes longer than a turn, and ends when its client leaves.
+ * It is in `running` if it takes longer than a turn, and is cancelled when its client disconnects.
  */
 export class HTTPCall extends CallSink implements CallOptions {
-  // The headers were looked at, and the id is made when somebody asks for it.
-  override readonly isSound: boolean = true
+  // The headers have been validated, and the id is created on first use.
+  override readonly isValidated: boolean = true
   readonly identity: Identity | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
@@ -71,7 +71,7 @@ export class HTTPCall extends CallSink implements CallOptions {
     return outcome
   }
 
-  /** Is among those that run and ends with its client, from now on. */
+  /** Adds the call to `running`, and cancels it when its client disconnects. */
   watch(): void {
     if (this.#isOver) return
     this.#running.add(this)
@@ -104,14 +104,14 @@ export class HTTPCall extends CallSink implements CallOptions {
 let unwatched: HTTPCall[] = []
 
 /**
- * Watches a call's client when what runs now is over: most calls are over by then, and no client can leave
- * unnoticed before.
+ * Watches a call's client after the current turn: most calls have finished by then, and no client can
+ * disconnect unnoticed before.
  */
 function watchSoon(call: HTTPCall): void {
   if (unwatched.push(call) === 1) defer(watchAll)
 }
 
-/** Does so now. */
+/** Watches the clients of all new calls now. */
 export function watchAll(): void {
   const calls = unwatched
   unwatched = []

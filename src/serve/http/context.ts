@@ -1,4 +1,4 @@
-// What the parts of the HTTP API have in common: the options, the context they work in, and routes.
+// Shared by the parts of the HTTP API: options, context and routes.
 
 import type { ErrorReporting } from "../../engine/failures.ts"
 import { CallError } from "../../core/errors.ts"
@@ -15,43 +15,43 @@ import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
 
-/** A request on its way to its route. */
+/** A request for a route. */
 export interface RouteRequest {
   readonly incoming: HTTPIncoming
   readonly caller: HTTPCaller
-  /** What stands in the path for each `{name}` of the route, decoded, in order. */
+  /** Decoded values of the `{name}` segments of the route, in order. */
   readonly params: readonly string[]
 }
 
-/** One method of one path. */
+/** A route: one method of one path. */
 export interface Route {
-  /** `HEAD` is answered by the route for `GET`. */
+  /** The route for `GET` also answers `HEAD`. */
   readonly method: "GET" | "POST"
-  /** After the base path: `/operations/{id}`. A `{name}` stands for one whole segment, never empty. */
+  /** Path after the base path: `/operations/{id}`. A `{name}` matches one whole segment, never empty. */
   readonly path: string
-  /** May throw or reject: that becomes a problem. */
+  /** Handles a request. An error becomes a problem response. */
   handle(request: RouteRequest): HTTPAnswer | Promise<HTTPAnswer>
 }
 
 export type Routes = readonly Route[]
 
-/** What routes work with. */
+/** Everything that routes need. */
 export interface HTTPContext {
   readonly registry: AnyRegistry
-  readonly options: SettledHTTPOptions
+  readonly options: ResolvedHTTPOptions
   readonly clock: Clock
   readonly logger: Logger
-  /** True from the moment that `close` was called. */
+  /** `close` was called. */
   readonly isDraining: boolean
-  /** The spec of an operation that is external and exposed, whoever asks. */
+  /** The spec of an external, exposed operation, for any caller. */
   find(id: string): OperationSpec | undefined
-  /** Whether a caller may be told of an operation that was found. */
+  /** Whether a caller may see an operation. */
   maySee(spec: OperationSpec, caller: HTTPCaller): boolean
-  /** The error for an id that does not exist for a caller: hidden and unknown ones are the same. */
+  /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */
   missing(id: string, caller: HTTPCaller): CallError
   /**
-   * Runs a query or mutation, with what the headers say: `request-id`, `x-timeout-ms`, `traceparent`.
-   * Ends it when the client leaves. Hidden and unknown ids reject alike; always with a `CallError`.
+   * Runs a query or mutation with options from the headers `request-id`, `x-timeout-ms` and `traceparent`.
+   * Cancels it when the client disconnects. Rejects with a `CallError`, the same for hidden and unknown ids.
    */
   execute(
     id: string,
@@ -60,8 +60,8 @@ export interface HTTPContext {
     caller: HTTPCaller,
   ): Promise<ResponseEnvelope>
   /**
-   * Opens a subscription as server-sent events. `render` gives the JSON of one item.
-   * Rejects with a `CallError` when the stream fails at once: before anything was sent.
+   * Opens a subscription as server-sent events. `render` returns the JSON of one item.
+   * Rejects with a `CallError` when the stream fails before anything was sent.
    */
   stream(
     id: string,
@@ -71,21 +71,21 @@ export interface HTTPContext {
     render: (envelope: ResponseEnvelope) => string,
   ): Promise<HTTPAnswer>
   /**
-   * The body as JSON; `undefined` when it is empty. Rejects with an `HTTPRefusal`: 413 when it is too
-   * long, 400 when it is no JSON or nested too deep. The guard has looked at its type.
+   * Reads the body as JSON; `undefined` when it is empty. Rejects with an `HTTPRefusal`: 413 when it is too
+   * long, 400 when it is not JSON or nested too deeply. The guard has checked its type.
    */
   readJSON(incoming: HTTPIncoming): Promise<unknown>
-  /** The second half of `readJSON`, for those who read every request: what `readBody` gave, as JSON. */
+  /** The second half of `readJSON`: parses the result of `readBody`. */
   parseBody(text: string | undefined): unknown
-  /** Text from elsewhere, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
+  /** Parses other text, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
   parseJSON(text: string): unknown
-  /** A 200 with JSON text, with the headers that all answers have. */
+  /** A 200 with JSON text and the common headers. */
   json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer
   /** A 204. */
   empty(): HTTPAnswer
   /**
-   * The problem for whatever was thrown, after it was reported where it has to be: `spec` of the operation, for the
-   * statuses of declared errors, and who called, for the log.
+   * Reports an error, and returns the problem response for it. Pass the `spec` of the operation for the
+   * statuses of declared errors, and the caller for the log.
    */
   problem(
     error: unknown,
@@ -93,7 +93,7 @@ export interface HTTPContext {
     spec?: OperationSpec,
     caller?: HTTPCaller,
   ): HTTPAnswer
-  /** The same as JSON, for answers with several. */
+  /** Like `problem`, as JSON text, for answers with several problems. */
   problemText(
     error: unknown,
     incoming: HTTPIncoming,
@@ -102,21 +102,21 @@ export interface HTTPContext {
   ): string
 }
 
-/** Headers that every answer has. */
+/** Headers of every answer. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
 }
 
-/** What `HTTPRefusal` needs beside its words. */
+/** Options of an `HTTPRefusal`. */
 export interface HTTPRefusalOptions extends CallErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** A `CallError` about the request itself, with a status of its own. */
+/** A `CallError` about the request itself, with its own status. */
 export class HTTPRefusal extends CallError {
   readonly status: number
-  /** For the answer; names in small letters. */
+  /** Headers of the answer; lower-case names. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(status: number, code: string, message: string, options: HTTPRefusalOptions = {}) {
@@ -126,23 +126,23 @@ export class HTTPRefusal extends CallError {
   }
 }
 
-/** Where REST paths are. */
+/** Options of REST paths. */
 export interface RestOptions {
   readonly path: string
 }
 
-/** Options with everything filled in. */
-export interface SettledHTTPOptions {
+/** Options with defaults filled in. */
+export interface ResolvedHTTPOptions {
   readonly title: string
   readonly version: string
   readonly description: string | undefined
-  /** `""`, or a path with a slash in front and none at its end. */
+  /** `""`, or a path with a leading slash and no trailing one. */
   readonly basePath: string
   readonly gateway: boolean
-  /** `undefined` when there is no REST. Without the base path. */
+  /** `undefined` when REST is off. Without the base path. */
   readonly rest: RestOptions | undefined
   readonly isExposed: (spec: OperationSpec) => boolean
-  /** Some operations may be hidden that are not internal. */
+  /** Operations other than internal ones may be hidden. */
   readonly isFiltered?: boolean | undefined
   readonly auth: AuthOptions | undefined
   readonly authenticate: Authenticate | undefined
@@ -154,13 +154,13 @@ export interface SettledHTTPOptions {
   readonly maxDepth: number
   readonly rateLimit: RateLimitOptions | undefined
   readonly maxConcurrency: number
-  readonly sse: SettledSSEOptions
+  readonly sse: ResolvedSSEOptions
   readonly timeout: number | undefined
   readonly reporting: ErrorReporting
 }
 
-/** Streams of server-sent events. */
-export interface SettledSSEOptions {
+/** Options of server-sent events with defaults filled in. */
+export interface ResolvedSSEOptions {
   readonly heartbeatMs: number
   /** Per identity. */
   readonly maxStreams: number

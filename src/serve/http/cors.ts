@@ -1,10 +1,10 @@
 import type { OptionsSchema } from "../../internal/options.ts"
 
-/** Which pages of other origins may call. Off, when left out. */
+/** Origins whose pages may call the API. Default: none. */
 export interface CorsOptions {
   /** Such as `["https://app.example.com"]`; `["*"]` for all, never together with `credentials`. */
   readonly origins: readonly string[]
-  /** Browsers send cookies along. */
+  /** Allows browsers to send cookies. */
   readonly credentials?: boolean | undefined
 }
 
@@ -15,7 +15,7 @@ export const CORS_OPTIONS: OptionsSchema<CorsOptions> = {
 
 type Headers = Readonly<Record<string, string>>
 
-// DELETE ends a session of MCP; the headers of MCP are those of both of its eras.
+// DELETE ends an MCP session; the MCP headers are those of both protocol eras.
 const METHODS = "GET, POST, DELETE"
 const REQUEST_HEADERS =
   "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, " +
@@ -27,11 +27,11 @@ const PREFLIGHT: Headers = {
   "access-control-max-age": "600",
 }
 
-/** Settled permissions of pages of other origins. */
+/** Computes the CORS headers of responses. */
 export class Cors {
-  /** Every page may call. */
+  /** Pages of every origin may call. */
   readonly isOpen: boolean
-  /** The origins that are named, `*` left out. */
+  /** The listed origins, without `*`. */
   readonly origins: readonly string[]
   readonly #headers = new Map<string, Headers>()
 
@@ -53,12 +53,12 @@ export class Cors {
     }
   }
 
-  /** Headers that let a page of an origin read the answer; `undefined` when it may not. */
+  /** Headers that let a page of an origin read the response; `undefined` when it may not. */
   headersFor(origin: string): Headers | undefined {
     return this.isOpen ? ANY : this.#headers.get(origin)
   }
 
-  /** Headers of the answer to a browser that asks beforehand. */
+  /** Headers of the response to a preflight request. */
   preflightHeadersFor(origin: string): Headers | undefined {
     const headers = this.headersFor(origin)
     return headers === undefined ? undefined : { ...headers, ...PREFLIGHT }
@@ -78,12 +78,12 @@ function allow(origin: string, credentials: boolean): Headers {
   }
 }
 
-/** An origin as browsers send it; anything else would never match, or match too much. */
+/** Validates an origin as browsers send it; anything else would never match, or match too much. */
 function checkOrigin(text: string): string {
   const isOne = !text.includes("*") && URL.canParse(text)
   if (isOne && new URL(text).origin === text) return text
   throw new TypeError(
-    `cors.origins: "${text}" is no origin. Write scheme, host and port only, without a slash at the ` +
+    `cors.origins: "${text}" is not an origin. Write scheme, host and port only, without a slash at the ` +
       'end: "https://app.example.com".',
   )
 }

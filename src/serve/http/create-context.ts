@@ -17,15 +17,15 @@ import { parseBounded } from "./json.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { problemAnswer, toProblem } from "./problem.ts"
 import { HTTPRefusal } from "./context.ts"
-import type { HTTPContext, SettledHTTPOptions } from "./context.ts"
+import type { HTTPContext, ResolvedHTTPOptions } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
 import { EventStream, turn } from "./sse.ts"
 import { lastNumberOf, streamTermsOf, termsOf } from "./terms.ts"
 
-/** Runs what requests ask for, and knows what is running. */
-export class Serving implements HTTPContext {
+/** Runs calls and streams of requests, and keeps track of them. */
+export class ServerContext implements HTTPContext {
   readonly registry: AnyRegistry
-  readonly options: SettledHTTPOptions
+  readonly options: ResolvedHTTPOptions
   readonly clock: Clock
   readonly logger: Logger
   isDraining = false
@@ -38,7 +38,7 @@ export class Serving implements HTTPContext {
     { readonly of: AccessRequirement | undefined }
   >()
 
-  constructor(registry: AnyRegistry, options: SettledHTTPOptions, clock: Clock, logger: Logger) {
+  constructor(registry: AnyRegistry, options: ResolvedHTTPOptions, clock: Clock, logger: Logger) {
     this.registry = registry
     this.options = options
     this.clock = clock
@@ -56,7 +56,7 @@ export class Serving implements HTTPContext {
     let known = this.#requirements.get(spec)
     if (known === undefined) {
       const requirement = requirementOf(spec.accessControl)
-      // Where it depends on the input, a right on any resource of the type is enough to be told.
+      // If access depends on the input, permission for any resource of the type is enough to see the operation.
       known = { of: requirement && { ...requirement, resourceId: undefined } }
       this.#requirements.set(spec, known)
     }
@@ -65,7 +65,7 @@ export class Serving implements HTTPContext {
 
   missing(id: string, { identity }: HTTPCaller): CallError {
     const own = this.registry as Partial<Pick<OperationRegistry, "missing">>
-    // What it suggests may be an operation that is not served here.
+    // A suggestion could name an operation that is not served here.
     const error = this.options.isFiltered === true ? undefined : own.missing?.(id, identity)
     return (
       error ?? refusal("OPERATION_NOT_FOUND", `Operation "${id.slice(0, 200)}" is not registered.`)
@@ -106,14 +106,14 @@ export class Serving implements HTTPContext {
     const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
     const first = items.next()
     try {
-      // What is wrong from the start is known by then, and still has a status.
+      // An immediate failure is known by then, and can still set the status.
       await Promise.race([first, turn()])
       if (this.isDraining) throw closing()
     } catch (error) {
       items.return?.().catch(() => undefined)
       throw error
     }
-    // It is looked at by whoever runs the stream, which may be later.
+    // The stream handles the rejection, possibly later.
     first.catch(() => undefined)
     const events: EventStream = new EventStream({
       items,
@@ -168,12 +168,12 @@ export class Serving implements HTTPContext {
     return JSON.stringify(toProblem(visible, spec, incoming.requestId))
   }
 
-  /** Ends streams, whose clients may open them again elsewhere. */
+  /** Ends all streams; clients may reconnect to another server. */
   endStreams(): void {
     for (const stream of this.#streams) stream.end(closing())
   }
 
-  /** Ends calls that still run. */
+  /** Cancels all running calls. */
   endCalls(): void {
     watchAll()
     for (const call of this.#calls) call.cancel("The server is closing.")
@@ -186,7 +186,7 @@ export class Serving implements HTTPContext {
       413,
       "PAYLOAD_TOO_LARGE",
       `The body is longer than the ${maxBodyBytes} bytes that are taken.`,
-      // What is left of it is not worth waiting for.
+      // The rest of the body is not read.
       { headers: { connection: "close" } },
     )
   }
@@ -215,7 +215,7 @@ export class Serving implements HTTPContext {
   }
 }
 
-/** The refusal of a server that is about to end. */
+/** The error of a server that is closing. */
 export function closing(): CallError {
   return refusal("UNAVAILABLE", "The server is closing.", { retryAfterMs: 1000 })
 }

@@ -3,7 +3,7 @@ import { plainSchema } from "../../schema/read/plain-schema.ts"
 
 const descriptions = new WeakMap<OperationSpec, string>()
 
-/** A spec as plain JSON: what it takes, gives and throws; nothing of how it is run. */
+/** A spec as JSON: its input, output and errors, without implementation details. */
 export function describeOperation(spec: OperationSpec): string {
   let text = descriptions.get(spec)
   if (text === undefined) {

@@ -4,10 +4,10 @@ import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, Routes } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
 
-// So many different views of the API are kept.
-const MOST_KEPT = 16
+// Maximum number of cached documents, one per view of the API.
+const MAX_CACHED = 16
 
-/** `GET /openapi.json`: what the caller may call. Made again when the registry has changed. */
+/** `GET /openapi.json`: the operations that the caller may call. Rebuilt when the registry has changed. */
 export function createDocuments(context: HTTPContext, stops: (() => void)[]): Routes {
   const { rest } = context.options
   if (rest === undefined) return []
@@ -24,7 +24,7 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
         let text = texts.get(key)
         if (text === undefined) {
           text = documentText(context, caller, { openapi, mountPath, restPath: rest.path })
-          if (texts.size >= MOST_KEPT) texts.clear()
+          if (texts.size >= MAX_CACHED) texts.clear()
           texts.set(key, text)
         }
         return context.json(text)
@@ -55,7 +55,7 @@ function documentText(
       version,
       description,
       restPath: `${mountPath ?? ""}${basePath}${restPath}`,
-      // Where nobody knows what is in front of the paths, they start where the document is.
+      // With an unknown prefix, paths are relative to the document.
       ...(mountPath === undefined && basePath === "" && { servers: [{ url: "." }] }),
       security,
       openapi,
@@ -71,7 +71,7 @@ function versionOf(query: string): "3.1" | "3.2" {
   throw new HTTPRefusal(400, "VALIDATION_ERROR", "The parameter version must be 3.1 or 3.2.")
 }
 
-/** Which operations a caller sees, one letter for each. */
+/** Key of the operations that a caller sees, one character for each. */
 function viewOf(context: HTTPContext, caller: HTTPCaller): string {
   let view = ""
   for (const spec of context.registry.getAllSpecs())

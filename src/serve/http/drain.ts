@@ -2,16 +2,16 @@ import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { turn } from "./sse.ts"
 
-/** Counts what runs, and waits for its end. */
+/** Counts running requests, and waits for them. */
 export class Drain {
   readonly #clock: Clock
-  readonly #patienceMs: number
+  readonly #timeoutMs: number
   #running = 0
   #whenIdle: (() => void) | undefined
 
-  constructor(clock: Clock, patienceMs: number) {
+  constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock
-    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
   }
 
   begin(): void {
@@ -22,11 +22,11 @@ export class Drain {
     if (--this.#running === 0) this.#whenIdle?.()
   }
 
-  /** Settles when nothing runs, or patience is over. */
+  /** Resolves when no request runs, or after the timeout. */
   async wait(): Promise<void> {
     if (this.#running === 0) return
     await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimeout(resolve, this.#patienceMs)
+      const timer = this.#clock.setTimeout(resolve, this.#timeoutMs)
       setRef(timer, true)
       this.#whenIdle = () => {
         this.#clock.clearTimeout(timer)
@@ -35,8 +35,8 @@ export class Drain {
     })
   }
 
-  /** Gives what was just ended a moment to say so. */
-  async settle(): Promise<void> {
+  /** Gives requests that were just ended one turn to answer. */
+  async yieldTurn(): Promise<void> {
     if (this.#running > 0) await turn()
   }
 }

@@ -5,8 +5,8 @@ import { typesOf } from "../../schema/read/properties.ts"
 const known = new WeakMap<OperationSpec, boolean>()
 
 /**
- * An input, or what no input at all stands for: the empty object, where only objects are taken and it is
- * one of them.
+ * Returns the input; a missing one becomes the empty object if the operation takes only objects and `{}` is
+ * valid.
  */
 export function inputOrEmpty(input: unknown, spec: OperationSpec): unknown {
   if (input !== undefined) return input
@@ -19,6 +19,6 @@ function takesEmpty({ inputSchema }: OperationSpec): boolean {
   const compiled = compileSchema(inputSchema)
   const types = typesOf(compiled.schema, compiled.schema)
   if (types.size !== 1 || !types.has("object") || compiled.check(undefined)) return false
-  // What has a default may be left out, required or not.
+  // A property with a default may be left out even if it is required.
   return compiled.check({}) || compiled.check(compiled.normalizer("defaults").normalize({}).value)
 }

@@ -1,20 +1,20 @@
 import type { HTTPContext, Route, Routes } from "./context.ts"
 
-/** Something that a server answers. */
+/** A path that a server answers. */
 export interface Endpoint {
-  /** From the root: `/v1/operations/{id}`. */
+  /** Full path: `/v1/operations/{id}`. */
   readonly path: string
-  /** Of routes; other protocols have their own. */
+  /** Methods of a route; other protocols have their own. */
   readonly methods?: readonly string[] | undefined
-  /** `mcp` or `websocket`; HTTP, when left out. */
+  /** `mcp` or `websocket`; default: HTTP. */
   readonly protocol?: string | undefined
 }
 
-/** What a server answers, for whoever asks at its root. */
+/** The endpoints of a server, listed at its root. */
 export class Endpoints {
   readonly #byPath = new Map<string, Endpoint>()
 
-  /** Every route, with the base path in front. */
+  /** Adds every route, prefixed with the base path. */
   addRoutes(routes: Routes, basePath: string): void {
     for (const { method, path: below } of routes) {
       const path = `${basePath}${below}`
@@ -27,7 +27,7 @@ export class Endpoints {
     this.#byPath.set(endpoint.path, endpoint)
   }
 
-  /** All of them, as a client sees them who reaches the server below a path. */
+  /** All endpoints for a client that reaches the server below a path. */
   under(mountPath: string): readonly Endpoint[] {
     const all = [...this.#byPath.values()]
     if (mountPath === "") return all
@@ -35,7 +35,7 @@ export class Endpoints {
   }
 }
 
-/** `GET /`: what there is. */
+/** `GET /`: lists the endpoints. */
 export function indexRoute(context: HTTPContext, endpoints: Endpoints): Route {
   const { title, version, description } = context.options
   return {

@@ -15,7 +15,7 @@ import type {
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { CallOptions, OperationSpec } from "../../core/types.ts"
 
-/** A registry as those see it who may see only a part of it; for ways in other than requests. */
+/** A view of a registry with exposed operations only, for protocols other than HTTP requests. */
 export class ExposedRegistry implements AnyRegistry {
   readonly #registry: AnyRegistry
   readonly #isExposed: (spec: OperationSpec) => boolean
@@ -97,7 +97,7 @@ export class ExposedRegistry implements AnyRegistry {
     )
   }
 
-  /** @internal Suggests nothing: it could be something that is hidden. */
+  /** @internal Suggests no other id: it could be hidden. */
   missing(id: string): CallError {
     const operationId = id.slice(0, 200)
     return refusal("OPERATION_NOT_FOUND", `Operation "${operationId}" is not registered.`, {

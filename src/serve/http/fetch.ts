@@ -2,13 +2,13 @@ import type { Authenticated } from "../authenticated.ts"
 import { readWebBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
-import { NOWHERE, isStream } from "./answer.ts"
+import { NULL_SINK, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
 import { requestIdFor } from "./terms.ts"
 
-/** A web request as it is looked at here. */
+/** An `HTTPIncoming` for a web request. */
 export class WebIncoming implements HTTPIncoming {
   readonly method: string
   readonly path: string
@@ -31,7 +31,7 @@ export class WebIncoming implements HTTPIncoming {
     if (given !== undefined) this.#requestId = requestIdFor(given)
     this.like = {
       url: `${pathname}${search}`,
-      // Platforms that make the address out of the header leave it out of the headers.
+      // Some platforms use the host header for the URL, and remove it from the headers.
       headers: { host, ...Object.fromEntries(request.headers) },
     }
     const { signal } = request
@@ -43,7 +43,7 @@ export class WebIncoming implements HTTPIncoming {
     return (this.#requestId ??= requestIdFor(undefined))
   }
 
-  /** The id, if the client gave one or anybody asked for it. */
+  /** The request id, if the client sent one or it was created. */
   get knownId(): string | undefined {
     return this.#requestId
   }
@@ -61,7 +61,7 @@ export class WebIncoming implements HTTPIncoming {
   }
 }
 
-/** An answer as a web response. */
+/** Converts an answer to a web response. */
 export function toResponse(answer: HTTPAnswer, incoming: WebIncoming): Response {
   const { status, body } = answer
   const { knownId } = incoming
@@ -73,8 +73,8 @@ export function toResponse(answer: HTTPAnswer, incoming: WebIncoming): Response 
     return new Response(content, { status, headers })
   }
   if (isHead) {
-    // Settles whatever happens.
-    void body.run(NOWHERE)
+    // Never rejects.
+    void body.run(NULL_SINK)
     return new Response(null, { status, headers })
   }
   return new Response(readable(body, incoming.leaving), { status, headers })

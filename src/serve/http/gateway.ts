@@ -12,7 +12,7 @@ import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
 
 const PREFERENCE = { "preference-applied": "return=data" }
 
-/** Every operation by its id, with envelopes as they are. */
+/** Routes that call every operation by its id and return envelopes. */
 export function createGateway(context: HTTPContext): Routes {
   return [
     {
@@ -31,7 +31,7 @@ export function createGateway(context: HTTPContext): Routes {
   ]
 }
 
-/** A spec; for `EventSource`, which can only GET, the stream itself. */
+/** Answers with the spec, or with the stream for `EventSource`, which can only GET. */
 function describeOrStream(
   context: HTTPContext,
   request: RouteRequest,
@@ -40,7 +40,7 @@ function describeOrStream(
   const [id = ""] = params
   const spec = context.find(id)
   if (spec === undefined) throw context.missing(id, caller)
-  // In the words of the call that is not permitted either.
+  // The same error as for a call that is not permitted.
   if (!context.maySee(spec, caller)) {
     throw denial(requirementOf(spec.accessControl), caller.identity, id)
   }
@@ -66,7 +66,7 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
     return await stream(context, request, spec, await context.readJSON(incoming))
   }
   if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
-  // Read before anything runs: a query that is broken is refused without an effect.
+  // Read before anything runs: a malformed query is refused without side effects.
   const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
   const isPreferred = prefersData(incoming.header("prefer"))
   const input = context.parseBody(await incoming.readBody(context.options.maxBodyBytes))

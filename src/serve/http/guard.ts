@@ -10,9 +10,9 @@ import type { Authenticate } from "../gate.ts"
 import { isLoopback } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { Entrance } from "./admission.ts"
-import type { Admission, Caller } from "./admission.ts"
+import type { Admission, AuthenticatedCaller } from "./admission.ts"
 import type { Refused } from "../exchange.ts"
-import { askWho, judge } from "./auth/ask.ts"
+import { runAuthenticate, toVerdict } from "./auth/ask.ts"
 import type { Verdict } from "./auth/ask.ts"
 import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
@@ -22,12 +22,12 @@ import { checkMedia } from "./media.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { Sources } from "./sources.ts"
 
-/** What the guard goes by. */
+/** Options of a guard. */
 export interface GuardOptions extends UpgradeRules, LimitOptions {
   readonly auth?: AuthOptions | undefined
   /** A function instead of `auth`. */
   readonly authenticate?: Authenticate | undefined
-  /** Milliseconds that finding out who calls may take: 10,000. */
+  /** Milliseconds that authentication may take; default: 10,000. */
   readonly authenticateTimeout?: number | undefined
   readonly cors?: CorsOptions | undefined
 }
@@ -40,43 +40,43 @@ interface MountAccess {
   readonly isPublic: boolean
 }
 
-/** Decides which requests are let in, and whose they are. */
+/** Decides which requests are admitted, and authenticates them. */
 export interface Guard {
-  /** Callers are asked who they are. */
+  /** Callers have to authenticate. */
   readonly isAuthenticated: boolean
   readonly authenticate: Authenticate | undefined
-  /** What that needs. */
+  /** Optional packages for authentication. */
   readonly packages: AuthPackages
-  /** The same for those who want to stay connected: as with requests, those who fail pay for it. */
+  /** `authenticate` for WebSockets: failed attempts are charged, as with requests. */
   readonly authenticateUpgrade: Authenticate | undefined
-  /** What each caller uses; calls over connections count there, too. */
+  /** Accounts of callers; WebSocket calls count there, too. */
   readonly accounts: Accounts
-  /** Where requests may come from, pages of `cors` included. */
+  /** Allowed hosts and origins, including those of `cors`. */
   readonly rules: UpgradeRules
-  /** Refuses what comes from where it may not; pages of all origins may link to what is public. */
+  /** Refuses requests from hosts or origins that are not allowed; any page may link to public paths. */
   checkSource(incoming: HTTPIncoming, isPublic: boolean): Refused | undefined
   /**
-   * Resolves who calls; in the same turn unless somebody has to be asked. Never throws or rejects.
-   * A mount may accept other bodies than JSON, and a public one is for everyone.
+   * Authenticates and admits a request; synchronously if possible. Never throws or rejects.
+   * A mount may accept bodies other than JSON, and a public mount admits everyone.
    */
   admit(incoming: HTTPIncoming, mount?: MountAccess): Admission | Promise<Admission>
 }
 
-/** Makes a guard; throws a `TypeError` for options that make no sense. */
+/** Creates a guard; throws a `TypeError` for invalid options. */
 export function createGuard(options: GuardOptions, clock: Clock, logger: Logger): Guard {
   return new RequestGuard(options, clock, logger)
 }
 
-/** Throws a `TypeError` for an address that other machines reach, when nobody is asked who calls. */
+/** Throws a `TypeError` for an address that other machines can reach without authentication. */
 export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthenticated">): void {
   if (guard.isAuthenticated || isLoopback(host)) return
   throw new TypeError(
     `serveHTTP({ host }): "${host}" can be reached from other machines. Give auth or authenticate; ` +
-      "authenticate: () => null lets everyone in, as nobody in particular.",
+      "authenticate: () => null lets everyone in, anonymously.",
   )
 }
 
-const NOBODY: Caller = { identity: undefined }
+const NOBODY: AuthenticatedCaller = { identity: undefined }
 
 class RequestGuard implements Guard {
   readonly packages: AuthPackages
@@ -89,7 +89,7 @@ class RequestGuard implements Guard {
   readonly #logger: Logger
 
   constructor(options: GuardOptions, clock: Clock, logger: Logger) {
-    this.authenticate = settleAuthenticate(options, clock)
+    this.authenticate = resolveAuthenticate(options, clock)
     this.packages = new AuthPackages(options.auth, logger)
     this.#timeout = options.authenticateTimeout ?? 10_000
     this.#sources = new Sources(options, this.isAuthenticated)
@@ -129,10 +129,10 @@ class RequestGuard implements Guard {
     }
     if (mount?.isPublic === true) return this.#enter(incoming, NOBODY, headers)
     if (incoming.identity !== undefined) {
-      return this.#decide(incoming, judge(incoming.identity, this.#clock), headers)
+      return this.#decide(incoming, toVerdict(incoming.identity, this.#clock), headers)
     }
     if (this.authenticate === undefined) return this.#enter(incoming, NOBODY, headers)
-    const verdict = askWho(this.authenticate, incoming.like, this.#timeout, this.#clock)
+    const verdict = runAuthenticate(this.authenticate, incoming.like, this.#timeout, this.#clock)
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#decide(incoming, settled, headers))
       : this.#decide(incoming, verdict, headers)
@@ -146,7 +146,7 @@ class RequestGuard implements Guard {
     if (verdict.isKnown) return this.#enter(incoming, verdict, headers)
     const { reason, outage } = verdict
     if (outage !== undefined) {
-      // Reported when the server was created; trying again does not help.
+      // Reported when the server was created; retrying does not help.
       if (outage.cause instanceof MissingPackage) {
         const missing = refusal("UNAVAILABLE", outage.message, { retryable: false })
         return this.#refuse(503, missing, headers, reason)
@@ -158,7 +158,7 @@ class RequestGuard implements Guard {
       const error = refusal("UNAVAILABLE", message, { retryAfterMs })
       return this.#refuse(503, error, headers, reason)
     }
-    // Only those who fail pay here: others may share their address.
+    // Only failed attempts are charged to the address, which others may share.
     const unpaid = this.accounts.of(undefined, incoming.like).charge(1)
     if (unpaid !== undefined) return this.#refuse(429, unpaid, headers, reason)
     const { isPresent } = readCredential(incoming.like)
@@ -172,9 +172,14 @@ class RequestGuard implements Guard {
     return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)
   }
 
-  /** Throws instead of a refusal; the message is for the log. */
+  /** Throws to refuse; the message is for the log. */
   readonly #upgrade: Authenticate = (like) => {
-    const verdict = askWho(this.authenticate as Authenticate, like, this.#timeout, this.#clock)
+    const verdict = runAuthenticate(
+      this.authenticate as Authenticate,
+      like,
+      this.#timeout,
+      this.#clock,
+    )
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#letUp(like, settled))
       : this.#letUp(like, verdict)
@@ -192,7 +197,7 @@ class RequestGuard implements Guard {
 
   #enter(
     incoming: HTTPIncoming,
-    caller: Caller,
+    caller: AuthenticatedCaller,
     headers: Readonly<Record<string, string>>,
   ): Admission {
     const account = this.accounts.of(caller.identity, incoming.like)
@@ -216,7 +221,7 @@ class RequestGuard implements Guard {
   }
 }
 
-function settleAuthenticate(options: GuardOptions, clock: Clock): Authenticate | undefined {
+function resolveAuthenticate(options: GuardOptions, clock: Clock): Authenticate | undefined {
   const { auth, authenticate } = options
   if (auth !== undefined && authenticate !== undefined) {
     throw new TypeError("Give either auth or authenticate; auth takes a function too.")

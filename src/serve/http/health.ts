@@ -9,7 +9,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 /**
  * Answers `/livez` and `/readyz`; `undefined` for every other path.
  *
- * Anyone may ask, so they say nothing but yes or no.
+ * They are public, so they answer only yes or no.
  */
 export function answerHealth(
   method: string,
@@ -26,7 +26,7 @@ export function answerHealth(
   return { status: isUp ? 200 : 503, headers: HEADERS, body: method === "HEAD" ? undefined : body }
 }
 
-/** Whether a path, without the base path, asks about health. */
+/** Whether a path, without the base path, is a health check. */
 export function isHealthPath(path: string): boolean {
   return path === "/livez" || path === "/readyz"
 }

@@ -1,12 +1,12 @@
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 
-/** Something that has to show now and then that it is alive. */
+/** A stream that sends heartbeats. */
 export interface Beating {
   beat(): void
 }
 
-/** One timer for all streams that are open. */
+/** One heartbeat timer for all open streams. */
 export class Heartbeats {
   readonly #clock: Clock
   readonly #everyMs: number

@@ -2,13 +2,13 @@ import { parseJson } from "../../http-client/json.ts"
 import { HTTPRefusal } from "./context.ts"
 
 /**
- * The value of a text from outside; `undefined` for none at all.
+ * Parses untrusted JSON; `undefined` for empty text.
  *
- * A key named `__proto__` is a key like others: it changes no prototype.
+ * `__proto__` is an ordinary key: it changes no prototype.
  */
 export function parseBounded(text: string, maxDepth: number): unknown {
   if (text === "") return undefined
-  // Every level takes two brackets: so short a text cannot be too deep, and need not be counted.
+  // Each level needs two brackets, so a short text cannot be too deep.
   const isShort = text.length <= 2 * maxDepth
   const parsed = parseJson(text, { maxDepth: isShort ? Number.POSITIVE_INFINITY : maxDepth })
   switch (parsed.is) {
@@ -17,7 +17,7 @@ export function parseBounded(text: string, maxDepth: number): unknown {
     case "too-deep":
       throw refused(`The JSON is nested more than ${parsed.limit} levels deep.`)
     case "broken":
-      // Only blanks are as good as nothing.
+      // White space alone counts as empty.
       if (text.trim() === "") return undefined
       throw refused(`The text is ${parsed.reason}.`)
   }

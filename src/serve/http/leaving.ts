@@ -1,9 +1,9 @@
-/** Tells whoever wants to know that a client has left, once. */
+/** Notifies listeners once when a client has disconnected. */
 export class Leaving {
   isGone = false
   #listeners: (() => void)[] = []
 
-  /** Tells at once when it has happened already. Gives what ends it. */
+  /** Adds a listener, which is called at once if the client is gone. Returns a function that removes it. */
   listen(listener: () => void): () => void {
     if (this.isGone) {
       listener()

@@ -6,7 +6,7 @@ import { placeAfter, sortedIds } from "./sorted-ids.ts"
 import type { HTTPContext } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
 
-/** One line of the list of operations. */
+/** An entry in the list of operations. */
 export interface OperationEntry extends Pick<
   OperationSpec,
   "namespace" | "name" | "type" | "title" | "description" | "tags" | "deprecated"
@@ -14,21 +14,21 @@ export interface OperationEntry extends Pick<
   readonly id: string
 }
 
-/** A part of the list of operations. */
+/** A page of the list of operations. */
 export interface OperationPage {
   readonly operations: readonly OperationEntry[]
-  /** Asks for the next part. */
+  /** Cursor of the next page. */
   readonly nextCursor?: string
 }
 
 const PAGE = 100
-const MOST = 500
-/** As far as results of a search can be leafed through. */
-const MOST_FOUND = 1000
+const MAX_PAGE = 500
+/** Maximum number of search results over all pages. */
+const MAX_FOUND = 1000
 const MAX_QUERY = 1000
 const TYPES: readonly string[] = ["query", "mutation", "subscription"]
 
-/** The operations that a caller may call, as the query of a URL asks for them. */
+/** Lists the operations that a caller may call, filtered by the query of a URL. */
 export function listOperations(
   context: HTTPContext,
   caller: HTTPCaller,
@@ -60,7 +60,7 @@ function readFilter(urlQuery: string): Filter {
     throw wrong("type", `must be one of ${TYPES.join(", ")}`)
   }
   const limit = first("limit") ?? String(PAGE)
-  if (!/^[1-9]\d{0,5}$/.test(limit)) throw wrong("limit", `must be a number from 1 to ${MOST}`)
+  if (!/^[1-9]\d{0,5}$/.test(limit)) throw wrong("limit", `must be a number from 1 to ${MAX_PAGE}`)
   const query = first("query")?.trim()
   if (query !== undefined && query.length > MAX_QUERY) {
     throw wrong("query", `must have at most ${MAX_QUERY} characters`)
@@ -69,12 +69,12 @@ function readFilter(urlQuery: string): Filter {
     query: query === "" ? undefined : query,
     namespace: first("namespace"),
     type: type as OperationType | undefined,
-    limit: Math.min(Number(limit), MOST),
+    limit: Math.min(Number(limit), MAX_PAGE),
     cursor: first("cursor"),
   }
 }
 
-/** After the last id and not by number: what a caller may see can change between two pages. */
+/** Pages by the last id, not by offset: the visible operations can change between two pages. */
 function byId(
   context: HTTPContext,
   { limit, cursor }: Filter,
@@ -109,7 +109,7 @@ function byRank(
   const start = cursor === undefined ? 0 : Number(/^at:(\d{1,6})$/.exec(cursor)?.[1] ?? Number.NaN)
   if (Number.isNaN(start)) throw wrongCursor()
   const found = context.registry
-    .search(query, { limit: MOST_FOUND, namespace, type, identity })
+    .search(query, { limit: MAX_FOUND, namespace, type, identity })
     .filter(({ id }) => {
       const spec = context.find(id)
       return spec !== undefined && isWanted(spec) && hasHandler(context.registry, id)

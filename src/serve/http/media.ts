@@ -4,17 +4,17 @@ const JSON_TYPE = /^application\/json[ \t]*(?:;(.*))?$/i
 const CHARSET = /(?:^|;)[ \t]*charset[ \t]*=[ \t]*"?([^";]*)"?/i
 
 /**
- * Why a body cannot be taken, or `undefined`.
+ * Why a body is not accepted, or `undefined`.
  *
- * Only what is declared as JSON is taken: other types are what a page can send to anyone without
- * being asked beforehand.
+ * Only declared JSON is accepted: web pages can send other types to any server without
+ * a preflight request.
  */
 export function checkMedia(incoming: HTTPIncoming): string | undefined {
   const { method } = incoming
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return undefined
   const coding = incoming.header("content-encoding")
   const type = incoming.header("content-type")
-  // What nearly everyone sends.
+  // The usual case.
   if (coding === undefined && type === "application/json") return undefined
   const encoding = coding?.trim().toLowerCase() ?? ""
   if (encoding !== "" && encoding !== "identity") {

@@ -5,25 +5,25 @@ import { pathOf } from "../upgrade.ts"
 import { isHealthPath } from "./health.ts"
 import type { HTTPRequestLike } from "../node-types.ts"
 
-/** Where a request is, as the API sees it. */
+/** The path of a request, from the view of the API. */
 export interface PlacedPath {
-  /** What routes are looked for by; it has the base path in front. */
+  /** Path for routing, including the base path. */
   readonly path: string
-  /** What else is in front of it for a client. */
+  /** Prefix that a client sees before it. */
   readonly mountPath: string
 }
 
-/** What is at a path, base path included. */
+/** The paths that a server answers, base path included. */
 export interface ServedPaths {
   readonly basePath: string
   isRoute(path: string): boolean
   isMount(path: string): boolean
 }
 
-// Nobody mounts an API deeper than this.
+// Maximum depth of a mount path.
 const MAX_SEGMENTS = 8
 
-/** Finds out where requests are of which a framework may have removed the beginning. */
+/** Restores the paths of requests from which a framework may have removed a prefix. */
 export class MountPaths {
   readonly #served: ServedPaths
 
@@ -43,7 +43,7 @@ export class MountPaths {
     return isWithin(whole, basePath) ? { path: whole, mountPath: "" } : { path, mountPath }
   }
 
-  /** The same of a request as a framework passes it on. */
+  /** The path of a request that a framework passes on. */
   ofRequest(request: HTTPRequestLike): string {
     const path = pathOf(request)
     const { originalUrl } = request
@@ -51,9 +51,9 @@ export class MountPaths {
   }
 
   /**
-   * The path of a web request with the base path in front.
+   * The path of a web request, with the base path added if needed.
    *
-   * Frameworks for web requests do not say whether they have removed it.
+   * Web frameworks do not indicate whether they have removed it.
    */
   ofWeb(path: string): string {
     const { basePath } = this.#served
@@ -64,7 +64,7 @@ export class MountPaths {
     return this.#served.isRoute(whole) || isHealthPath(path) ? whole : path
   }
 
-  /** Why there is nothing at a path, with advice for those who have mounted the API under another. */
+  /** The "not found" message of a path, with advice for an API mounted elsewhere. */
   nothingAt(path: string): string {
     const { basePath } = this.#served
     if (basePath !== "") {
@@ -87,7 +87,7 @@ export class MountPaths {
 
 const NOTHING = "Nothing is served under this path."
 
-/** Whether a path is a base path, or below it. */
+/** Whether a path is a base path or below it. */
 function isWithin(path: string, basePath: string): boolean {
   return (
     path.startsWith(basePath) && (path.length === basePath.length || path[basePath.length] === "/")
@@ -98,12 +98,12 @@ function removedPath(path: string, originalUrl: string): string {
   const [whole = ""] = originalUrl.split("?", 1)
   if (!/^\/[^/]/.test(whole)) return ""
   if (whole.endsWith(path)) return whole.slice(0, whole.length - path.length)
-  // `/api/v1` comes as `/`.
+  // `/api/v1` arrives as `/`.
   return path === "/" ? whole : ""
 }
 
-/** A path as it is compared: a slash in front, none at the end; the root is nothing at all. */
-export function settlePath(option: string, path: string): string {
+/** Validates a path and normalizes it: a leading slash, no trailing one; the root is "". */
+export function normalizePath(option: string, path: string): string {
   const text = path === "/" ? "" : path
   if (text === "" || (/^(?:\/[\w.~-]+)+$/.test(text) && !/\/\.\.?(?:\/|$)/.test(text))) return text
   throw new TypeError(

@@ -4,13 +4,13 @@ import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
-import { settlePath } from "./mount-path.ts"
+import { normalizePath } from "./mount-path.ts"
 import type { HTTPCaller } from "../caller.ts"
 
 /**
- * Something else that answers web requests and requests of Node; `MCPServer` is one.
+ * A server that answers web requests and Node requests, such as `MCPServer`.
  *
- * Behind a server that authenticates, `fetch` gets the caller as its second argument and `node` as its fourth.
+ * In a server that authenticates, `fetch` gets the caller as its second argument and `node` as its fourth.
  */
 export interface ServerLike {
   fetch(request: Request, caller?: never): Promise<Response>
@@ -22,36 +22,36 @@ export interface ServerLike {
   ): unknown
 }
 
-/** Answers requests below a path, for a caller whom the server has resolved. */
+/** Answers requests below a path, for a caller that the server has authenticated. */
 export type MountHandler = (
   incoming: HTTPIncoming,
   caller: HTTPCaller,
 ) => HTTPAnswer | Promise<HTTPAnswer>
 
-/** A mount that says who may reach it. */
+/** A mount with its access. */
 export interface MountOptions {
   readonly mount: ServerLike | MountHandler
   /**
-   * `true`: everyone, and nobody is asked who they are; only hosts and origins are checked.
-   * `false`: those whom the server authenticates, within its limits.
+   * `true`: everyone, without authentication; only hosts and origins are checked.
+   * `false`: callers that the server authenticates, within its limits.
    */
   readonly public: boolean
 }
 
-/** An MCP server; or something else, which says who may reach it where the server authenticates. */
+/** An MCP server, or another handler, which has to declare its access if the server authenticates. */
 export type HTTPMount = ServerLike | MountHandler | MountOptions
 
-/** What answers below a path. */
+/** A resolved mount. */
 export interface Mount {
   readonly path: string
   readonly isPublic: boolean
-  /** Of one that takes part in the server, and writes refusals by itself. */
+  /** Set for a server that takes part in authentication, and writes refusals itself. */
   readonly mounted?: MountedServer | undefined
   readonly handler?: MountHandler | undefined
   readonly server?: ServerLike | undefined
 }
 
-/** What answers in place of the API, by path. */
+/** All mounts, by path. */
 export class Mounts {
   readonly all: readonly Mount[]
   readonly #documents = new Map<string, HTTPHandler>()
@@ -75,12 +75,12 @@ export class Mounts {
     return this.all.length === 0
   }
 
-  /** A document of a mount that everyone may read. */
+  /** A public document of a mount. */
   document(path: string): HTTPHandler | undefined {
     return this.#documents.get(path)
   }
 
-  /** What answers a path: exactly that, or below it. */
+  /** The mount at a path or above it. */
   find(path: string): Mount | undefined {
     for (const mount of this.all) {
       const { length } = mount.path
@@ -98,7 +98,7 @@ function resolveMount(
   clock: Clock,
 ): Mount {
   const name = `mounts["${key}"]`
-  const path = settlePath("mounts", key)
+  const path = normalizePath("mounts", key)
   if (path === "") throw new TypeError(`toHTTP(): mounts needs paths such as "/mcp".`)
   const options = isMountOptions(given) ? given : undefined
   const mount = options === undefined ? (given as ServerLike | MountHandler) : options.mount
@@ -110,7 +110,7 @@ function resolveMount(
   }
   if (authenticate !== undefined && options === undefined) {
     throw new TypeError(
-      `toHTTP(): ${name} cannot tell whom it answers, and this server authenticates its callers. ` +
+      `toHTTP(): ${name} does not know its callers, and this server authenticates its callers. ` +
         "Write { mount, public: false } to let in only callers that the server authenticates, and to get " +
         "them as the last argument; or { mount, public: true } to let in everyone.",
     )

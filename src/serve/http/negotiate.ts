@@ -3,9 +3,9 @@ import { HTTPRefusal } from "./context.ts"
 const EVENTS = "text/event-stream"
 const JSON_TYPES: readonly string[] = ["application/json", "application/*"]
 
-/** Whether a client accepts server-sent events: by name, by a range, or because it says nothing. */
+/** Whether a client accepts server-sent events: by name, by a range, or without an `Accept` header. */
 function acceptsEvents(accept: string | undefined): boolean {
-  // What most clients say, and needs no reading.
+  // The usual case, without parsing.
   if (accept === undefined || accept === "*/*") return true
   if (accept === "application/json") return false
   for (const range of [EVENTS, "text/*", "*/*"]) {
@@ -15,7 +15,7 @@ function acceptsEvents(accept: string | undefined): boolean {
   return accept.trim() === ""
 }
 
-/** Throws for a subscription whose client accepts no server-sent events. */
+/** Throws when the client of a subscription does not accept server-sent events. */
 export function checkAcceptsEvents(accept: string | undefined, id: string): void {
   if (acceptsEvents(accept)) return
   throw new HTTPRefusal(
@@ -26,7 +26,7 @@ export function checkAcceptsEvents(accept: string | undefined, id: string): void
   )
 }
 
-/** Whether a client would rather have server-sent events than JSON. */
+/** Whether a client prefers server-sent events to JSON. */
 export function prefersEvents(accept: string | undefined): boolean {
   const events = qualityOf(accept, [EVENTS]) ?? 0
   return events > 0 && events >= (qualityOf(accept, JSON_TYPES) ?? 0)
@@ -38,7 +38,7 @@ export function wantsOnlyEvents(accept: string | undefined): boolean {
   return (qualityOf(accept, [...JSON_TYPES, "*/*"]) ?? 0) === 0
 }
 
-/** Whether a client asks for the bare data: `Prefer: return=data`. */
+/** Whether a client asks for data without an envelope: `Prefer: return=data`. */
 export function prefersData(prefer: string | undefined): boolean {
   if (prefer === undefined) return false
   return prefer
@@ -49,7 +49,7 @@ export function prefersData(prefer: string | undefined): boolean {
     )
 }
 
-/** The highest weight of these media ranges; `undefined` when none of them is named. */
+/** The highest weight of these media ranges; `undefined` when none of them is listed. */
 function qualityOf(accept: string | undefined, types: readonly string[]): number | undefined {
   let best: number | undefined
   for (const range of (accept ?? "").split(",")) {

@@ -2,7 +2,7 @@ import type { Identity } from "../../core/types.ts"
 import { readNodeBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
-import { NOWHERE, isStream } from "./answer.ts"
+import { NULL_SINK, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
@@ -10,7 +10,7 @@ import { requestIdFor } from "./terms.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 
 /**
- * Answers a request of Node, on Node's own objects. `paths` knows where it is, and `body` is what a
+ * Answers a Node request with Node's own objects. `paths` resolves its path, and `body` is what a
  * framework has parsed.
  */
 export function answerNode(
@@ -35,7 +35,7 @@ export function answerNode(
   }
 }
 
-// Only mounts of others answer with headers that Node does not accept.
+// Only foreign mounts answer with headers that Node rejects.
 
 function trySend(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
   try {
@@ -65,8 +65,8 @@ class NodeIncoming implements HTTPIncoming {
     body: unknown,
   ) {
     const { method = "GET", url = "/", originalUrl } = request
-    const mark = url.indexOf("?")
-    const path = mark === -1 ? url : url.slice(0, mark)
+    const queryAt = url.indexOf("?")
+    const path = queryAt === -1 ? url : url.slice(0, queryAt)
     this.method = method
     if (paths === undefined || originalUrl === undefined || originalUrl === url) {
       this.path = path
@@ -76,7 +76,7 @@ class NodeIncoming implements HTTPIncoming {
       this.path = placed.path
       this.mountPath = placed.mountPath
     }
-    this.query = mark === -1 ? "" : url.slice(mark + 1)
+    this.query = queryAt === -1 ? "" : url.slice(queryAt + 1)
     this.like = request
     this.#response = response
     this.#body = body
@@ -91,13 +91,13 @@ class NodeIncoming implements HTTPIncoming {
     return (this.#requestId ??= requestIdFor(this.header("request-id")))
   }
 
-  /** The id, if the client gave one or anybody asked for it. */
+  /** The request id, if the client sent one or it was created. */
   get knownId(): string | undefined {
     const isGiven = this.like.headers["request-id"] !== undefined
     return isGiven ? this.requestId : this.#requestId
   }
 
-  /** Made when somebody asks: most answers are given before anyone could leave. */
+  /** Created on first use: most answers are sent before a client could disconnect. */
   get leaving(): Leaving {
     if (this.#leaving !== undefined) return this.#leaving
     const leaving = new Leaving()
@@ -121,16 +121,16 @@ class NodeIncoming implements HTTPIncoming {
   }
 }
 
-/** Stands for an answer that somebody else has written. */
-export const TAKEN: HTTPAnswer = { status: 0, headers: {} }
+/** Placeholder for an answer that other code has sent. */
+export const ALREADY_SENT: HTTPAnswer = { status: 0, headers: {} }
 
 function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
-  if (answer === TAKEN) return
+  if (answer === ALREADY_SENT) return
   const { status, headers, body } = answer
   const isHead = incoming.method === "HEAD"
   if (isStream(body) && (isHead || response.destroyed)) {
-    // Settles whatever happens.
-    void body.run(NOWHERE)
+    // Never rejects.
+    void body.run(NULL_SINK)
   }
   if (response.destroyed) return
   const { knownId } = incoming
@@ -148,7 +148,7 @@ function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponse
   else response.end(body)
 }
 
-/** Headers as Node takes them. */
+/** Headers as the flat list that Node expects. */
 function linesOf(headers: Readonly<Record<string, string>>): string[] {
   if (headers === lastHeaders) return lastLines.slice()
   const lines: string[] = []
@@ -158,7 +158,7 @@ function linesOf(headers: Readonly<Record<string, string>>): string[] {
   return lines
 }
 
-// Most answers have the headers of the one before.
+// Cached: most answers have the same headers as the previous one.
 let lastHeaders: Readonly<Record<string, string>> | undefined
 let lastLines: readonly string[] = []
 
@@ -167,7 +167,7 @@ function stream(body: HTTPStream, leaving: Leaving, response: HTTPResponseLike):
   void body.run(new NodeSink(leaving, response)).then(() => response.end())
 }
 
-/** Where a stream goes. A class: of streams that say nothing there are many, and what they hold adds up. */
+/** Sink of a Node response. A class, because many idle streams would add up as closures. */
 class NodeSink implements HTTPSink {
   readonly #leaving: Leaving
   readonly #response: HTTPResponseLike

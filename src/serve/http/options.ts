@@ -15,79 +15,79 @@ import { RATE_LIMIT_OPTIONS } from "../accounts.ts"
 import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPMount, MountOptions } from "./mounts.ts"
-import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./context.ts"
-import { settlePath } from "./mount-path.ts"
+import type { HTTPContext, RestOptions, Routes, ResolvedHTTPOptions } from "./context.ts"
+import { normalizePath } from "./mount-path.ts"
 
 /** Options of `toHTTP`. */
 export interface HTTPServerOptions extends ErrorReporting {
-  /** What the OpenAPI document calls the API: "Operations", "1.0.0". */
+  /** Title and version in the OpenAPI document; default: "Operations", "1.0.0". */
   readonly title?: string | undefined
   readonly version?: string | undefined
   readonly description?: string | undefined
-  /** In front of every path, such as `/v1`; a framework that mounts the API may have removed it. */
+  /** Prefix of every path, such as `/v1`; a framework that mounts the API may have removed it. */
   readonly basePath?: string | undefined
-  /** `/operations` and `/batch`; on. */
+  /** Serves `/operations` and `/batch`; default: true. */
   readonly gateway?: boolean | undefined
-  /** A path for each operation, `/api/{namespace}/{name}`; on. */
+  /** Serves a path for each operation, `/api/{namespace}/{name}`; default: true. */
   readonly rest?: boolean | RestOptions | undefined
-  /** Which operations are served; all that are not internal. */
+  /** Which operations are served; default: all except internal ones. */
   readonly expose?: Pick<ExposeOptions, "include" | "exclude" | "namespaces"> | undefined
-  /** Who calls, by API keys and signed tokens; or else `authenticate`. */
+  /** Authentication by API keys and signed tokens; or use `authenticate`. */
   readonly auth?: AuthOptions | undefined
   readonly authenticate?: Authenticate | undefined
-  /** Milliseconds that finding out who calls may take; 10,000. */
+  /** Milliseconds that authentication may take; default: 10,000. */
   readonly authenticateTimeout?: number | undefined
-  /** Addresses of proxies whose `X-Forwarded-For` counts; none. */
+  /** Addresses of proxies whose `X-Forwarded-For` is trusted; default: none. */
   readonly trustedProxies?: readonly string[] | undefined
   readonly allowedHosts?: readonly string[] | undefined
   readonly allowedOrigins?: readonly string[] | undefined
-  /** Lets pages of these origins read answers; off. */
+  /** Allows pages of these origins to read responses; default: none. */
   readonly cors?: CorsOptions | undefined
-  /** 1 MiB. */
+  /** Maximum size of a body; default: 1 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** Calls in one batch; 100. */
+  /** Maximum number of calls in one batch; default: 100. */
   readonly maxBatch?: number | undefined
-  /** Levels of JSON; 64. */
+  /** Maximum depth of JSON; default: 64. */
   readonly maxDepth?: number | undefined
-  /** Requests of one identity; no limit. */
+  /** Rate limit of each caller; default: no limit. */
   readonly rateLimit?: RateLimitOptions | undefined
-  /** Requests of one identity at the same time; 100. */
+  /** Concurrent requests of each caller; default: 100. */
   readonly maxConcurrency?: number | undefined
   readonly sse?: SSEOptions | undefined
-  /** Milliseconds that a call may take at most; clients may ask for less with `x-timeout-ms`. */
+  /** Maximum duration of a call in milliseconds; clients may ask for less with `x-timeout-ms`. */
   readonly timeout?: number | undefined
-  /** Milliseconds that `close` waits for calls that run; 5,000. */
+  /** Milliseconds that `close` waits for running calls; default: 5,000. */
   readonly drainMs?: number | undefined
   /**
-   * Others that answer under a path, such as an MCP server: hosts, origins, authentication and limits are
-   * those of this server. With `auth`, a handler or a server of another kind has to be `{ mount, public }`.
+   * Other servers and handlers under a path, such as an MCP server: hosts, origins, authentication and limits are
+   * those of this server. With `auth`, anything other than an MCP server has to be `{ mount, public }`.
    */
   readonly mounts?: Readonly<Record<string, HTTPMount>> | undefined
-  /** @internal Further paths of the API itself: whoever calls them went through the same guard. */
+  /** @internal Further routes of the API itself, behind the same guard. */
   readonly routes?: ((context: HTTPContext) => Routes) | undefined
-  /** @internal Files for everybody: nobody is asked who they are, only where they come from. */
+  /** @internal Public files: without authentication, but with checks of host and origin. */
   readonly files?: PublicFiles | undefined
-  /** @internal Whether all is there that requests need; `/readyz` says so. */
+  /** @internal Whether the server is ready; reported by `/readyz`. */
   readonly isReady?: (() => boolean) | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }
 
-/** Files that hold nothing of anybody's. */
+/** Public files. */
 export interface PublicFiles {
-  /** Whether a path, base path included, is one of theirs. */
+  /** Whether a path, base path included, is one of the files. */
   has(path: string): boolean
   /** Never throws or rejects. */
   answer(incoming: HTTPIncoming): HTTPAnswer | Promise<HTTPAnswer>
 }
 
-/** Streams of server-sent events. */
+/** Options of server-sent events. */
 export interface SSEOptions {
-  /** Milliseconds of silence before a comment is sent; 15,000. */
+  /** Milliseconds without an event before a heartbeat comment is sent; default: 15,000. */
   readonly heartbeatMs?: number | undefined
-  /** Streams of one identity at the same time; 20. */
+  /** Concurrent streams of each caller; default: 20. */
   readonly maxStreams?: number | undefined
-  /** Events are joined up to this much before the connection has to take them; 64 KiB. */
+  /** Maximum size of events that are joined into one write; default: 64 KiB. */
   readonly maxBufferBytes?: number | undefined
 }
 
@@ -102,7 +102,7 @@ const MOUNTED: readonly OptionRule[] = [
   { methods: ["fetch"], expected: "a server with fetch() and node()" },
 ]
 
-/** What answers in place of the API. */
+/** Rule of the option `mounts`. */
 export const MOUNT_OPTION: OptionRule = {
   either: [
     ...MOUNTED,
@@ -151,17 +151,17 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
   clock: "clock",
 }
 
-/** Fills in what was left out; throws a `TypeError` for a path that cannot be served. */
-export function settleHTTPOptions(options: HTTPServerOptions): SettledHTTPOptions {
+/** Fills in defaults; throws a `TypeError` for an invalid path. */
+export function resolveHTTPOptions(options: HTTPServerOptions): ResolvedHTTPOptions {
   const { gateway = true, rest = true, sse = {}, auth, authenticate, timeout } = options
   const restPath = typeof rest === "object" ? rest.path : "/api"
   return {
     title: options.title ?? "Operations",
     version: options.version ?? "1.0.0",
     description: options.description,
-    basePath: settlePath("basePath", options.basePath ?? ""),
+    basePath: normalizePath("basePath", options.basePath ?? ""),
     gateway,
-    rest: rest === false ? undefined : { path: settlePath("rest.path", restPath) },
+    rest: rest === false ? undefined : { path: normalizePath("rest.path", restPath) },
     isExposed: exposure(options.expose ?? {}),
     isFiltered: options.expose !== undefined,
     auth,

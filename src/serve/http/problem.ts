@@ -6,28 +6,28 @@ import type { OperationSpec } from "../../core/types.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { COMMON_HEADERS, HTTPRefusal } from "./context.ts"
 
-/** An error as clients read it: RFC 9457, with what a `CallError` knows. */
+/** An error response (RFC 9457) with the members of a `CallError`. */
 export interface HTTPProblem extends Omit<CallErrorJSON, "message"> {
-  /** Where the code is explained; `about:blank` for a code of an operation. */
+  /** Documentation of the code; `about:blank` for an operation's own code. */
   readonly type: string
   readonly title: string
   readonly status: number
   readonly detail: string
 }
 
-/** Where the library's own codes are explained. */
+/** Documentation of the library's codes. */
 const ERROR_PAGE = "https://github.com/alkdev/operations/blob/main/docs/errors.md"
 
 /** The media type of a problem. */
 export const PROBLEM_TYPE = "application/problem+json"
 
-/** The status of a declared error that names none: the request was fine, the answer is no. */
+/** Default status of a declared error: the request was valid, but the operation refused it. */
 const DECLARED_STATUS = 422
 
 /**
- * What a client is told about whatever was thrown: no stack, no cause, no secrets. Never throws.
+ * Converts a thrown value to a problem for clients: no stack, no cause, no secrets. Never throws.
  *
- * `requestId` is the request's own: that of an error may be the id of a call within a call.
+ * `requestId` is the id of the request: the error may have the id of a nested call.
  */
 export function toProblem(thrown: unknown, spec?: OperationSpec, requestId?: string): HTTPProblem {
   const error = isCallError(thrown) ? thrown : mapError(thrown)
@@ -38,13 +38,13 @@ export function toProblem(thrown: unknown, spec?: OperationSpec, requestId?: str
     status: error instanceof HTTPRefusal ? error.status : statusOf(rest.code, spec),
     detail: message,
     ...rest,
-    // Of the call that was asked for: what it called itself may not be for clients to know.
+    // The requested operation: clients may not know the nested ones.
     ...(spec !== undefined && { operationId: `${spec.namespace}.${spec.name}` }),
     ...(requestId !== undefined && { requestId }),
   }
 }
 
-/** The same as an answer. A refusal of ours has a status and headers of its own. */
+/** Converts a thrown value to a problem response. An `HTTPRefusal` has its own status and headers. */
 export function problemAnswer(
   thrown: unknown,
   spec?: OperationSpec,
@@ -64,14 +64,14 @@ export function problemAnswer(
   }
 }
 
-/** The status of an error's code, which an operation may have declared. */
+/** The HTTP status of an error code, which an operation may have declared. */
 export function statusOf(code: string, spec?: OperationSpec): number {
   if (Object.hasOwn(ERROR_CODES, code)) return ERROR_CODES[code as ErrorCode].httpStatus
   const declared = spec?.errorSchemas?.find((one) => one.code === code)
   return declared === undefined ? 500 : declaredStatus(declared)
 }
 
-/** The status of a declared error; one that would not read as an error is not used. */
+/** The status of a declared error; statuses below 400 are ignored. */
 export function declaredStatus({
   httpStatus,
 }: {
@@ -82,7 +82,7 @@ export function declaredStatus({
     : DECLARED_STATUS
 }
 
-/** An error of another copy of this package may have any `toJSON`, or a broken one. */
+/** The JSON of an error. An error of another copy of this package may have a broken `toJSON`. */
 function jsonOf(error: CallError): CallErrorJSON {
   try {
     const json: unknown = error.toJSON()
@@ -90,7 +90,7 @@ function jsonOf(error: CallError): CallErrorJSON {
       return json as CallErrorJSON
     }
   } catch {
-    // Told below, without what could not be read.
+    // Reported below, without the broken JSON.
   }
   return {
     code: error.code,
@@ -109,7 +109,7 @@ function titleOf(code: string): string {
   return words === "" ? "Error" : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Whole seconds, and never none: a client would repeat at once. */
+/** Whole seconds, at least 1: with 0 a client would retry at once. */
 function secondsOf(ms: number): string {
   return String(Number.isFinite(ms) ? Math.min(Math.max(1, Math.ceil(ms / 1000)), 86_400) : 86_400)
 }

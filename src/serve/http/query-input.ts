@@ -4,9 +4,9 @@ import type { JsonSchema } from "../../schema/json.ts"
 import { itemsOf, objectProperties, typesOf } from "../../schema/read/properties.ts"
 
 /**
- * How a value stands in a query: as it is, as a number or truth value or `null`, once per item, or as JSON.
+ * How a value is written in a query: as text, as a number, boolean or `null`, once per item, or as JSON.
  *
- * JSON is what objects are sent as, and what could be text or something else; text that is no JSON is text.
+ * JSON is for objects and for values of mixed types; invalid JSON is read as text.
  */
 export type ParameterKind = "text" | "literal" | "list" | "json"
 
@@ -19,7 +19,7 @@ export interface QueryParameter {
 }
 
 /**
- * How an input is given in a query: by one parameter per property, or, when it is no object, as JSON in
+ * How an input is written in a query: one parameter per property or, if it is not an object, JSON in
  * the parameter `input`.
  */
 export interface QueryForm {
@@ -30,27 +30,27 @@ export interface QueryForm {
 /** The parameter that carries a whole input. */
 export const WHOLE_INPUT = "input"
 
-/** Reads JSON; throws on what is none, or is nested too deep. */
+/** Parses JSON; throws when it is invalid or nested too deeply. */
 export type Parse = (text: string) => unknown
 
 interface Reader {
   readonly form: QueryForm
-  /** Of the whole input; empty when its schema does not say. */
+  /** Types of the whole input; empty when its schema does not restrict them. */
   readonly types: ReadonlySet<string>
   readonly root: JsonSchema
   readonly byName: ReadonlyMap<string, QueryParameter>
-  /** What holds for names that the schema does not mention. */
+  /** Applies to names that the schema does not declare. */
   readonly rest: QueryParameter
 }
 
 const readers = new WeakMap<object, Reader>()
 
-/** How an input of this schema is given in a query. */
+/** The query form of an input schema. */
 export function queryForm(inputSchema: JsonSchema): QueryForm {
   return readerOf(inputSchema).form
 }
 
-/** The input that a query gives. Values that do not fit stay as they are: validation says so. */
+/** Reads an input from a query. Values of the wrong type stay as they are, for validation to report. */
 export function readQueryInput(query: string, inputSchema: JsonSchema, parse: Parse): unknown {
   const { form, types, root, byName, rest } = readerOf(inputSchema)
   const given = parseQuery(query)
@@ -68,7 +68,7 @@ export function readQueryInput(query: string, inputSchema: JsonSchema, parse: Pa
   return input
 }
 
-/** The parameters of a query, in their order. Throws `VALIDATION_ERROR` on broken percent-encoding. */
+/** Parses the parameters of a query, in order. Throws `VALIDATION_ERROR` for invalid percent-encoding. */
 export function parseQuery(query: string): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const pair of query.split("&")) {
@@ -94,7 +94,7 @@ function readerOf(schema: JsonSchema): Reader {
 
 function makeReader(root: JsonSchema): Reader {
   const types = typesOf(root, root)
-  // A schema that says nothing takes objects too.
+  // A schema without types accepts objects, too.
   const isWhole = !types.has("object") && types.size > 0
   const { properties, required, rest } = objectProperties(root)
   const parameters = [...properties].map(([name, schema]) => ({
@@ -120,16 +120,16 @@ function kindOf(schema: JsonSchema, root: JsonSchema): ParameterKind {
   return each === "text" || each === "literal" ? "list" : "json"
 }
 
-/** The same without a look at items, of which there may be no end. */
+/** The kind of a schema itself, without its items, which may be recursive. */
 function ownKindOf(schema: JsonSchema, root: JsonSchema): "text" | "literal" | "json" | "array" {
   const types = typesOf(schema, root)
-  const told = [...types].filter((type) => type !== "null")
-  if (told.length === 0) return types.has("null") ? "literal" : "json"
-  if (told.every((type) => type === "string")) return "text"
-  if (!told.some((type) => type === "string" || type === "object" || type === "array")) {
+  const nonNull = [...types].filter((type) => type !== "null")
+  if (nonNull.length === 0) return types.has("null") ? "literal" : "json"
+  if (nonNull.every((type) => type === "string")) return "text"
+  if (!nonNull.some((type) => type === "string" || type === "object" || type === "array")) {
     return "literal"
   }
-  return told.every((type) => type === "array") ? "array" : "json"
+  return nonNull.every((type) => type === "array") ? "array" : "json"
 }
 
 interface Place {
@@ -152,7 +152,7 @@ function valueOf(values: readonly string[], kind: ParameterKind, place: Place): 
   const [only = ""] = values
   if (values.length > 1) return values.map(read)
   const value = read(only)
-  // A list of which only one item was given.
+  // A list with a single item.
   const isItem = kind === "json" && isList(types) && !Array.isArray(value) && value !== null
   return isItem ? [value] : value
 }
@@ -163,18 +163,18 @@ function isList(types: ReadonlySet<string>): boolean {
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?$/
 
-/** A number, a truth value or `null`; the text itself when it is none of these. */
+/** Parses a number, a boolean or `null`; returns other text unchanged. */
 function literalOf(text: string): unknown {
   if (text === "true") return true
   if (text === "false") return false
   if (text === "null") return null
   const value = NUMBER.test(text) ? Number(text) : Number.NaN
-  // Whole numbers that would come out as their neighbours are not what was sent.
+  // Integers beyond the safe range stay text: parsing would change them.
   if (!Number.isFinite(value)) return text
   return /^-?\d+$/.test(text) && !Number.isSafeInteger(value) ? text : value
 }
 
-/** JSON of one of these types; the text itself when it is no such thing. */
+/** Parses JSON of one of these types; returns other text unchanged. */
 function looseJson(text: string, types: ReadonlySet<string>, parse: Parse): unknown {
   if (text.trim() === "") return text
   let value: unknown

@@ -7,7 +7,7 @@ import { readQueryInput } from "./query-input.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
 
-/** Every operation at a path of its own, with bare data. */
+/** Routes with a path for each operation, and data without envelopes. */
 export function createRest(context: HTTPContext): Routes {
   const { rest } = context.options
   if (rest === undefined) return []
@@ -25,7 +25,7 @@ async function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
   return await answer(context, request, id, spec, context.parseBody(text))
 }
 
-/** Queries and streams only: a link, a crawler or a prefetch must not change anything. */
+/** GET runs only queries and streams: a link, a crawler or a prefetch must not change anything. */
 async function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const [id, spec] = operationOf(context, request)
   if (spec.type === "mutation") {

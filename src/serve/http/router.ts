@@ -1,7 +1,7 @@
 import { HTTPRefusal } from "./context.ts"
 import type { Route, Routes } from "./context.ts"
 
-/** What is at a path: its routes by method, and what stood in the path. */
+/** The match of a path: its routes by method, and the values of its parameters. */
 export interface RouteMatch {
   readonly methods: ReadonlyMap<string, Route>
   readonly params: readonly string[]
@@ -16,11 +16,11 @@ interface Place {
 const NO_PARAMS: readonly string[] = []
 
 /**
- * Finds the routes of a path, in one pass over its segments.
+ * Finds the routes of a path in one pass over its segments.
  *
- * Names have to be written as they are declared. A path with another spelling, such as two slashes,
- * capitals or escaped letters, is no other way to a route: whoever guards paths in front of this
- * server would not recognise it. What stands for a parameter is decoded once.
+ * Segments must match exactly. A path with another spelling, such as two slashes,
+ * capitals or escaped letters, does not match: a proxy that protects paths in front of this
+ * server would not recognise it. Parameters are decoded once.
  */
 export class Router {
   readonly #root: Place = place()
@@ -34,7 +34,7 @@ export class Router {
   find(path: string): RouteMatch | undefined {
     const base = this.#basePath
     if (!path.startsWith(base)) return undefined
-    // The base path itself is its root, with a slash at the end and without.
+    // The base path is the root, with or without a trailing slash.
     if (path.length === base.length) return this.find(`${base}/`)
     if (path.charCodeAt(base.length) !== SLASH) return undefined
     let params: string[] | undefined
@@ -77,7 +77,7 @@ export class Router {
   }
 }
 
-/** The refusal of a method that a path does not take. */
+/** The refusal of a method that a path does not support. */
 export function methodNotAllowed(methods: ReadonlyMap<string, Route>, method: string): HTTPRefusal {
   const allow = [...methods.keys(), ...(methods.has("GET") ? ["HEAD"] : [])].join(", ")
   return new HTTPRefusal(
@@ -94,13 +94,13 @@ function place(): Place {
   return { methods: new Map(), next: new Map(), param: undefined }
 }
 
-/** What a segment stands for; `undefined` when it is empty, broken, or would be more than one. */
+/** Decodes a segment; `undefined` when it is empty, malformed, or would become several. */
 function decode(segment: string): string | undefined {
   if (segment === "") return undefined
   if (!segment.includes("%")) return segment
   try {
     const text = decodeURIComponent(segment)
-    // oxlint-disable-next-line no-control-regex -- these are what is looked for
+    // oxlint-disable-next-line no-control-regex -- control characters are what it matches
     return /[/\\\u0000-\u001f\u007f]/.test(text) ? undefined : text
   } catch {
     return undefined

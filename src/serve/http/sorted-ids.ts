@@ -2,7 +2,7 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 
 const sorted = new WeakMap<AnyRegistry, { ids: readonly string[] | undefined }>()
 
-/** The ids of what can be called; sorted once for as long as nothing changes; one listener serves all APIs of a registry. */
+/** The sorted ids of callable operations, cached until the registry changes; one listener per registry. */
 export function sortedIds(registry: AnyRegistry): readonly string[] {
   let known = sorted.get(registry)
   if (known === undefined) {
@@ -26,7 +26,7 @@ function order(left: string, right: string): number {
   return left < right ? -1 : Number(left > right)
 }
 
-/** Where the ids begin that come after this one. */
+/** The index of the first id after this one. */
 export function placeAfter(ids: readonly string[], last: string): number {
   let low = 0
   let high = ids.length

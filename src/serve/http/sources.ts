@@ -6,7 +6,7 @@ import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 
 type Headers = Readonly<Record<string, string>>
 
-/** Where requests may come from. */
+/** Options of allowed hosts and origins. */
 export interface SourceOptions extends UpgradeRules {
   readonly cors?: CorsOptions | undefined
 }
@@ -14,10 +14,10 @@ export interface SourceOptions extends UpgradeRules {
 const LOCAL = { localAddress: "127.0.0.1" }
 
 /**
- * Knows which hosts and pages requests may come from, and what their answers have to say about it.
+ * Checks the host and origin of requests, and computes the headers of their responses.
  *
- * Without a check of who calls, `Host` has to be a name of this machine, or one of `allowedHosts`:
- * any web page can point a name of its own at an address where something listens.
+ * Without authentication, `Host` has to be a name of this machine, or one of `allowedHosts`:
+ * a web page can point its own domain name at a local address.
  */
 export class Sources {
   readonly rules: UpgradeRules
@@ -25,7 +25,7 @@ export class Sources {
   readonly #isAuthenticated: boolean
   readonly #anonymous: Headers
   readonly #personal: Headers
-  // What was fine for the last request: nearly always it is the same for the next.
+  // Cached from the last request: the next one is nearly always the same.
   #lastHost: string | readonly string[] | undefined
   #lastAddress: string | undefined
   readonly #perOrigin = new Map<string, Headers>()
@@ -53,7 +53,7 @@ export class Sources {
     }
   }
 
-  /** What the answer to a request has to carry. */
+  /** Headers of the response to a request. */
   headersFor(incoming: HTTPIncoming): Headers {
     if (this.#perOrigin.size > 0) {
       const known = this.#perOrigin.get(incoming.header("origin") ?? "")
@@ -64,8 +64,8 @@ export class Sources {
   }
 
   /**
-   * Why a request may not come from where it comes from; `undefined` when it may. `isPublic` is for what
-   * pages of all origins may link to.
+   * Why the host or origin of a request is refused; `undefined` when it is allowed. `isPublic` is for paths that
+   * any page may link to.
    */
   check(incoming: HTTPIncoming, isPublic: boolean): string | undefined {
     const { headers } = incoming.like
@@ -92,7 +92,7 @@ export class Sources {
     return undefined
   }
 
-  /** The answer to a browser that asks beforehand; `undefined` for every other request. */
+  /** The response to a preflight request; `undefined` for other requests. */
   preflight(incoming: HTTPIncoming): HTTPAnswer | undefined {
     if (this.#cors === undefined || incoming.method !== "OPTIONS") return undefined
     const origin = incoming.header("origin")

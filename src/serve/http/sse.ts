@@ -6,10 +6,10 @@ import type { Endable } from "./answer.ts"
 import type { Beating, Heartbeats } from "./heartbeats.ts"
 import type { HTTPSink, HTTPStream } from "../exchange.ts"
 
-/** What a stream of events is made of. */
+/** Dependencies of an `EventStream`. */
 export interface EventStreamParts {
   readonly items: EnvelopeStream
-  /** The item that has been asked for already. */
+  /** The first item, which has already been requested. */
   readonly first: Promise<IteratorResult<ResponseEnvelope, unknown>>
   /** The JSON of one item. */
   readonly render: (envelope: ResponseEnvelope) => string
@@ -19,22 +19,22 @@ export interface EventStreamParts {
   readonly lastId: number
   readonly maxBufferBytes: number
   readonly heartbeats: Heartbeats
-  /** Called once, when it is over. */
+  /** Called once, at the end. */
   readonly over: () => void
 }
 
-// More than this at once makes nothing cheaper.
-const MOST_JOINED = 16 * 1024
+// Larger writes have no benefit.
+const MAX_JOINED = 16 * 1024
 
 /**
  * Items as server-sent events.
  *
- * Events of one turn are one write. An item is asked for when the connection has room; whoever
- * reads slowly slows the handler down.
+ * Events of one turn are one write. The next item is requested when the connection has room, so a
+ * slow reader slows the handler down.
  */
 export class EventStream implements HTTPStream, Beating, Endable {
   readonly #parts: Omit<EventStreamParts, "first">
-  /** Until it is taken: what was sent is not kept for as long as the stream is open. */
+  /** Cleared when it is taken, so that an item is not kept while the stream is open. */
   #first: EventStreamParts["first"] | undefined
   readonly #limit: number
   #sink: HTTPSink | undefined
@@ -43,7 +43,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
   #isScheduled = false
   #isFull = false
   #isOver = false
-  /** Whether anything was written since the last beat. */
+  /** Something was written since the last heartbeat. */
   #isBusy = true
   #ending: CallError | undefined
   #over: (() => void) | undefined
@@ -52,7 +52,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
     this.#parts = parts
     this.#first = first
     this.#id = parts.lastId
-    this.#limit = Math.min(MOST_JOINED, parts.maxBufferBytes)
+    this.#limit = Math.min(MAX_JOINED, parts.maxBufferBytes)
   }
 
   async run(sink: HTTPSink): Promise<void> {
@@ -71,7 +71,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
       stop()
       heartbeats.delete(this)
       this.#write()
-      // For items that could not be rendered: the handler is still waiting then.
+      // After an item that could not be rendered the handler is still waiting.
       items.return?.().catch(() => undefined)
       over()
       this.#over?.()
@@ -82,7 +82,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
     this.#over = listener
   }
 
-  /** Ends it from this side, and says why. */
+  /** Ends the stream from this side, with a reason. */
   end(reason: CallError): void {
     this.#ending ??= reason
     this.#leave()
@@ -97,7 +97,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
     while (this.#take(await this.#next(), sink)) {
       if (this.#text.length >= this.#limit) {
         this.#write()
-        // Others have their turn, however fast the items come.
+        // Yields to other work, however fast items arrive.
         await turn()
       } else if (!this.#isScheduled) {
         this.#isScheduled = true
@@ -118,7 +118,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
     return first
   }
 
-  /** Whether there was an item for somebody who is there. */
+  /** Adds an item; `false` at the end, or when the client is gone. */
   #take(result: IteratorResult<ResponseEnvelope, unknown>, sink: HTTPSink): boolean {
     if (result.done === true || sink.isGone) return false
     this.#text += `id: ${++this.#id}\ndata: ${this.#parts.render(result.value)}\n\n`
@@ -138,13 +138,13 @@ export class EventStream implements HTTPStream, Beating, Endable {
     if (!this.#sink.write(text)) this.#isFull = true
   }
 
-  /** The handler's signal fires at once, and whoever waits for its next item is told of the end. */
+  /** Aborts the handler's signal at once, and ends the pending request for an item. */
   #leave(): void {
     this.#parts.items.return?.().catch(() => undefined)
   }
 }
 
-/** Settles when what runs now is over. */
+/** Resolves after the current turn. */
 export function turn(): Promise<void> {
   return new Promise<void>((resolve) => {
     defer(resolve)

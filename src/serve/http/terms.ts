@@ -2,7 +2,7 @@ import type { HTTPIncoming } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { RequestTerms } from "./call-sink.ts"
 
-/** What the headers of a request say about the call; `longest` is the most time that it may have. */
+/** Call options from the headers of a request; `longest` is the maximum timeout. */
 export function termsOf(incoming: HTTPIncoming, longest: number | undefined): RequestTerms {
   const timeout = incoming.header("x-timeout-ms")
   const traceparent = incoming.header("traceparent")
@@ -12,7 +12,7 @@ export function termsOf(incoming: HTTPIncoming, longest: number | undefined): Re
   }
 }
 
-/** The same for a stream, which lasts as long as its client stays and may go on from an event. */
+/** Options of a stream, which has no timeout and may resume after an event. */
 export function streamTermsOf(incoming: HTTPIncoming): RequestTerms {
   const terms = termsOf(incoming, undefined)
   const lastEventId = incoming.header("last-event-id")
@@ -20,16 +20,16 @@ export function streamTermsOf(incoming: HTTPIncoming): RequestTerms {
   return { ...terms, metadata: { ...terms.metadata, lastEventId } }
 }
 
-/** The number of the last event that a client has seen; 0 when it has seen none of ours. */
+/** The number of the last event that a client has seen; 0 for none. */
 export function lastNumberOf(incoming: HTTPIncoming): number {
   const text = incoming.header("last-event-id") ?? ""
   return /^\d{1,15}$/.test(text) ? Number(text) : 0
 }
 
 /**
- * The id of a request: the one that its client gave, if it is sane, or a new one.
+ * The id of a request: the client's, if it is valid, or a new one.
  *
- * Ids that are counted would tell everyone how much there is to do here.
+ * New ids are random: a counter would reveal the load of the server.
  */
 export function requestIdFor(given: string | undefined): string {
   return given !== undefined && SANE_ID.test(given) ? given : crypto.randomUUID()

@@ -5,7 +5,7 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import type { Authenticated } from "../authenticated.ts"
 import type { NodeResponseLike } from "../node-types.ts"
 import { isStream, whenStreamed, withHeaders } from "./answer.ts"
-import { Serving, closing } from "./create-context.ts"
+import { ServerContext, closing } from "./create-context.ts"
 import { createDocuments } from "./documents.ts"
 import { Drain } from "./drain.ts"
 import { Endpoints, indexRoute } from "./endpoints.ts"
@@ -19,9 +19,9 @@ import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts } from "./mounts.ts"
 import type { Mount, MountHandler } from "./mounts.ts"
-import { TAKEN, answerNode } from "./node.ts"
+import { ALREADY_SENT, answerNode } from "./node.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
-import { HTTP_OPTIONS, settleHTTPOptions } from "./options.ts"
+import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
 import type { HTTPServerOptions } from "./options.ts"
 import { createRest } from "./rest.ts"
 import { Router, methodNotAllowed } from "./router.ts"
@@ -30,35 +30,35 @@ import type { Routes } from "./context.ts"
 
 /** A registry as an HTTP API. */
 export interface HTTPServer extends AsyncDisposable {
-  /** Answers web requests. `identity` is for those who know who calls; `null` for nobody. */
+  /** Answers web requests. Pass `identity` if you have authenticated the caller; `null` for an anonymous one. */
   readonly fetch: (
     request: Request,
     caller?: { readonly identity?: Authenticated | null | undefined },
   ) => Promise<Response>
-  /** Answers requests of whatever server. */
+  /** Answers requests of any server. */
   readonly handle: HTTPHandler
   /**
-   * Answers requests of Node's `http`, and of what is built on it. `body` is for frameworks that parse
+   * Answers requests of Node's `http` and of frameworks on top of it. `body` is for frameworks that parse
    * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
    */
   readonly node: (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown) => void
-  /** Refuses what comes, waits for what runs, ends what does not end. Twice is fine. */
+  /** Refuses new requests, waits for running ones, then cancels the rest. Calling it twice is fine. */
   close(): Promise<void>
-  /** @internal What those need who open ports and sockets for it. */
+  /** @internal For code that opens ports and sockets. */
   readonly inner: HTTPInner
 }
 
-/** What a port's server has to know. */
+/** Internals for code that serves the API on a port. */
 export interface HTTPInner {
   readonly registry: AnyRegistry
   readonly guard: Guard
   readonly basePath: string
   readonly options: HTTPServerOptions
-  /** What the root lists; whoever answers more adds it. */
+  /** Endpoints listed at the root; add those that you serve in addition. */
   readonly endpoints: Endpoints
 }
 
-/** Makes an HTTP API of a registry: a gateway, REST with an OpenAPI document, server-sent events. */
+/** Creates an HTTP API for a registry: a gateway, REST with an OpenAPI document, server-sent events. */
 export function toHTTP(registry: AnyRegistry, options: HTTPServerOptions = {}): HTTPServer {
   if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
     throw new TypeError("toHTTP(registry): registry must be an OperationRegistry.")
@@ -69,7 +69,7 @@ export function toHTTP(registry: AnyRegistry, options: HTTPServerOptions = {}): 
 
 class Server implements HTTPServer {
   readonly inner: HTTPInner
-  readonly #serving: Serving
+  readonly #context: ServerContext
   readonly #guard: Guard
   readonly #router: Router
   readonly #mounts: Mounts
@@ -79,7 +79,7 @@ class Server implements HTTPServer {
   #closing: Promise<void> | undefined
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
-    const settled = settleHTTPOptions(options)
+    const settled = resolveHTTPOptions(options)
     const { clock = systemClock, logger = loggerOf(registry) } = options
     const { authenticateTimeout, trustedProxies } = options
     const { basePath, isExposed, isFiltered } = settled
@@ -91,8 +91,8 @@ class Server implements HTTPServer {
     )
     this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock)
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
-    const context = new Serving(registry, settled, clock, logger)
-    this.#serving = context
+    const context = new ServerContext(registry, settled, clock, logger)
+    this.#context = context
     const routes: Routes = [
       ...(settled.gateway ? createGateway(context) : []),
       ...(settled.rest === undefined ? [] : createRest(context)),
@@ -125,7 +125,7 @@ class Server implements HTTPServer {
     let response: Response | undefined
     const answer = await this.#mount(incoming, mount, async (_, found) => {
       response = await server.fetch(request, found as never)
-      return TAKEN
+      return ALREADY_SENT
     })
     return response ?? toResponse(answer, incoming)
   }
@@ -144,7 +144,7 @@ class Server implements HTTPServer {
         const over = new Promise<void>((resolve) => response.once("close", () => resolve()))
         await server.node(request, native, body, found as never)
         await over
-        return TAKEN
+        return ALREADY_SENT
       }),
     )
   }
@@ -157,7 +157,7 @@ class Server implements HTTPServer {
       const mount = this.#mounts.find(path)
       if (mount?.handler !== undefined) return this.#mount(incoming, mount, mount.handler)
     }
-    const { isDraining } = this.#serving
+    const { isDraining } = this.#context
     const { basePath, options } = this.inner
     if (path.startsWith(basePath)) {
       const below = path.slice(basePath.length)
@@ -166,7 +166,7 @@ class Server implements HTTPServer {
       if (health !== undefined) return health
     }
     if (isDraining)
-      return withHeaders(this.#serving.problem(closing(), incoming), { connection: "close" })
+      return withHeaders(this.#context.problem(closing(), incoming), { connection: "close" })
     if (options.files?.has(path) === true) {
       const refused = this.#guard.checkSource(incoming, true)
       return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
@@ -186,13 +186,13 @@ class Server implements HTTPServer {
     return this.close()
   }
 
-  /** Guards a mount as the API itself is guarded. */
+  /** Applies the guard of the API to a mount. */
   #mount(
     incoming: HTTPIncoming,
     mount: Mount,
     handler: MountHandler,
   ): HTTPAnswer | Promise<HTTPAnswer> {
-    if (this.#serving.isDraining) {
+    if (this.#context.isDraining) {
       const headers = { connection: "close", "retry-after": "1" }
       const refused: Refused = { kind: "refused", status: 503, error: closing(), headers }
       return this.#enter(incoming, refused, mount)
@@ -217,7 +217,7 @@ class Server implements HTTPServer {
         const { status, error, headers } = admission
         const { code, message, retryable, retryAfterMs } = error
         const refused = new HTTPRefusal(status, code, message, { retryable, retryAfterMs })
-        return withHeaders(this.#serving.problem(refused, incoming), headers)
+        return withHeaders(this.#context.problem(refused, incoming), headers)
       }
       case "admitted": {
         this.#drain.begin()
@@ -248,16 +248,16 @@ class Server implements HTTPServer {
   }
 
   #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
-    return this.#finish(this.#serving.problem(error, incoming, undefined, admission), admission)
+    return this.#finish(this.#context.problem(error, incoming, undefined, admission), admission)
   }
 
   #finish(answer: HTTPAnswer, admission: Admitted, mount?: Mount): HTTPAnswer {
-    if (answer === TAKEN) {
+    if (answer === ALREADY_SENT) {
       this.#release(admission)
       return answer
     }
     const { headers } = admission
-    // A mount has the last word on its headers.
+    // Headers of a mount take precedence.
     const complete =
       mount === undefined
         ? withHeaders(answer, headers)
@@ -266,7 +266,7 @@ class Server implements HTTPServer {
       this.#release(admission)
       return complete
     }
-    // A stream of a mount has no end of its own to wait for: whoever mounted it closes it.
+    // A mount's stream does not end by itself: the code that mounted it closes it.
     if (mount === undefined || !admission.isStream) {
       return whenStreamed(complete, () => this.#release(admission))
     }
@@ -280,11 +280,11 @@ class Server implements HTTPServer {
   }
 
   async #close(): Promise<void> {
-    this.#serving.isDraining = true
-    this.#serving.endStreams()
+    this.#context.isDraining = true
+    this.#context.endStreams()
     await this.#drain.wait()
-    this.#serving.endCalls()
-    await this.#drain.settle()
+    this.#context.endCalls()
+    await this.#drain.yieldTurn()
     for (const stop of this.#stops) stop()
   }
 }

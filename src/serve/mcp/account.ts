@@ -5,18 +5,18 @@ import { expired, whenExpired } from "../expiry.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import type { Incoming } from "./incoming.ts"
 import type { RequestId } from "./sdk.ts"
-import type { Caller } from "./server.ts"
+import type { MCPCaller } from "./server.ts"
 
-/** Charges for the messages of a batch beyond the first, which the request itself has paid for. */
+/** Charges for the messages of a batch beyond the first, which the request has paid for. */
 export function chargeBatch({ mount }: Incoming, body: unknown): Response | undefined {
   if (mount === undefined || !Array.isArray(body)) return undefined
   return limited(mount.charge(body.length - 1))
 }
 
-/** A response that stays open: it counts among the streams of its caller, and ends with its credential. */
+/** A streamed response: it counts as a stream of its caller, and ends when its credential expires. */
 export async function asStream(
   { mount }: Incoming,
-  { expiresAt }: Caller,
+  { expiresAt }: MCPCaller,
   open: () => Promise<Response>,
 ): Promise<Response> {
   const full = limited(mount?.openStream())
@@ -27,19 +27,19 @@ export async function asStream(
     : until(expiresAt, response, mount?.clock ?? systemClock)
 }
 
-/** Calls that one request asks for. */
+/** The calls of one request. */
 export interface RequestedCalls {
   readonly ids: readonly RequestId[]
-  /** Cancels them. */
+  /** Cancels the calls. */
   readonly cancel: () => void
-  /** The answer when the credential expires before there is any. */
+  /** The response when the credential expires before there is a result. */
   readonly refuse: () => Response
 }
 
-/** The response to calls: they are cancelled when the credential expires that they were made with. */
+/** The response to calls, which are cancelled when their credential expires. */
 export async function untilExpired(
   { mount }: Incoming,
-  { expiresAt }: Caller,
+  { expiresAt }: MCPCaller,
   { ids, cancel, refuse: refused }: RequestedCalls,
   open: () => Promise<Response>,
 ): Promise<Response> {
@@ -53,7 +53,7 @@ export async function untilExpired(
   const response = await Promise.race([opening, late]).finally(() => stop())
   if (response === undefined) {
     cancel()
-    // Nobody reads it any more.
+    // It is not needed any more.
     opening.then((unread) => unread.body?.cancel()).catch(() => undefined)
     return refused()
   }
@@ -61,7 +61,7 @@ export async function untilExpired(
   return isStream ? until(expiresAt, response, clock, failures(ids), cancel) : response
 }
 
-/** Events that fail calls whose credential has expired. */
+/** Error events for calls whose credential has expired. */
 function failures(ids: readonly RequestId[]): string {
   const { code, message } = expired()
   const error = { code: -32001, message, data: { code, mayHaveExecuted: true } }
@@ -74,14 +74,14 @@ function limited(error: CallError | undefined): Response | undefined {
   return error === undefined ? undefined : tooMany(error)
 }
 
-/** The answer to a caller who uses too much. */
+/** The response to a caller over its limit. */
 export function tooMany(error: CallError): Response {
   const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000))
   const headers = { "Retry-After": String(seconds) }
   return refuse(429, NOT_SERVED, error.message, { headers })
 }
 
-/** The same response, which ends at a time: the client comes back with a new credential. */
+/** Ends a response at a time; the client reconnects with a new credential. */
 function until(
   expiresAt: number,
   response: Response,
@@ -108,7 +108,7 @@ function until(
         stop()
         throw error
       })
-      // It may have expired in the meantime, and is closed then.
+      // It may have expired and been closed in the meantime.
       if (isOver) return
       if (!done) return controller.enqueue(value)
       stop()

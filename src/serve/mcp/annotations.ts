@@ -11,8 +11,8 @@ export function originOf(spec: OperationSpec): MCPOrigin | undefined {
 }
 
 /**
- * What a tool says it does. The definition's own words win; otherwise a query only reads, and a
- * mutation may destroy.
+ * The annotations of a tool. Those of the definition take precedence; by default a query is read-only, and a
+ * mutation may be destructive.
  */
 export function annotationsOf(spec: OperationSpec): MCPToolAnnotations {
   const { readOnly, destructive, idempotent, openWorld } = spec.annotations ?? {}
@@ -27,7 +27,7 @@ export function annotationsOf(spec: OperationSpec): MCPToolAnnotations {
   }
 }
 
-/** Its results come from outside this process. */
+/** Whether results come from outside this process. */
 function isRemote(spec: OperationSpec): boolean {
   const { _meta } = spec
   return _meta !== undefined && (_meta["mcp"] !== undefined || _meta["openapi"] !== undefined)

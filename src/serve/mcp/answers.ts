@@ -1,13 +1,13 @@
 import type { RequestId } from "./sdk.ts"
 
-/** What an answer that is an error has beside its status and message. */
+/** Options of an error response. */
 export interface RefusalOptions {
   readonly id?: RequestId | null | undefined
   readonly data?: unknown
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** An HTTP answer that is a JSON-RPC error. */
+/** An HTTP response with a JSON-RPC error. */
 export function refuse(
   status: number,
   code: number,
@@ -18,5 +18,5 @@ export function refuse(
   return Response.json({ jsonrpc: "2.0", error, id }, { status, headers: { ...headers } })
 }
 
-/** Code of what is refused before anyone has looked at the message. */
+/** Code of requests that are refused before their message is read. */
 export const NOT_SERVED = -32000

@@ -3,14 +3,14 @@ import { setRef } from "../../internal/defer.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Identity } from "../../core/types.ts"
-import { takeApart } from "../authenticated.ts"
+import { splitExpiry } from "../authenticated.ts"
 import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { readBearerToken } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import { isRecord } from "./records.ts"
-import type { Caller } from "./server.ts"
+import type { MCPCaller } from "./server.ts"
 
 /** Where clients get tokens for this server: RFC 9728. */
 export interface ResourceMetadata {
@@ -24,15 +24,15 @@ export interface ResourceMetadata {
   readonly [key: string]: unknown
 }
 
-/** Who may use a server. */
+/** Authentication options of a server. */
 export interface AuthOptions {
-  /** Without it, everyone who gets through is anonymous. Not where a server is mounted that authenticates. */
+  /** Without it every caller is anonymous, unless the server is mounted in one that authenticates. */
   readonly authenticate?: Authenticate | undefined
-  /** Milliseconds that `authenticate` may take: 10,000. */
+  /** Milliseconds that `authenticate` may take; default: 10,000. */
   readonly authenticateTimeout?: number | undefined
-  /** Scopes without which nothing is answered at all. */
+  /** Scopes that every request needs. */
   readonly requiredScopes?: readonly string[] | undefined
-  /** Served under `/.well-known/oauth-protected-resource`, and named to clients without a token. */
+  /** Served under `/.well-known/oauth-protected-resource`; clients without a token receive its URL. */
   readonly resourceMetadata?: ResourceMetadata | undefined
 }
 
@@ -53,11 +53,11 @@ export const AUTH_OPTIONS: OptionsSchema<AuthOptions> = {
   },
 }
 
-/** What another part of the application has found out about a caller. */
+/** A caller that your application has already authenticated. */
 export interface GivenCaller {
-  /** `null` for an anonymous caller; `undefined` when nothing is known. */
+  /** `null` for an anonymous caller; `undefined` when unknown. */
   readonly identity?: Authenticated | null | undefined
-  /** As OAuth middlewares leave it; the token in it goes no further. */
+  /** As set by OAuth middleware; its token is not passed on. */
   readonly authInfo?: AuthInfoLike | undefined
 }
 
@@ -67,11 +67,11 @@ export interface AuthInfoLike {
   readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
-const ANONYMOUS: Caller = { identity: undefined }
+const ANONYMOUS: MCPCaller = { identity: undefined }
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
-/** Finds out who calls, or says what is missing. */
-export class Doorkeeper {
+/** Authenticates callers, or answers what is missing. */
+export class Authenticator {
   readonly #options: AuthOptions
   readonly #logger: Logger
   readonly #metadata: { readonly path: string; readonly url: string } | undefined
@@ -82,17 +82,17 @@ export class Doorkeeper {
     this.#metadata = placeOf(options.resourceMetadata)
   }
 
-  /** Whether a request is from someone whose name was checked, here or before. */
-  checks(given: GivenCaller | undefined): boolean {
+  /** Whether the caller of a request is authenticated, here or by the application. */
+  hasCheckedIdentity(given: GivenCaller | undefined): boolean {
     return this.#options.authenticate !== undefined || identityGiven(given) !== undefined
   }
 
-  /** Where the metadata is, if there is any. */
+  /** Paths of the metadata, if there is any. */
   get metadataPaths(): readonly string[] {
     return this.#metadata === undefined ? [] : [WELL_KNOWN, this.#metadata.path]
   }
 
-  /** The answer to a request for the metadata; `undefined` for any other. Open to everyone. */
+  /** The response to a request for the metadata, which is public; `undefined` for other requests. */
   metadata(method: string, path: string): Response | undefined {
     if (this.#metadata === undefined) return undefined
     if (path !== WELL_KNOWN && path !== this.#metadata.path) return undefined
@@ -101,21 +101,21 @@ export class Doorkeeper {
     return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { Allow: "GET" } })
   }
 
-  /** Who calls; `resolved` is for a server that has found it out already. */
+  /** Authenticates a caller; `resolved` is a caller that the host server has authenticated. */
   async admit(
     request: UpgradeRequestLike,
     given: GivenCaller | undefined,
-    resolved?: Caller,
-  ): Promise<Caller | Response> {
+    resolved?: MCPCaller,
+  ): Promise<MCPCaller | Response> {
     const { requiredScopes = [] } = this.#options
-    const caller = resolved ?? (await this.#find(request, given))
+    const caller = resolved ?? (await this.#authenticate(request, given))
     if (caller === undefined) return this.unauthorized(readBearerToken(request) !== undefined)
     const { identity } = caller
     const missing = requiredScopes.filter((scope) => !(identity?.scopes.includes(scope) ?? false))
     return missing.length > 0 ? this.#forbidden() : caller
   }
 
-  /** The answer to a caller who is not known: where to get a token. */
+  /** The response to an unauthenticated caller: where to get a token. */
   unauthorized(hasCredential: boolean): Response {
     const challenge = this.#challenge(hasCredential ? { error: "invalid_token" } : {})
     const message = hasCredential
@@ -124,19 +124,19 @@ export class Doorkeeper {
     return refuse(401, NOT_SERVED, message, { headers: { "WWW-Authenticate": challenge } })
   }
 
-  async #find(
+  async #authenticate(
     request: UpgradeRequestLike,
     given: GivenCaller | undefined,
-  ): Promise<Caller | undefined> {
+  ): Promise<MCPCaller | undefined> {
     const { authenticate } = this.#options
     const known = identityGiven(given)
-    if (known !== undefined) return this.#hold(known)
+    if (known !== undefined) return this.#callerFor(known)
     if (authenticate === undefined) return ANONYMOUS
-    const found = await this.#ask(authenticate, request)
-    return found === undefined ? undefined : this.#hold(found)
+    const found = await this.#runAuthenticate(authenticate, request)
+    return found === undefined ? undefined : this.#callerFor(found)
   }
 
-  async #ask(
+  async #runAuthenticate(
     authenticate: Authenticate,
     request: UpgradeRequestLike,
   ): Promise<Authenticated | null | undefined> {
@@ -161,10 +161,10 @@ export class Doorkeeper {
     return undefined
   }
 
-  /** The identity as handlers see it, unless its time is over. */
-  #hold(found: Authenticated | null): Caller | undefined {
+  /** The caller for handlers, unless the credential has expired. */
+  #callerFor(found: Authenticated | null): MCPCaller | undefined {
     if (found === null) return ANONYMOUS
-    const holder = takeApart(found, systemClock)
+    const holder = splitExpiry(found, systemClock)
     if (typeof holder !== "string") return holder
     this.#logger.info("An MCP request was refused", { status: 401, reason: holder })
     return undefined
@@ -188,7 +188,7 @@ export class Doorkeeper {
   }
 }
 
-/** Where the metadata of a resource is: its path goes behind the well-known one. */
+/** The path and URL of a resource's metadata: its path follows the well-known one. */
 function placeOf(
   metadata: ResourceMetadata | undefined,
 ): { readonly path: string; readonly url: string } | undefined {

@@ -5,7 +5,7 @@ import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./live-input.ts"
 import { clientLog, isLogLevel } from "./log.ts"
 import type { LogLevel } from "./log.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import type { MCPSurface, SurfaceCall } from "./model.ts"
 import { ProgressSender } from "./progress.ts"
 import { isRecord } from "./records.ts"
@@ -13,14 +13,14 @@ import type { StateSeal } from "./request-state.ts"
 import { ENVELOPE } from "./sdk.ts"
 import type { SDKContext } from "./sdk.ts"
 
-/** What is the same for all calls of a connection. */
+/** State that all calls of a connection share. */
 export interface Connection {
   readonly surface: MCPSurface
   readonly era: MCPEra
   readonly seal: StateSeal
   readonly inputTimeoutMs: number
   readonly logger: Logger
-  /** What the client of a legacy connection has asked for, and said it can do. */
+  /** Log level and capabilities of the client of a legacy connection. */
   readonly logLevel: () => LogLevel | undefined
   readonly capabilities: () => Readonly<Record<string, unknown>> | undefined
 }
@@ -36,10 +36,10 @@ export async function callTool(
 ): Promise<object> {
   const { name, arguments: input = {} } = params
   if (typeof name !== "string") {
-    throw new ProtocolFault(-32602, "tools/call needs params.name, the name of a tool.")
+    throw new ProtocolError(-32602, "tools/call needs params.name, the name of a tool.")
   }
   if (!isRecord(input)) {
-    throw new ProtocolFault(-32602, `tools/call: params.arguments of "${name}" must be an object.`)
+    throw new ProtocolError(-32602, `tools/call: params.arguments of "${name}" must be an object.`)
   }
   const progress = progressOf(context)
   const common: Omit<SurfaceCall, "signal"> = {
@@ -101,7 +101,7 @@ async function callInRounds(
   return await rounds.result()
 }
 
-/** Sends progress, if the caller has said where to. */
+/** A sender of progress, if the caller sent a progress token. */
 function progressOf({ mcpReq }: SDKContext): ProgressSender | undefined {
   const token = mcpReq._meta?.["progressToken"]
   if (typeof token !== "string" && typeof token !== "number") return undefined
@@ -115,7 +115,7 @@ function progressOf({ mcpReq }: SDKContext): ProgressSender | undefined {
   })
 }
 
-/** The log of a handler, if its caller has asked to see it. */
+/** The logger of a handler, if its caller asked for log messages. */
 function logOf(connection: Connection, tool: string, { mcpReq }: SDKContext): Logger | undefined {
   const level =
     connection.era === "modern" ? mcpReq.envelope?.[ENVELOPE.logLevel] : connection.logLevel()
@@ -131,7 +131,7 @@ function send(
   params: Readonly<Record<string, unknown>>,
 ): void {
   if (request.signal.aborted) return
-  // Whoever has left hears nothing, and nobody minds.
+  // The client may have disconnected.
   request.notify({ method, params }).catch(() => undefined)
 }
 

@@ -6,9 +6,9 @@ import { isPlainRecord } from "../../schema/json.ts"
 import { typeName } from "../../internal/describe.ts"
 import type { CallOptions } from "../../core/types.ts"
 import { errorText, failureOf } from "./faults.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import { resultOf, structured } from "./results.ts"
 import { boundedResult } from "./size.ts"
 import { collect } from "./stream-tools.ts"
@@ -16,33 +16,33 @@ import type { StreamBounds } from "./stream-tools.ts"
 import type { OperationTool } from "./tool.ts"
 
 /**
- * Runs one operation and gives what its tool answers: whichever way it was called, the same.
+ * Runs one operation and returns the result of its tool, called directly or through `call_operation`.
  *
- * `place` is where the arguments are in what the caller wrote, as a JSON pointer. Throws only
- * `ProtocolFault`.
+ * `place` is the JSON pointer to the arguments in what the caller sent. Throws only
+ * `ProtocolError`.
  */
-export async function callTool(
+export async function runOperation(
   registry: AnyRegistry,
   tool: OperationTool,
-  given: unknown,
+  args: unknown,
   call: SurfaceCall,
-  options: SettledOptions,
+  options: ResolvedSurfaceOptions,
   place = "",
 ): Promise<SurfaceResult> {
-  const about: CallIds = { ...call, requestId: mintRequestId() }
+  const callWithId: CallIds = { ...call, requestId: mintRequestId() }
   try {
-    const input = argumentsOf(given, tool.id)
+    const input = argumentsOf(args, tool.id)
     const result = tool.isStream
-      ? await callStream(registry, tool, input, about, options, place)
-      : await callOnce(registry, tool, input, about, options)
+      ? await callStream(registry, tool, input, callWithId, options, place)
+      : await callOnce(registry, tool, input, callWithId, options)
     return boundedResult(tool, result, options.maxResultBytes)
   } catch (error) {
-    if (error instanceof ProtocolFault) throw error
-    return failed(error, tool, about, options, place)
+    if (error instanceof ProtocolError) throw error
+    return failed(error, tool, callWithId, options, place)
   }
 }
 
-/** A call with the id that its operation, the log and its caller have for it. */
+/** A call with the request id for the operation, the log and the caller. */
 interface CallIds extends SurfaceCall {
   readonly requestId: string
 }
@@ -50,11 +50,11 @@ interface CallIds extends SurfaceCall {
 async function callOnce(
   registry: AnyRegistry,
   tool: OperationTool,
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
   call: CallIds,
-  options: SettledOptions,
+  options: ResolvedSurfaceOptions,
 ): Promise<SurfaceResult> {
-  const input = tool.form.take(given)
+  const input = tool.form.toInput(args)
   const envelope = await registry.execute(tool.id, input, {
     ...callOptions(call),
     ...(call.progress !== undefined && { progress: call.progress }),
@@ -65,30 +65,30 @@ async function callOnce(
 async function callStream(
   registry: AnyRegistry,
   tool: OperationTool,
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
   call: CallIds,
-  options: SettledOptions,
+  options: ResolvedSurfaceOptions,
   place: string,
 ): Promise<SurfaceResult> {
   let bounds: StreamBounds
   try {
-    bounds = tool.stream.bounds(given, tool.id)
+    bounds = tool.stream.bounds(args, tool.id)
   } catch (error) {
     return errorText(error, place, tool, call.requestId)
   }
-  const stream = registry.subscribe(tool.id, tool.form.take(given), callOptions(call))
+  const stream = registry.subscribe(tool.id, tool.form.toInput(args), callOptions(call))
   // Items are sent twice, the second time with quotes escaped.
-  const most = options.maxResultBytes / 4
-  const found = await collect(stream, bounds, most, call.progress, systemClock)
-  const text = `{"items":[${found.items.join(",")}],"isComplete":${found.isComplete}}`
+  const maxBytes = options.maxResultBytes / 4
+  const collected = await collect(stream, bounds, maxBytes, call.progress, systemClock)
+  const text = `{"items":[${collected.items.join(",")}],"isComplete":${collected.isComplete}}`
   const content = [{ type: "text", text }]
-  if (found.error === undefined) {
+  if (collected.error === undefined) {
     const output = tool.output(call.era)
     return structured(tool, JSON.parse(text), content, false, output?.schema)
   }
-  const failure = failed(found.error, tool, call, options, place)
-  // What came before the stream broke may be all that was wanted.
-  if (found.items.length === 0) return failure
+  const failure = failed(collected.error, tool, call, options, place)
+  // The items before the failure may be all that was wanted.
+  if (collected.items.length === 0) return failure
   return { ...failure, content: [...failure.content, ...content] }
 }
 
@@ -96,20 +96,20 @@ function failed(
   error: unknown,
   tool: OperationTool,
   { requestId, identity }: CallIds,
-  options: SettledOptions,
+  options: ResolvedSurfaceOptions,
   place: string,
 ): SurfaceResult {
   const call = { requestId, identity, parentRequestId: undefined }
   return failureOf(error, tool, place + tool.form.pointer, call, options.failures)
 }
 
-/** What was given as arguments; none are the empty object. Throws `VALIDATION_ERROR`. */
-export function argumentsOf(given: unknown, id: string): Readonly<Record<string, unknown>> {
-  if (given === undefined || given === null) return {}
-  if (isPlainRecord(given)) return given
+/** Validates arguments; missing ones become the empty object. Throws `VALIDATION_ERROR`. */
+export function argumentsOf(args: unknown, id: string): Readonly<Record<string, unknown>> {
+  if (args === undefined || args === null) return {}
+  if (isPlainRecord(args)) return args
   throw new CallError(
     "VALIDATION_ERROR",
-    `Input for "${id}" is invalid: arguments must be an object, got ${typeName(given)}.`,
+    `Input for "${id}" is invalid: arguments must be an object, got ${typeName(args)}.`,
   )
 }
 

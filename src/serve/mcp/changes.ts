@@ -1,14 +1,14 @@
 import { setRef } from "../../internal/defer.ts"
 
-/** Quick changes within this time are told once. */
+/** Changes within this time are announced once, in milliseconds. */
 const QUIET_MS = 20
 
-/** Tells everyone who listens that lists have changed: once for changes in quick succession. */
+/** Notifies listeners that lists have changed, once for changes in quick succession. */
 export class ChangeNotices {
   readonly #listeners = new Set<() => void>()
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Gives what ends it. */
+  /** Returns a function that unsubscribes. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -1,6 +1,6 @@
-// Standard output belongs to the protocol while it is served there.
+// While MCP is served on standard output, only the protocol may write there.
 
-/** A stream of the process, as much of it as is used. */
+/** The part of a process stream that is used here. */
 export interface OutputLike {
   write: (chunk: string | Uint8Array, ...rest: unknown[]) => boolean
   on(type: string, listener: (value: Error) => void): unknown
@@ -9,7 +9,7 @@ export interface OutputLike {
   listeners(type: string): readonly unknown[]
 }
 
-/** Standard output for the protocol, and what gives it back to everyone. */
+/** Standard output for the protocol, and a function that releases it. */
 export interface ClaimedOutput {
   readonly output: OutputLike
   release(): void
@@ -18,7 +18,7 @@ export interface ClaimedOutput {
 type ConsoleConstructor = new (stdout: OutputLike, stderr: OutputLike) => object
 
 /**
- * Takes standard output: whatever else is written there, with `console` or without, goes to
+ * Claims standard output: everything else written there, with `console` or without, goes to
  * standard error, where clients expect it.
  */
 export function claimOutput(stdout: OutputLike, stderr: OutputLike): ClaimedOutput {
@@ -37,13 +37,13 @@ export function claimOutput(stdout: OutputLike, stderr: OutputLike): ClaimedOutp
     output: own,
     release() {
       restoreConsole()
-      // Someone who has replaced it since has the last word.
+      // Other code may have replaced it since.
       if (stdout.write === replaced) stdout.write = original
     },
   }
 }
 
-// Consoles of test runners and debuggers do not write to the stream, and so are replaced as well.
+// Consoles of test runners and debuggers bypass the stream, so they are replaced as well.
 function redirectConsole(stderr: OutputLike): () => void {
   const shared = globalThis.console as unknown as Record<string, unknown>
   const Console = shared["Console"] as ConsoleConstructor | undefined

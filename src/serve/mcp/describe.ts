@@ -4,19 +4,19 @@ import type { Listing } from "./listing.ts"
 import { briefText, commentedSchema, plainText } from "./plain-words.ts"
 import type { OperationTool } from "./tool.ts"
 
-/** Characters of a description, of the description of an error, and of all examples as JSON. */
+/** Maximum characters of a description, of the description of an error, and of all examples as JSON. */
 const MAX_DESCRIPTION = 2000
 const MAX_ERROR = 200
 const MAX_EXAMPLES = 2000
 
 const ABRIDGED = `Abridged: describe_operation with format "schema" gives the complete JSON Schemas.`
 
-/** An operation for a model: its types as TypeScript declarations, cut to a few kilobytes. */
+/** Describes an operation for a model: its types as TypeScript declarations of a few kilobytes. */
 export async function describeTypes(
   tool: OperationTool,
   era: MCPEra,
 ): Promise<Readonly<Record<string, unknown>>> {
-  // Few servers ever print types: loaded when one does.
+  // Loaded on use: few servers print types.
   const { operationTypes } = await import("../../typegen/operation-types.ts")
   const { spec } = tool
   const { text, isAbridged } = operationTypes({
@@ -40,7 +40,7 @@ export async function describeTypes(
   }
 }
 
-/** An operation with its complete schemas. */
+/** Describes an operation with its complete schemas. */
 export function describeSchemas(
   tool: OperationTool,
   era: MCPEra,
@@ -59,13 +59,13 @@ export function describeSchemas(
   }
 }
 
-/** What names an operation, here and in the results of a search. */
+/** Id and title of an operation, here and in search results. */
 export function headOf({ id, spec }: OperationTool): Readonly<Record<string, unknown>> {
   const { title, type } = spec
   return { id, type, ...(title !== undefined && { title: briefText(title, MAX_ERROR) }) }
 }
 
-/** The schema of a result; a list leaves out those that are too long for it. */
+/** The output schema, also when it is too long for a list. */
 function outputOf(tool: OperationTool, era: MCPEra): unknown {
   const listed = tool.output(era)?.schema
   return listed ?? (tool.raw === undefined ? tool.spec.outputSchema : tool.raw.outputSchema)

@@ -4,23 +4,23 @@ import { HIDDEN_MESSAGE } from "../../internal/error-text.ts"
 import { isCapabilityRequired } from "../../mcp/errors.ts"
 import { mapError } from "../../core/map-error.ts"
 import { isPlainRecord } from "../../schema/json.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { OperationTool } from "./tool.ts"
 
 const MAX_DETAILS = 4096
-const MAX_FAULTS = 32
+const MAX_ISSUES = 32
 
-/** No such tool; the same words for one that this caller may not use. */
-export function unknownTool(name: string): ProtocolFault {
-  return new ProtocolFault(-32602, `Unknown tool: ${name.slice(0, 200)}`)
+/** The error for an unknown tool, and for one that the caller may not use. */
+export function unknownTool(name: string): ProtocolError {
+  return new ProtocolError(-32602, `Unknown tool: ${name.slice(0, 200)}`)
 }
 
 /**
- * A failed call as a result that a model can read and mend, after it was reported where it has to be.
+ * Reports a failed call, and converts it to a result that a model can read and act on.
  *
- * Throws `ProtocolFault` for what the protocol has codes of its own for. `pointer` is where the
- * operation's input is among the arguments.
+ * Throws `ProtocolError` for errors with their own code in the protocol. `pointer` is the place of the
+ * operation's input in the arguments.
  */
 export function failureOf(
   thrown: unknown,
@@ -31,14 +31,14 @@ export function failureOf(
 ): SurfaceResult {
   const error = mapError(thrown)
   // The client's mistake, not the operation's.
-  if (error.cause instanceof ProtocolFault) throw error.cause
+  if (error.cause instanceof ProtocolError) throw error.cause
   const visible = failures.answer(error, { ...call, operationId: tool.id })
-  const fault = protocolFault(error, tool)
-  if (fault !== undefined) throw fault
+  const protocolError = protocolErrorOf(error, tool)
+  if (protocolError !== undefined) throw protocolError
   return errorText(visible, pointer, tool, call.requestId)
 }
 
-/** An error in words; nothing that `CallError.toJSON` would keep back. */
+/** An error as text; without anything that `CallError.toJSON` hides. */
 export function errorText(
   thrown: unknown,
   pointer: string,
@@ -48,13 +48,13 @@ export function errorText(
   const json = mapError(thrown).toJSON()
   const { code, message, details, retryAfterMs, retryable, mayHaveExecuted } = json
   const { requestId } = callId === undefined ? json : { requestId: callId }
-  const faults = code === "VALIDATION_ERROR" ? faultLines(details, tool, pointer) : []
-  // The message names the faults, too, with paths that the caller did not write.
+  const issues = code === "VALIDATION_ERROR" ? issueLines(details, tool, pointer) : []
+  // The message also lists the issues, but with paths in the operation's input.
   const lines = [
-    `${code}: ${faults.length > 0 ? message.split(" is invalid: ")[0] + " is invalid:" : message}`,
+    `${code}: ${issues.length > 0 ? message.split(" is invalid: ")[0] + " is invalid:" : message}`,
   ]
-  lines.push(...faults)
-  // What to ask the operator about: nothing else is said of such an error.
+  lines.push(...issues)
+  // The caller can give the id to the operator: the message itself is hidden.
   if (message === HIDDEN_MESSAGE && requestId !== undefined) lines.push(`Request id: ${requestId}`)
   if (isDeclared(code, tool) && details !== undefined) lines.push(detailLine(details))
   if (retryAfterMs !== undefined) {
@@ -75,32 +75,32 @@ export function errorText(
   }
 }
 
-function protocolFault(error: CallError, tool: OperationTool): ProtocolFault | undefined {
+function protocolErrorOf(error: CallError, tool: OperationTool): ProtocolError | undefined {
   const { details, message } = error.toJSON()
   if (isCapabilityRequired(error)) {
     const { requiredCapabilities = {}, message: theirs } = isPlainRecord(details) ? details : {}
-    // Of an imported tool: what its server said, without advice for whoever runs this one.
+    // For an imported tool: its server's message, without advice for the operator of this one.
     const words = tool.raw !== undefined && typeof theirs === "string" ? theirs : message
-    return new ProtocolFault(-32021, words, { requiredCapabilities }, 400)
+    return new ProtocolError(-32021, words, { requiredCapabilities }, 400)
   }
-  // What the server behind an imported tool answered is handed on as it was.
+  // Errors of the server of an imported tool are passed on unchanged.
   if (tool.raw === undefined || !isPlainRecord(details)) return undefined
   const { code, message: theirs, data } = details
   if (typeof code !== "number" || !Number.isInteger(code)) return undefined
-  return new ProtocolFault(code, typeof theirs === "string" ? theirs : message, data)
+  return new ProtocolError(code, typeof theirs === "string" ? theirs : message, data)
 }
 
-/** One line for each fault, with the path as the caller wrote the input. */
-function faultLines(details: unknown, tool: OperationTool | undefined, pointer: string): string[] {
+/** One line per issue, with the path in the caller's arguments. */
+function issueLines(details: unknown, tool: OperationTool | undefined, pointer: string): string[] {
   if (!isPlainRecord(details) || !Array.isArray(details["errors"])) return []
   const isOwn = details["operationId"] === undefined || details["operationId"] === tool?.id
-  const faults: unknown[] = details["errors"]
-  const lines = faults.slice(0, MAX_FAULTS).flatMap((fault) => {
-    if (!isPlainRecord(fault) || typeof fault["path"] !== "string") return []
-    const path = `${isOwn ? pointer : ""}${fault["path"]}`
-    return [`- ${path === "" ? "(the whole input)" : path}: ${String(fault["message"])}`]
+  const issues: unknown[] = details["errors"]
+  const lines = issues.slice(0, MAX_ISSUES).flatMap((issue) => {
+    if (!isPlainRecord(issue) || typeof issue["path"] !== "string") return []
+    const path = `${isOwn ? pointer : ""}${issue["path"]}`
+    return [`- ${path === "" ? "(the whole input)" : path}: ${String(issue["message"])}`]
   })
-  if (faults.length > MAX_FAULTS) lines.push(`- and ${faults.length - MAX_FAULTS} more`)
+  if (issues.length > MAX_ISSUES) lines.push(`- and ${issues.length - MAX_ISSUES} more`)
   return lines
 }
 

@@ -1,7 +1,7 @@
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 
-/** One object schema in place of several, and what it no longer says. */
+/** One object schema in place of several, and a note about what it no longer expresses. */
 export interface Flattened {
   readonly schema: JsonSchema
   readonly note: string | undefined
@@ -10,11 +10,11 @@ export interface Flattened {
 interface Shape {
   readonly properties: Readonly<Record<string, unknown>>
   readonly required: readonly string[]
-  /** The ways in which inputs may come together, in words. */
+  /** The allowed combinations of inputs, in words. */
   readonly notes: readonly string[]
 }
 
-/** Keywords at the root that say in other ways which properties there are. */
+/** Keywords at the root that add properties. */
 const FOLDED: ReadonlySet<string> = new Set([
   "anyOf",
   "oneOf",
@@ -32,7 +32,7 @@ const FOLDED: ReadonlySet<string> = new Set([
 const MAX_DEPTH = 16
 const MAX_WAYS = 12
 
-/** The root of a schema as one object that has all properties of all its alternatives. */
+/** Flattens the root of a schema to one object with the properties of all alternatives. */
 export function flattened(schema: JsonSchema): Flattened {
   if (!["anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas"].some((one) => one in schema)) {
     return { schema, note: undefined }
@@ -67,7 +67,7 @@ function shapeOf(schema: unknown, depth: number): Shape {
     notes.push(waysInWords(ways, keyword === "oneOf"))
   }
   const dependent = isPlainRecord(schema["dependentSchemas"]) ? schema["dependentSchemas"] : {}
-  // What holds only sometimes is told as what may be given.
+  // Conditional properties become optional ones.
   for (const part of [schema["then"], schema["else"], ...Object.values(dependent)]) {
     addAll(properties, shapeOf(part, depth + 1).properties, "either")
   }

@@ -3,10 +3,10 @@ import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 
 /**
- * Refuses what comes from where it may not; `undefined` lets a request in.
+ * Refuses requests from hosts and origins that are not allowed; `undefined` admits a request.
  *
- * Without a check of who calls, `Host` has to be a name of this machine, or one of `allowedHosts`:
- * any web page can point a name of its own at an address where something listens. A page's `Origin`
+ * Without authentication, `Host` has to be a name of this machine, or one of `allowedHosts`:
+ * a web page can point its own domain name at a local address. A page's `Origin`
  * has to be the same host, or one of `allowedOrigins`.
  */
 export function checkSource(
@@ -22,7 +22,7 @@ export function checkSource(
     : refuse(refused.status, NOT_SERVED, `Refused: ${refused.reason}.`)
 }
 
-/** Refuses a POST that does not send JSON, or does not take what is answered. */
+/** Refuses a POST that does not send JSON, or does not accept the types of the response. */
 export function checkMedia(headers: Headers): Response | undefined {
   if (essence(headers.get("content-type")) !== "application/json") {
     return refuse(415, NOT_SERVED, "Unsupported Media Type: send application/json.")
@@ -36,7 +36,7 @@ export function checkMedia(headers: Headers): Response | undefined {
   )
 }
 
-/** Whether an `Accept` header covers a type; none at all covers everything. */
+/** Whether an `Accept` header covers a type; a missing header covers everything. */
 function takes(accept: string | null, type: string): boolean {
   if (accept === null || accept.trim() === "") return true
   const group = `${type.split("/", 1)[0]}/*`

@@ -6,7 +6,7 @@ interface HeaderDeclaration {
   readonly header: string
 }
 
-/** Headers and body of a request that say different things. */
+/** A header that contradicts the body of a request. */
 export interface HeaderMismatch {
   readonly header: string
   readonly reason: string
@@ -24,7 +24,7 @@ const declarations = new WeakMap<object, readonly HeaderDeclaration[]>()
 /**
  * Compares the `Mcp-Param-*` headers of a call with its arguments; `undefined` when they agree.
  *
- * Proxies route and refuse by these headers: a body that says something else would get past them.
+ * Proxies route and refuse by these headers: a contradicting body would bypass them.
  */
 export function paramMismatch(
   inputSchema: unknown,
@@ -52,7 +52,7 @@ function mismatch(value: unknown, header: string | null): string | undefined {
   return isSame ? undefined : "the header and the body have different values"
 }
 
-/** What a header says of a value; `undefined` for what has no header. */
+/** The header text of a value; `undefined` for values without a header. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value
   if (typeof value === "boolean") return String(value)
@@ -81,7 +81,7 @@ function declarationsOf(schema: object): readonly HeaderDeclaration[] {
   return found
 }
 
-/** Only what is reached through `properties` alone counts; clients drop tools that say it elsewhere. */
+/** Finds declarations under `properties`; clients drop tools that declare them elsewhere. */
 function* declared(schema: unknown, path: readonly string[]): Generator<HeaderDeclaration> {
   if (!isRecord(schema) || path.length > MAX_DEPTH) return
   const name = schema["x-mcp-header"]

@@ -5,7 +5,7 @@ import type { UpgradeRules } from "../upgrade.ts"
 import { accountKey } from "../accounts.ts"
 import { pathOf } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import type { Doorkeeper } from "./auth.ts"
+import type { Authenticator } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./guard.ts"
 import { paramMismatch } from "./headers.ts"
@@ -14,17 +14,17 @@ import { inTime } from "./keep-alive.ts"
 import type { MCPSurface } from "./model.ts"
 import { isRecord } from "./records.ts"
 import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
-import type { Caller, Servers } from "./server.ts"
+import type { MCPCaller, Servers } from "./server.ts"
 import { Sessions, requestIds } from "./sessions.ts"
 import type { SessionLimits, SessionRequest } from "./sessions.ts"
 import type { Incoming } from "./incoming.ts"
 
-/** What requests are answered by. */
+/** Dependencies of `HTTPServing`. */
 export interface HTTPParts {
   readonly surface: MCPSurface
   readonly servers: Servers
   readonly notices: ChangeNotices
-  readonly doorkeeper: Doorkeeper
+  readonly authenticator: Authenticator
   readonly rules: UpgradeRules
   readonly sessions: SessionLimits | false
   readonly maxBodyBytes: number
@@ -32,15 +32,15 @@ export interface HTTPParts {
   readonly logger: Logger
 }
 
-/** Headers that whoever serves a request has seen enough of. */
+/** Credential headers, which are not passed to the SDK. */
 const OWN_HEADERS = ["authorization", "cookie", "proxy-authorization"] as const
 
-/** The request of modern clients that stays open for notifications. */
+/** The long-lived request of modern clients for notifications. */
 const LISTEN = "subscriptions/listen"
 
 const OPENINGS: readonly unknown[] = ["server/discover", "initialize"]
 
-/** Answers HTTP requests of both eras. */
+/** Answers HTTP requests of both protocol eras. */
 export class HTTPServing {
   readonly #sdk: ServerSDK
   readonly #parts: HTTPParts
@@ -56,7 +56,7 @@ export class HTTPServing {
       sessions === false ? undefined : new Sessions(sdk, servers, sessions, keepAliveMs, logger)
     this.#modern = sdk.createMcpHandler(
       ({ era, authInfo }) =>
-        servers.create(sdk, { era, caller: authInfo as Caller, isLasting: false }),
+        servers.create(sdk, { era, caller: authInfo as MCPCaller, isLasting: false }),
       {
         legacy: this.#sessions === undefined ? "stateless" : "reject",
         keepAliveMs,
@@ -67,13 +67,13 @@ export class HTTPServing {
   }
 
   async handle(incoming: Incoming): Promise<Response> {
-    const { doorkeeper } = this.#parts
+    const { authenticator } = this.#parts
     const { method, like, given, mount } = incoming
     const refused =
-      (mount === undefined ? doorkeeper.metadata(method, pathOf(like)) : undefined) ??
+      (mount === undefined ? authenticator.metadata(method, pathOf(like)) : undefined) ??
       this.#checkSource(incoming)
     if (refused !== undefined) return refused
-    const caller = await doorkeeper.admit(like, given, mount?.caller)
+    const caller = await authenticator.admit(like, given, mount?.caller)
     if (caller instanceof Response) return caller
     if (method === "POST") return await this.#post(incoming, caller)
     const sessions = this.#sessions
@@ -94,7 +94,7 @@ export class HTTPServing {
     await Promise.all([this.#modern.close(), this.#sessions?.close()])
   }
 
-  async #post(incoming: Incoming, caller: Caller): Promise<Response> {
+  async #post(incoming: Incoming, caller: MCPCaller): Promise<Response> {
     const refused = checkMedia(incoming.headers)
     if (refused !== undefined) return refused
     const body = await this.#read(incoming)
@@ -112,7 +112,7 @@ export class HTTPServing {
     const calls = {
       ids: requestIds(body.value),
       cancel: () => leaving.abort(),
-      refuse: () => this.#parts.doorkeeper.unauthorized(true),
+      refuse: () => this.#parts.authenticator.unauthorized(true),
     }
     const sessions = this.#sessions
     if (route.kind === "legacy" && sessions !== undefined) {
@@ -128,21 +128,25 @@ export class HTTPServing {
       : await untilExpired(incoming, caller, calls, single)
   }
 
-  /** Hosts and origins: those of the server that this one is mounted in, and its own where it has some. */
+  /** Checks host and origin: the host server has checked its rules, and this server adds its own. */
   #checkSource({ like, given, mount }: Incoming): Response | undefined {
-    const { doorkeeper, rules } = this.#parts
+    const { authenticator, rules } = this.#parts
     const { allowedHosts, allowedOrigins } = rules
     if (mount !== undefined && allowedHosts === undefined && allowedOrigins === undefined) {
       return undefined
     }
-    return checkSource(like, rules, mount?.caller !== undefined || doorkeeper.checks(given))
+    return checkSource(
+      like,
+      rules,
+      mount?.caller !== undefined || authenticator.hasCheckedIdentity(given),
+    )
   }
 
-  /** A request that is served by itself. */
+  /** Serves a single request without a session. */
   async #single(
     incoming: Incoming,
     parsedBody: unknown,
-    caller: Caller,
+    caller: MCPCaller,
     controller: AbortController,
   ): Promise<Response> {
     const leave = (): void => controller.abort()
@@ -151,7 +155,7 @@ export class HTTPServing {
     else signal.addEventListener("abort", leave, { once: true })
     const request = requestOf(incoming, controller.signal)
     const isNew = isRecord(parsedBody) && OPENINGS.includes(parsedBody["method"])
-    const authInfo: Caller = { ...caller, isNew }
+    const authInfo: MCPCaller = { ...caller, isNew }
     const answer = this.#modern.fetch(request, { parsedBody, authInfo })
     return await inTime(answer, this.#parts.keepAliveMs, leave)
   }
@@ -175,7 +179,7 @@ export class HTTPServing {
     }
   }
 
-  /** The answer to a request whose body cannot be read. */
+  /** The response to a request whose body cannot be read. */
   #unreadable(error: unknown): Response {
     if (!isCallError(error) || error.code === "ABORTED") throw error
     if (error.code === "RATE_LIMITED") return tooMany(error)
@@ -185,12 +189,12 @@ export class HTTPServing {
     return refuse(httpStatus, -32603, error.message)
   }
 
-  /** Refuses a call whose `Mcp-Param-*` headers say something else than its arguments. */
+  /** Refuses a call whose `Mcp-Param-*` headers contradict its arguments. */
   #checkHeaders(
     { kind, messageKind }: SDKRoute,
     body: unknown,
     { headers }: Incoming,
-    { identity }: Caller,
+    { identity }: MCPCaller,
   ): Response | undefined {
     if (kind !== "modern" || messageKind !== "request" || !isRecord(body)) return undefined
     const { method, params, id } = body
@@ -210,28 +214,28 @@ export class HTTPServing {
 
 function sessionRequestOf(
   incoming: Incoming,
-  caller: Caller,
+  caller: MCPCaller,
   parsedBody?: unknown,
 ): SessionRequest {
   const request = requestOf(incoming, incoming.signal)
   return { request, parsedBody, caller, account: accountOf(incoming, caller) }
 }
 
-/** Whose sessions count together; `undefined` where neither who calls nor from where is known. */
-function accountOf({ mount, like }: Incoming, { identity }: Caller): string | undefined {
-  // What is mounted for everyone finds out by itself who calls.
+/** The account that sessions count on; `undefined` when neither identity nor address is known. */
+function accountOf({ mount, like }: Incoming, { identity }: MCPCaller): string | undefined {
+  // A public mount authenticates callers itself.
   const key = (identity === undefined ? mount?.account : undefined) ?? accountKey(identity, like)
   return key === UNKNOWN ? undefined : key
 }
 
-/** The account of requests that come without an address. */
+/** The account of requests without an address. */
 const UNKNOWN = accountKey(undefined, { headers: {} })
 
-/** The request for the SDK: its body is known, and its credentials are nobody's business any more. */
+/** The request for the SDK, without its body and credentials. */
 function requestOf({ method, url, headers }: Incoming, signal: AbortSignal): Request {
   const kept = new Headers(headers)
   for (const name of OWN_HEADERS) kept.delete(name)
-  // Wildcards were taken for both; the SDK looks for the names.
+  // We accept wildcards; the SDK requires the exact types.
   if (method === "POST") kept.set("accept", "application/json, text/event-stream")
   return new Request(url, { method, headers: kept, signal })
 }

@@ -2,26 +2,26 @@ import type { Clock } from "../../internal/platform.ts"
 import type { HTTPCaller } from "../caller.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { GivenCaller } from "./auth.ts"
-import type { Caller } from "./server.ts"
+import type { MCPCaller } from "./server.ts"
 
-/** A request, wherever it came from. */
+/** A request, independent of the server that received it. */
 export interface Incoming {
   readonly method: string
   readonly url: string
   readonly headers: Headers
-  /** The same for those who look at requests of Node. */
+  /** The request for authentication and origin checks. */
   readonly like: UpgradeRequestLike
   readonly signal: AbortSignal
   readonly given: GivenCaller | undefined
-  /** What the server has found out that this one is mounted in; hosts and origins are checked by then. */
+  /** Set when the server is mounted; the host server has checked host and origin. */
   readonly mount?: MountedRequest | undefined
-  /** The body as text; `undefined` when it is longer than this. */
+  /** Reads the body as text; `undefined` when it is too long. */
   readBody(maxBytes: number): Promise<string | undefined>
 }
 
-/** A request that another server has let in. */
+/** A request that the host server has admitted. */
 export interface MountedRequest extends Pick<HTTPCaller, "account" | "charge" | "openStream"> {
-  /** Who calls; `undefined` where the other server asks nobody. */
-  readonly caller: Caller | undefined
+  /** The caller; `undefined` when the host server does not authenticate. */
+  readonly caller: MCPCaller | undefined
   readonly clock: Clock
 }

@@ -3,10 +3,10 @@ import type { JsonSchema } from "../../schema/json.ts"
 import { keywordShape } from "../../schema/keywords.ts"
 import { localTarget } from "../../schema/read/plain-schema.ts"
 
-/** So many schemas are put in place; past it they are only outlined. */
+/** Maximum number of inlined schemas; beyond it only outlines are written. */
 const MAX_NODES = 1000
 
-/** Of no use to a model, refused by some clients, or meaningless without references. */
+/** Keywords that are useless for a model, refused by some clients, or meaningless without references. */
 const DROPPED: ReadonlySet<string> = new Set([
   "$schema",
   "$id",
@@ -23,12 +23,12 @@ const DROPPED: ReadonlySet<string> = new Set([
 
 interface Walk {
   readonly root: JsonSchema
-  /** What is being put in place of a reference: a schema inside itself stays open. */
+  /** Targets that are being inlined, to detect recursion. */
   readonly open: Set<unknown>
   nodes: number
 }
 
-/** A schema with what it refers to in place, tuples as lists, and no booleans where schemas belong. */
+/** Inlines references, and replaces tuples by lists and boolean schemas by objects. */
 export function inlined(schema: JsonSchema): JsonSchema {
   return inlineSchema(schema, { root: schema, open: new Set(), nodes: 0 })
 }
@@ -52,7 +52,7 @@ function inlineSchema(schema: JsonSchema, walk: Walk): JsonSchema {
   return combined(there, rest)
 }
 
-/** Both hold: side by side where they say different things. */
+/** Combines two schemas; with `allOf` where they conflict. */
 function combined(there: JsonSchema, rest: JsonSchema): JsonSchema {
   const clash = Object.keys(rest).some(
     (keyword) => keyword in there && !["title", "description", "default"].includes(keyword),
@@ -83,7 +83,7 @@ function walkKeyword(keyword: string, value: unknown, walk: Walk): unknown {
   if (shape === "map" && isPlainRecord(value)) {
     const members: Record<string, unknown> = {}
     for (const [key, member] of Object.entries(value)) {
-      // A property that must not be there needs no mention.
+      // A forbidden property is left out.
       if (keyword !== "properties" || member !== false) setOwn(members, key, inline(member, walk))
     }
     return members
@@ -92,7 +92,7 @@ function walkKeyword(keyword: string, value: unknown, walk: Walk): unknown {
   return shape === "single" || shape === "items" ? inline(value, walk) : value
 }
 
-/** What is left of a schema that would not end. */
+/** The outline of a recursive or too large schema. */
 function outline(schema: JsonSchema): JsonSchema {
   const { type, title, description } = schema
   return {

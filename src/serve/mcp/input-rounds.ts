@@ -1,7 +1,7 @@
 import { capabilityRequired } from "../../mcp/errors.ts"
 import { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
 import type { WireQuestion } from "./questions.ts"
 import { isRecord } from "./records.ts"
@@ -9,7 +9,7 @@ import { stableJson } from "./request-state.ts"
 import type { StateBinding, StateSeal } from "./request-state.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
 
-/** What a modern request brings along for its questions. */
+/** The parts of a modern request that answer questions. */
 export interface RoundRequest {
   readonly requestState: unknown
   readonly inputResponses: Readonly<Record<string, unknown>> | undefined
@@ -23,7 +23,7 @@ interface SealedState {
   readonly q: Readonly<Record<string, string>>
 }
 
-/** An answer that asks for input instead. */
+/** A result that asks for input. */
 export interface InputRequiredResult {
   readonly resultType: "input_required"
   readonly inputRequests: Readonly<Record<string, WireQuestion>>
@@ -31,14 +31,14 @@ export interface InputRequiredResult {
 }
 
 /**
- * Questions of a handler whose caller can only be reached by answering: the call ends with the
- * questions, the caller makes it again with the answers, and the handler runs from its start.
+ * Questions of a handler to a caller that can only be reached by a response: the call ends with the
+ * questions, the caller repeats it with the answers, and the handler runs again from the start.
  *
- * Answers so far travel with the caller, sealed. Questions that are asked in one turn go out
- * together. Once a question is out, nothing that the handler still does is the result.
+ * The caller carries the previous answers, sealed. Questions of one turn are sent
+ * together. Once a question was sent, anything the handler returns or throws is ignored.
  */
 export class InputRounds {
-  /** Ends the handler once its questions are out. */
+  /** Aborts the handler when its questions were sent. */
   readonly signal: AbortSignal
   readonly #controller = new AbortController()
   readonly #seal: StateSeal
@@ -58,7 +58,7 @@ export class InputRounds {
     this.signal = this.#controller.signal
   }
 
-  /** Throws `ProtocolFault` for a state that was not given out for this call. */
+  /** Throws `ProtocolError` for a state that was not issued for this call. */
   static async open(
     seal: StateSeal,
     binding: StateBinding,
@@ -69,7 +69,7 @@ export class InputRounds {
     return rounds
   }
 
-  /** Settles when questions have gone out; never, when there are none. */
+  /** Resolves when questions were sent; never when there are none. */
   get asked(): Promise<void> {
     this.#asked ??= withResolvers()
     return this.#asked.promise
@@ -79,12 +79,12 @@ export class InputRounds {
     return this.#questions.size > 0
   }
 
-  /** Lets go of the handler when its call is over. */
+  /** Aborts the handler when its call is over. */
   abort(reason: unknown): void {
     this.#controller.abort(reason)
   }
 
-  /** Answers from what the caller brought, or puts the question to them and ends the handler. */
+  /** Returns an answer from the request, or sends the question to the caller and aborts the handler. */
   readonly ask = async (request: InputRequest): Promise<InputResponse> => {
     const key = this.#keyOf(request)
     const wire = wireQuestion(request)
@@ -143,7 +143,7 @@ export class InputRounds {
     const opened =
       typeof state === "string" ? await this.#seal.open(state, this.#binding) : undefined
     if (!isRecord(opened)) {
-      throw new ProtocolFault(
+      throw new ProtocolError(
         -32602,
         "Invalid or expired requestState. Make the call again without requestState and inputResponses.",
         { reason: "invalid_request_state" },
@@ -154,7 +154,7 @@ export class InputRounds {
     for (const [key, question] of Object.entries(q)) this.#earlier.set(key, question)
   }
 
-  /** An answer that came with this very request, unless it is to a question that was different then. */
+  /** An answer in this request, unless the question has changed since. */
   #brought(key: string, wire: WireQuestion, question: string): InputResponse | undefined {
     const { inputResponses } = this.#request
     if (inputResponses === undefined || !Object.hasOwn(inputResponses, key)) return undefined
@@ -171,7 +171,7 @@ export class InputRounds {
   }
 }
 
-/** Why a question cannot be put to a caller. */
+/** The error for a question that a caller's capabilities do not cover. */
 export function lacking(
   tool: string,
   { method }: WireQuestion,
@@ -181,9 +181,9 @@ export function lacking(
 }
 
 /**
- * 53 bits of a text, at once: questions of one turn must not be torn apart by waiting for a digest.
+ * A synchronous 53-bit hash: waiting for a digest would separate questions of one turn.
  *
- * It need not withstand anyone. Whoever could forge a question is who answers it.
+ * It does not have to be secure: only the caller who answers could forge a question.
  */
 function shortHash(text: string): string {
   let a = 0xdeadbeef

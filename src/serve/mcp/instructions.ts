@@ -4,11 +4,11 @@ import type { Identity } from "../../core/types.ts"
 
 const MAX_NAMESPACES = 50
 
-/** How to use the three tools that stand for all operations. */
+/** Instructions for the three search tools. */
 export const SEARCH_FIRST =
   "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
 
-/** The default instructions: the namespaces that a caller may use, each with its number of operations. */
+/** The default instructions: the namespaces that a caller may use, with their numbers of operations. */
 export function describeNamespaces(
   registry: AnyRegistry,
   identity: Identity | undefined,
@@ -30,7 +30,7 @@ function mayCall(
   identity: Identity | undefined,
 ): boolean {
   try {
-    // Which resource it is about is known with the input only.
+    // The resource is known only with the input.
     return checkAccess({ ...accessControl, resourceIdPath: undefined }, identity)
   } catch {
     return false

@@ -2,7 +2,7 @@ import { CallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import { encodeValue } from "../../core/envelope-codec.ts"
 
-/** JSON for a text; `undefined` for what JSON leaves out. Throws a `CallError` that names the place it cannot say. */
+/** The JSON of data; `undefined` for values that JSON omits. Throws a `CallError` that names the unsupported place. */
 export function jsonOf(data: unknown): string | undefined {
   const { value } = encodeValue(data)
   try {

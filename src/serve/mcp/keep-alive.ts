@@ -3,10 +3,10 @@ import { setRef } from "../../internal/defer.ts"
 const COMMENT = new TextEncoder().encode(": keepalive\n\n")
 
 /**
- * A response that starts in time, also when its answer does not.
+ * Starts a response in time, even if its answer is late.
  *
- * After `quietMs` it becomes a stream of events with a comment now and then, so that nobody on the
- * way takes the silence for a dead connection; the answer is its only event. `onLeave` hears of a client that does not wait for it.
+ * After `quietMs` it becomes an event stream with regular comments, so that no proxy
+ * closes the silent connection; the answer is its only event. `onLeave` is called when the client disconnects first.
  */
 export async function inTime(
   answer: Promise<Response>,
@@ -63,7 +63,7 @@ function streamed(answer: Promise<Response>, quietMs: number, onLeave: () => voi
   return new Response(body, { headers })
 }
 
-/** The events of an answer, whichever form it has. */
+/** The events of an answer, which may be JSON or a stream. */
 async function events(answer: Promise<Response>): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const response = await answer
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false

@@ -4,15 +4,15 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import { isLoopback, pathOf } from "../upgrade.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 
-/** Where to listen. */
+/** Options of `listen`. */
 export interface ListenOptions {
-  /** 0 for any; 3000. */
+  /** 0 for any free port; default: 3000. */
   readonly port?: number | undefined
-  /** 127.0.0.1. Any other than a loopback needs `authenticate`. */
+  /** Default: 127.0.0.1. Any address other than a loopback needs `authenticate`. */
   readonly host?: string | undefined
-  /** The only path that is answered: `/mcp`. */
+  /** The only path that is served; default: `/mcp`. */
   readonly path?: string | undefined
-  /** Milliseconds in which a request has to be there, with its body; 30,000. */
+  /** Milliseconds in which a request must arrive, with its body; default: 30,000. */
   readonly requestTimeout?: number | undefined
 }
 
@@ -23,7 +23,7 @@ export const LISTEN_OPTIONS: OptionsSchema<ListenOptions> = {
   requestTimeout: TIMER,
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening extends AsyncDisposable {
   readonly url: string
   close(): Promise<void>
@@ -54,7 +54,7 @@ interface NodeHttpLike {
 
 type Answer = (request: NodeRequestLike, response: NodeResponseLike) => Promise<void>
 
-/** Opens a port of Node for a handler of its requests. */
+/** Opens a Node port for a request handler. */
 export async function listenOn(
   answer: Answer,
   { port = 3000, host = "127.0.0.1", path = "/mcp", requestTimeout = 30_000 }: ListenOptions,
@@ -63,11 +63,11 @@ export async function listenOn(
   if (!hasAuthentication && !isLoopback(host)) {
     throw new TypeError(
       `listen({ host }): "${host}" can be reached from other machines. Give toMCP authenticate; ` +
-        "() => null lets everyone in, as nobody in particular.",
+        "() => null lets everyone in, anonymously.",
     )
   }
   const http = await nodeHttp()
-  // Otherwise a client that sends a byte now and then holds its connection for minutes.
+  // Otherwise a client that sends a byte now and then could hold a connection for minutes.
   const limits: NodeServerOptions = {
     requestTimeout,
     headersTimeout: Math.min(requestTimeout, 10_000),
@@ -81,7 +81,7 @@ export async function listenOn(
       request.resume()
       return
     }
-    // Settles whatever happens: failures were answered.
+    // Never rejects: failures are answered.
     void answer(request, response)
   })
   await new Promise<void>((resolve, reject) => {

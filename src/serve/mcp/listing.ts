@@ -3,20 +3,20 @@ import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
 import { sha256Hex } from "../../internal/sha256.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { Identity, OperationSpec } from "../../core/types.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import { assignNames } from "./names.ts"
 import type { Naming, ToolNames } from "./names.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import { OperationTool } from "./tool.ts"
 
-/** Characters of a page; clients read messages of some ten million bytes. */
+/** Maximum characters of a page; clients accept messages of about ten million bytes. */
 const MAX_PAGE = 2 * 1024 * 1024
 
-/** What there is to show of one version of a registry. */
+/** The tools of one version of a registry. */
 export class Listing {
   /** Sorted by id. */
   readonly tools: readonly OperationTool[]
-  /** What is shown depends on who asks. */
+  /** The visible tools depend on the caller. */
   readonly isRestricted: boolean
   readonly #byId: ReadonlyMap<string, OperationTool>
   readonly #names: ToolNames
@@ -25,7 +25,7 @@ export class Listing {
   constructor(
     registry: AnyRegistry,
     version: number,
-    options: SettledOptions,
+    options: ResolvedSurfaceOptions,
     before: Listing | undefined,
   ) {
     const tools: OperationTool[] = []
@@ -41,7 +41,7 @@ export class Listing {
     this.#byId = new Map(tools.map((tool) => [tool.id, tool]))
     this.#names = assignNames(
       this.tools.map(({ id, spec, raw }) => ({ id, spec, rawName: raw?.name })),
-      guarded(options),
+      guardedNaming(options),
     )
     const lines = this.tools.map(
       ({ id, spec }) => `${id} ${this.#names.nameOf(id)} ${spec.version}`,
@@ -49,7 +49,7 @@ export class Listing {
     this.#fingerprint = sha256Hex([version, ...lines].join("\n")).slice(0, 16)
   }
 
-  /** What a caller may see; that includes what only some inputs of theirs would be allowed. */
+  /** Tools that a caller may see, including those that only some inputs may call. */
   visibleTo(identity: Identity | undefined): readonly OperationTool[] {
     if (!this.isRestricted) return this.tools
     return this.tools.filter(({ requirement }) => allows(requirement, identity, undefined))
@@ -69,11 +69,12 @@ export class Listing {
   define(tool: OperationTool, era: MCPEra): MCPToolDefinition {
     const name = this.#names.nameOf(tool.id) ?? tool.id
     const definition = tool.definition(era)
-    if (definition.title !== undefined || isTelling(name, tool)) return { name, ...definition }
+    if (definition.title !== undefined || identifiesOperation(name, tool))
+      return { name, ...definition }
     return { name, title: tool.raw?.name ?? tool.id, ...definition }
   }
 
-  /** Some of a list, and where to go on. Throws `ProtocolFault` for a cursor of another list. */
+  /** A page of a list and the next cursor. Throws `ProtocolError` for a cursor of another list. */
   page(
     tools: readonly OperationTool[],
     cursor: string | undefined,
@@ -81,7 +82,7 @@ export class Listing {
     era: MCPEra,
   ): { readonly tools: readonly OperationTool[]; readonly nextCursor: string | undefined } {
     const after = cursor === undefined ? undefined : this.#readCursor(cursor)
-    // By id and not by number: what a caller may see can change between two pages.
+    // By id, not by offset: the visible tools can change between two pages.
     const first = after === undefined ? 0 : tools.findIndex(({ id }) => id > after)
     const start = first < 0 ? tools.length : first
     let end = start
@@ -102,21 +103,21 @@ export class Listing {
   }
 }
 
-/** Whether a name still says which operation it is, so that no title has to. */
-function isTelling(name: string, { id, raw }: OperationTool): boolean {
+/** Whether a name identifies its operation, so that no title is needed. */
+function identifiesOperation(name: string, { id, raw }: OperationTool): boolean {
   return name === raw?.name || name === id || name === id.replaceAll(/[^\w-]/g, "_")
 }
 
-/** A cursor that no list of ours has, or an older one had. */
-export function invalidCursor(): ProtocolFault {
-  return new ProtocolFault(
+/** The error for a cursor that is invalid or outdated. */
+export function invalidCursor(): ProtocolError {
+  return new ProtocolError(
     -32602,
     "Invalid cursor: the list has changed, or the cursor is from elsewhere. List the tools again from the start.",
   )
 }
 
-/** Whether the options let an operation be shown at all; to whom is another question. */
-export function isShown(id: string, spec: OperationSpec, options: SettledOptions): boolean {
+/** Whether the options expose an operation; callers may still lack access. */
+export function isShown(id: string, spec: OperationSpec, options: ResolvedSurfaceOptions): boolean {
   try {
     return options.isExposed(spec)
   } catch (error) {
@@ -125,8 +126,8 @@ export function isShown(id: string, spec: OperationSpec, options: SettledOptions
   }
 }
 
-/** A naming of the user that fails for one operation must not hide the others. */
-function guarded({ naming, logger }: SettledOptions): Naming {
+/** Catches errors of a user's naming function: a failure for one operation must not hide the others. */
+function guardedNaming({ naming, logger }: ResolvedSurfaceOptions): Naming {
   if (typeof naming !== "function") return naming
   return (spec) => {
     const id = `${spec.namespace}.${spec.name}`

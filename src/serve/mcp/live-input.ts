@@ -7,7 +7,7 @@ import type { WireQuestion } from "./questions.ts"
 import { ANYTHING } from "./sdk.ts"
 import type { SDKContext } from "./sdk.ts"
 
-/** Whom a live question goes to. */
+/** The receiver of a live question. */
 export interface LiveCaller {
   readonly tool: string
   readonly context: SDKContext
@@ -15,7 +15,7 @@ export interface LiveCaller {
   readonly timeoutMs: number
 }
 
-/** Asks over an open connection, as clients up to 2025-11-25 are asked, while the handler waits. */
+/** Asks over an open connection while the handler waits, for clients up to 2025-11-25. */
 export function liveInput(caller: LiveCaller): (request: InputRequest) => Promise<InputResponse> {
   const { tool, context, capabilities, timeoutMs } = caller
   return async (request) => {
@@ -33,13 +33,13 @@ export function liveInput(caller: LiveCaller): (request: InputRequest) => Promis
     if (answer !== undefined) return answer
     throw new CallError(
       "UNAVAILABLE",
-      `The client of "${tool}" answered ${wire.method} with something that is no answer to it.`,
+      `The client of "${tool}" sent an invalid answer to ${wire.method}.`,
       { retryable: false, mayHaveExecuted: true, details: { reason: "INPUT_UNAVAILABLE" } },
     )
   }
 }
 
-// Visits to web pages have a name in that era, so that their end can be told.
+// In that era a visit to a web page has an id, so that its completion can be announced.
 function named(wire: WireQuestion): WireQuestion {
   if (wire.params?.["mode"] !== "url") return wire
   return { ...wire, params: { ...wire.params, elicitationId: crypto.randomUUID() } }

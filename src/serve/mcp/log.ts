@@ -1,7 +1,7 @@
 import { redact, redactText } from "../../internal/redact.ts"
 import type { Logger } from "../../internal/logger.ts"
 
-/** Levels of MCP, the least important first. */
+/** Log levels of MCP, least important first. */
 const LEVELS = [
   "debug",
   "info",
@@ -15,19 +15,19 @@ const LEVELS = [
 
 export type LogLevel = (typeof LEVELS)[number]
 
-/** Whether a value is a level of MCP. */
+/** Whether a value is an MCP log level. */
 export function isLogLevel(value: unknown): value is LogLevel {
   return LEVELS.includes(value as LogLevel)
 }
 
-/** A log line as it goes to a client. */
+/** A log message to a client. */
 export interface LogLine {
   readonly level: LogLevel
   readonly logger: string
   readonly data: unknown
 }
 
-/** A logger whose lines go to a client as well, from a level on, with secrets masked. */
+/** A logger that also sends messages from a level on to a client, with secrets masked. */
 export function clientLog(
   tool: string,
   threshold: LogLevel,

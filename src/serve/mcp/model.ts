@@ -1,10 +1,10 @@
-// The seam between a surface, which knows the registry, and the ways in which it is served.
+// The interface between a surface, which knows the registry, and the protocols that serve it.
 
 import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
 import type { Identity, InputRequest, InputResponse, ProgressUpdate } from "../../core/types.ts"
 import type { Logger } from "../../internal/logger.ts"
 
-/** Whom a list is for, or a call is from. */
+/** The caller of a list or call. */
 export interface SurfaceCaller {
   readonly identity: Identity | undefined
   readonly era: MCPEra
@@ -18,7 +18,7 @@ export interface SurfacePage {
   readonly cacheScope: "public" | "private"
 }
 
-/** What a call takes beside its arguments. */
+/** Options of a call. */
 export interface SurfaceCall extends SurfaceCaller {
   readonly signal: AbortSignal
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
@@ -27,7 +27,7 @@ export interface SurfaceCall extends SurfaceCaller {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a tool call answers, as it goes out. */
+/** The result of a tool call. */
 export interface SurfaceResult {
   readonly content: readonly Readonly<Record<string, unknown>>[]
   readonly structuredContent?: unknown
@@ -35,45 +35,45 @@ export interface SurfaceResult {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** A registry as MCP tools, whoever asks and however they came. */
+/** A registry as MCP tools, for all callers and protocols. */
 export interface MCPSurface {
-  /** Changes with the registry; equal versions have equal lists. */
+  /** Changes with the registry; equal versions mean equal lists. */
   readonly version: number
-  /** Throws `ProtocolFault` for a cursor that is none, or of an older version. */
+  /** Throws `ProtocolError` for an invalid or outdated cursor. */
   list(caller: SurfaceCaller, cursor: string | undefined): SurfacePage
-  /** One tool, for those who check headers against it; `undefined` where the caller has none such. */
+  /** One tool, for checking headers against it; `undefined` when the caller has no such tool. */
   find(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined
-  /** Throws `ProtocolFault` for what is the protocol's to say; everything else is a result. */
+  /** Throws `ProtocolError` for protocol errors; all other failures are results. */
   call(name: string, input: unknown, call: SurfaceCall): Promise<SurfaceResult>
-  /** Told when lists have changed; several changes of one turn are told once. */
+  /** Notifies when lists have changed, once for all changes of one turn. */
   onChange(listener: () => void): () => void
-  /** Whether a caller sees every operation as a tool, or the three tools that search. */
+  /** Whether a caller sees every operation as a tool, or the three search tools. */
   mode(caller: SurfaceCaller): SurfaceMode
-  /** What it costs to show the tools to a model. */
+  /** Size of the list of tools in a model's context. */
   cost(caller: SurfaceCaller): SurfaceCost
   close(): void
 }
 
-/** What a list of tools consists of: all operations, or the three tools that search. */
+/** What a list of tools consists of: all operations, or the three search tools. */
 export type SurfaceMode = "all" | "search"
 
-/** Bytes and tokens of a list of tools, as it is and as it would be in the other mode. */
+/** Bytes and tokens of the list of tools in both modes. */
 export interface SurfaceCost {
   readonly mode: SurfaceMode
   readonly all: { readonly tools: number; readonly bytes: number; readonly tokens: number }
   readonly search: { readonly tools: number; readonly bytes: number; readonly tokens: number }
 }
 
-/** An answer that is a JSON-RPC error instead of a result. */
-export class ProtocolFault extends Error {
+/** A JSON-RPC error, in place of a result. */
+export class ProtocolError extends Error {
   readonly code: number
   readonly data: unknown
-  /** Status of an HTTP answer, where it is not 200. */
+  /** HTTP status, if it is not 200. */
   readonly httpStatus: number | undefined
 
   constructor(code: number, message: string, data?: unknown, httpStatus?: number) {
     super(message)
-    this.name = "ProtocolFault"
+    this.name = "ProtocolError"
     this.code = code
     this.data = data
     this.httpStatus = httpStatus

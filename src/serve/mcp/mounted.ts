@@ -2,21 +2,21 @@ import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
 import type { MountedServer, MountHost } from "../mount.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import type { Doorkeeper } from "./auth.ts"
+import type { Authenticator } from "./auth.ts"
 import type { Incoming } from "./incoming.ts"
 import { headersOf, urlOf } from "./node.ts"
 
-/** An MCP server below a path of an HTTP server, which has resolved who calls. */
+/** Mounts an MCP server below a path of an HTTP server, which authenticates callers. */
 export function mountServer(
   host: MountHost,
-  doorkeeper: Doorkeeper,
+  authenticator: Authenticator,
   answer: (incoming: Incoming) => Promise<Response>,
 ): MountedServer {
   const document = ({ method, path }: HTTPIncoming): Promise<HTTPAnswer> =>
-    answerOf(doorkeeper.metadata(method, path) ?? refuse(404, NOT_SERVED, "Not found."))
+    answerOf(authenticator.metadata(method, path) ?? refuse(404, NOT_SERVED, "Not found."))
   return {
     protocol: "mcp",
-    documents: new Map(doorkeeper.metadataPaths.map((path) => [path, document])),
+    documents: new Map(authenticator.metadataPaths.map((path) => [path, document])),
     handle: async (incoming, caller) =>
       await answerOf(await answer(incomingOf(host, incoming, caller))),
     async refuse({ status, error, headers }) {
@@ -24,7 +24,7 @@ export function mountServer(
       const response =
         challenge === undefined
           ? refuse(status, NOT_SERVED, error.message)
-          : doorkeeper.unauthorized(challenge.includes("invalid_token"))
+          : authenticator.unauthorized(challenge.includes("invalid_token"))
       const refused = await answerOf(response)
       return { ...refused, headers: { ...headers, ...refused.headers } }
     },
@@ -76,7 +76,7 @@ async function pump(body: ReadableStream<Uint8Array>, sink: HTTPSink): Promise<v
       if (!sink.write(decoder.decode(value, { stream: true }))) await sink.drained()
     }
   } catch {
-    // The stream broke off: the client sees it end.
+    // The stream failed: the client sees it end.
   } finally {
     stop()
   }

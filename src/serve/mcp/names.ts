@@ -1,33 +1,33 @@
 import { sha256Hex } from "../../internal/sha256.ts"
 import type { OperationSpec } from "../../core/types.ts"
 
-/** What is named: an operation, and what its tool was called where it came from. */
+/** An operation to be named, with the original name of an imported tool. */
 export interface Nameable {
   readonly id: string
   readonly spec: OperationSpec
-  /** The name of an imported tool, on its own server. */
+  /** The name of an imported tool on its server. */
   readonly rawName: string | undefined
 }
 
 export type Naming = "underscore" | "dots" | ((spec: OperationSpec) => string)
 
-/** Names of tools for ids, both ways. */
+/** Mapping between ids and names of tools. */
 export interface ToolNames {
   nameOf(id: string): string | undefined
   idOf(name: string): string | undefined
 }
 
-/** Names of the tools that search and call; no operation gets one. */
+/** Names of the search tools; no operation gets one. */
 export const RESERVED_NAMES = ["search_operations", "describe_operation", "call_operation"] as const
 
 const MAX_LENGTH = 64
 const MAX_OWN_LENGTH = 128
 
 /**
- * Gives every operation a name that is legal and its own, whatever the order they come in.
+ * Assigns a legal and unique name to every operation, independent of their order.
  *
  * Several rounds: first the raw name of an imported tool, then `namespace_name`, then the same with a
- * hash of the id. Whoever shares a name goes on to the next round; where only some of them hold a raw
+ * hash of the id. Operations that share a name go on to the next round; if only some of them hold a raw
  * name, only those do. So a name changes only when another operation wants the very same one.
  */
 export function assignNames(entries: readonly Nameable[], naming: Naming): ToolNames {
@@ -67,7 +67,7 @@ export function assignNames(entries: readonly Nameable[], naming: Naming): ToolN
   return { nameOf: (id) => names.get(id), idOf: (name) => ids.get(name) }
 }
 
-/** Whether a name is one that clients of this naming take. */
+/** Whether clients accept a name with this naming. */
 export function isLegalName(name: string, naming: Naming): boolean {
   if (naming === "underscore") return /^[A-Za-z0-9_-]{1,64}$/.test(name)
   return naming === "dots"
@@ -75,7 +75,7 @@ export function isLegalName(name: string, naming: Naming): boolean {
     : /^[A-Za-z0-9_.-]{1,128}$/.test(name)
 }
 
-/** An imported tool keeps its name where that is legal; a function's names come before it. */
+/** An imported tool keeps its name if it is legal; names of a naming function take precedence. */
 function firstRound({ rawName }: Nameable, naming: Naming): number {
   if (rawName === undefined || typeof naming === "function") return 1
   return isLegalName(rawName, naming) ? 0 : 1
@@ -87,7 +87,7 @@ function nameIn(round: number, entry: Nameable, naming: Naming): string {
   const legal = wanted.replaceAll(naming === "underscore" ? /[^\w-]/g : /[^\w.-]/g, "_")
   const most = typeof naming === "function" ? MAX_OWN_LENGTH : MAX_LENGTH
   if (round === 1 && legal !== "" && legal.length <= most) return legal
-  // More digits each round: two ids that share the first six part at the next.
+  // More digits in each round, in case two ids share the first six.
   const hash = sha256Hex(entry.id).slice(0, Math.min(Math.max(round - 1, 1) * 6, 48))
   return `${legal.slice(0, most - hash.length - 1)}_${hash}`
 }

@@ -3,7 +3,7 @@ import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { Incoming } from "./incoming.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 
-/** Answers a request of Node with what a handler says. `body` is what a framework has parsed. */
+/** Answers a Node request with the response of a handler. `body` is what a framework has parsed. */
 export async function answerNode(
   request: NodeRequestLike,
   response: NodeResponseLike,
@@ -20,7 +20,7 @@ export async function answerNode(
     await write(answer, response, controller.signal)
   } finally {
     response.off("close", onClose)
-    // What was not read of a body would keep the connection from being used again.
+    // An unread body would prevent reuse of the connection.
     request.resume()
   }
 }
@@ -38,7 +38,7 @@ function incomingOf(request: NodeRequestLike, signal: AbortSignal, body: unknown
   }
 }
 
-/** Headers of a request as the web has them; those of HTTP/2 that are none are left out. */
+/** Headers of a request as web `Headers`, without the pseudo-headers of HTTP/2. */
 export function headersOf(request: UpgradeRequestLike): Headers {
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.headers)) {
@@ -48,7 +48,7 @@ export function headersOf(request: UpgradeRequestLike): Headers {
   return headers
 }
 
-/** The address of a request. Only its path means anything: the name is not to be trusted. */
+/** The URL of a request. Only its path is meaningful: the host is not trusted. */
 export function urlOf({ url = "/" }: UpgradeRequestLike): string {
   return `http://localhost${url.startsWith("/") ? url : "/"}`
 }
@@ -65,7 +65,7 @@ async function write(from: Response, to: NodeResponseLike, signal: AbortSignal):
   }
   to.flushHeaders()
   const reader = from.body.getReader()
-  // Also what waits for its next event has to hear of it.
+  // A pending read has to end, too.
   const leave = (): void => void reader.cancel().catch(() => undefined)
   signal.addEventListener("abort", leave, { once: true })
   try {

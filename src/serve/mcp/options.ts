@@ -10,28 +10,28 @@ import type { ExposeOptions } from "../expose.ts"
 /** How operations are shown to MCP clients. */
 export interface SurfaceOptions extends ErrorReporting {
   /**
-   * Names of tools. `underscore`: `task_create`, which every client takes; `dots`: `task.create`; or a
-   * function. Names that are not legal or not free are changed until they are.
+   * Names of tools. `underscore`: `task_create`, which every client accepts; `dots`: `task.create`; or a
+   * function. Illegal or duplicate names are changed.
    */
   readonly naming?: "underscore" | "dots" | ((spec: OperationSpec) => string) | undefined
-  /** `portable` rewrites input schemas to what all models take; `spec`, the default, leaves them as they are. */
+  /** `portable` rewrites input schemas so that all models accept them; `spec`, the default, keeps them. */
   readonly schemaProfile?: "spec" | "portable" | undefined
   readonly expose?: ExposeOptions | undefined
-  /** Prose in place of JSON for the text of a result; `undefined` from it means JSON. */
+  /** Returns text for a result in place of JSON; `undefined` keeps the JSON. */
   readonly textResult?: ((data: unknown, spec: OperationSpec) => string | undefined) | undefined
-  /** Larger results are refused, in bytes of JSON; 8 MB. */
+  /** Maximum size of a result, in bytes of JSON; default: 8 MB. */
   readonly maxResultBytes?: number | undefined
-  /** Tools on one page of the list; 200. */
+  /** Tools on one page of the list; default: 200. */
   readonly pageSize?: number | undefined
-  /** How long clients may keep a list, in milliseconds; 5 minutes. */
+  /** Milliseconds that clients may cache a list; default: 5 minutes. */
   readonly ttlMs?: number | undefined
-  /** Items that a call of a subscription collects when its caller does not say; 100. */
+  /** Default number of items that a call of a subscription collects; default: 100. */
   readonly streamLimit?: number | undefined
-  /** The most items that a caller may ask for; 1000. */
+  /** Maximum number of items that a caller may ask for; default: 1000. */
   readonly maxStreamLimit?: number | undefined
-  /** How long a call of a subscription collects when its caller does not say, in milliseconds; 10 s. */
+  /** Default time that a call of a subscription collects, in milliseconds; default: 10 s. */
   readonly streamTimeoutMs?: number | undefined
-  /** The longest that a caller may ask for; 5 minutes. */
+  /** Maximum time that a caller may ask for, in milliseconds; default: 5 minutes. */
   readonly maxStreamTimeoutMs?: number | undefined
   readonly logger?: Logger | undefined
 }
@@ -58,8 +58,8 @@ export const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
   logger: "logger",
 }
 
-/** Options with everything filled in. */
-export interface SettledOptions {
+/** Options with defaults filled in. */
+export interface ResolvedSurfaceOptions {
   readonly naming: "underscore" | "dots" | ((spec: OperationSpec) => string)
   readonly isPortable: boolean
   readonly isExposed: (spec: OperationSpec) => boolean
@@ -82,8 +82,8 @@ export interface StreamLimits {
   readonly maxTimeoutMs: number
 }
 
-/** Fills in what was left out. */
-export function settleOptions(options: SurfaceOptions): SettledOptions {
+/** Fills in defaults. */
+export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
   const { mode = "auto" } = expose
   const logger = isolatedLogger(options.logger)

@@ -2,19 +2,19 @@ import type { JsonSchema } from "../../schema/json.ts"
 import { mapSchemas } from "../../schema/read/plain-schema.ts"
 import { visibleText } from "./visible-text.ts"
 
-/** Characters of a comment on one property. */
+/** Maximum characters of a comment on one property. */
 const MAX_COMMENT = 200
 const MAX_PATTERN = 60
 
 /** A Markdown link or image: its text, then its address, which may hold one level of brackets. */
 const LINK = /!?\[([^[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/g
 
-/** A text for a model: nothing hidden, links as their text. */
+/** A text for a model: without hidden characters, links as their text. */
 export function plainText(text: string): string {
   return visibleText(text).replaceAll(LINK, "$1")
 }
 
-/** The same on one line, cut where it is longer than `most`. */
+/** Plain text on one line, cut to `most` characters. */
 export function briefText(text: string, most: number): string {
   // Cut before it is searched: a description can have megabytes.
   const line = plainText(text.slice(0, most * 8))
@@ -23,7 +23,7 @@ export function briefText(text: string, most: number): string {
   return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line
 }
 
-/** A schema whose descriptions are short, and say what no type can: ranges, lengths, formats. */
+/** A schema with short descriptions that include what types cannot express: ranges, lengths, formats. */
 export function commentedSchema(schema: JsonSchema): JsonSchema {
   return mapSchemas(schema, (node) => {
     const { title: _, description, ...rest } = node
@@ -34,7 +34,7 @@ export function commentedSchema(schema: JsonSchema): JsonSchema {
   })
 }
 
-/** What a schema demands beyond its type, in a few words. */
+/** The constraints of a schema beyond its type, in a few words. */
 function limitsOf(schema: JsonSchema): string {
   const { type, format, pattern, uniqueItems } = schema
   const limits = [
@@ -60,7 +60,7 @@ function range(schema: JsonSchema, low: string, high: string, unit: string): str
   const most = schema[high]
   const counted = (value: number): string =>
     unit === "" ? String(value) : `${value} ${unit}${value === 1 ? "" : "s"}`
-  // No length is less than nothing.
+  // A minimum length of 0 is no constraint.
   const hasLeast = typeof least === "number" && !(unit !== "" && least === 0)
   if (hasLeast && typeof most === "number") return `${least} to ${counted(most)}`
   if (hasLeast) return `at least ${counted(least)}`

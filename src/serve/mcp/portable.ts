@@ -6,16 +6,16 @@ import { inlined } from "./inline.ts"
 import { localTarget } from "../../schema/read/plain-schema.ts"
 import type { InputForm } from "./tool-forms.ts"
 
-/** Names of properties that the strictest of the models' interfaces takes. */
+/** Property names that the strictest model API accepts. */
 const LEGAL_KEY = /^[A-Za-z0-9_.-]{1,64}$/
 
 const ROOT_UNIONS = ["anyOf", "oneOf", "allOf", "not", "if", "$ref", "dependentSchemas"] as const
 
 /**
- * An input that every model's interface takes: one object without unions at its root, without
+ * Rewrites an input for all model APIs: one object without unions at its root, without
  * references, with plain names.
  *
- * What the schema no longer says is told in words, and checked as before when the tool is called.
+ * A note describes what the schema no longer expresses; calls are validated as before.
  */
 export function portableInput(form: InputForm): InputForm {
   const { schema, note } = flattened(inlined(form.schema))
@@ -24,12 +24,12 @@ export function portableInput(form: InputForm): InputForm {
   return {
     ...form,
     schema: names.size === 0 ? schema : withKeys(schema, names),
-    ...(names.size > 0 && { take: (given) => form.take(givenBack(given, names)) }),
+    ...(names.size > 0 && { toInput: (given) => form.toInput(restoreKeys(given, names)) }),
     ...(notes.length > 0 && { note: notes.join(" ") }),
   }
 }
 
-/** Why some clients refuse an input schema, or the list that it is in; empty where none is known to. */
+/** Reasons for which known clients refuse an input schema or the list that contains it. */
 export function unportable(schema: JsonSchema): readonly string[] {
   const reasons = new Set<string>()
   for (const keyword of ROOT_UNIONS) {
@@ -67,7 +67,7 @@ function lookInto(
   })
 }
 
-/** New names of the properties at the root that have to be called otherwise, to their own. */
+/** Maps new names of root properties to their original names, for those that must be renamed. */
 function renamedKeys({ properties }: JsonSchema): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   if (!isPlainRecord(properties)) return names
@@ -104,11 +104,11 @@ function titled(schema: unknown, key: string): unknown {
   return isPlainRecord(schema) && schema["title"] === undefined ? { ...schema, title: key } : schema
 }
 
-function givenBack(
-  given: Readonly<Record<string, unknown>>,
+function restoreKeys(
+  args: Readonly<Record<string, unknown>>,
   names: ReadonlyMap<string, string>,
 ): Readonly<Record<string, unknown>> {
   const out: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) setOwn(out, names.get(name) ?? name, value)
+  for (const [name, value] of Object.entries(args)) setOwn(out, names.get(name) ?? name, value)
   return out
 }

@@ -2,14 +2,14 @@ import { setRef } from "../../internal/defer.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { systemClock } from "../../internal/clock.ts"
 
-/** Updates that may go out at once, and how fast that allowance grows again. */
+/** Updates that may be sent at once, and how fast that allowance refills. */
 const BURST = 200
 const PER_SECOND = 50
 
 /**
- * Progress as clients may hear it: growing, and not faster than they can take.
+ * Sends progress with increasing values and a limited rate.
  *
- * Past a burst only the latest is kept, and sent when there is room or the call is over.
+ * After a burst only the latest update is kept, and sent when the rate allows or the call ends.
  */
 export class ProgressSender {
   readonly #send: (value: ProgressUpdate) => void
@@ -36,7 +36,7 @@ export class ProgressSender {
     setRef(this.#timer, false)
   }
 
-  /** Sends what waits. The last word of a call before its result. */
+  /** Sends the waiting update, before the result of the call. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

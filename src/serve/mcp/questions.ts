@@ -1,15 +1,15 @@
 import { isRecord } from "./records.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
 
-// Questions of handlers in the words of MCP, and answers of clients in ours.
+// Converts questions of handlers to MCP, and answers of clients from MCP.
 
-/** A question as it goes out. */
+/** An MCP request for input. */
 export interface WireQuestion {
   readonly method: "elicitation/create" | "sampling/createMessage" | "roots/list"
   readonly params?: Readonly<Record<string, unknown>>
 }
 
-/** Puts a question into MCP's words. */
+/** Converts a question to MCP. */
 export function wireQuestion(request: InputRequest): WireQuestion {
   switch (request.type) {
     case "sampling":
@@ -30,7 +30,7 @@ export function wireQuestion(request: InputRequest): WireQuestion {
   }
 }
 
-/** The capabilities that a client needs for a question and has not declared; `undefined` when none. */
+/** Capabilities that a question needs and the client has not declared; `undefined` when none. */
 export function missingCapabilities(
   { method, params }: WireQuestion,
   declared: Readonly<Record<string, unknown>> | undefined,
@@ -49,7 +49,7 @@ export function missingCapabilities(
       const mode = params?.["mode"] === "url" ? "url" : "form"
       const elicitation = declared?.["elicitation"]
       if (!isRecord(elicitation)) return { elicitation: { [mode]: {} } }
-      // Declared without a mode, as before there were modes, it means forms.
+      // A declaration without a mode, from before modes existed, means forms.
       const isBare = elicitation["form"] === undefined && elicitation["url"] === undefined
       const isThere = elicitation[mode] !== undefined || (mode === "form" && isBare)
       return isThere ? undefined : { elicitation: { [mode]: {} } }
@@ -57,7 +57,7 @@ export function missingCapabilities(
   }
 }
 
-/** What a client answered to a question; `undefined` when that is no answer to it. */
+/** Reads a client's answer to a question; `undefined` when it is invalid. */
 export function readAnswer(question: WireQuestion, value: unknown): InputResponse | undefined {
   if (!isRecord(value)) return undefined
   switch (question.method) {
@@ -78,7 +78,7 @@ export function readAnswer(question: WireQuestion, value: unknown): InputRespons
   }
 }
 
-/** A schema without what JSON does not have. */
+/** A copy of a schema with JSON data only. */
 function plain(value: object): Readonly<Record<string, unknown>> {
   return JSON.parse(JSON.stringify(value)) as Record<string, unknown>
 }

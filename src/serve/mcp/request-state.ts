@@ -1,9 +1,9 @@
 import { fromBase64, toBase64 } from "../../internal/base64.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 
-/** What a sealed state is worth nothing without: whose it is, and for which call. */
+/** The caller and call that a sealed state is bound to. */
 export interface StateBinding {
-  /** Empty for nobody in particular. */
+  /** Empty for an anonymous caller. */
   readonly principal: string
   readonly tool: string
   readonly input: unknown
@@ -13,9 +13,9 @@ const PREFIX = "v1."
 const MIN_KEY_BYTES = 32
 
 /**
- * Seals what a caller carries from one round of a call to the next.
+ * Seals the state that a caller carries from one round of a call to the next.
  *
- * Signed, not encrypted: the caller gave the answers that are in it. It opens only for the same
+ * Signed, not encrypted: it contains the caller's own answers. It opens only for the same
  * principal, tool and input, and until it expires.
  */
 export class StateSeal {
@@ -29,7 +29,7 @@ export class StateSeal {
     now = (): number => wallTimeOf(systemClock),
   ) {
     this.#key = importKey(keyBytes(key))
-    // Told where it is used.
+    // The error is reported where the key is used.
     this.#key.catch(() => undefined)
     this.#ttlMs = ttlMs
     this.#now = now
@@ -42,7 +42,7 @@ export class StateSeal {
     return `${PREFIX}${body}.${toUrl(toBase64(new Uint8Array(mac)))}`
   }
 
-  /** What was sealed; `undefined` when it was changed, is someone else's, or has expired. */
+  /** Opens a state; `undefined` when it was changed, belongs to another caller, or has expired. */
   async open(state: string, binding: StateBinding): Promise<unknown> {
     const dot = state.lastIndexOf(".")
     if (!state.startsWith(PREFIX) || dot < PREFIX.length) return undefined
@@ -57,7 +57,7 @@ export class StateSeal {
   }
 }
 
-/** JSON with its keys in order: equal for equal values. */
+/** JSON with sorted keys: equal for equal values. */
 export function stableJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(stableJson).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
@@ -107,7 +107,7 @@ function toUrl(base64: string): string {
   return base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")
 }
 
-// The decoder forgives what nobody wrote, such as spaces; two texts must not mean the same state.
+// The decoder tolerates spaces and the like, but two texts must not mean the same state.
 function fromUrl(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[\w-]*$/.test(text)) return undefined
   const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"))

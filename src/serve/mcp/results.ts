@@ -6,19 +6,19 @@ import { compileSchema } from "../../schema/compiled.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { formatValueErrors, toValueErrors } from "../../core/validation.ts"
 import type { SurfaceResult } from "./model.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import type { OperationTool } from "./tool.ts"
 import { jsonOf } from "./json.ts"
 import { noJson } from "./json.ts"
 
 type Block = Readonly<Record<string, unknown>>
 
-/** What a call answers with, from what the operation gave. Throws a `CallError` where JSON cannot say it. */
+/** Converts the result of an operation to a tool result. Throws a `CallError` for data without JSON. */
 export async function resultOf(
   tool: OperationTool,
   envelope: ResponseEnvelope,
   era: MCPEra,
-  options: SettledOptions,
+  options: ResolvedSurfaceOptions,
 ): Promise<SurfaceResult> {
   const { data, meta } = envelope
   if (meta.source === "mcp") {
@@ -38,7 +38,7 @@ export async function resultOf(
   return structured(tool, value, content, output.isWrapped)
 }
 
-/** The result with structured data, if that is what the tool promises; otherwise an error that shows both. */
+/** Adds structured data if it matches the tool's output schema; otherwise returns an error with both. */
 export function structured(
   tool: OperationTool,
   value: unknown,
@@ -50,13 +50,13 @@ export function structured(
   if (value !== undefined && compiled.check(value)) {
     return { content, structuredContent: isWrapped ? { result: value } : value }
   }
-  // Clients throw such a result away as a whole; told as a failure it reaches the model.
-  const faults = formatValueErrors(toValueErrors(compiled.errors(value)).slice(0, 8))
-  const text = `OUTPUT_VALIDATION_ERROR: "${tool.id}" ran, but its result is not what its output schema says. The result follows.\n${faults}`
+  // Clients drop an invalid result as a whole; as an error it reaches the model.
+  const issues = formatValueErrors(toValueErrors(compiled.errors(value)).slice(0, 8))
+  const text = `OUTPUT_VALIDATION_ERROR: "${tool.id}" ran, but its result is not what its output schema says. The result follows.\n${issues}`
   return { content: [{ type: "text", text }, ...content], isError: true }
 }
 
-/** What an imported tool answered, as it came. */
+/** The result of an imported tool, unchanged. */
 function handedOn(
   tool: OperationTool,
   data: unknown,
@@ -76,13 +76,13 @@ function handedOn(
   }
 }
 
-/** Who answers is us, and not the server behind us. */
+/** Removes the server's metadata: this server answers, not the one behind it. */
 function withoutServer(meta: Block): Block {
   const { "io.modelcontextprotocol/serverInfo": _, ...rest } = meta
   return rest
 }
 
-/** Blocks that an operation of our own gave, beside its data. */
+/** Content blocks that a local operation returned with its data. */
 function ownBlocks(
   tool: OperationTool,
   data: unknown,
@@ -107,7 +107,11 @@ function textOf(data: unknown, json: string | undefined): string {
   return typeof data === "string" ? data : (json ?? "")
 }
 
-function ownText(tool: OperationTool, data: unknown, options: SettledOptions): string | undefined {
+function ownText(
+  tool: OperationTool,
+  data: unknown,
+  options: ResolvedSurfaceOptions,
+): string | undefined {
   if (options.textResult === undefined) return undefined
   try {
     const text: unknown = options.textResult(data, tool.spec)
@@ -157,7 +161,7 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
   ["494433", "audio/mpeg"],
 ]
 
-/** What bytes begin like; models can look at pictures only when they are called so. */
+/** Detects the media type of bytes: models see images only with an image type. */
 function kindOf(bytes: Uint8Array): string {
   const start = Array.from(bytes.subarray(0, 12), (byte) => byte.toString(16).padStart(2, "0"))
   const text = start.join("")

@@ -1,12 +1,12 @@
 import { importPeer } from "../../internal/import-peer.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 
-// What is used of the package `@modelcontextprotocol/server`, in our own words.
+// Types of the used part of the package `@modelcontextprotocol/server`.
 
 /** A JSON-RPC id. */
 export type RequestId = string | number
 
-/** A schema as the SDK takes them. */
+/** A schema for the SDK. */
 interface StandardSchemaLike {
   readonly "~standard": {
     readonly version: 1
@@ -15,12 +15,12 @@ interface StandardSchemaLike {
   }
 }
 
-/** What a handler is told of the request it answers. */
+/** The context of a request that a handler answers. */
 export interface SDKContext {
   readonly mcpReq: {
     readonly id: RequestId
     readonly _meta?: Readonly<Record<string, unknown>>
-    /** What a modern request says of its sender. */
+    /** Metadata of a modern request about its sender. */
     readonly envelope?: Readonly<Record<string, unknown>>
     readonly inputResponses?: Readonly<Record<string, unknown>>
     requestState(): unknown
@@ -35,7 +35,7 @@ export interface SDKContext {
   readonly http?: { readonly authInfo?: unknown } | undefined
 }
 
-/** A request or a notification, before it gets its envelope. */
+/** A request or a notification without its JSON-RPC envelope. */
 export interface SDKMessage {
   readonly method: string
   readonly params?: Readonly<Record<string, unknown>>
@@ -62,7 +62,7 @@ export interface SDKServer {
   onerror?: ((error: Error) => void) | undefined
 }
 
-/** What carries messages. */
+/** A transport of messages. */
 export interface SDKTransport {
   onclose?: (() => void) | undefined
   onerror?: ((error: Error) => void) | undefined
@@ -70,7 +70,7 @@ export interface SDKTransport {
   close(): Promise<void>
 }
 
-/** Streamable HTTP of one session. */
+/** The streamable HTTP transport of one session. */
 export interface SDKSessionTransport extends SDKTransport {
   readonly sessionId?: string | undefined
   handleRequest(
@@ -80,7 +80,7 @@ export interface SDKSessionTransport extends SDKTransport {
   closeSSEStream(id: RequestId): void
 }
 
-/** Makes a server for whoever comes. */
+/** Creates a server for a connection. */
 export type SDKFactory = (context: {
   readonly era: MCPEra
   readonly authInfo?: unknown
@@ -96,7 +96,7 @@ export interface SDKHttpHandler {
   close(): Promise<void>
 }
 
-/** Which era a request is of, or why it is of none. */
+/** The protocol era of a request, or why it has none. */
 export interface SDKRoute {
   readonly kind: "legacy" | "modern" | "reject"
   readonly messageKind?: "request" | "notification"
@@ -107,7 +107,7 @@ type ServerConstructor = new (
   options: Readonly<Record<string, unknown>>,
 ) => SDKServer
 
-/** The root of the package. */
+/** Main entry of the package. */
 export interface ServerSDK {
   readonly Server: ServerConstructor
   readonly WebStandardStreamableHTTPServerTransport: new (
@@ -117,7 +117,7 @@ export interface ServerSDK {
   classifyInboundRequest(request: Readonly<Record<string, unknown>>): SDKRoute
 }
 
-/** The part of the package that needs a process. */
+/** Entry of the package that needs a process. */
 export interface StdioSDK {
   readonly StdioServerTransport: new (
     stdin: unknown,
@@ -136,7 +136,7 @@ export async function loadServerSDK(): Promise<ServerSDK> {
   return { ...sdk, Server: withoutChecks(sdk.Server) }
 }
 
-/** Loads the part that serves standard input and output. */
+/** Loads the entry that serves standard input and output. */
 export function loadStdioSDK(): Promise<StdioSDK> {
   return importPeer("to-mcp", "@modelcontextprotocol/server", importStdio)
 }
@@ -160,9 +160,9 @@ function importStdio(): Promise<StdioSDK> {
 }
 
 /**
- * The server without its own look at requests and results of `tools/call`.
+ * The server without its own validation of `tools/call`.
  *
- * It would drop every field of a block that it does not know, and each answer would be walked twice.
+ * It would drop unknown fields of content blocks, and walk each result twice.
  */
 function withoutChecks(Server: ServerConstructor): ServerConstructor {
   return class extends Server {
@@ -172,12 +172,12 @@ function withoutChecks(Server: ServerConstructor): ServerConstructor {
   }
 }
 
-/** Takes everything: what came is looked at where it is used. */
+/** Accepts everything: data is validated where it is used. */
 export const ANYTHING: StandardSchemaLike = {
   "~standard": { version: 1, vendor: "operations", validate: (value) => ({ value }) },
 }
 
-/** Nothing here asks the SDK to check data; its own checker would be made anew for each request. */
+/** We do not use the SDK's validator, which would be created for each request. */
 export const NO_VALIDATOR: Readonly<Record<string, unknown>> = {
   getValidator: () => (input: unknown) => ({
     valid: true,

@@ -5,26 +5,26 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
 import { invalid, validateOrThrow } from "../../core/validation.ts"
-import { argumentsOf, callTool } from "./calls.ts"
+import { argumentsOf, runOperation } from "./calls.ts"
 import { describeSchemas, describeTypes, headOf } from "./describe.ts"
 import { errorText } from "./faults.ts"
 import type { Listing } from "./listing.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import { briefText } from "./plain-words.ts"
 import type { OperationTool } from "./tool.ts"
 
-/** What the tools that search work on. */
+/** What the search tools work on. */
 export interface SearchGround {
   readonly registry: AnyRegistry
   readonly listing: Listing
-  readonly options: SettledOptions
+  readonly options: ResolvedSurfaceOptions
 }
 
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 50
 const MAX_DESCRIPTION = 300
-/** Characters of an unknown id that is searched for, and the number of ids that are suggested for it. */
+/** Maximum characters of an unknown id that is searched for, and number of suggested ids. */
 const MAX_GUESSED = 128
 const MAX_GUESSES = 3
 
@@ -33,7 +33,7 @@ const READ_ONLY = {
   openWorldHint: false,
 } as const
 
-/** The three tools that stand for all operations. Their bytes never change: prompts are cached by them. */
+/** The three search tools. Their bytes must not change: they are part of cached prompts. */
 export const SEARCH_TOOLS: readonly MCPToolDefinition[] = [
   {
     name: "search_operations",
@@ -105,7 +105,7 @@ export const SEARCH_TOOLS: readonly MCPToolDefinition[] = [
       required: ["id"],
       additionalProperties: false,
     },
-    // It can be any operation.
+    // It can call any operation.
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,
@@ -119,7 +119,7 @@ export function searchTool(name: string): MCPToolDefinition | undefined {
   return SEARCH_TOOLS.find((tool) => tool.name === name)
 }
 
-/** Answers a call of one of the three. */
+/** Answers a call of a search tool. */
 export async function callSearchTool(
   name: string,
   given: unknown,
@@ -145,7 +145,7 @@ export async function callSearchTool(
     return errorText(error, "")
   }
   const args = withBounds(tool, input)
-  return await callTool(ground.registry, tool, args, call, ground.options, "/input")
+  return await runOperation(ground.registry, tool, args, call, ground.options, "/input")
 }
 
 function search(
@@ -167,7 +167,7 @@ function search(
   let found: readonly OperationTool[] = []
   if (query.trim() === "") found = listing.visibleTo(identity).filter(isWanted)
   else {
-    // Some that are found are not shown here; asked for more until there are enough.
+    // Some results may be hidden, so we search again with a higher limit until there are enough.
     for (let asked = limit; ; asked *= 8) {
       const options = { identity, limit: asked, ...(namespace !== undefined && { namespace }) }
       const results = registry.search(query, options)
@@ -186,7 +186,7 @@ function entryOf(tool: OperationTool): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Names of inputs; those that may be left out end in a question mark. */
+/** Names of inputs; optional ones end in a question mark. */
 function inputsOf(schema: unknown): readonly string[] {
   if (!isPlainRecord(schema) || !isPlainRecord(schema["properties"])) return []
   const required = Array.isArray(schema["required"]) ? schema["required"] : []
@@ -195,7 +195,7 @@ function inputsOf(schema: unknown): readonly string[] {
   )
 }
 
-/** Some models write the input as JSON text. Throws `VALIDATION_ERROR` for text that is no JSON object. */
+/** Reads the input, which some models write as JSON text. Throws `VALIDATION_ERROR` for text that is not a JSON object. */
 function readInput(
   given: Readonly<Record<string, unknown>>,
   name: string,
@@ -215,7 +215,7 @@ function readInput(
   throw invalid("VALIDATION_ERROR", what, [{ path: "/input", message }])
 }
 
-/** The same words for an operation that does not exist and for one that the caller may not call. */
+/** Finds an operation. The error is the same for an unknown id and for one that the caller may not call. */
 function operationFor(id: string, call: SurfaceCall, ground: SearchGround): OperationTool {
   const { listing } = ground
   const tool = listing.withId(id, call.identity) ?? listing.named(id, call.identity)
@@ -228,7 +228,7 @@ function operationFor(id: string, call: SurfaceCall, ground: SearchGround): Oper
   )
 }
 
-/** What a wrong id may have meant, among what the caller may call: a slip of the pen, or the same words. */
+/** Suggests ids for a wrong one, among those that the caller may call: by spelling, or by the same words. */
 function closeIds(
   id: string,
   { identity }: SurfaceCall,

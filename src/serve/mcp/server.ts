@@ -6,22 +6,22 @@ import type { Connection } from "./call-tool.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { isLogLevel } from "./log.ts"
 import type { LogLevel } from "./log.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import type { MCPSurface } from "./model.ts"
 import type { StateSeal } from "./request-state.ts"
 import { ANYTHING, NO_VALIDATOR } from "./sdk.ts"
 import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
 
-/** Who is at the other end; goes through the SDK as what it calls `authInfo`. */
-export interface Caller {
+/** The caller of an MCP request; the SDK passes it on as `authInfo`. */
+export interface MCPCaller {
   readonly identity: Identity | undefined
-  /** Epoch milliseconds from which on the identity holds no more: streams end then. */
+  /** Expiry of the identity in epoch milliseconds: streams end then. */
   readonly expiresAt?: number | undefined
-  /** Wants to know what there is, and so is told of it. */
+  /** The request initializes a client, which receives the instructions. */
   readonly isNew?: boolean | undefined
 }
 
-/** What every server of a registry is made from. */
+/** Dependencies of all servers of a registry. */
 export interface ServerParts {
   readonly surface: MCPSurface
   readonly seal: StateSeal
@@ -29,20 +29,20 @@ export interface ServerParts {
   readonly logger: Logger
   readonly inputTimeoutMs: number
   readonly serverInfo: Readonly<Record<string, unknown>>
-  readonly instructions: (caller: Caller) => string | undefined
+  readonly instructions: (caller: MCPCaller) => string | undefined
 }
 
-/** What one server is for. */
+/** How one server is used. */
 export interface ServerUse {
   readonly era: MCPEra
-  readonly caller: Caller
-  /** A server that stays tells its client of changes; others leave that to who made them. */
+  readonly caller: MCPCaller
+  /** A long-lived server notifies its client of changes. */
   readonly isLasting: boolean
-  /** Told of calls that were cancelled: nothing is sent for them. */
+  /** Called for cancelled calls, which get no response. */
   readonly onCancelled?: ((id: RequestId) => void) | undefined
 }
 
-/** Makes servers: one for each connection or request, never one for two. */
+/** Creates servers: one for each connection or request, never shared. */
 export class Servers {
   readonly #parts: ServerParts
   readonly #running = new Set<Promise<unknown>>()
@@ -53,7 +53,7 @@ export class Servers {
 
   create(sdk: ServerSDK, { era, caller, isLasting, onCancelled }: ServerUse): SDKServer {
     const { surface, seal, notices, logger, inputTimeoutMs, serverInfo } = this.#parts
-    // Most servers answer one call and nothing else: nobody would read it.
+    // Most servers answer a single call, and nobody would read the instructions.
     const isRead = isLasting || caller.isNew === true
     const instructions = isRead ? this.#parts.instructions(caller) : undefined
     const server = new sdk.Server(serverInfo, {
@@ -84,7 +84,7 @@ export class Servers {
     if (era === "legacy") {
       server.setRequestHandler("logging/setLevel", { params: ANYTHING }, (params) => {
         if (!isLogLevel(params["level"])) {
-          throw new ProtocolFault(-32602, "logging/setLevel: params.level must be a log level.")
+          throw new ProtocolError(-32602, "logging/setLevel: params.level must be a log level.")
         }
         level = params["level"]
         return {}
@@ -95,7 +95,7 @@ export class Servers {
     return server
   }
 
-  /** Waits for the calls that run, but not longer than this. */
+  /** Waits for running calls, up to a timeout. */
   async drain(milliseconds: number): Promise<void> {
     if (this.#running.size === 0 || milliseconds <= 0) return
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -104,7 +104,7 @@ export class Servers {
     })
     await Promise.race([Promise.allSettled(this.#running), late])
     clearTimeout(timer)
-    // What they answered is on its way out a turn later.
+    // Their responses are written one turn later.
     await new Promise<void>((resolve) => {
       setTimeout(resolve, 0)
     })
@@ -116,7 +116,7 @@ export class Servers {
     identity: Identity | undefined,
   ): object {
     if (cursor !== undefined && typeof cursor !== "string") {
-      throw new ProtocolFault(-32602, "tools/list: params.cursor must be a string.")
+      throw new ProtocolError(-32602, "tools/list: params.cursor must be a string.")
     }
     const page = this.#parts.surface.list({ identity, era }, cursor)
     const { tools, nextCursor, ttlMs, cacheScope } = page
@@ -132,10 +132,10 @@ export class Servers {
     try {
       return await call
     } catch (error) {
-      if (error instanceof ProtocolFault) throw error
+      if (error instanceof ProtocolError) throw error
       const reference = crypto.randomUUID()
       this.#parts.logger.error("A tool call failed inside the server", { reference, error })
-      throw new ProtocolFault(-32603, `Internal error. Its details are in the log: ${reference}`)
+      throw new ProtocolError(-32603, `Internal error. Its details are in the log: ${reference}`)
     } finally {
       this.#running.delete(call)
     }
@@ -143,7 +143,7 @@ export class Servers {
 
   #follow(server: SDKServer, notices: ChangeNotices): void {
     const stop = notices.listen(() => {
-      // Not everyone who is connected can be told yet.
+      // Some connections cannot receive notifications yet.
       server.sendToolListChanged().catch(() => undefined)
     })
     const { onclose } = server
@@ -154,7 +154,7 @@ export class Servers {
   }
 }
 
-function identityOf(context: SDKContext, caller: Caller): Identity | undefined {
-  const authInfo = context.http?.authInfo as Caller | undefined
+function identityOf(context: SDKContext, caller: MCPCaller): Identity | undefined {
+  const authInfo = context.http?.authInfo as MCPCaller | undefined
   return (authInfo ?? caller).identity
 }

@@ -4,16 +4,16 @@ import type { Logger } from "../../internal/logger.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import { isRecord } from "./records.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"
-import type { Caller, Servers } from "./server.ts"
+import type { MCPCaller, Servers } from "./server.ts"
 import { systemClock } from "../../internal/clock.ts"
 
-/** Bounds of the sessions that are kept in memory. */
+/** Limits of sessions, which are kept in memory. */
 export interface SessionLimits {
-  /** Sessions at the same time; 1024. Past it the longest unused one goes, of the same caller if it has one. */
+  /** Concurrent sessions; default: 1024. Beyond it the least recently used one ends, of the same caller if possible. */
   readonly max?: number | undefined
-  /** Sessions of one identity, or of one address where nobody is known; 32. Past it the oldest of them goes. */
+  /** Sessions per identity, or per address for anonymous callers; default: 32. Beyond it the oldest one ends. */
   readonly maxPerCaller?: number | undefined
-  /** Milliseconds after which an unused one goes; 30 minutes. */
+  /** Milliseconds after which an unused session ends; default: 30 minutes. */
   readonly idleMs?: number | undefined
 }
 
@@ -24,29 +24,29 @@ export const SESSION_LIMITS: OptionsSchema<SessionLimits> = {
 }
 
 interface Session {
-  /** Empty until the transport has given one. */
+  /** Empty until the transport has created one. */
   id: string
   readonly principal: string | undefined
   readonly account: string | undefined
   readonly server: SDKServer
   readonly transport: SDKSessionTransport
   usedAt: number
-  /** Responses that are being sent. */
+  /** Number of responses that are being sent. */
   open: number
 }
 
-/** What a request of a session takes along. */
+/** A request of a session. */
 export interface SessionRequest {
   readonly request: Request
   readonly parsedBody: unknown
-  readonly caller: Caller
-  /** Whose sessions count together: those of an identity, or of an address where nobody is known. */
+  readonly caller: MCPCaller
+  /** The account that the session counts on: an identity, or an address for anonymous callers. */
   readonly account: string | undefined
 }
 
 const SESSION_HEADER = "mcp-session-id"
 
-/** Sessions of clients up to 2025-11-25, each with a server and an owner of its own. */
+/** Sessions of clients up to 2025-11-25, each with its own server and owner. */
 export class Sessions {
   readonly #sdk: ServerSDK
   readonly #servers: Servers
@@ -55,10 +55,10 @@ export class Sessions {
   readonly #max: number
   readonly #maxPerCaller: number
   readonly #idleMs: number
-  // In the order of their use, the longest unused first.
+  // Least recently used first.
   readonly #sessions = new Map<string, Session>()
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Accounts of sessions that have their place, and no id yet. */
+  /** Accounts of sessions that are being opened and have no id yet. */
   readonly #opening: (string | undefined)[] = []
 
   constructor(
@@ -85,7 +85,7 @@ export class Sessions {
       return refuse(400, NOT_SERVED, "Bad Request: send the Mcp-Session-Id of your session.")
     }
     const session = this.#sessions.get(id)
-    // A session of someone else is none: its id may have been seen somewhere.
+    // A session of another caller counts as unknown: its id may have leaked.
     if (session === undefined || session.principal !== caller.identity?.id) {
       return refuse(404, -32001, "Session not found. Initialize again.")
     }
@@ -124,7 +124,7 @@ export class Sessions {
       era: "legacy",
       caller,
       isLasting: true,
-      // Nothing more comes on the stream of a request that was cancelled.
+      // The stream of a cancelled request has no further events.
       onCancelled: (id) => transport.closeSSEStream(id),
     })
     await server.connect(transport)
@@ -176,7 +176,7 @@ export class Sessions {
     if (this.#sessions.delete(session.id)) this.#sessions.set(session.id, session)
   }
 
-  /** Ends a session where a new one of an account has no place; `false` when none can be ended. */
+  /** Ends a session if a new one of an account needs room; `false` when none can be ended. */
   #makeRoom(account: string | undefined): boolean {
     const isOwn = (other: string | undefined): boolean => account !== undefined && account === other
     const own = [...this.#sessions.values()].filter((session) => isOwn(session.account))
@@ -216,12 +216,12 @@ export class Sessions {
   }
 }
 
-/** Nothing is being sent to its client. */
+/** Whether nothing is being sent to the client. */
 function isUnused({ open }: Session): boolean {
   return open === 0
 }
 
-/** The same stream, and word of its end: whether the client has left before it. */
+/** Calls back at the end of a stream, with whether the client disconnected before it. */
 function watched(
   body: ReadableStream<Uint8Array>,
   onEnd: (isLeft: boolean) => void,
@@ -254,7 +254,7 @@ function watched(
   })
 }
 
-// The answer could not be delivered any more: nothing is kept for a client that comes back.
+// The answers can no longer be delivered: nothing is kept for a client that reconnects.
 function cancel(transport: SDKSessionTransport, ids: readonly RequestId[]): void {
   for (const requestId of ids) {
     const params = { requestId, reason: "The client has disconnected" }

@@ -2,11 +2,11 @@ import { isPlainRecord } from "../../schema/json.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { OperationTool } from "./tool.ts"
 
-/** Inputs by which people make results smaller, whatever the API. */
+/** Usual names of inputs that make results smaller. */
 const NARROWING =
   /^_?(?:limit|max(?:_?results|_?items)?|count|first|top|take|page(?:_?size)?|per_?page|offset|cursor|after|before|since|until|from|to|start|end|range|fields|select|filter|query|q|search|head|tail|lines)$/i
 
-/** The result, or what to say instead of one that is too large for most clients. */
+/** Returns the result, or an error in place of one that is too large for most clients. */
 export function boundedResult(
   tool: OperationTool,
   result: SurfaceResult,
@@ -16,7 +16,7 @@ export function boundedResult(
   return bytes <= most ? result : tooLarge(tool, bytes, most)
 }
 
-/** The refusal of a result that is too large, with what would make it smaller. */
+/** The error for a result that is too large, with inputs that would make it smaller. */
 function tooLarge(tool: OperationTool, bytes: number, most: number): SurfaceResult {
   const { properties } = tool.form.schema
   const names = isPlainRecord(properties) ? Object.keys(properties) : []
@@ -30,7 +30,7 @@ function tooLarge(tool: OperationTool, bytes: number, most: number): SurfaceResu
   return { content: [{ type: "text", text }], isError: true }
 }
 
-/** Bytes of a result as JSON; exactly only where it could matter. */
+/** Bytes of a result as JSON; exact only near the limit. */
 function sizeOf(result: SurfaceResult, most: number): number {
   if (roughly(result.content) + roughly(result.structuredContent) + roughly(result._meta) <= most) {
     return 0
@@ -38,7 +38,7 @@ function sizeOf(result: SurfaceResult, most: number): number {
   return new TextEncoder().encode(JSON.stringify(result)).length
 }
 
-/** An upper bound of the bytes; no character takes more than six. */
+/** An upper bound of the bytes: a character takes at most six. */
 function roughly(value: unknown): number {
   if (typeof value === "string") return value.length * 6 + 2
   if (typeof value !== "object" || value === null) return 26

@@ -7,13 +7,13 @@ import { claimOutput } from "./console.ts"
 import type { ClaimedOutput, OutputLike } from "./console.ts"
 import type { SDKFactory, StdioSDK } from "./sdk.ts"
 
-/** How standard input and output are served. */
+/** Options of `stdio`. */
 export interface StdioOptions {
-  /** Who starts the process is who calls; nobody in particular, when left out. */
+  /** Identity of the client that started this process; default: anonymous. */
   readonly identity?: Identity | undefined
-  /** False for programs that go on when the client is gone: signals stay theirs, and nothing exits. */
+  /** Set it to `false` in a program that continues without the client: it handles signals itself and does not exit. */
   readonly exit?: boolean | undefined
-  /** The longest message, in bytes; 10 MiB. */
+  /** Maximum size of a message, in bytes; default: 10 MiB. */
   readonly maxMessageBytes?: number | undefined
 }
 
@@ -25,7 +25,7 @@ export const STDIO_OPTIONS: OptionsSchema<StdioOptions> = {
 
 /** A connection over standard input and output. */
 export interface StdioConnection extends AsyncDisposable {
-  /** Settles when the client is gone, or `close` was called. */
+  /** Resolves when the client is gone, or `close` was called. */
   readonly closed: Promise<void>
   close(): Promise<void>
 }
@@ -39,12 +39,12 @@ interface ProcessLike {
   exit(code: number): void
 }
 
-/** What is served, and what goes when it is over. */
+/** Dependencies of `serveStdio`. */
 export interface StdioParts {
   readonly sdk: StdioSDK
   readonly factory: SDKFactory
   readonly logger: Logger
-  /** Closes what the process has open, before it exits. */
+  /** Closes everything else before the process exits. */
   readonly closeAll: () => Promise<void>
 }
 
@@ -61,8 +61,8 @@ let isServing = false
 /**
  * Serves one client on standard input and output.
  *
- * When it goes, calls are ended, and unless `exit` is false the process exits within two seconds,
- * whatever else is open: clients start many servers and expect none to stay behind.
+ * When the client disconnects, calls are cancelled, and unless `exit` is false the process exits within two seconds,
+ * whatever else is open: clients start many servers and expect none to remain.
  */
 export async function serveStdio(
   parts: StdioParts,
@@ -83,7 +83,7 @@ class Serving implements StdioConnection {
   readonly #served: { close(): Promise<void> }
   readonly #claimed: ClaimedOutput
   readonly #signals: (readonly [signal: string, handler: () => void])[] = []
-  #markClosed: () => void = () => undefined
+  #resolveClosed: () => void = () => undefined
   #isOver = false
   #isLeaving = false
 
@@ -92,7 +92,7 @@ class Serving implements StdioConnection {
     this.#host = host
     this.#parts = parts
     this.closed = new Promise<void>((resolve) => {
-      this.#markClosed = resolve
+      this.#resolveClosed = resolve
     })
     const claimed = claimOutput(host.stdout, host.stderr)
     this.#claimed = claimed
@@ -105,11 +105,11 @@ class Serving implements StdioConnection {
     const { onclose } = wire
     wire.onclose = () => {
       onclose?.()
-      // Whoever closes from this side goes on; a client that has gone leaves nothing to do.
+      // A program that closed the connection itself continues; without a client there is nothing left to do.
       if (exit && !this.#isOver) this.#leave(0)
       this.#finish()
     }
-    if (exit) this.#heedSignals()
+    if (exit) this.#listenToSignals()
   }
 
   async close(): Promise<void> {
@@ -121,7 +121,7 @@ class Serving implements StdioConnection {
     return this.close()
   }
 
-  #heedSignals(): void {
+  #listenToSignals(): void {
     for (const [signal, code] of SIGNALS) {
       const handler = (): void => this.#leave(code)
       this.#signals.push([signal, handler])
@@ -135,7 +135,7 @@ class Serving implements StdioConnection {
     isServing = false
     for (const [signal, handler] of this.#signals) this.#host.off(signal, handler)
     this.#claimed.release()
-    this.#markClosed()
+    this.#resolveClosed()
   }
 
   #leave(code: number): void {
@@ -144,7 +144,7 @@ class Serving implements StdioConnection {
     const exit = (): void => this.#host.exit(code)
     setTimeout(exit, EXIT_WITHIN_MS)
     const { closeAll, logger } = this.#parts
-    // The process ends whatever comes of it.
+    // The process exits in any case.
     void Promise.all([this.#served.close(), closeAll()])
       .catch((error: unknown) => logger.error("Closing failed", { error }))
       .then(exit)

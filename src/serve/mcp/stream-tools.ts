@@ -11,13 +11,13 @@ import { movedTo, plainSchema } from "../../schema/read/plain-schema.ts"
 import { outputForm, wrappedInput } from "./tool-forms.ts"
 import type { InputForm, OutputForm } from "./tool-forms.ts"
 
-/** A subscription as a tool that collects items: what it takes, and what it gives. */
+/** The form of a subscription as a tool that collects items. */
 export interface StreamForm {
   readonly input: InputForm
-  /** Which of its inputs say how much is wanted. */
+  /** Names of the inputs that limit the collection. */
   readonly limitName: string
   readonly timeoutName: string
-  /** How many items, and for how long. Throws `VALIDATION_ERROR`. */
+  /** Reads the limits from arguments. Throws `VALIDATION_ERROR`. */
   bounds(given: Readonly<Record<string, unknown>>, id: string): StreamBounds
 }
 
@@ -26,19 +26,19 @@ export interface StreamBounds {
   readonly timeoutMs: number
 }
 
-/** What was collected. */
+/** Collected items of a stream. */
 export interface Collected {
   /** JSON of each item. */
   readonly items: readonly string[]
   /** The stream ended by itself. */
   readonly isComplete: boolean
-  /** Why it broke off, when it did. */
+  /** Why the stream failed, if it did. */
   readonly error?: unknown
 }
 
-/** Adds how much of the stream is wanted to what the operation takes, under names that it does not use. */
+/** Adds the limits to the inputs of the operation, under names that it does not use. */
 export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
-  const { schema, take, pointer } = isPlainObject(own.schema) ? own : wrapped(own)
+  const { schema, toInput, pointer } = isPlainObject(own.schema) ? own : wrapped(own)
   const properties = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
   const limitName = freeName("limit", properties)
   const timeoutName = freeName("timeoutMs", properties)
@@ -64,23 +64,23 @@ export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
           },
         },
       },
-      take: ({ [limitName]: _limit, [timeoutName]: _timeout, ...given }) => take(given),
+      toInput: ({ [limitName]: _limit, [timeoutName]: _timeout, ...args }) => toInput(args),
       pointer,
       note: own.note,
     },
     limitName,
     timeoutName,
     bounds: (given, id) => {
-      const faults: ValueError[] = []
-      const limit = bound(given, limitName, limits.limit, limits.maxLimit, faults)
-      const timeoutMs = bound(given, timeoutName, limits.timeoutMs, limits.maxTimeoutMs, faults)
-      if (faults.length > 0) throw invalid("VALIDATION_ERROR", `Input for "${id}"`, faults)
+      const issues: ValueError[] = []
+      const limit = bound(given, limitName, limits.limit, limits.maxLimit, issues)
+      const timeoutMs = bound(given, timeoutName, limits.timeoutMs, limits.maxTimeoutMs, issues)
+      if (issues.length > 0) throw invalid("VALIDATION_ERROR", `Input for "${id}"`, issues)
       return { limit, timeoutMs }
     },
   }
 }
 
-/** Reads a stream until it ends, is long enough, or takes too long; leaves nothing of it behind. */
+/** Reads a stream until it ends or a limit is reached, and closes it. */
 export async function collect(
   stream: EnvelopeStream,
   { limit, timeoutMs }: StreamBounds,
@@ -105,7 +105,7 @@ export async function collect(
       if (result.done === true) return { items, isComplete: true }
       const item = jsonOf(result.value.data) ?? "null"
       size += item.length
-      // What would be too large to send is not worth waiting for.
+      // More items would be too large to send.
       if (size > most && items.length > 0) return { items, isComplete: false }
       items.push(item)
       progress?.({
@@ -117,13 +117,13 @@ export async function collect(
   } catch (error) {
     return { items, isComplete: false, error }
   } finally {
-    // A source that takes its time to stop is not waited for longer than for its items.
+    // We wait for a slow source to stop only until the timeout.
     await Promise.race([stream.return().catch(() => undefined), late])
     clock.clearTimeout(timer)
   }
 }
 
-/** What a tool that collects gives: the items, and whether there were no more. */
+/** The output form of collected items: the items, and whether the stream ended. */
 export function itemsOutput(item: JsonSchema): OutputForm {
   const form = outputForm(item, false)
   return {
@@ -148,7 +148,7 @@ function wrapped(form: InputForm): InputForm {
   return { ...inner, note: form.note }
 }
 
-/** A property can be added to it: nothing else at its root has a say in which there are. */
+/** Whether a property can be added to a schema: no other root keyword restricts properties. */
 function isPlainObject(schema: JsonSchema): boolean {
   return !["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames"].some(
     (keyword) => keyword in schema,
@@ -164,12 +164,12 @@ function bound(
   name: string,
   fallback: number,
   most: number,
-  faults: ValueError[],
+  issues: ValueError[],
 ): number {
   const value = Object.hasOwn(given, name) ? given[name] : undefined
   if (value === undefined || value === null) return fallback
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1) {
-    faults.push({ path: `/${name}`, message: "must be a whole number, at least 1" })
+    issues.push({ path: `/${name}`, message: "must be a whole number, at least 1" })
     return fallback
   }
   return Math.min(value, most)

@@ -1,6 +1,6 @@
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
-import { callTool } from "./calls.ts"
+import { runOperation } from "./calls.ts"
 import { costOf } from "./cost.ts"
 import { unknownTool } from "./faults.ts"
 import { Listing, invalidCursor, isShown } from "./listing.ts"
@@ -13,8 +13,8 @@ import type {
   SurfacePage,
   SurfaceResult,
 } from "./model.ts"
-import { settleOptions } from "./options.ts"
-import type { SettledOptions, SurfaceOptions } from "./options.ts"
+import { resolveSurfaceOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions, SurfaceOptions } from "./options.ts"
 import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
 import { notify } from "../../internal/notify.ts"
@@ -22,30 +22,30 @@ import { notify } from "../../internal/notify.ts"
 export type { SurfaceOptions } from "./options.ts"
 export type { ExposeOptions, ExposeRule } from "../expose.ts"
 
-const MOST_LINTED = 10
+const MAX_LINTED = 10
 
-/** Shows a registry as MCP tools. Whoever makes it closes it; the registry stays open. */
+/** Presents a registry as MCP tools. Close it when done; the registry stays open. */
 export function createSurface(registry: AnyRegistry, options: SurfaceOptions = {}): MCPSurface {
-  return new Surface(registry, settleOptions(options))
+  return new Surface(registry, resolveSurfaceOptions(options))
 }
 
 class Surface implements MCPSurface {
   readonly #registry: AnyRegistry
-  readonly #options: SettledOptions
+  readonly #options: ResolvedSurfaceOptions
   readonly #listeners = new Set<() => void>()
   readonly #stop: () => void
   #version = 0
   #listing: Listing | undefined
-  /** What was made for the version before: most of it stays as it is. */
-  #before: Listing | undefined
-  #isTelling = false
+  /** The listing of the previous version, for reuse of unchanged tools. */
+  #previous: Listing | undefined
+  #isNotifyScheduled = false
   #isLinted = false
 
-  constructor(registry: AnyRegistry, options: SettledOptions) {
+  constructor(registry: AnyRegistry, options: ResolvedSurfaceOptions) {
     this.#registry = registry
     this.#options = options
     this.#stop = registry.onChange(({ type, id, spec }) => {
-      // What was replaced may have been shown, whatever it is now.
+      // The replaced operation may have been exposed.
       if (type === "replaced" || isShown(id, spec, options)) this.#changed()
     })
   }
@@ -90,10 +90,10 @@ class Surface implements MCPSurface {
         options: this.#options,
       })
     }
-    // Also in search mode: a client may hold a list from when there were fewer operations.
+    // Also in search mode: a client may have an older list with fewer operations.
     const tool = listing.named(name, call.identity)
     if (tool === undefined) throw unknownTool(name)
-    return await callTool(this.#registry, tool, input, call, this.#options)
+    return await runOperation(this.#registry, tool, input, call, this.#options)
   }
 
   onChange(listener: () => void): () => void {
@@ -123,8 +123,8 @@ class Surface implements MCPSurface {
 
   #current(): Listing {
     if (this.#listing === undefined) {
-      this.#listing = new Listing(this.#registry, this.#version, this.#options, this.#before)
-      this.#before = undefined
+      this.#listing = new Listing(this.#registry, this.#version, this.#options, this.#previous)
+      this.#previous = undefined
     }
     return this.#listing
   }
@@ -140,7 +140,7 @@ class Surface implements MCPSurface {
     return tool !== undefined && this.mode(caller) === "search" ? tool : undefined
   }
 
-  /** Says once what clients are known to refuse, or what was rewritten for them. */
+  /** Logs once which schemas known clients refuse, or which were rewritten for them. */
   #lint(tools: readonly OperationTool[]): void {
     if (this.#isLinted) return
     const { isPortable, logger } = this.#options
@@ -149,7 +149,7 @@ class Surface implements MCPSurface {
     )
     if (found.length === 0) return
     this.#isLinted = true
-    const fields = { count: found.length, tools: found.slice(0, MOST_LINTED) }
+    const fields = { count: found.length, tools: found.slice(0, MAX_LINTED) }
     if (isPortable) logger.debug("Input schemas of some tools were rewritten", fields)
     else {
       logger.warn(
@@ -161,12 +161,12 @@ class Surface implements MCPSurface {
 
   #changed(): void {
     this.#version++
-    this.#before = this.#listing ?? this.#before
+    this.#previous = this.#listing ?? this.#previous
     this.#listing = undefined
-    if (this.#isTelling) return
-    this.#isTelling = true
+    if (this.#isNotifyScheduled) return
+    this.#isNotifyScheduled = true
     queueMicrotask(() => {
-      this.#isTelling = false
+      this.#isNotifyScheduled = false
       for (const listener of this.#listeners) {
         notify(this.#options.logger, "A listener for changed tools threw", listener)
       }

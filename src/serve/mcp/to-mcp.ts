@@ -11,7 +11,7 @@ import type { Mountable, MountedServer, MountHost } from "../mount.ts"
 import { UPGRADE_RULES } from "../upgrade.ts"
 import type { UpgradeRules } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import { AUTH_OPTIONS, Doorkeeper } from "./auth.ts"
+import { AUTH_OPTIONS, Authenticator } from "./auth.ts"
 import type { AuthOptions, GivenCaller } from "./auth.ts"
 import { ChangeNotices } from "./changes.ts"
 import { HTTPServing } from "./http.ts"
@@ -26,7 +26,7 @@ import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import { StateSeal } from "./request-state.ts"
 import { loadServerSDK, loadStdioSDK } from "./sdk.ts"
 import { Servers } from "./server.ts"
-import type { Caller } from "./server.ts"
+import type { MCPCaller } from "./server.ts"
 import { SURFACE_OPTIONS } from "./options.ts"
 import { SESSION_LIMITS } from "./sessions.ts"
 import type { SessionLimits } from "./sessions.ts"
@@ -38,30 +38,30 @@ import { incomingOf } from "./web.ts"
 
 /** Options of `toMCP`. */
 export interface MCPServerOptions extends SurfaceOptions, AuthOptions, UpgradeRules {
-  /** What the server calls itself: "operations", "1.0.0". */
+  /** Name and version of the server; default: "operations", "1.0.0". */
   readonly name?: string | undefined
   readonly version?: string | undefined
   readonly title?: string | undefined
   readonly icons?: readonly MCPIcon[] | undefined
   readonly websiteUrl?: string | undefined
   /**
-   * What models read before anything else; by default which namespaces there are. Where operations are
-   * searched, how to find and call one is added. `false` for nothing at all.
+   * What models read first; default: the list of namespaces. In search mode,
+   * how to find and call an operation is added. `false` for no instructions.
    */
   readonly instructions?: string | false | undefined
-  /** Sessions of clients up to 2025-11-25; `false` serves them without, and then nobody can be asked. */
+  /** Sessions of clients up to 2025-11-25; `false` serves them without, and then handlers cannot ask for input. */
   readonly sessions?: SessionLimits | false | undefined
-  /** The longest body of a request, in bytes; 4 MiB. */
+  /** Maximum size of a request body, in bytes; default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** Milliseconds of silence on a stream before a comment is sent; 15,000. */
+  /** Milliseconds without an event before a comment is sent; default: 15,000. */
   readonly keepAliveMs?: number | undefined
-  /** Seals the answers that modern clients carry between rounds. Give it where several servers share clients: 32 bytes or more. */
+  /** Key that seals the answers modern clients carry between rounds. Set it if several servers share clients: 32 bytes or more. */
   readonly stateKey?: string | Uint8Array | undefined
-  /** Milliseconds that a client may take for a round of questions; 5 minutes. */
+  /** Milliseconds that a client may take for a round of questions; default: 5 minutes. */
   readonly stateTtlMs?: number | undefined
-  /** Milliseconds that a legacy client may take for an answer; 10 minutes. */
+  /** Milliseconds that a legacy client may take for an answer; default: 10 minutes. */
   readonly inputTimeoutMs?: number | undefined
-  /** Milliseconds that `close` waits for calls that run; 5,000. */
+  /** Milliseconds that `close` waits for running calls; default: 5,000. */
   readonly drainMs?: number | undefined
   readonly logger?: Logger | undefined
 }
@@ -90,7 +90,7 @@ export interface MCPServer extends AsyncDisposable {
   /** Answers a web request. */
   readonly fetch: (request: Request, caller?: GivenCaller) => Promise<Response>
   /**
-   * Answers a request of Node: `http.createServer(server.node)`. `body` is for frameworks that parse
+   * Answers a Node request: `http.createServer(server.node)`. `body` is for frameworks that parse
    * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
    */
   readonly node: (
@@ -98,22 +98,22 @@ export interface MCPServer extends AsyncDisposable {
     response: NodeResponseLike,
     body?: unknown,
   ) => Promise<void>
-  /** Opens a port of its own. */
+  /** Listens on its own port. */
   listen(options?: ListenOptions): Promise<Listening>
-  /** Serves the client that has started this process. */
+  /** Serves the client that started this process. */
   stdio(options?: StdioOptions): Promise<StdioConnection>
-  /** Tells clients to list tools again. Changes of the registry are told without it. */
+  /** Notifies clients to list tools again. Changes of the registry are announced automatically. */
   notifyChanged(): void
-  /** What the tools cost a model that reads all of them. */
+  /** Size of the list of tools in a model's context. */
   cost(identity?: Identity): SurfaceCost
-  /** Waits for calls that run, ends what is left, and lets go of all clients. The registry stays open. */
+  /** Waits for running calls, cancels the rest, and disconnects all clients. The registry stays open. */
   close(): Promise<void>
 }
 
 /**
  * Serves a registry as MCP tools.
  *
- * Loads the package `@modelcontextprotocol/server`, and logs how to install it where it is missing.
+ * Loads the package `@modelcontextprotocol/server`, and logs how to install it if it is missing.
  */
 export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MCPServer {
   if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
@@ -129,7 +129,7 @@ class RegistryServer implements MCPServer, Mountable {
   readonly #logger: Logger
   readonly #surface: MCPSurface
   readonly #notices = new ChangeNotices()
-  readonly #doorkeeper: Doorkeeper
+  readonly #authenticator: Authenticator
   readonly #servers: Servers
   readonly #closers = new Set<{ close(): Promise<void> }>()
   readonly #stopFollowing: () => void
@@ -141,7 +141,7 @@ class RegistryServer implements MCPServer, Mountable {
     this.#registry = registry
     this.#options = options
     this.#logger = logger
-    this.#doorkeeper = new Doorkeeper(options, logger)
+    this.#authenticator = new Authenticator(options, logger)
     const seal = new StateSeal(stateKey, stateTtlMs)
     this.#surface = createSurface(registry, { ...options, logger })
     reportMissing(loadServerSDK(), (message) => logger.error(message))
@@ -168,14 +168,14 @@ class RegistryServer implements MCPServer, Mountable {
     try {
       await answerNode(request, response, (incoming) => this.#handle(incoming), body)
     } catch (error) {
-      // The connection is gone: there is no one to tell.
+      // The connection is gone, so the client cannot be answered.
       this.#logger.debug("An MCP request was not completed", { error })
     }
   };
 
   [MOUNT](host: MountHost): MountedServer {
     const { authenticate } = this.#options
-    // The same function in both finds the same callers.
+    // With the same function both servers authenticate in the same way.
     const isOther = authenticate !== undefined && authenticate !== host.authenticate
     if (isOther && host.authenticate !== undefined) {
       throw new TypeError(
@@ -183,7 +183,7 @@ class RegistryServer implements MCPServer, Mountable {
           "toMCP(): it gets the callers of this server. Or write { mount, public: true } to let it ask alone.",
       )
     }
-    return mountServer(host, this.#doorkeeper, (incoming) => this.#handle(incoming))
+    return mountServer(host, this.#authenticator, (incoming) => this.#handle(incoming))
   }
 
   async listen(options: ListenOptions = {}): Promise<Listening> {
@@ -198,7 +198,7 @@ class RegistryServer implements MCPServer, Mountable {
   async stdio(options: StdioOptions = {}): Promise<StdioConnection> {
     validateOptions("stdio", options, STDIO_OPTIONS)
     const [sdk, stdio] = await Promise.all([loadServerSDK(), loadStdioSDK()])
-    const caller: Caller = { identity: options.identity }
+    const caller: MCPCaller = { identity: options.identity }
     const connection = await serveStdio(
       {
         sdk: stdio,
@@ -253,7 +253,7 @@ class RegistryServer implements MCPServer, Mountable {
       surface: this.#surface,
       servers: this.#servers,
       notices: this.#notices,
-      doorkeeper: this.#doorkeeper,
+      authenticator: this.#authenticator,
       rules: this.#options,
       sessions,
       maxBodyBytes,
@@ -272,11 +272,11 @@ class RegistryServer implements MCPServer, Mountable {
     this.#surface.close()
   }
 
-  #instructions({ identity }: Caller): string | undefined {
+  #instructions({ identity }: MCPCaller): string | undefined {
     const { instructions } = this.#options
     if (instructions === false) return undefined
     const own = instructions ?? describeNamespaces(this.#registry, identity)
-    // The same in both eras: only what is shown of a tool differs.
+    // The mode is the same in both eras: only definitions differ.
     const isSearched = this.#surface.mode({ identity, era: "modern" }) === "search"
     return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
   }

@@ -5,7 +5,7 @@ import { isPlainRecord } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { annotationsOf, originOf } from "./annotations.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable.ts"
 import { asObject, plainSchema } from "../../schema/read/plain-schema.ts"
 import { inputForm, outputForm } from "./tool-forms.ts"
@@ -14,15 +14,15 @@ import { itemsOutput, streamForm } from "./stream-tools.ts"
 import type { StreamForm } from "./stream-tools.ts"
 import { visibleSchema, visibleText } from "./visible-text.ts"
 
-/** One operation as a tool: made once for a spec, its parts when they are first needed. */
+/** One operation as a tool: created once per spec, its parts on first use. */
 export class OperationTool {
   readonly id: string
   readonly spec: OperationSpec
-  /** What a caller must hold to see it; where that depends on the input, it is seen. */
+  /** Access that a caller needs to see the tool; input-dependent rules do not hide it. */
   readonly requirement: AccessRequirement | undefined
-  /** The definition of an imported tool, as its server gave it. */
+  /** The original definition of an imported tool. */
   readonly raw: MCPToolDefinition | undefined
-  readonly #options: SettledOptions
+  readonly #options: ResolvedSurfaceOptions
   #given: InputForm | undefined
   #lint: readonly string[] | undefined
   #input: InputForm | undefined
@@ -31,7 +31,7 @@ export class OperationTool {
   readonly #sizes = new Map<MCPEra, number>()
   readonly #definitions = new Map<MCPEra, Omit<MCPToolDefinition, "name">>()
 
-  constructor(id: string, spec: OperationSpec, options: SettledOptions) {
+  constructor(id: string, spec: OperationSpec, options: ResolvedSurfaceOptions) {
     this.id = id
     this.spec = spec
     this.requirement = requirementOf({ ...spec.accessControl, resourceIdPath: undefined })
@@ -44,23 +44,23 @@ export class OperationTool {
     return this.spec.type === "subscription"
   }
 
-  /** What the operation takes, before anything was rewritten for clients. */
+  /** The original input form, before it is rewritten for clients. */
   get given(): InputForm {
     return (this.#given ??=
       this.raw === undefined ? inputForm(this.spec.inputSchema as JsonSchema) : rawInput(this.raw))
   }
 
-  /** Why some clients refuse what the operation takes; what they get may have been rewritten. */
+  /** Why some clients refuse the original input schema, which may have been rewritten. */
   get lint(): readonly string[] {
     return (this.#lint ??= this.#judge())
   }
 
-  /** What the tool takes; of a subscription also how much of it. */
+  /** The input form of the tool; for a subscription with its limits. */
   get form(): InputForm {
     return this.isStream ? this.stream.input : (this.#input ??= this.#makeInput())
   }
 
-  /** What it does, in words, with what its schema no longer says. */
+  /** The description, with the note about what the schema no longer expresses. */
   get description(): string {
     const { spec, form } = this
     const deprecated = spec.deprecated === true ? "Deprecated." : ""
@@ -82,7 +82,7 @@ export class OperationTool {
     return this.#outputs.get(era)
   }
 
-  /** Everything that a list says of it but its name. */
+  /** The definition in a list, without the name. */
   definition(era: MCPEra): Omit<MCPToolDefinition, "name"> {
     let definition = this.#definitions.get(era)
     if (definition === undefined) {
@@ -102,7 +102,7 @@ export class OperationTool {
     return size
   }
 
-  /** One definition that cannot be made must not hide the others. */
+  /** Creates the definition; a failure must not hide other tools. */
   #define(era: MCPEra): Omit<MCPToolDefinition, "name"> {
     try {
       return this.raw === undefined ? this.#describe(era) : this.#handOn(this.raw, era)
@@ -117,7 +117,7 @@ export class OperationTool {
     try {
       return unportable(this.given.schema)
     } catch {
-      // A schema that cannot be read is not shown.
+      // An unreadable schema is not shown.
       return []
     }
   }
@@ -148,7 +148,7 @@ export class OperationTool {
     }
   }
 
-  /** An imported tool is handed on as it came, but for what nobody could see or use. */
+  /** Passes the definition of an imported tool on, without hidden text and unusable parts. */
   #handOn(raw: MCPToolDefinition, era: MCPEra): Omit<MCPToolDefinition, "name"> {
     const { name: _, title, description, annotations, execution, ...rest } = raw
     const { taskSupport: __, ...otherExecution } = isPlainRecord(execution) ? execution : {}
@@ -172,11 +172,11 @@ function visibleTitle(annotations: MCPToolAnnotations): MCPToolAnnotations {
   return typeof title === "string" ? { ...annotations, title: visibleText(title) } : annotations
 }
 
-/** Clients refuse a whole list for one input schema that is no object. */
+/** The input form of an imported tool. Clients refuse a whole list if one input schema is not an object. */
 function rawInput({ inputSchema }: MCPToolDefinition): InputForm {
   const plain = isPlainRecord(inputSchema) ? plainSchema(inputSchema) : {}
-  // Arguments are an object, whether a schema says so or not.
+  // Arguments are always an object, even if the schema has no type.
   const untyped = "type" in plain ? undefined : { type: "object", ...plain }
   const schema = asObject(plain) ?? untyped ?? { type: "object" }
-  return { schema, take: (given) => given, pointer: "" }
+  return { schema, toInput: (given) => given, pointer: "" }
 }

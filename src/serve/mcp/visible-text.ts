@@ -2,12 +2,12 @@ import { withoutHiddenText } from "../../mcp/hidden-text.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { mapSchemas } from "../../schema/read/plain-schema.ts"
 
-/** A text as a person sees it: what only a model would read is gone. */
+/** Removes text that is invisible to people and would be read by models only. */
 export function visibleText(text: string): string {
   return withoutHiddenText(text)
 }
 
-/** A schema whose titles and descriptions are as a person sees them; itself when they are. */
+/** Removes invisible text from titles and descriptions; returns the same schema if there is none. */
 export function visibleSchema(schema: JsonSchema): JsonSchema {
   let isChanged = false
   const changed = mapSchemas(schema, (node) => {

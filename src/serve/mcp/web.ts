@@ -2,7 +2,7 @@ import { readWebBody } from "../read-body.ts"
 import type { GivenCaller } from "./auth.ts"
 import type { Incoming } from "./incoming.ts"
 
-/** A web request as it is looked at here. */
+/** An `Incoming` for a web request. */
 export function incomingOf(request: Request, given: GivenCaller | undefined): Incoming {
   const { method, url, headers, signal } = request
   const { host, pathname, search } = new URL(url)
@@ -12,7 +12,7 @@ export function incomingOf(request: Request, given: GivenCaller | undefined): In
     headers,
     like: {
       url: `${pathname}${search}`,
-      // Platforms that make the address out of the header leave it out of the headers.
+      // Some platforms use the host header for the URL, and remove it from the headers.
       headers: { host, ...Object.fromEntries(headers) },
     },
     signal,

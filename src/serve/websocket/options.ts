@@ -15,24 +15,24 @@ import type { Authenticate } from "../gate.ts"
 import { UPGRADE_RULES } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 
-/** An HTTP server that upgrades connections; `http.Server` and `https.Server` of Node are such. */
+/** An HTTP server that upgrades connections, such as Node's `http.Server` and `https.Server`. */
 export interface UpgradeServerLike {
   on(type: "upgrade", listener: UpgradeListener): unknown
   off(type: "upgrade", listener: UpgradeListener): unknown
 }
 
-/** What an HTTP server calls with a request to upgrade. */
+/** Listener of upgrade requests. */
 export type UpgradeListener = (request: UpgradeRequestLike, socket: unknown, head: unknown) => void
 
-/** A client that is connected. */
+/** A connected client. */
 export interface WebSocketConnection {
-  /** Calls what the client serves. */
+  /** Calls operations that the client serves. */
   readonly callMap: PendingRequestMap
   readonly identity: Identity | undefined
   readonly request: UpgradeRequestLike
 }
 
-/** Pays for a call, or gives why it cannot be paid for. */
+/** Charges for a call; returns an error when the caller is over its limit. */
 export type Charge = (
   identity: Identity | undefined,
   request: UpgradeRequestLike,
@@ -42,39 +42,39 @@ export type Charge = (
 export interface ServeWebSocketOptions
   extends ServeLimits, SocketLimitOptions, UpgradeRules, ErrorReporting {
   readonly registry: AnyRegistry
-  /** An HTTP server to listen to. It stays yours: start and close it yourself. */
+  /** Your HTTP server, whose upgrades are handled. Start and close it yourself. */
   readonly server?: UpgradeServerLike | undefined
-  /** A port to listen on instead, 0 for any. */
+  /** A port to listen on instead; 0 for any free port. */
   readonly port?: number | undefined
-  /** The address for `port`: 127.0.0.1. Any other than a loopback needs `authenticate`. */
+  /** The address for `port`; default: 127.0.0.1. Any address other than a loopback needs `authenticate`. */
   readonly host?: string | undefined
-  /** The only path that is answered. Upgrades of other paths are left to other listeners. */
+  /** The only path that accepts upgrades. Other paths are left to other listeners. */
   readonly path?: string | undefined
   readonly authenticate?: Authenticate | undefined
-  /** Milliseconds that `authenticate` may take: 10,000. */
+  /** Milliseconds that `authenticate` may take; default: 10,000. */
   readonly authenticateTimeout?: number | undefined
-  /** Decides per call who is calling; without it that is who `authenticate` found. */
+  /** Resolves the identity of each call; default: the identity of the connection. */
   readonly resolveIdentity?: ResolveIdentity | undefined
   /**
-   * Asked once for each call, before it is run. The error that it gives is what the client gets:
-   * `RATE_LIMITED`, where a caller has had its share.
+   * Called once for each call, before it runs. The client receives the error that it returns:
+   * `RATE_LIMITED` for a caller over its limit.
    */
   readonly charge?: Charge | undefined
-  /** Identities that clients claim for their calls count. Only for clients that are trusted so far. */
+  /** Accepts the identities that clients claim for their calls. Only for clients that you trust. */
   readonly isTrusted?: boolean | undefined
-  /** Connections at the same time; 10,000. */
+  /** Maximum concurrent connections; default: 10,000. */
   readonly maxConnections?: number | undefined
-  /** Connections of one caller at the same time; 50. `maxInFlight`, `maxQueued` and `maxStreams` are for all of them together. */
+  /** Concurrent connections per caller; default: 50. `maxInFlight`, `maxQueued` and `maxStreams` apply to all of them together. */
   readonly maxConnectionsPerCaller?: number | undefined
-  /** @internal Accounts of a server that the same callers send requests to. */
+  /** @internal Accounts of the HTTP server for the same callers. */
   readonly accounts?: Accounts | undefined
-  /** Called with each client that connects. */
+  /** Called for each client that connects. */
   readonly onConnection?: ((connection: WebSocketConnection) => void) | undefined
   readonly clock?: Clock | undefined
   readonly logger?: Logger | undefined
 }
 
-/** Where connections come from, and who may make them: an HTTP server that has these says so itself. */
+/** Options about connections and authentication, which an HTTP server sets itself. */
 export type WebSocketEntrance =
   | "registry"
   | "server"

@@ -7,7 +7,7 @@ import { Deadlines } from "../../internal/deadlines.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { settleLimits } from "../../transport/websocket/limits.ts"
+import { resolveLimits } from "../../transport/websocket/limits.ts"
 import { SocketTransport } from "../../transport/websocket/socket-transport.ts"
 import type { SocketLimits } from "../../transport/websocket/socket.ts"
 import { loadWs } from "../../transport/websocket/ws.ts"
@@ -22,24 +22,24 @@ import { SERVE_WEBSOCKET_OPTIONS } from "./options.ts"
 import type { ServeWebSocketOptions, UpgradeListener } from "./options.ts"
 import { isolatedLogger, notify } from "../../internal/notify.ts"
 
-/** A registry that answers over WebSockets. */
+/** A registry served over WebSockets. */
 export interface ServedWebSocket extends AsyncDisposable {
-  /** Where it is, when it listens on a port of its own. */
+  /** URL, if it listens on its own port. */
   readonly url: string | undefined
-  /** How many clients are connected. */
+  /** Number of connected clients. */
   readonly connections: number
-  /** Takes an upgrade, for those who route upgrades themselves. Looks at everything but the path. */
+  /** Handles an upgrade, if you route upgrades yourself. Checks everything except the path. */
   readonly handleUpgrade: UpgradeListener
-  /** Refuses what comes, ends what runs, closes every connection with 1001. */
+  /** Refuses new connections, cancels running calls, closes every connection with 1001. */
   close(): Promise<void>
 }
 
 /**
- * Answers the calls of WebSocket clients, such as those of `createWebSocketTransport`.
+ * Serves a registry to WebSocket clients, such as `createWebSocketTransport`.
  *
- * Give `server` to share an HTTP server, `port` to listen alone, or neither and call `handleUpgrade`.
- * Requests of web pages are answered when the page comes from the same host, or from one of
- * `allowedOrigins`; on a loopback address, only under its own names or `allowedHosts`.
+ * Pass `server` to share an HTTP server, `port` to listen alone, or neither and call `handleUpgrade`.
+ * Web pages may connect if they come from the same host, or from one of
+ * `allowedOrigins`; on a loopback address `Host` has to be a loopback name or one of `allowedHosts`.
  */
 export async function serveWebSocket(options: ServeWebSocketOptions): Promise<ServedWebSocket> {
   validateOptions("serveWebSocket", options, SERVE_WEBSOCKET_OPTIONS)
@@ -50,10 +50,10 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
   if (port !== undefined && authenticate === undefined && !isLoopback(host)) {
     throw new TypeError(
       `serveWebSocket(options): host "${host}" can be reached from other machines. Give authenticate; ` +
-        "() => null lets everyone in, as nobody in particular.",
+        "() => null lets everyone in, anonymously.",
     )
   }
-  const limits = settleLimits(options)
+  const limits = resolveLimits(options)
   const { WebSocketServer } = await loadWs("serve/websocket")
   const served = new Served(options, limits)
   const shared = {
@@ -71,10 +71,10 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
   return served
 }
 
-// The code of an application that is nearest to 401.
+// An application-defined close code that resembles 401.
 const EXPIRED = { code: 4401, reason: "The credential has expired." }
 
-/** `maxInFlight`, `maxQueued` and `maxStreams` limit a caller that only has WebSockets. */
+/** No further limit: `maxInFlight`, `maxQueued` and `maxStreams` limit callers that only use WebSockets. */
 const UNLIMITED = { maxConcurrency: Number.POSITIVE_INFINITY }
 
 class Served implements ServedWebSocket {
@@ -111,7 +111,7 @@ class Served implements ServedWebSocket {
     this.#sockets?.handleUpgrade(request, socket, head, (opened) => this.#connect(opened, request))
   }
 
-  /** Takes upgrades of an HTTP server, or none by itself. */
+  /** Handles upgrades of an HTTP server, if there is one. */
   attach(sockets: WsServerLike): void {
     this.#sockets = sockets
     this.#options.server?.on("upgrade", this.#onUpgrade)
@@ -154,7 +154,7 @@ class Served implements ServedWebSocket {
     this.gate.isClosed = true
     this.#options.server?.off("upgrade", this.#onUpgrade)
     const sockets = this.#sockets
-    // Connections on which nothing was asked for yet would keep the port's server from closing.
+    // Idle connections would keep the port's server from closing.
     const { _server } = sockets as { readonly _server?: { closeAllConnections?(): void } | null }
     const closed = new Promise<void>((resolve) => sockets?.close(resolve))
     await Promise.all([...this.#connections].map((connection) => connection.close()))
@@ -176,8 +176,8 @@ class Served implements ServedWebSocket {
     let isCounted = true
     let calls: CallServer | undefined
     const stop = whenExpired(expiresAt, this.#clock, () => {
-      transport.farewell = EXPIRED
-      // Nothing of it can fail.
+      transport.closeFrame = EXPIRED
+      // Never rejects.
       void calls?.close(expired())
     })
     const transport = new SocketTransport({
@@ -220,7 +220,7 @@ class Served implements ServedWebSocket {
     )
   }
 
-  /** Who calls, and whether it may; nothing where the connection says it all. */
+  /** Resolves the caller of each call and charges it; `undefined` when the connection decides alone. */
   #resolver(request: UpgradeRequestLike): ResolveIdentity | undefined {
     const { resolveIdentity, charge, isTrusted } = this.#options
     if (charge === undefined) return resolveIdentity
@@ -241,7 +241,7 @@ class Served implements ServedWebSocket {
   #disconnect(calls: CallServer | undefined, error: CallError | undefined): void {
     if (error !== undefined) {
       const { closeCode } = error.details as { readonly closeCode: number }
-      // Clients that just go away are no news.
+      // Normal disconnects are not logged as warnings.
       const isUsual = [1000, 1001, 1005].includes(closeCode) || error.cause === undefined
       this.#logger[isUsual ? "debug" : "warn"]("A WebSocket connection ended", {
         closeCode,
@@ -249,7 +249,7 @@ class Served implements ServedWebSocket {
       })
     }
     if (calls === undefined || !this.#connections.delete(calls)) return
-    // Nothing of it can fail: the connection is over, and this only lets go of what it held.
+    // Never rejects: the connection is over, and this only frees its resources.
     void calls.close()
   }
 }

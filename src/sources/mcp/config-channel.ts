@@ -7,7 +7,7 @@ import type { MCPAuthProvider, MCPTransportLike } from "./transport-like.ts"
 
 type Kind = "stdio" | "http" | "sse"
 
-/** What the config files that are around call the ways to a server. */
+/** The names of transport types in common config files. */
 const KINDS: Readonly<Record<string, Kind>> = {
   stdio: "stdio",
   local: "stdio",
@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** How a server is reached, from `command`, `url` or `transport`. */
+/** Reads the channel to a server from `command`, `url` or `transport`. */
 export function channelOf(fields: ConfigFields): MCPChannel {
   const ways = ["command", "url", "transport"].filter((field) => fields.has(field))
   const [way] = ways
@@ -44,7 +44,7 @@ export function channelOf(fields: ConfigFields): MCPChannel {
   return ownChannel(fields)
 }
 
-/** What a config calls the way to a server; `undefined` when it says nothing. */
+/** The transport type of a config; `undefined` when it has none. */
 function kindOf(fields: ConfigFields): Kind | undefined {
   const type = fields.get("type")
   if (type === undefined) return undefined
@@ -63,7 +63,7 @@ function stdioChannel(fields: ConfigFields): MCPStdioChannel {
   const env = fields.record("env") ?? {}
   for (const [name, value] of Object.entries(env)) {
     if (name === "" || name.includes("=") || name.includes("\0")) {
-      fields.fail("env", "has a name that no variable can have: empty, or with = or NUL in it.")
+      fields.fail("env", "has an invalid variable name: it is empty, or contains = or NUL.")
     }
     if (value.includes("\0")) fields.fail(`env.${name}`, "must not contain the character NUL.")
   }
@@ -117,15 +117,18 @@ function headersOf(fields: ConfigFields): MCPHeaders {
   if (typeof given === "function") return given as MCPHeaders
   const headers = isOwn(given) ? (fixedHeaders(given) ?? given) : (fields.record("headers") ?? {})
   for (const [name, value] of Object.entries(headers)) {
-    if (!HEADER_NAME.test(name)) fields.fail("headers", "has a name that no header can have.")
+    if (!HEADER_NAME.test(name)) fields.fail("headers", "has an invalid header name.")
     if (typeof value === "string" && /[\0\r\n]/.test(value)) {
-      fields.fail(`headers.${name}`, "must be one line: check the end of what it was read from.")
+      fields.fail(
+        `headers.${name}`,
+        "must be one line. Check for a line break at the end of the file or variable.",
+      )
     }
   }
   return headers
 }
 
-/** Headers that no file could hold: a `Headers`, or functions by name. */
+/** Whether headers come from a program: a `Headers` object, or functions by name. */
 function isOwn(given: unknown): given is Headers | Readonly<Record<string, HeaderValue>> {
   if (!isPlainRecord(given)) return false
   const isFunction = (value: unknown): boolean => typeof value === "function"

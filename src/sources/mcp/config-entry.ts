@@ -3,11 +3,11 @@ import { reasonOf } from "../../internal/describe.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { configError } from "./config-faults.ts"
 import { MCP_FIELDS } from "./config-fields.ts"
-import { fillVariables, VariableFault } from "./config-variables.ts"
+import { fillVariables, VariableError } from "./config-variables.ts"
 import type { VariableSource } from "./config-variables.ts"
 import { parseEnvFile } from "./env-file.ts"
 
-/** What the entry of one server is read with. */
+/** Dependencies of reading an entry. */
 export interface EntryReader {
   readonly variables: VariableSource
   readonly readFile: ((path: string) => Promise<string> | string) | undefined
@@ -16,7 +16,7 @@ export interface EntryReader {
 
 type Fields = Record<string, unknown>
 
-/** What others call the same, and what is read here and then gone. */
+/** Alternative names of our fields. */
 const ALIASES: Readonly<Record<string, string>> = {
   environment: "env",
   serverUrl: "url",
@@ -26,8 +26,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 const READ_HERE = ["enabled", "envFile"]
 
 /**
- * One entry of a config file as a config of ours: other names for the same, variables, an
- * `envFile`. Fields that nobody knows are kept, and told of once.
+ * Converts an entry of a config file to an `MCPClientConfig`: renames aliases, fills in variables and reads
+ * `envFile`. Unknown fields are kept, with one warning.
  */
 export async function readEntry(
   server: string,
@@ -37,29 +37,29 @@ export async function readEntry(
   if (!isPlainRecord(entry)) {
     throw configError(server, undefined, `must be an object with "command" or "url".`)
   }
-  const fields = renamed(server, entry, reader)
+  const fields = renameAliases(server, entry, reader)
   if (fields["enabled"] === false) fields["disabled"] = true
   delete fields["enabled"]
-  // Nobody has to set the variables of a server that is not used.
+  // The variables of a disabled server need not be set.
   if (fields["disabled"] === true) return fields
-  await fill(server, fields, reader.variables)
+  await fillFields(server, fields, reader.variables)
   await readEnvFile(server, fields, reader)
   return fields
 }
 
-/** A copy with the names of ours. */
-function renamed(server: string, entry: Readonly<Fields>, { warn }: EntryReader): Fields {
+/** Copies an entry with our field names. */
+function renameAliases(server: string, entry: Readonly<Fields>, { warn }: EntryReader): Fields {
   const fields: Fields = {}
   const from = new Map<string, string>()
   const strange: string[] = []
   for (const [key, value] of Object.entries(entry)) {
     if (value === undefined || value === null) continue
-    // The same word for a way to reach a server, and for the thing that reaches it.
+    // "transport" is either a transport type or a transport object.
     const isType = key === "transport" && typeof value === "string"
     const name = isType ? "type" : Object.hasOwn(ALIASES, key) ? (ALIASES[key] ?? key) : key
     const other = from.get(name)
     if (other !== undefined) {
-      throw configError(server, key, `says the same as "${other}". Leave one of them out.`)
+      throw configError(server, key, `means the same as "${other}". Remove one of them.`)
     }
     from.set(name, key)
     setOwn(fields, name, value)
@@ -67,19 +67,19 @@ function renamed(server: string, entry: Readonly<Fields>, { warn }: EntryReader)
   }
   if (strange.length > 0) {
     const names = strange.slice(0, 10).map((key) => `"${key}"`)
-    warn(`MCP server "${server}": nothing is made of ${names.join(", ")}.`)
+    warn(`MCP server "${server}": ignored unknown fields ${names.join(", ")}.`)
   }
   return fields
 }
 
-/** Fills in variables where texts of a config file can have some; functions and such stay. */
-async function fill(server: string, fields: Fields, source: VariableSource): Promise<void> {
+/** Fills in variables in the strings of a config file; other values stay. */
+async function fillFields(server: string, fields: Fields, source: VariableSource): Promise<void> {
   const one = async (field: string, value: unknown): Promise<unknown> => {
     if (typeof value !== "string") return value
     try {
       return await fillVariables(value, source)
     } catch (thrown) {
-      if (!(thrown instanceof VariableFault)) {
+      if (!(thrown instanceof VariableError)) {
         throw configError(server, field, `could not be filled in: ${reasonOf(thrown)}`, thrown)
       }
       throw configError(server, field, thrown.message)
@@ -103,7 +103,7 @@ async function fill(server: string, fields: Fields, source: VariableSource): Pro
   }
 }
 
-/** Ports and flags are often written without quotation marks. */
+/** Converts numbers and booleans, which are often written without quotation marks. */
 function asText(value: unknown): unknown {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : value
 }

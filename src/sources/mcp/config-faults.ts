@@ -1,6 +1,6 @@
 import { CallError } from "../../core/errors.ts"
 
-/** The error for a config that cannot be used. Values are never shown: any of them may be a secret. */
+/** The error for an invalid config. It never contains values, which may be secrets. */
 export function configError(
   server: string,
   field: string | undefined,
@@ -14,7 +14,7 @@ export function configError(
   })
 }
 
-/** Reads the fields of one config, each with its own complaint. */
+/** Reads and validates the fields of one config. */
 export class ConfigFields {
   readonly server: string
   readonly #fields: Readonly<Record<string, unknown>>
@@ -59,7 +59,7 @@ export class ConfigFields {
     return Object.freeze([...(value as string[])])
   }
 
-  /** Names and texts. */
+  /** An object with string values. */
   record(field: string): Readonly<Record<string, string>> | undefined {
     const value = this.get(field)
     if (value === undefined) return undefined
@@ -80,7 +80,7 @@ export class ConfigFields {
     return value === true
   }
 
-  /** Milliseconds; `Infinity` is no limit. */
+  /** Milliseconds; `Infinity` for no limit. */
   duration(field: string, otherwise: number): number {
     const value = this.get(field) ?? otherwise
     if (typeof value === "number" && value > 0) return value
@@ -102,12 +102,12 @@ export class ConfigFields {
   oneOf<TValue extends string>(field: string, values: readonly TValue[]): TValue | undefined {
     const value = this.get(field)
     if (value === undefined) return undefined
-    const found = values.find((known) => known === value)
-    if (found !== undefined) return found
-    return this.fail(field, `must be one of ${values.map((known) => `"${known}"`).join(", ")}.`)
+    const match = values.find((allowed) => allowed === value)
+    if (match !== undefined) return match
+    return this.fail(field, `must be one of ${values.map((allowed) => `"${allowed}"`).join(", ")}.`)
   }
 
-  /** A function; its parameters are the user's affair. */
+  /** A function; its signature is not checked. */
   callable<TFunction>(field: string): TFunction | undefined {
     const value = this.get(field)
     if (value !== undefined && typeof value !== "function") this.fail(field, "must be a function.")

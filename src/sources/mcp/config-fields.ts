@@ -2,7 +2,7 @@ import { CALL_HEADERS } from "../../core/call-headers.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { MCPClientConfig, MCPClientInfo, MCPRoot, MCPToolConfig } from "./config.ts"
 
-/** Checked by its own schema, where a server is set up. */
+/** Checked by its own schema when the config is resolved. */
 const ACCESS: OptionRule = "any"
 
 const TOOL: OptionsSchema<MCPToolConfig> = {
@@ -26,7 +26,7 @@ export const PIN_STORE: OptionRule = {
   expected: "a store with load() and save()",
 }
 
-/** Every field of ours, and what it may be when a program gives it. */
+/** The fields of `MCPClientConfig`, with the values that a program may pass. */
 export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
   command: { either: ["text", { list: "text" }] },
   args: { list: "string" },

@@ -1,23 +1,23 @@
 import { CallError } from "../../core/errors.ts"
 
-/** JSON with comments and commas at the end of lists: what people write into config files. */
+/** Parses JSON with comments and trailing commas, as used in config files. */
 export function parseJsonc(text: string): unknown {
   const plain = withoutComments(text.startsWith("\uFEFF") ? text.slice(1) : text)
   try {
     return JSON.parse(plain)
   } catch (thrown) {
-    // What the platform says may quote the text, in which secrets are: only the place is told.
+    // The platform's message may quote secrets in the text: report only the line.
     const position = /position (\d+)/.exec(String(thrown))?.[1]
     const line = position === undefined ? undefined : lineOf(plain, Number(position))
     const place = line === undefined ? "" : ` at line ${line}`
     throw new CallError(
       "VALIDATION_ERROR",
-      `The MCP configuration is not JSON${place}. Give the text of a config file, or the object that is in it${looksLikePath(text) ? "; this looks like the name of one" : ""}.`,
+      `The MCP configuration is not JSON${place}. Pass the text of a config file, or its parsed object${looksLikePath(text) ? "; this looks like a file name" : ""}.`,
     )
   }
 }
 
-/** The same text with blanks for comments and surplus commas, so that places stay where they are. */
+/** Replaces comments and trailing commas by blanks, so that line numbers stay correct. */
 function withoutComments(text: string): string {
   const out = [...splitUnits(text)]
   let comma = -1
@@ -44,7 +44,7 @@ function* splitUnits(text: string): Generator<string> {
   for (let at = 0; at < text.length; at++) yield text.charAt(at)
 }
 
-/** The place of the quotation mark that ends a string, or the end of all. */
+/** The index of the quotation mark that ends a string, or the end of the text. */
 function endOfString(units: readonly string[], start: number): number {
   for (let at = start + 1; at < units.length; at++) {
     if (units[at] === "\\") at++
@@ -53,7 +53,7 @@ function endOfString(units: readonly string[], start: number): number {
   return units.length
 }
 
-/** Blanks a comment, line breaks excepted; gives the place of its last character. */
+/** Blanks a comment except its line breaks; returns the index of its last character. */
 function blankComment(units: string[], start: number): number {
   const isLine = units[start + 1] === "/"
   const last = isLine ? endOfLine(units, start) : endOfBlock(units, start + 2)
@@ -64,8 +64,8 @@ function blankComment(units: string[], start: number): number {
 }
 
 function endOfLine(units: readonly string[], start: number): number {
-  const found = units.indexOf("\n", start)
-  return found === -1 ? units.length : found
+  const end = units.indexOf("\n", start)
+  return end === -1 ? units.length : end
 }
 
 function endOfBlock(units: readonly string[], start: number): number {

@@ -1,9 +1,9 @@
-// Config files of whatever program, as configs of ours by server.
+// Reads the config files of various programs as `MCPClientConfig`s by server name.
 
 import { CallError, isCallError } from "../../core/errors.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import { settleServer } from "./config-settle.ts"
+import { resolveServer } from "./config-settle.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { readEntry } from "./config-entry.ts"
 import { configError } from "./config-faults.ts"
@@ -13,23 +13,23 @@ import { platformVariables } from "./platform-variables.ts"
 
 export type { MCPInputVariable } from "./config-variables.ts"
 
-/** What variables in a config stand for. */
+/** The values of variables in a config. */
 export interface ReadServersOptions {
   /** `${VAR}` and `${env:VAR}`; default: the variables of this process. */
   readonly env?: ((name: string) => string | undefined) | undefined
-  /** `${input:id}`; each is asked for once. */
+  /** `${input:id}`; called once per id. */
   readonly inputs?:
     | ((input: MCPInputVariable) => string | undefined | Promise<string | undefined>)
     | undefined
-  /** `${workspaceFolder}`; default: where this process runs. */
+  /** `${workspaceFolder}`; default: the working directory. */
   readonly workspaceFolder?: string | undefined
-  /** `${userHome}`; default: the home of this process's user. */
+  /** `${userHome}`; default: the home directory. */
   readonly userHome?: string | undefined
-  /** For `envFile`; default: the platform's files. */
+  /** Reads `envFile`; default: the platform's file system. */
   readonly readFile?: ((path: string) => Promise<string> | string) | undefined
 }
 
-/** The servers of a config, each on its own: one that is wrong hides nobody. */
+/** The servers of a config; an invalid one does not affect the others. */
 export interface ReadServers {
   readonly servers: ReadonlyMap<string, MCPClientConfig>
   /** Why a server cannot be used. */
@@ -37,14 +37,14 @@ export interface ReadServers {
   readonly warnings: readonly string[]
 }
 
-/** Under which key programs keep their servers. */
+/** The keys under which programs store their servers. */
 const PLACES = ["mcpServers", "servers", "context_servers", "mcp"] as const
 
 /**
  * Reads a configuration: `{ mcpServers }`, VS Code's `{ servers, inputs }`, opencode's `{ mcp }`, or just
  * servers by name; as an object or as the text of a file, comments included.
  *
- * Throws `VALIDATION_ERROR` for what is no configuration at all.
+ * Throws `VALIDATION_ERROR` if the value is not a configuration.
  */
 export async function readServers(
   config: unknown,
@@ -64,8 +64,8 @@ export async function readServers(
     Object.entries(entries).map(async ([name, entry]) => {
       try {
         const server = await readEntry(name, entry, reader)
-        // For its complaints: whoever connects settles it again, with defaults of their own.
-        if (server.disabled !== true) settleServer(name, server)
+        // Only to validate it: it is resolved again on connecting, with other defaults.
+        if (server.disabled !== true) resolveServer(name, server)
         return [name, server] as const
       } catch (thrown) {
         return [name, failureOf(name, thrown)] as const
@@ -79,22 +79,23 @@ export async function readServers(
   return { servers, failures, warnings }
 }
 
-interface Found {
+interface ServerEntries {
   readonly entries: Readonly<Record<string, unknown>>
   readonly inputs: unknown
 }
 
-function findServers(config: unknown): Found {
-  if (!isPlainRecord(config)) throw noConfig("it is no object")
+function findServers(config: unknown): ServerEntries {
+  if (!isPlainRecord(config)) throw notConfigError("it is not an object")
   if (isEntry(config)) {
-    throw noConfig(`it is one server without a name; write { "mcpServers": { "name": … } }`)
+    throw notConfigError(`it is one server without a name; write { "mcpServers": { "name": … } }`)
   }
   for (const place of PLACES) {
     const value = Object.hasOwn(config, place) ? config[place] : undefined
-    // A server may have such a name, too.
+    // A server may have one of these names, too.
     if (value === undefined || isEntry(value)) continue
-    if (!isPlainRecord(value)) throw noConfig(`"${place}" is no object of servers by name`)
-    // VS Code's settings have all of it one level deeper.
+    if (!isPlainRecord(value))
+      throw notConfigError(`"${place}" is not an object of servers by name`)
+    // In VS Code's settings it is one level deeper.
     if (place === "mcp" && isPlainRecord(value["servers"]) && !isEntry(value["servers"])) {
       return findServers(value)
     }
@@ -169,7 +170,7 @@ function undeclared(id: string): MCPInputVariable {
     description: undefined,
     default: undefined,
     options: undefined,
-    // Nothing is known of it: better hidden than shown.
+    // Undeclared, so treat it as a secret.
     isPassword: true,
   }
 }
@@ -183,9 +184,9 @@ function failureOf(name: string, thrown: unknown): CallError {
   return configError(name, undefined, `cannot be read: ${reasonOf(thrown)}`, thrown)
 }
 
-function noConfig(why: string): CallError {
+function notConfigError(why: string): CallError {
   return new CallError(
     "VALIDATION_ERROR",
-    `This is no MCP configuration: ${why}. Give { "mcpServers": { "files": { "command": "…" } } }, VS Code's { "servers": … }, or servers by name.`,
+    `This is not an MCP configuration: ${why}. Pass { "mcpServers": { "files": { "command": "…" } } }, VS Code's { "servers": … }, or servers by name.`,
   )
 }

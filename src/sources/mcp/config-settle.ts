@@ -10,7 +10,7 @@ import type {
   MCPClientInfo,
   MCPRoot,
   MCPToolConfig,
-  SettledServer,
+  ResolvedServer,
 } from "./config.ts"
 import { isNamespace, suggestedNamespace } from "../../mcp/names.ts"
 import type { PinPolicy, PinStore } from "./pins.ts"
@@ -21,11 +21,11 @@ const CLIENT: MCPClientInfo = Object.freeze({ name: "@alkdev/operations", versio
 const VERSION = /^v?\d+(?:\.\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$/
 
 /**
- * Checks one config and fills in every default.
+ * Validates a config and fills in the defaults.
  *
- * Throws `VALIDATION_ERROR` that names the server, the field and the cure, and shows no value.
+ * Throws a `VALIDATION_ERROR` with the server, the field and the fix, but no values.
  */
-export function settleServer(name: string, config: MCPClientConfig): SettledServer {
+export function resolveServer(name: string, config: MCPClientConfig): ResolvedServer {
   checkName(name)
   if (!isPlainRecord(config)) {
     throw configError(name, undefined, `must be an object with "command" or "url".`)
@@ -70,13 +70,13 @@ export function settleServer(name: string, config: MCPClientConfig): SettledServ
 /** The name is the namespace of the operations, whatever the server calls itself. */
 function checkName(name: string): void {
   if (typeof name !== "string") {
-    throw new TypeError("An MCP server has a name: the namespace of its operations.")
+    throw new TypeError("An MCP server needs a name, which is the namespace of its operations.")
   }
   if (isNamespace(name)) return
   throw configError(
     name,
     undefined,
-    `its name is the namespace of its operations, and has to be letters, digits, "_" and "-", at most 128. Call it "${suggestedNamespace(name)}", for example.`,
+    `its name is the namespace of its operations: at most 128 letters, digits, "_" and "-". Use "${suggestedNamespace(name)}", for example.`,
   )
 }
 
@@ -131,10 +131,10 @@ function pinsOf(fields: ConfigFields): PinStore | undefined {
   return fields.fail("pins", "must have load() and save().")
 }
 
-function rootsOf(fields: ConfigFields): SettledServer["roots"] {
+function rootsOf(fields: ConfigFields): ResolvedServer["roots"] {
   const given = fields.get("roots")
   if (given === undefined) return undefined
-  if (typeof given === "function") return given as NonNullable<SettledServer["roots"]>
+  if (typeof given === "function") return given as NonNullable<ResolvedServer["roots"]>
   const isList =
     Array.isArray(given) &&
     given.every((root) => isPlainRecord(root) && typeof root["uri"] === "string")
@@ -152,8 +152,8 @@ function accessOf(fields: ConfigFields, place: string, given: unknown): AccessCo
   if (given === undefined) return undefined
   const compiled = compileSchema(AccessControlSchema)
   if (compiled.check(given)) return given as AccessControl
-  const [fault] = compiled.errors(given, 1)
-  return fields.fail(place, `is not sound: ${fault?.path ?? ""} ${fault?.message ?? ""}.`)
+  const [issue] = compiled.errors(given, 1)
+  return fields.fail(place, `is not valid: ${issue?.path ?? ""} ${issue?.message ?? ""}.`)
 }
 
 function loggerOf(fields: ConfigFields): Logger {

@@ -1,17 +1,17 @@
-// `${VAR}` and its kin in a config. What they stand for is put in once, and never read again.
+// Variables such as `${VAR}` in a config. Values are inserted once and not expanded again.
 
-/** Something that a config asks its user for, as VS Code's `inputs` say it. */
+/** A value that a config asks its user for, as in VS Code's `inputs`. */
 export interface MCPInputVariable {
   readonly id: string
   readonly type: string | undefined
   readonly description: string | undefined
   readonly default: string | undefined
   readonly options: readonly string[] | undefined
-  /** It must not be shown while it is typed, nor kept where others read. */
+  /** It must not be echoed while typing, nor stored in plain text. */
   readonly isPassword: boolean
 }
 
-/** What variables stand for. */
+/** Provides the values of variables. */
 export interface VariableSource {
   readonly env: (name: string) => string | undefined
   readonly workspaceFolder: () => string | undefined
@@ -20,8 +20,8 @@ export interface VariableSource {
   readonly input: (id: string) => Promise<string | undefined>
 }
 
-/** Why a text cannot be filled in; names a variable and never shows a value. */
-export class VariableFault extends Error {}
+/** Why a variable cannot be filled in; contains its name but never a value. */
+export class VariableError extends Error {}
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const KIND = /^([A-Za-z]+):(.*)$/s
@@ -29,9 +29,9 @@ const MAX_NESTING = 8
 
 /**
  * Fills in `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${input:id}`, `${workspaceFolder}`,
- * `${userHome}` and opencode's `{env:VAR}`. A bare `$VAR` is text, and so is what has no such form.
+ * `${userHome}` and opencode's `{env:VAR}`. A bare `$VAR` and any other form is text.
  *
- * Throws `VariableFault` for a variable that is not set and has no default.
+ * Throws `VariableError` for a variable that is not set and has no default.
  */
 export async function fillVariables(
   text: string,
@@ -54,14 +54,14 @@ export async function fillVariables(
     const end = closingBrace(text, start)
     const inner = end === -1 ? undefined : text.slice(start, end)
     const value = inner === undefined ? undefined : await valueOf(inner, source, nesting)
-    // Not a form of ours: it stays as it is written.
+    // Not a variable: stays as written.
     out += value ?? text.charAt(at)
     at = value === undefined ? at + 1 : end + 1
   }
   return out
 }
 
-/** What stands for an expression; `undefined` when it is none. */
+/** The value of an expression; `undefined` when it is not one. */
 async function valueOf(
   inner: string,
   source: VariableSource,
@@ -88,12 +88,12 @@ async function valueOf(
     const value = source.env(plain)
     if (value !== undefined && (value !== "" || colon === -1)) return value
     if (colon !== -1) return await defaultOf(inner.slice(colon + 2), source, nesting)
-    return needed(undefined, plain, `Set it, or give a default: \${${plain}:-…}.`)
+    return needed(undefined, plain, `Set it, or write a default: \${${plain}:-…}.`)
   }
   const [, kind, rest = ""] = KIND.exec(inner) ?? []
   if (kind === undefined) return undefined
   if (kind !== "input") {
-    throw new VariableFault(
+    throw new VariableError(
       `uses \${${kind}:…}, which is not known here. Use \${env:NAME} or \${input:id}.`,
     )
   }
@@ -105,16 +105,16 @@ async function valueOf(
 }
 
 async function defaultOf(text: string, source: VariableSource, nesting: number): Promise<string> {
-  if (nesting >= MAX_NESTING) throw new VariableFault("has defaults nested too deeply.")
+  if (nesting >= MAX_NESTING) throw new VariableError("has defaults nested too deeply.")
   return await fillVariables(text, source, nesting + 1)
 }
 
 function needed(value: string | undefined, name: string, cure: string): string {
   if (value !== undefined) return value
-  throw new VariableFault(`needs "${name}", which is not set. ${cure}`)
+  throw new VariableError(`needs "${name}", which is not set. ${cure}`)
 }
 
-/** The brace that ends an expression, past those of expressions inside it. */
+/** The index of the brace that ends an expression; skips nested ones. */
 function closingBrace(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length; at++) {

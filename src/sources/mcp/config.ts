@@ -1,4 +1,4 @@
-// What a user says about a server, and the same with every default filled in.
+// The configuration of a server, and the same with every default filled in.
 
 import type { CallHeaders } from "../../core/call-headers.ts"
 import type { Logger } from "../../internal/logger.ts"
@@ -18,31 +18,31 @@ import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
 import type { PinPolicy, PinStore } from "./pins.ts"
 import type { MCPAuthProvider, MCPTransportLike } from "./transport-like.ts"
 
-/** What may be said about one tool of a server. */
+/** Options of one tool of a server. */
 export interface MCPToolConfig {
-  /** Whether it reads or changes something, whatever the server says. */
+  /** Whether it reads or changes data; overrides the server's hint. */
   readonly type?: Extract<OperationType, "query" | "mutation"> | undefined
-  /** It is left out. */
+  /** Leaves the tool out. */
   readonly disabled?: boolean | undefined
   readonly accessControl?: AccessControl | undefined
-  /** Milliseconds without a sign of life. */
+  /** Idle timeout in milliseconds. */
   readonly timeout?: number | undefined
 }
 
-/** Which server, and which of its tools, asks. */
+/** The server, and its tool if known, that asks a question. */
 export interface MCPAsker {
   readonly server: string
   readonly tool?: string | undefined
 }
 
-/** A folder that a server may ask for. */
+/** A folder in which a server may work. */
 export interface MCPRoot {
   /** A `file:` URI. */
   readonly uri: string
   readonly name?: string | undefined
 }
 
-/** Who we say we are. */
+/** How we identify ourselves to servers. */
 export interface MCPClientInfo {
   readonly name: string
   readonly version: string
@@ -53,19 +53,19 @@ export interface MCPClientInfo {
 /** The process that is about to be started. */
 export interface MCPLaunch {
   readonly server: string
-  /** The command and its arguments, as they are handed to the system; no shell reads them. */
+  /** The command and its arguments as passed to the system, without a shell. */
   readonly argv: readonly string[]
   readonly cwd: string | undefined
-  /** Variables that the entry sets, beside those of this process that are passed on. May hold secrets. */
+  /** Variables that the entry sets, in addition to the inherited ones. May contain secrets. */
   readonly env: Readonly<Record<string, string>>
-  /** What is dangerous about the launch: variables such as `NODE_OPTIONS`, which run other code in the program. */
+  /** Dangers of the launch: variables such as `NODE_OPTIONS`, which run other code in the program. */
   readonly warnings: readonly string[]
 }
 
-/** Headers, or functions that return them for each request, with who calls what. */
+/** Headers, or functions that return them for each request and receive the caller. */
 export type MCPHeaders = CallHeaders
 
-/** How a server is reached: the names of all config files that are around. */
+/** The transport type, with the names of all common config files. */
 export type MCPTransportType =
   | "stdio"
   | "local"
@@ -75,15 +75,15 @@ export type MCPTransportType =
   | "remote"
   | "sse"
 
-/** How to reach one MCP server, and what to make of it. */
+/** How to connect to an MCP server, and how to import its tools. */
 export interface MCPClientConfig {
   /** Program to start; with an array, the rest are its first arguments. */
   readonly command?: string | readonly string[] | undefined
   readonly args?: readonly string[] | undefined
-  /** Set for the process, beside the few variables that every process needs. */
+  /** Set for the process, in addition to the few variables that every process needs. */
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly cwd?: string | undefined
-  /** Variables of this process that the server's process gets too; `true` for all of them. */
+  /** Variables of this process that the server's process inherits; `true` for all of them. */
   readonly inheritEnv?: readonly string[] | true | undefined
 
   readonly url?: string | URL | undefined
@@ -92,15 +92,15 @@ export interface MCPClientConfig {
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch | undefined
   /**
-   * Refuse private, loopback and link-local addresses, also those that a public name resolves to: for the
-   * server itself, after redirects, and for what it names, such as its authorization server.
+   * Refuse private, loopback and link-local addresses, including public names that resolve to one: for the
+   * server itself, after redirects, and for addresses it names, such as its authorization server.
    */
   readonly blockPrivate?: boolean | undefined
   readonly authProvider?: MCPAuthProvider | undefined
   /** Default: "stdio" with `command`, "http" with `url`. */
   readonly type?: MCPTransportType | undefined
 
-  /** A transport of your own. One that was made can be used once; a function is asked again after a loss. */
+  /** A custom transport. An object can be used once; a function is called again after a lost connection. */
   readonly transport?:
     | MCPTransportLike
     | (() => MCPTransportLike | Promise<MCPTransportLike>)
@@ -108,67 +108,67 @@ export interface MCPClientConfig {
 
   /** Version of the operations; "1.0.0". */
   readonly version?: string | undefined
-  /** "auto" finds out. */
+  /** "auto" probes the server. */
   readonly era?: "auto" | MCPEra | undefined
-  /** What the server says of its tools is believed: tools that only read become queries. */
+  /** Trust the server's hints about its tools: read-only tools become queries. */
   readonly trust?: boolean | undefined
   /** By the server's own names of its tools. */
   readonly tools?: Readonly<Record<string, MCPToolConfig>> | undefined
-  /** Leaves out tools for which it gives `false`. */
+  /** Leaves out tools for which it returns `false`. */
   readonly filter?: ((tool: MCPToolDefinition) => boolean) | undefined
-  /** Milliseconds without a sign of life after which a request fails; 60,000. Progress is a sign. */
+  /** Idle timeout of a request in milliseconds; 60,000. Progress resets it. */
   readonly timeout?: number | undefined
-  /** Milliseconds that a request may take whatever happens; 600,000. */
+  /** Total timeout of a request in milliseconds; 600,000. */
   readonly maxTotalTimeout?: number | undefined
-  /** Milliseconds for connecting; 30,000. */
+  /** Timeout of connecting in milliseconds; 30,000. */
   readonly connectTimeout?: number | undefined
-  /** Requests at the same time; 64. Others wait. */
+  /** Maximum number of concurrent requests; 64. Others wait. */
   readonly maxConcurrency?: number | undefined
-  /** Bytes of one message of the server; 64 MiB. */
+  /** Maximum size of a message of the server in bytes; 64 MiB. */
   readonly maxMessageBytes?: number | undefined
-  /** Bytes of one result; as `maxMessageBytes`. */
+  /** Maximum size of a result in bytes; default: `maxMessageBytes`. */
   readonly maxResultBytes?: number | undefined
-  /** Tools, and also resources or prompts, that are taken of one server; 10,000. */
+  /** Maximum number of tools, of resources and of prompts; 10,000. */
   readonly maxTools?: number | undefined
-  /** Pages of one list; 100. */
+  /** Maximum number of pages of a list; 100. */
   readonly maxPages?: number | undefined
-  /** What happens when a tool is no longer what it was; "warn". */
+  /** What happens when a tool's definition changes; "warn". */
   readonly pin?: PinPolicy | undefined
-  /** Where it is kept what tools were; default: in memory. */
+  /** Where pinned tool definitions are stored; default: in memory. */
   readonly pins?: PinStore | undefined
   /** Resources become queries in `<server>-resources`; `false`. */
   readonly resources?: boolean | undefined
   /** Prompts become queries in `<server>-prompts`; `false`. */
   readonly prompts?: boolean | undefined
-  /** Answers questions of the server for its user, where the caller of a tool does not. */
+  /** Answers the server's questions to the user, if the caller of a tool does not. */
   readonly elicitation?:
     | ((request: FormInputRequest | UrlInputRequest, about: MCPAsker) => Promise<InputResponse>)
     | undefined
-  /** Answers questions of the server for a language model. */
+  /** Answers the server's requests to a language model. */
   readonly sampling?:
     | ((request: SamplingInputRequest, about: MCPAsker) => Promise<InputResponse>)
     | undefined
-  /** The folders that the server is told to work in. */
+  /** The folders in which the server may work. */
   readonly roots?:
     | readonly MCPRoot[]
     | ((about: MCPAsker) => readonly MCPRoot[] | Promise<readonly MCPRoot[]>)
     | undefined
-  /** The server may ask also without these three: callers answer, with `requestInput` of their call; `false`. */
+  /** Let the server ask even without these three: callers answer, with `requestInput` of their call; `false`. */
   readonly forwardInput?: boolean | undefined
-  /** Who may call the operations; by default anyone. */
+  /** Who may call the operations; default: everyone. */
   readonly accessControl?: AccessControl | undefined
   readonly visibility?: Visibility | undefined
   readonly normalize?: NormalizeMode | undefined
   readonly output?: OutputMode | undefined
-  /** It is not connected to. */
+  /** Do not connect to the server. */
   readonly disabled?: boolean | undefined
   readonly logger?: Logger | undefined
   readonly clientInfo?: MCPClientInfo | undefined
-  /** Asked before a process is started; anything but `true` refuses. */
+  /** Called before a process is started; anything but `true` refuses. */
   readonly approve?: ((launch: MCPLaunch) => boolean | Promise<boolean>) | undefined
 }
 
-/** A process that is started. */
+/** A server that runs as a child process. */
 export interface MCPStdioChannel {
   readonly kind: "stdio"
   readonly command: string
@@ -178,7 +178,7 @@ export interface MCPStdioChannel {
   readonly inheritEnv: readonly string[] | true | undefined
 }
 
-/** An address on the web. */
+/** A server that is reached over HTTP. */
 export interface MCPHttpChannel {
   readonly kind: "http"
   readonly url: URL
@@ -186,22 +186,22 @@ export interface MCPHttpChannel {
   readonly fetch: typeof globalThis.fetch | undefined
   readonly blockPrivate: boolean
   readonly authProvider: MCPAuthProvider | undefined
-  /** The old transport: at once, or when the new one is not there. */
+  /** When to use the old SSE transport: always, or if the new one is not available. */
   readonly sse: "only" | "fallback"
 }
 
-/** A transport that the user made. */
+/** A custom transport. */
 export interface MCPOwnChannel {
   readonly kind: "own"
   readonly make: () => MCPTransportLike | Promise<MCPTransportLike>
-  /** `make` gives a new one each time, so that a lost one can be replaced. */
+  /** `make` creates a new transport each time, so that a lost one can be replaced. */
   readonly isRepeatable: boolean
 }
 
 export type MCPChannel = MCPStdioChannel | MCPHttpChannel | MCPOwnChannel
 
-/** A `MCPClientConfig` that was found sound, with every default filled in. */
-export interface SettledServer {
+/** A valid `MCPClientConfig` with every default filled in. */
+export interface ResolvedServer {
   /** The namespace. */
   readonly name: string
   readonly channel: MCPChannel
@@ -227,7 +227,7 @@ export interface SettledServer {
   readonly prompts: boolean
   readonly elicitation: MCPClientConfig["elicitation"]
   readonly sampling: MCPClientConfig["sampling"]
-  /** Always a function where there are roots. */
+  /** A function, also for a fixed list of roots. */
   readonly roots:
     | ((about: MCPAsker) => readonly MCPRoot[] | Promise<readonly MCPRoot[]>)
     | undefined

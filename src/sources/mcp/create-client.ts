@@ -6,10 +6,10 @@ import type { CreateMCPClientOptions } from "./client/connect.ts"
 import type { MCPClientWrapper } from "./client/wrapper.ts"
 
 /**
- * Connects to an MCP server and lists its tools. Whoever calls this closes what it gives.
+ * Connects to an MCP server and lists its tools. Close the returned client when you no longer need it.
  *
  * `name` is the namespace of the operations. Rejects with a `CallError` that says what to do when the
- * configuration is wrong or the server cannot be used, and then nothing is left running.
+ * configuration is invalid or the server cannot be used; nothing is left running then.
  */
 export async function createMCPClient(
   name: string,
@@ -21,7 +21,7 @@ export async function createMCPClient(
   return await connectClient(name, config, options.signal)
 }
 
-/** Closes a client: its connection, the process behind it, and what is registered of it. Twice is fine. */
+/** Closes a client: its connection, its process and its registrations. May be called more than once. */
 export async function closeMCPClient(wrapper: MCPClientWrapper): Promise<void> {
   await wrapper.close()
 }

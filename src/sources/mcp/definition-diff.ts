@@ -1,11 +1,11 @@
 import { childPointer } from "../../schema/json.ts"
 import { canonicalJson } from "../../mcp/canonical.ts"
 
-/** A place in which two definitions differ. */
+/** A difference between two definitions. */
 export interface DefinitionChange {
   /** JSON pointer. */
   readonly path: string
-  /** As JSON, cut to a size that can be shown; `undefined` where there was nothing. */
+  /** As JSON, shortened for display; `undefined` if the value was absent. */
   readonly before: string | undefined
   readonly after: string | undefined
 }
@@ -14,23 +14,23 @@ const MAX_CHANGES = 20
 const MAX_TEXT = 400
 const MAX_DEPTH = 64
 
-/** The places in which two pieces of JSON differ, as far inside as they can be told; at most 20. */
+/** Compares two JSON values; returns at most 20 differences, as deep inside as possible. */
 export function diffOf(before: unknown, after: unknown): readonly DefinitionChange[] {
   const changes: DefinitionChange[] = []
   compare(before, after, "", 0, changes)
   return changes
 }
 
-/** A diff in words, for a message. */
+/** Describes a diff for a message. */
 export function diffText(changes: readonly DefinitionChange[]): string {
-  const shown = changes.slice(0, 3).map(({ path, before, after }) => {
-    const place = path === "" ? "all of it" : path
+  const listed = changes.slice(0, 3).map(({ path, before, after }) => {
+    const place = path === "" ? "the whole value" : path
     if (before === undefined) return `${place} is new: ${short(after ?? "")}`
     if (after === undefined) return `${place} is gone: ${short(before)}`
     return `${place} was ${short(before)}, is ${short(after)}`
   })
-  const more = changes.length - shown.length
-  return more > 0 ? `${shown.join("; ")}; and ${more} more` : shown.join("; ")
+  const more = changes.length - listed.length
+  return more > 0 ? `${listed.join("; ")}; and ${more} more` : listed.join("; ")
 }
 
 function compare(
@@ -73,7 +73,7 @@ function firstDifference(a: string, b: string): number {
   return at
 }
 
-/** The part of a long text in which the difference is: a poisoned description may be changed at its end. */
+/** The part of a long text that contains the difference: a poisoned description may be changed at its end. */
 function windowOf(text: string | undefined, at: number): string | undefined {
   if (text === undefined || text.length <= MAX_TEXT) return text
   const start = Math.max(0, Math.min(at - 80, text.length - MAX_TEXT))

@@ -1,6 +1,6 @@
-/** The variables of a `.env` file: `NAME=value` by line, quotes and comments as usual, nothing filled in. */
+/** Parses a `.env` file: `NAME=value` per line, with quotes and comments but without expansion. */
 export function parseEnvFile(text: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+  const variables = new Map<string, string>()
   for (const line of text.replace(/^\uFEFF/, "").split(/\r?\n/)) {
     const trimmed = line.trim()
     const equals = trimmed.indexOf("=")
@@ -9,9 +9,10 @@ export function parseEnvFile(text: string): ReadonlyMap<string, string> {
       .slice(0, equals)
       .replace(/^export\s+/, "")
       .trim()
-    if (/^[A-Za-z_][\w.-]*$/.test(name)) found.set(name, valueOf(trimmed.slice(equals + 1).trim()))
+    if (/^[A-Za-z_][\w.-]*$/.test(name))
+      variables.set(name, valueOf(trimmed.slice(equals + 1).trim()))
   }
-  return found
+  return variables
 }
 
 function valueOf(text: string): string {

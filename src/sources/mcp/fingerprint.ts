@@ -2,13 +2,13 @@ import { canonicalJson } from "../../mcp/canonical.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import { sha256Hex } from "../../internal/sha256.ts"
 
-/** What of a tool a model sees: what a change of it could mislead with. */
+/** The parts of a tool that a model sees, and that a change could use to mislead it. */
 export interface PinnedDefinition extends Pick<
   MCPToolDefinition,
   "name" | "title" | "description" | "inputSchema" | "outputSchema" | "annotations"
 > {}
 
-/** The part of a definition that is pinned. */
+/** Extracts the pinned part of a definition. */
 export function pinnedPart(tool: MCPToolDefinition): PinnedDefinition {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool
   return {
@@ -22,10 +22,9 @@ export function pinnedPart(tool: MCPToolDefinition): PinnedDefinition {
 }
 
 /**
- * SHA-256, in hexadecimal digits, of what a model sees of a tool.
+ * SHA-256, in hexadecimal digits, of the parts of a tool that a model sees.
  *
- * The order of keys does not matter, everything else does. Synchronous: a list of tools is judged in
- * one turn.
+ * Independent of the order of keys. Synchronous, so that a list of tools is compared in one turn.
  */
 export function fingerprintOf(tool: MCPToolDefinition): string {
   return sha256Hex(canonicalJson(pinnedPart(tool)))

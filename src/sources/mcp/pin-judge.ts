@@ -8,42 +8,42 @@ import type { PinPolicy, PinQuestion, PinnedTool, Pins } from "./pins.ts"
 
 /** A tool, and whether it may be called. */
 export interface JudgedTool {
-  /** The definition to use: of a tool that has changed and is refused, the old one. */
+  /** The definition to use: the old one if a change was refused. */
   readonly tool: MCPToolDefinition
   readonly verdict: "same" | "added" | "changed"
-  /** Calls have to fail with `quarantined`. */
+  /** Calls must fail with `quarantined`. */
   readonly isQuarantined: boolean
   readonly diff: readonly DefinitionChange[]
 }
 
-/** What may be used of a server. */
+/** The result of comparing a server with its pins. */
 export interface Judgement {
-  /** All tools of the list, in its order. */
+  /** All tools, in the order of the list. */
   readonly tools: readonly JudgedTool[]
-  /** Names of tools that were there and are not any more. */
+  /** Names of tools that were removed. */
   readonly gone: readonly string[]
-  /** Those that may be shown: the old ones while a change is refused. */
+  /** The accepted instructions: the old ones while a change is refused. */
   readonly instructions: string | undefined
-  /** What is to be kept; `undefined` when nothing is, or nothing has changed. */
+  /** The pins to save; `undefined` when nothing has changed. */
   readonly pins: Pins | undefined
   readonly warnings: readonly string[]
 }
 
-/** What a server is now. */
+/** The current definitions of a server. */
 export interface OfferedTools {
   readonly tools: readonly MCPToolDefinition[]
   readonly instructions: string | undefined
-  /** The address or the command that it is reached by. */
+  /** The address or the command of the server. */
   readonly endpoint?: string | undefined
 }
 
-/** As many as are kept of one server, tools that are gone included. */
+/** Maximum number of pins per server, removed tools included. */
 const MAX_PINS = 20_000
 
 /**
- * Compares what a server offers with what it was when it was accepted.
+ * Compares the definitions of a server with its pins.
  *
- * A server that was never used is accepted as it is. Names in `offered` must not occur twice.
+ * A server without pins is accepted as it is. Names in `offered` must be unique.
  */
 export async function judgeTools(
   server: string,
@@ -73,7 +73,7 @@ export async function judgeTools(
   return await new Judge(server, pins, policy).judge(offered)
 }
 
-/** The error of a call of a tool that is not what was accepted. */
+/** The error for a call of a tool whose definition was not accepted. */
 export function quarantined(server: string, judged: JudgedTool): CallError {
   const { tool, verdict, diff } = judged
   const why =
@@ -82,7 +82,7 @@ export function quarantined(server: string, judged: JudgedTool): CallError {
       : `its definition is not the one that was accepted (${diffText(diff)})`
   return new CallError(
     "CONFLICT",
-    `Tool "${tool.name}" of MCP server "${server}" is not called: ${why}. Look at the change; to accept it, delete the server's pins or approve it with a function as pin.`,
+    `Tool "${tool.name}" of MCP server "${server}" was not called: ${why}. Review the change; to accept it, delete the server's pins or approve it with a function as pin.`,
     {
       mayHaveExecuted: false,
       details: {
@@ -115,33 +115,33 @@ class Judge {
     const offered = new Set(tools.map(({ name }) => name))
     const gone = [...kept.keys()].filter((name) => !offered.has(name))
     const judged: JudgedTool[] = []
-    let isOther = false
+    let hasChanged = false
     for (const tool of tools) {
-      const found = await this.#judgeTool(tool, kept.get(tool.name))
-      judged.push(found)
-      if (found.verdict === "same" || found.isQuarantined) continue
-      isOther = true
+      const result = await this.#judgeTool(tool, kept.get(tool.name))
+      judged.push(result)
+      if (result.verdict === "same" || result.isQuarantined) continue
+      hasChanged = true
       kept.set(tool.name, pinOf(tool))
     }
-    const told = await this.#judgeInstructions(instructions)
-    const known = endpoint ?? this.#pins.endpoint
-    isOther ||= told !== this.#pins.instructions || known !== this.#pins.endpoint
+    const accepted = await this.#judgeInstructions(instructions)
+    const current = endpoint ?? this.#pins.endpoint
+    hasChanged ||= accepted !== this.#pins.instructions || current !== this.#pins.endpoint
     const pins: Pins = {
       version: 1,
       tools: [...kept.values()].slice(-MAX_PINS),
-      instructions: told,
-      ...(known !== undefined && { endpoint: known }),
+      instructions: accepted,
+      ...(current !== undefined && { endpoint: current }),
     }
     return {
       tools: judged,
       gone,
-      instructions: told ?? undefined,
-      pins: isOther ? pins : undefined,
+      instructions: accepted ?? undefined,
+      pins: hasChanged ? pins : undefined,
       warnings: this.#warnings,
     }
   }
 
-  /** What has changed about where the server is, where that is refused. */
+  /** The difference of the endpoint, if the change is refused. */
   async #judgeEndpoint(
     endpoint: string | undefined,
   ): Promise<readonly DefinitionChange[] | undefined> {
@@ -160,7 +160,7 @@ class Judge {
     return (await this.#ask(question, "its endpoint")) ? undefined : diff
   }
 
-  /** Nothing of a server is used that has moved. */
+  /** Blocks all tools of a server whose endpoint has changed. */
   #refused(tools: readonly MCPToolDefinition[], diff: readonly DefinitionChange[]): Judgement {
     const pinned = new Map(this.#pins.tools.map(({ definition }) => [definition.name, definition]))
     return {
@@ -203,7 +203,7 @@ class Judge {
   async #judgeInstructions(instructions: string | undefined): Promise<string | null> {
     const before = this.#pins.instructions
     const after = instructions ?? null
-    // Saying less than before misleads nobody, and saying the same again is no news.
+    // Removed or unchanged instructions cannot mislead a model.
     if (after === before || after === null) return before
     const isAccepted = await this.#ask(
       {
@@ -225,7 +225,7 @@ class Judge {
     const isAdded = question.change === "added"
     if (policy === "warn" && isAdded) return true
     const news = isAdded ? "new" : `not what was accepted: ${diffText(question.diff)}`
-    const outcome = policy === "warn" ? "It is used as it is now." : "It is not used."
+    const outcome = policy === "warn" ? "The new version is used." : "It is not used."
     this.#warnings.push(`MCP server "${this.#server}": ${what} is ${news}. ${outcome}`)
     return policy === "warn"
   }
@@ -256,7 +256,7 @@ function pinOf(tool: MCPToolDefinition): PinnedTool {
   return { fingerprint: fingerprintOf(tool), definition: pinnedPart(tool) }
 }
 
-/** A tool as it was accepted, with what is not pinned as it is now. */
+/** The pinned definition of a tool, with the current values of fields that are not pinned. */
 function withPinned(tool: MCPToolDefinition, pinned: PinnedTool["definition"]): MCPToolDefinition {
   const { icons, execution, _meta } = tool
   return {

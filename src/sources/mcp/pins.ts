@@ -1,4 +1,4 @@
-// What a server's tools were when they were first used, and where that is kept.
+// Pins: the accepted definitions of a server's tools, and where they are stored.
 
 import { CallError } from "../../core/errors.ts"
 import { isPlainRecord } from "../../schema/json.ts"
@@ -7,36 +7,36 @@ import type { DefinitionChange } from "./definition-diff.ts"
 import { fingerprintOf } from "./fingerprint.ts"
 import type { PinnedDefinition } from "./fingerprint.ts"
 
-/** A tool as it was accepted. */
+/** The accepted definition of a tool. */
 export interface PinnedTool {
   readonly fingerprint: string
   readonly definition: PinnedDefinition
 }
 
-/** What is kept of one server. Plain JSON. */
+/** The pins of one server, as plain JSON. */
 export interface Pins {
   readonly version: 1
-  /** One entry per tool, also of tools that are gone: they may come back as something else. */
+  /** One entry per tool, including removed ones, which may return with another definition. */
   readonly tools: readonly PinnedTool[]
-  /** What the server tells models about itself. */
+  /** The server's instructions for models. */
   readonly instructions: string | null
-  /** The address or the command that the tools were accepted from; absent in pins of before it was kept. */
+  /** The address or the command of the server; absent in older pins. */
   readonly endpoint?: string | undefined
 }
 
-/** Keeps pins between runs. */
+/** Stores pins between runs. */
 export interface PinStore {
-  /** Gives `undefined` for a server that was never used. */
+  /** Returns `undefined` for a server without pins. */
   load(server: string): Promise<Pins | undefined> | Pins | undefined
   save(server: string, pins: Pins): Promise<void> | void
 }
 
-/** Asks whether something that is new, or other than it was, may be used. */
+/** A new or changed definition that needs approval. */
 export interface PinQuestion {
   readonly server: string
-  /** `undefined`: it is the server's instructions, or its endpoint. */
+  /** `undefined` for the server's instructions or its endpoint. */
   readonly tool: string | undefined
-  /** The server is reached by another address or command: `before` and `after` say which. */
+  /** The address or command of the server has changed, from `before` to `after`. */
   readonly isEndpoint?: true | undefined
   readonly change: "added" | "changed"
   readonly before?: PinnedDefinition | string | undefined
@@ -45,8 +45,8 @@ export interface PinQuestion {
 }
 
 /**
- * What happens when a tool is no longer what it was: nothing, a warning, refusal, or what a
- * function says. Anything but `true` refuses.
+ * What happens when a tool's definition changes: nothing, a warning, or a refusal; or a function decides.
+ * Anything but `true` refuses.
  */
 export type PinPolicy =
   | "off"
@@ -54,7 +54,7 @@ export type PinPolicy =
   | "block"
   | ((question: PinQuestion) => boolean | Promise<boolean>)
 
-/** Keeps pins for as long as the process lives. */
+/** Stores pins in memory. */
 export function memoryPins(): PinStore {
   const kept = new Map<string, Pins>()
   return {
@@ -66,10 +66,10 @@ export function memoryPins(): PinStore {
 }
 
 /**
- * The pins of a server; `undefined` for one that was never used.
+ * Loads the pins of a server; `undefined` if there are none.
  *
- * Throws `CONFLICT` when the store fails or gives something else than was saved: starting anew would
- * accept whatever the server is now.
+ * Throws `CONFLICT` when the store fails or returns invalid data: starting without pins would accept the
+ * server's current definitions.
  */
 export async function loadPins(store: PinStore, server: string): Promise<Pins | undefined> {
   let loaded: unknown
@@ -79,8 +79,8 @@ export async function loadPins(store: PinStore, server: string): Promise<Pins | 
     throw unreadable(server, `the store failed: ${reasonOf(cause)}`, cause)
   }
   if (loaded === undefined || loaded === null) return undefined
-  const fault = faultOf(loaded)
-  if (fault !== undefined) throw unreadable(server, fault)
+  const issue = findIssue(loaded)
+  if (issue !== undefined) throw unreadable(server, issue)
   return loaded as Pins
 }
 
@@ -91,45 +91,45 @@ export async function savePins(store: PinStore, server: string, pins: Pins): Pro
   } catch (cause) {
     throw new CallError(
       "CONFLICT",
-      `MCP server "${server}": its tools could not be pinned, because the store failed: ${reasonOf(cause)} Mend the store, or set pin: "off".`,
+      `MCP server "${server}": its tools could not be pinned, because the store failed: ${reasonOf(cause)} Fix the store, or set pin: "off".`,
       { cause, mayHaveExecuted: false, details: { reason: "PINS_NOT_SAVED", server } },
     )
   }
 }
 
-function faultOf(loaded: unknown): string | undefined {
-  if (!isPlainRecord(loaded)) return "they are no object"
+function findIssue(loaded: unknown): string | undefined {
+  if (!isPlainRecord(loaded)) return "they are not an object"
   const { version, tools, instructions, endpoint } = loaded
   if (version !== 1) return "their version is not 1"
   if (instructions !== null && typeof instructions !== "string") {
-    return `"instructions" is neither a text nor null`
+    return `"instructions" is neither a string nor null`
   }
-  if (endpoint !== undefined && typeof endpoint !== "string") return `"endpoint" is no text`
-  if (!Array.isArray(tools)) return `"tools" is no list`
+  if (endpoint !== undefined && typeof endpoint !== "string") return `"endpoint" is not a string`
+  if (!Array.isArray(tools)) return `"tools" is not a list`
   const names = new Set<string>()
   for (const [index, entry] of tools.entries()) {
-    const fault = entryFault(entry, names)
-    if (fault !== undefined) return `entry ${index} of "tools" ${fault}`
+    const issue = entryIssue(entry, names)
+    if (issue !== undefined) return `entry ${index} of "tools" ${issue}`
   }
   return undefined
 }
 
-function entryFault(entry: unknown, names: Set<string>): string | undefined {
+function entryIssue(entry: unknown, names: Set<string>): string | undefined {
   if (!isPlainRecord(entry) || !isPlainRecord(entry["definition"])) return "has no definition"
   const { definition, fingerprint } = entry
   const { name } = definition
   if (typeof name !== "string") return "has no name"
-  if (names.has(name)) return "is there twice"
+  if (names.has(name)) return "occurs twice"
   names.add(name)
   return fingerprint === fingerprintOf({ ...definition, name })
     ? undefined
-    : "does not have the fingerprint that its definition has"
+    : "has a fingerprint that does not match its definition"
 }
 
-function unreadable(server: string, fault: string, cause?: unknown): CallError {
+function unreadable(server: string, issue: string, cause?: unknown): CallError {
   return new CallError(
     "CONFLICT",
-    `MCP server "${server}": the pins of its tools cannot be read: ${fault}. Nothing of this server is used until they can. Restore them, or delete them to accept the tools as they are now.`,
+    `MCP server "${server}": the pins of its tools cannot be read: ${issue}. The server is not used until they can be read. Restore them, or delete them to accept the tools as they are now.`,
     { cause, mayHaveExecuted: false, details: { reason: "PINS_UNREADABLE", server } },
   )
 }

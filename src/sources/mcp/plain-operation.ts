@@ -3,7 +3,7 @@ import type { LazyOperation, LazyParts } from "../../core/lazy-operation.ts"
 import type { MCPOrigin } from "../../mcp/model.ts"
 import type { OperationServer } from "./tool-operation.ts"
 
-/** What resources and prompts are made of. */
+/** The parts of an operation for a resource or a prompt. */
 export interface PlainParts extends Pick<
   LazyParts,
   | "name"
@@ -15,12 +15,12 @@ export interface PlainParts extends Pick<
   | "handler"
   | "inputNames"
 > {
-  /** The definition's own. */
+  /** The `_meta` of the definition. */
   readonly own: Readonly<Record<string, unknown>> | undefined
   readonly origin: MCPOrigin & Readonly<Record<string, unknown>>
 }
 
-/** A query of a server that is not one of its tools. Reading changes nothing, whoever says so. */
+/** Creates the query for a resource or a prompt; reading never has an effect. */
 export function plainOperation(
   { own, origin, ...parts }: PlainParts,
   server: Omit<OperationServer, "trust" | "tools">,

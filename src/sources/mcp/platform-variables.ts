@@ -1,4 +1,4 @@
-/** As much of a platform as a config may refer to. */
+/** The parts of the platform that a config may refer to. */
 export interface PlatformVariables {
   readonly env: (name: string) => string | undefined
   readonly userHome: string | undefined
@@ -17,11 +17,11 @@ interface NodeModules {
   readonly fs: { readFile(path: string, encoding: "utf8"): Promise<string> }
 }
 
-/** What Node has; nothing on platforms without it. The names are put together at run time, for bundlers. */
+/** Reads them from Node; empty on other platforms. The module names are built at run time, for bundlers. */
 export async function platformVariables(): Promise<PlatformVariables> {
   const load = async (name: string): Promise<unknown> => {
-    const found = (await import(/* @vite-ignore */ `node:${name}`)) as { default: unknown }
-    return found.default
+    const module = (await import(/* @vite-ignore */ `node:${name}`)) as { default: unknown }
+    return module.default
   }
   try {
     const host = (await load("process")) as NodeModules["host"]

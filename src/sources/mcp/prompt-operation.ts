@@ -7,17 +7,17 @@ import { operationName } from "../../mcp/names.ts"
 import { plainOperation } from "./plain-operation.ts"
 import type { OperationServer } from "./tool-operation.ts"
 
-/** What the operations of prompts need beside their definitions. */
+/** Dependencies of prompt operations. */
 export interface PromptOperationOptions {
   readonly server: Omit<OperationServer, "trust" | "tools">
-  /** Has a prompt filled in, by the server's own name of it; gives what the operation gives. */
+  /** Gets a prompt by the server's own name; returns the result of the operation. */
   readonly get: (
     name: string,
     input: Readonly<Record<string, string>>,
     context: OperationContext,
     operationId: string,
   ) => unknown
-  /** Hears of definitions that are none, and why. */
+  /** Receives warnings about invalid definitions. */
   readonly warn?: ((message: string) => void) | undefined
 }
 
@@ -42,23 +42,27 @@ export function promptNamespace(server: string): string {
   return `${server}-prompts`
 }
 
-/** One query per prompt; its arguments, which are texts, are the input. The first of a name counts. */
+/** Creates one query per prompt; its arguments, which are strings, are the input. The first of a name is used. */
 export function promptOperations(
   prompts: readonly unknown[],
   options: PromptOperationOptions,
 ): readonly LazyOperation[] {
-  const found = new Map<string, LazyOperation>()
+  const operations = new Map<string, LazyOperation>()
   for (const value of prompts) {
     const name = isPlainRecord(value) ? textOf(value["name"]) : undefined
-    const fault =
-      name === undefined ? "it has no name" : found.has(name) ? `"${name}" is listed twice` : ""
-    if (isPlainRecord(value) && name !== undefined && fault === "") {
-      found.set(name, promptOperation(name, value, options))
+    const issue =
+      name === undefined
+        ? "it has no name"
+        : operations.has(name)
+          ? `"${name}" is listed twice`
+          : ""
+    if (isPlainRecord(value) && name !== undefined && issue === "") {
+      operations.set(name, promptOperation(name, value, options))
     } else {
-      options.warn?.(`A prompt of MCP server "${options.server.name}" was left out: ${fault}.`)
+      options.warn?.(`A prompt of MCP server "${options.server.name}" was left out: ${issue}.`)
     }
   }
-  return [...found.values()]
+  return [...operations.values()]
 }
 
 interface Argument {
@@ -103,18 +107,18 @@ function promptOperation(
 }
 
 function argumentsOf(value: unknown): readonly Argument[] {
-  const found = new Map<string, Argument>()
+  const byName = new Map<string, Argument>()
   for (const item of Array.isArray(value) ? (value as unknown[]) : []) {
     const name = isPlainRecord(item) ? textOf(item["name"]) : undefined
-    if (!isPlainRecord(item) || name === undefined || found.has(name)) continue
-    found.set(name, {
+    if (!isPlainRecord(item) || name === undefined || byName.has(name)) continue
+    byName.set(name, {
       name,
       title: textOf(item["title"]),
       description: textOf(item["description"]),
       isRequired: item["required"] === true,
     })
   }
-  return [...found.values()]
+  return [...byName.values()]
 }
 
 function inputOf(taken: readonly Argument[]): TSchema {
@@ -131,7 +135,7 @@ function inputOf(taken: readonly Argument[]): TSchema {
     type: "object",
     properties,
     required,
-    // What a server does not tell of it may still take, and takes as a text.
+    // A server may accept undeclared arguments, which are strings too.
     additionalProperties: { type: "string" },
   })
 }

@@ -3,34 +3,34 @@ import { isPlainRecord } from "../../schema/json.ts"
 import { depthOf } from "../../mcp/canonical.ts"
 import type { MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 
-/** Characters of JSON past which a definition is refused. */
+/** Maximum size of a definition, in characters of JSON. */
 const MAX_SIZE = 1_000_000
-/** Past which it is told of. */
+/** Size past which there is a warning. */
 const LARGE = 256_000
 const MAX_DEPTH = 500
 
 /**
- * A tool of a list, frozen and with every field as it came, or why it is none.
+ * Reads a tool of a list: returns a frozen copy with every field, or a text that says why it is invalid.
  *
- * What is beside the schemas and of the wrong type is left out: it would mislead whoever trusts the
- * types. `warn` hears of tools that are taken and cost more than they should.
+ * Fields of the wrong type, except schemas, are left out, since they would break the types. `warn` receives
+ * warnings about very large definitions.
  */
 export function readTool(
   value: unknown,
   warn?: (message: string) => void,
 ): MCPToolDefinition | string {
-  if (!isPlainRecord(value)) return "it is no object"
+  if (!isPlainRecord(value)) return "it is not an object"
   const { name } = value
   if (typeof name !== "string" || name === "") return "it has no name"
   const size = sizeOf(value)
   if (typeof size === "string") return size
   if (size > MAX_SIZE) {
-    return `its definition has ${size} characters, more than the ${MAX_SIZE} that are taken`
+    return `its definition has ${size} characters, more than the maximum of ${MAX_SIZE}`
   }
   if (size > LARGE) {
     warn?.(`its definition has ${size} characters, which every model that sees it has to read`)
   }
-  return sound(frozenCopy(value) as Readonly<Record<string, unknown>>, name)
+  return toDefinition(frozenCopy(value) as Readonly<Record<string, unknown>>, name)
 }
 
 function sizeOf(value: unknown): number | string {
@@ -42,12 +42,12 @@ function sizeOf(value: unknown): number | string {
   }
 }
 
-/** Fields as the types say, in the order in which they came; what is not known here as it is. */
-function sound(fields: Readonly<Record<string, unknown>>, name: string): MCPToolDefinition {
+/** Keeps fields of the right type, in order; unknown fields stay unchanged. */
+function toDefinition(fields: Readonly<Record<string, unknown>>, name: string): MCPToolDefinition {
   const kept = Object.entries(fields).flatMap(([key, value]) => {
     if (key === "annotations" && isPlainRecord(value)) return [[key, annotationsOf(value)] as const]
-    const isSound = FIELDS.get(key)
-    return isSound === undefined || isSound(value) ? [[key, value] as const] : []
+    const isValid = FIELDS.get(key)
+    return isValid === undefined || isValid(value) ? [[key, value] as const] : []
   })
   return Object.freeze({ ...Object.fromEntries(kept), name })
 }
@@ -65,8 +65,8 @@ const FIELDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
 
 const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]
 
-function annotationsOf(given: Readonly<Record<string, unknown>>): MCPToolAnnotations {
-  const kept = Object.entries(given).filter(([key, value]) => {
+function annotationsOf(annotations: Readonly<Record<string, unknown>>): MCPToolAnnotations {
+  const kept = Object.entries(annotations).filter(([key, value]) => {
     if (key === "title") return isText(value)
     return !HINTS.includes(key) || typeof value === "boolean"
   })

@@ -12,12 +12,12 @@ import type { OperationServer } from "./tool-operation.ts"
 import { parseUriTemplate } from "./uri-template.ts"
 import type { TemplateValue, UriTemplate } from "./uri-template.ts"
 
-/** What the operations of resources need beside their definitions. */
+/** Dependencies of resource operations. */
 export interface ResourceOperationOptions {
   readonly server: Omit<OperationServer, "trust" | "tools">
-  /** Reads what is at a URI; gives what the operation gives. */
+  /** Reads a resource; returns the result of the operation. */
   readonly read: (uri: string, context: OperationContext, operationId: string) => unknown
-  /** Hears of definitions that are none, and why. */
+  /** Receives warnings about invalid definitions. */
   readonly warn?: ((message: string) => void) | undefined
 }
 
@@ -51,9 +51,9 @@ export function resourceNamespace(server: string): string {
 }
 
 /**
- * One query per resource, without input, and one per template, with its variables as input.
+ * Creates one query per resource, without input, and one per template, with its variables as input.
  *
- * Those of equal names get the hash of their address in theirs, whatever the order of the list.
+ * If several have the same name, the hash of their address is appended, independent of the order of the list.
  */
 export function resourceOperations(
   resources: readonly unknown[],
@@ -61,23 +61,23 @@ export function resourceOperations(
   options: ResourceOperationOptions,
 ): readonly LazyOperation[] {
   const warn = options.warn ?? ignore
-  const found = new Map<string, Address>()
+  const byKey = new Map<string, Address>()
   for (const value of [...resources, ...templates]) {
     const address = readAddress(value)
     if (typeof address === "string") {
       warn(`A resource of MCP server "${options.server.name}" was left out: ${address}.`)
-    } else if (!found.has(address.key)) {
-      found.set(address.key, address)
+    } else if (!byKey.has(address.key)) {
+      byKey.set(address.key, address)
     }
   }
-  const addresses = [...found.values()]
+  const addresses = [...byKey.values()]
   const names = distinctNames(
     addresses.map(({ definition, key }) => ({ name: definition.name, key })),
   )
   return addresses.map((address, index) => resourceOperation(names[index] ?? "", address, options))
 }
 
-/** A definition, and the way from an input to a URI. */
+/** A definition and its URI or template. */
 interface Address {
   readonly definition: MCPResourceDefinition
   readonly key: string
@@ -85,7 +85,7 @@ interface Address {
 }
 
 function readAddress(value: unknown): Address | string {
-  if (!isPlainRecord(value)) return "it is no object"
+  if (!isPlainRecord(value)) return "it is not an object"
   if (depthOf(value, MAX_DEPTH) > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} levels`
   const { uri, uriTemplate } = value
   const key = typeof uri === "string" ? uri : uriTemplate

@@ -5,14 +5,14 @@ import { mapBlocks } from "../../mcp/content.ts"
 import type { MappedBlocks } from "../../mcp/content.ts"
 import type { MCPEra, MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
 
-/** Who answered; `MCPPeer` is one. */
+/** The server that answered; an `MCPPeer` has these fields. */
 export interface AnsweringPeer {
   readonly era: MCPEra
   readonly protocolVersion: string
   readonly serverInfo: { readonly name: string; readonly version: string } | undefined
 }
 
-/** Where a result is from. */
+/** The origin of a result. */
 export interface AnswerOrigin {
   /** The namespace. */
   readonly server: string
@@ -20,24 +20,24 @@ export interface AnswerOrigin {
   readonly durationMs: number
 }
 
-/** The compiled form of an output schema; one that accepts everything tells nothing. */
+/** A compiled output schema; `isOpen` if it accepts everything. */
 export interface OutputCheck {
   readonly isOpen?: boolean
   check(value: unknown): boolean
 }
 
-/** Where the result of a tool is from. */
+/** The origin of a tool's result. */
 export interface ToolAnswerOrigin extends AnswerOrigin {
   readonly tool: MCPToolDefinition
-  /** The check of the output schema, `compileSchema(operation.outputSchema)`; only for reading a text as data. */
+  /** The compiled output schema, used only to read a text as data. */
   readonly output?: OutputCheck | undefined
 }
 
 /**
- * The envelope of what a tool call came back with.
+ * Creates the envelope of a tool's result.
  *
- * The data is the structured result, whatever JSON value it is. Without one it is the blocks, or, of
- * a tool that declares an output schema, what its only text says, if that fits.
+ * The data is the structured result, which may be any JSON value. Without one it is the content blocks; or, if
+ * the tool declares an output schema and its only text is JSON that matches it, that JSON.
  */
 export function toolEnvelope(result: MCPToolResult, about: ToolAnswerOrigin): ResponseEnvelope {
   const mapped = mapBlocks(result.content)
@@ -53,7 +53,7 @@ export function toolEnvelope(result: MCPToolResult, about: ToolAnswerOrigin): Re
   return mcpEnvelope(read.value, { ...meta, structuredFrom: "text" })
 }
 
-/** The envelope of a resource that was read: the data is the result without its `_meta`. */
+/** Creates the envelope of a resource: the data is the result without its `_meta`. */
 export function resourceEnvelope(
   result: Readonly<Record<string, unknown>>,
   about: AnswerOrigin,
@@ -64,7 +64,7 @@ export function resourceEnvelope(
   return mcpEnvelope({ contents: parts }, metaOf(mapped, false, result["_meta"], about))
 }
 
-/** The envelope of a prompt that was filled in: the data is its description and messages. */
+/** Creates the envelope of a prompt: the data is its description and messages. */
 export function promptEnvelope(
   result: Readonly<Record<string, unknown>>,
   about: AnswerOrigin,
@@ -94,7 +94,7 @@ function metaOf(
   }
 }
 
-/** What the only text of a result says, where the tool promised data and the text is such data. */
+/** Parses the only text of a result as JSON, if it matches the tool's output schema. */
 function readText(
   { content, unknown }: MappedBlocks,
   { tool, output }: ToolAnswerOrigin,
@@ -104,7 +104,7 @@ function readText(
   }
   const texts = content.filter(isTextBlock)
   const [only] = texts
-  // A block of an unknown type is a text here, too, and was none when it came.
+  // Blocks of unknown type have become texts here.
   if (only === undefined || texts.length > 1 || unknown.length > 0) return undefined
   try {
     const value: unknown = JSON.parse(only.text)

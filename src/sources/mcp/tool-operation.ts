@@ -4,7 +4,7 @@ import type { LazyOperation, LazyParts } from "../../core/lazy-operation.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { OperationAnnotations, OperationType } from "../../core/types.ts"
 import type { OperationHandler } from "../../core/handler.ts"
-import type { SettledServer } from "./config.ts"
+import type { ResolvedServer } from "./config.ts"
 import { fingerprintOf } from "./fingerprint.ts"
 import { hiddenTextOf } from "../../mcp/hidden-text.ts"
 import type { MCPHiddenText, MCPOrigin, MCPToolDefinition } from "../../mcp/model.ts"
@@ -14,9 +14,9 @@ import type { MappedSchema } from "./tool-schemas.ts"
 
 export { readTool } from "./read-tool.ts"
 
-/** As much of a server as its operations are made of. */
+/** The parts of a server that its operations need. */
 export type OperationServer = Pick<
-  SettledServer,
+  ResolvedServer,
   | "name"
   | "version"
   | "trust"
@@ -28,17 +28,17 @@ export type OperationServer = Pick<
   | "maxTotalTimeout"
 >
 
-/** What an operation needs beside the definition of its tool. */
+/** Dependencies of a tool operation. */
 export interface ToolOperationOptions {
   readonly server: OperationServer
-  /** Gets an input that was checked as far as its schema can be. */
+  /** Receives the input after validation. */
   readonly handler: OperationHandler
 }
 
 /**
- * The operation of a tool; its schemas are made when somebody first asks.
+ * Creates the operation of a tool; its schemas are compiled on first use.
  *
- * It changes something unless the server is trusted and says otherwise, or the user does.
+ * It is a mutation unless a trusted server or the user says otherwise.
  */
 export function toolOperation(
   tool: MCPToolDefinition,
@@ -123,12 +123,12 @@ class ToolParts implements LazyParts {
     return this.#server.output
   }
 
-  // A default says what the server does without the argument: there is no need to send it.
+  // The server applies defaults itself: there is no need to send them.
   get defaults(): "leave" {
     return "leave"
   }
 
-  /** The server's limits hold, not the one that a registry has for functions of its own. */
+  /** The server's timeout applies instead of the registry's. */
   get timeout(): number {
     return this.#server.maxTotalTimeout
   }
@@ -167,7 +167,7 @@ class ToolParts implements LazyParts {
   }
 }
 
-/** Where a tool is from. What takes a look at all of it is found when it is first asked for. */
+/** The origin of a tool. Expensive properties are computed on first use. */
 class ToolOrigin implements MCPOrigin {
   readonly server: string
   readonly kind = "tool"
@@ -187,7 +187,7 @@ class ToolOrigin implements MCPOrigin {
   }
 }
 
-/** An own property, so that copies have it, whose value is made once. */
+/** Defines an own property, so that copies have it, whose value is computed once. */
 function keepFirst(target: object, key: string, make: () => unknown): void {
   let kept: { readonly value: unknown } | undefined
   Object.defineProperty(target, key, {
@@ -208,8 +208,8 @@ function annotationsOf(
 ): OperationAnnotations | undefined {
   if (annotations === undefined) return undefined
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations
-  // Whether a call is repeated rests on it: nothing that a stranger says may decide that. Of what only
-  // reads the hint says nothing.
+  // Repeating a call depends on it, so an untrusted server must not decide it. For queries the hint has no
+  // meaning.
   const keepsIdempotent = type !== "query" && (isTrusted || idempotentHint === false)
   const mapped = {
     ...(readOnlyHint !== undefined && { readOnly: readOnlyHint }),

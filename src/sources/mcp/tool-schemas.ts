@@ -1,11 +1,11 @@
-// The schemas of a tool as ours: what cannot be checked is left open, and said.
+// Maps the schemas of a tool: parts that cannot be checked accept everything and are reported.
 
 import type { TSchema } from "typebox"
 import { FromSchema } from "../../schema/from-schema.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 
-/** A schema that is checked, and what of its source is not. */
+/** A mapped schema, and the parts of its source that are not checked. */
 export interface MappedSchema {
   readonly schema: TSchema
   readonly diagnostics: readonly string[]
@@ -15,8 +15,8 @@ const ANY_OBJECT = FromSchema({ type: "object" })
 const ANYTHING = FromSchema({})
 
 /**
- * Keywords that say no where a part says yes. A part that was left open because it cannot be checked
- * would make them refuse what is right.
+ * Keywords that can refuse a value because a subschema accepts it. With a subschema left open they would
+ * refuse valid values.
  */
 const INVERTING: ReadonlySet<string> = new Set([
   "not",
@@ -27,25 +27,25 @@ const INVERTING: ReadonlySet<string> = new Set([
   "unevaluatedItems",
 ])
 
-/** The schema of a tool's input; always one of an object, since arguments are one. */
+/** Maps the schema of a tool's input; the result always describes an object. */
 export function inputSchemaOf(source: unknown): MappedSchema {
   if (source === undefined) return open(ANY_OBJECT, "inputSchema is missing")
   if (!isPlainRecord(source)) {
-    return open(ANY_OBJECT, `inputSchema is no schema of an object, but ${typeName(source)}`)
+    return open(ANY_OBJECT, `inputSchema must be a schema of an object, got ${typeName(source)}`)
   }
   const type = Object.hasOwn(source, "type") ? source["type"] : undefined
   if (type === undefined) {
     const mapped = mapSchema({ ...source, type: "object" }, ANY_OBJECT, "inputSchema")
     return {
       ...mapped,
-      diagnostics: ["inputSchema does not say that it is of an object", ...mapped.diagnostics],
+      diagnostics: ['inputSchema has no type; "object" is assumed', ...mapped.diagnostics],
     }
   }
   if (type === "object") return mapSchema(source, ANY_OBJECT, "inputSchema")
-  return open(ANY_OBJECT, "inputSchema is not of an object")
+  return open(ANY_OBJECT, "inputSchema does not describe an object")
 }
 
-/** The schema of a tool's output; open where there is none. */
+/** Maps the schema of a tool's output; accepts everything if there is none. */
 export function outputSchemaOf(source: unknown): MappedSchema {
   if (source === undefined) return { schema: ANYTHING, diagnostics: [] }
   return mapSchema(source, ANYTHING, "outputSchema")
@@ -68,7 +68,7 @@ function mapSchema(source: unknown, otherwise: TSchema, side: string): MappedSch
     schema: otherwise,
     diagnostics: [
       ...diagnostics,
-      `${side} is not checked at all: with parts of it left open, the rest could refuse what is right.`,
+      `${side} is not checked at all: with parts of it left open, the rest could refuse valid values.`,
     ],
   }
 }
@@ -77,7 +77,7 @@ function open(schema: TSchema, diagnostic: string): MappedSchema {
   return { schema, diagnostics: [diagnostic.endsWith(".") ? diagnostic : `${diagnostic}.`] }
 }
 
-/** Whether such a keyword is anywhere in it; a property of that name counts too, which does no harm. */
+/** Whether a schema contains such a keyword; properties of that name count too, which does no harm. */
 function inverts(value: unknown, seen: Set<object>): boolean {
   if (typeof value !== "object" || value === null || seen.has(value)) return false
   seen.add(value)

@@ -1,4 +1,4 @@
-/** Whatever carries messages to an MCP server: a transport of the SDK, or one of your own. */
+/** Transports messages to an MCP server: a transport of the SDK, or a custom one. */
 export interface MCPTransportLike {
   start(): Promise<void>
   send(message: unknown, options?: unknown): Promise<void>
@@ -8,13 +8,13 @@ export interface MCPTransportLike {
   onerror?: ((error: Error) => void) | undefined
 }
 
-/** Gives the token for each request; told when the server refused one. */
+/** Provides the token for each request; `onUnauthorized` is called when the server refused one. */
 export interface MCPTokenProvider {
   token(): Promise<string | undefined>
   onUnauthorized?(context: never): Promise<void>
 }
 
-/** An OAuth client provider as the SDK describes it, handed on as it is. */
+/** An OAuth client provider of the SDK, passed on unchanged. */
 export interface MCPOAuthProviderLike {
   readonly redirectUrl: string | URL | undefined
   readonly clientMetadata: object

@@ -1,32 +1,32 @@
-// RFC 6570: `file:///{path}` and values to a URI. Read character by character, in one pass.
+// URI templates (RFC 6570), such as `file:///{path}`.
 
 import { CallError } from "../../core/errors.ts"
 
-/** What a template takes: a text, or several. */
+/** The value of a variable: a string, or several. */
 export type TemplateValue = string | readonly string[]
 
 /** A variable of a template. */
 export interface TemplateVariable {
   readonly name: string
-  /** Nothing but this stands in its place: without it the URI would have a hole. */
+  /** Without a value the URI would have a gap. */
   readonly isRequired: boolean
-  /** `*`: several values stand for themselves. */
+  /** `*`: several values are expanded separately. */
   readonly isExploded: boolean
 }
 
-/** A template that was read. */
+/** A parsed template. */
 export interface UriTemplate {
   readonly variables: readonly TemplateVariable[]
-  /** Throws `VALIDATION_ERROR` when what comes of it is too long for an address. */
+  /** Throws `VALIDATION_ERROR` when the URI would be too long. */
   expand(values: Readonly<Record<string, TemplateValue | undefined>>): string
 }
 
 interface Operator {
   readonly first: string
   readonly separator: string
-  /** `name=value`; how a value without text is written. */
+  /** Whether to write `name=value`, and what follows the name of an empty value. */
   readonly named: false | "=" | ""
-  /** Characters with a meaning in URIs stay as they are. */
+  /** Reserved characters stay unencoded. */
   readonly isReserved: boolean
 }
 
@@ -55,10 +55,10 @@ const MAX_VARIABLES = 100
 const NAME = /^[A-Za-z0-9_.%-]{1,100}$/
 const NOT_RESERVED = /%[0-9A-Fa-f]{2}|[^\w.~:/?#[\]@!$&'()*+,;=-]/gu
 const NOT_UNRESERVED = /[^\w.~-]/gu
-/** A template can name one variable many times. */
+/** Maximum length of a URI: a template can use a variable many times. */
 const MAX_URI = 65_536
 
-/** Reads a template; gives a text that says why where it is none. */
+/** Parses a template; returns a text that says why when it is invalid. */
 export function parseUriTemplate(text: string): UriTemplate | string {
   if (text.length > MAX_LENGTH) return `it is longer than ${MAX_LENGTH} characters`
   const parts: (string | Expression)[] = []
@@ -94,7 +94,7 @@ export function parseUriTemplate(text: string): UriTemplate | string {
 function readExpression(text: string): Expression | string {
   const operator = OPERATORS.get(text.charAt(0))
   if (operator === undefined && /^[=,!@|]/.test(text)) {
-    return `the operator of "{${text}}" is not in use`
+    return `the operator of "{${text}}" is reserved`
   }
   const variables: Variable[] = []
   for (const item of (operator === undefined ? text : text.slice(1)).split(",")) {
@@ -111,21 +111,21 @@ function readExpression(text: string): Expression | string {
   return { operator: operator ?? SIMPLE, variables }
 }
 
-/** Each variable once; required where one of its places needs it. */
+/** Each variable once; required if one of its occurrences is. */
 function variablesOf(parts: readonly (string | Expression)[]): readonly TemplateVariable[] {
-  const found = new Map<string, TemplateVariable>()
+  const byName = new Map<string, TemplateVariable>()
   for (const part of parts) {
     if (typeof part === "string") continue
     for (const { name, isRequired, isExploded } of part.variables) {
-      const known = found.get(name)
-      found.set(name, {
+      const previous = byName.get(name)
+      byName.set(name, {
         name,
-        isRequired: isRequired || known?.isRequired === true,
-        isExploded: isExploded || known?.isExploded === true,
+        isRequired: isRequired || previous?.isRequired === true,
+        isExploded: isExploded || previous?.isExploded === true,
       })
     }
   }
-  return [...found.values()]
+  return [...byName.values()]
 }
 
 function expand(
@@ -159,10 +159,10 @@ function expandOne(
   return isExploded ? items.map(label) : [label(items.join(","))]
 }
 
-/** Percent-encodes what may not stand in a URI; with `isReserved`, less, and triplets are kept. */
+/** Percent-encodes a text; with `isReserved`, reserved characters and existing triplets are kept. */
 function encode(text: string, isReserved: boolean): string {
-  return text.replace(isReserved ? NOT_RESERVED : NOT_UNRESERVED, (found) =>
-    found.length === 3 && found.startsWith("%") ? found : percent(found),
+  return text.replace(isReserved ? NOT_RESERVED : NOT_UNRESERVED, (match) =>
+    match.length === 3 && match.startsWith("%") ? match : percent(match),
   )
 }
 
@@ -179,7 +179,7 @@ function lengthOf(value: TemplateValue): number {
 function tooLong(): CallError {
   return new CallError(
     "VALIDATION_ERROR",
-    `The address of the resource would have more than ${MAX_URI} characters. Give shorter values.`,
+    `The address of the resource would have more than ${MAX_URI} characters. Use shorter values.`,
     { retryable: false, mayHaveExecuted: false },
   )
 }

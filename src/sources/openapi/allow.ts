@@ -1,9 +1,9 @@
 /**
- * Tells which files a document may refer to: those below its own folder, and those that a list names.
+ * Returns a check for which files a document may refer to: those below its own folder, and those on a list.
  *
- * An entry of the list is an address, or relative to the document's own: `"../common/"` and
- * `"https://schemas.test/v1/"` allow what is below them, an origin all that is there, and
- * `"../error.json"` that one file.
+ * An entry of the list is an address, or relative to the document: `"../common/"` and
+ * `"https://schemas.test/v1/"` allow everything below them, an origin allows everything there, and
+ * `"../error.json"` allows that file.
  */
 export function allowReferences(
   documentUrl: string,
@@ -20,18 +20,18 @@ function entryUrl(entry: string | URL, documentUrl: string): URL {
   const url = parse(String(entry), documentUrl)
   if (url !== undefined && isReadable(url)) return url
   throw new TypeError(
-    `${JSON.stringify(String(entry))} cannot be allowed for references. Give a folder ("../common/"), a file, or an http(s) address.`,
+    `${JSON.stringify(String(entry))} cannot be allowed for references. Use a folder ("../common/"), a file, or an http(s) address.`,
   )
 }
 
 function covers(entry: URL, target: URL): boolean {
   if (!isReadable(target) || target.protocol !== entry.protocol) return false
   if (target.host !== entry.host || hasHiddenStep(target.pathname)) return false
-  // Some characters may be written with and without percent.
-  const [allowed, asked] = [decode(entry.pathname), decode(target.pathname)]
+  // Some characters may be percent-encoded or not.
+  const [allowed, requested] = [decode(entry.pathname), decode(target.pathname)]
   return allowed.endsWith("/")
-    ? asked.startsWith(allowed)
-    : asked === allowed && target.search === entry.search
+    ? requested.startsWith(allowed)
+    : requested === allowed && target.search === entry.search
 }
 
 function decode(pathname: string): string {

@@ -10,22 +10,22 @@ import type { SelectedAuth } from "./auth/apply.ts"
 
 export type { AuthContext, TokenRequest } from "./auth/context.ts"
 
-/** The user's credentials, as `HTTPServiceConfig` holds them. */
+/** The user's credentials, as in `HTTPServiceConfig`. */
 export interface AuthConfig {
   readonly auth?: Credential | Secret | undefined
   readonly credentials?: Readonly<Record<string, Credential | Secret | undefined>> | undefined
 }
 
-/** One scheme of a requirement and the credential for it; `undefined` needs none from us. */
+/** A scheme of a requirement and its credential; `undefined` if it needs none from us. */
 type Pairing = readonly [SecurityScheme, Credential | Secret, readonly string[]] | undefined
 type Match = (scheme: SecurityScheme, credential: Credential | Secret) => boolean
 
 /**
- * Chooses credentials by what an operation asks for, and asks for their secrets.
+ * Chooses the credentials for an operation and reads their secrets.
  *
- * The first alternative counts for which there are all credentials, those given by name before
- * `auth`. Without any credential nothing is sent and the server has the last word. Throws
- * `UNAUTHENTICATED` when there are credentials, but not the right ones.
+ * It uses the first alternative for which all credentials exist; named credentials come before `auth`. Without
+ * any credential nothing is sent, and the server decides. Throws `UNAUTHENTICATED` when there are credentials
+ * but not the right ones.
  */
 export async function selectAuth(
   security: readonly SecurityRequirement[],
@@ -45,15 +45,15 @@ export async function selectAuth(
   }
   const needsNone = security.some((requirement) => [...requirement.values()].every(isOutside))
   if (security.length === 0 || needsNone || !hasAny(config)) return writer.result()
-  // Documents are wrong about security more often than users: one who says how it goes is believed.
+  // Documents are wrong about security more often than users: an explicit credential is used as it is.
   if (typeof auth === "object") {
     await writer.addOwn(auth, scopesOf(security))
     return writer.result()
   }
-  throw missing(security, config, context)
+  throw missingCredentialError(security, config, context)
 }
 
-/** The credentials for the first alternative that can be met with some; `undefined` if none can. */
+/** The credentials for the first alternative that can be met; `undefined` if none can. */
 function choose(
   security: readonly SecurityRequirement[],
   config: AuthConfig,
@@ -84,14 +84,14 @@ function pair(
     else if (isOutside(needed)) pairings.push(undefined)
     else if (left !== undefined && match?.(scheme, left) === true) {
       pairings.push([scheme, left, scopes])
-      // One secret is never taken for two.
+      // One secret is never used for two schemes.
       left = undefined
     } else return undefined
   }
   return pairings
 }
 
-/** Certificates are shown by the connection, which the user's own `fetch` makes. */
+/** Certificates belong to the connection, which the user's own `fetch` makes. */
 function isOutside({ scheme }: { readonly scheme: SecurityScheme }): boolean {
   return scheme.type === "mutualTLS"
 }
@@ -109,17 +109,17 @@ function scopesOf(security: readonly SecurityRequirement[]): readonly string[] {
   return [...new Set(security.flatMap((one) => [...one.values()].flatMap(({ scopes }) => scopes)))]
 }
 
-function missing(
+function missingCredentialError(
   security: readonly SecurityRequirement[],
   config: AuthConfig,
   { operationId }: AuthContext,
 ): CallError {
   const ways = security.map((one) => [...one.keys()].map((name) => `"${name}"`).join(" with "))
-  const given = Object.keys(config.credentials ?? {}).map((name) => `"${name}"`)
-  const have = given.length === 0 ? "there is only one secret" : `there is ${given.join(", ")}`
+  const names = Object.keys(config.credentials ?? {}).map((name) => `"${name}"`)
+  const have = names.length === 0 ? "there is only one secret" : `there is only ${names.join(", ")}`
   return new CallError(
     "UNAUTHENTICATED",
-    `Operation "${operationId}" needs the credential ${listed(ways)}, but ${have}. Give what is missing in "credentials", by these names.`,
+    `Operation "${operationId}" needs the credential ${listed(ways)}, but ${have}. Add the missing ones to "credentials", by these names.`,
     { operationId },
   )
 }

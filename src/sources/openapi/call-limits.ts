@@ -1,22 +1,22 @@
 import type { OperationContext } from "../../core/handler.ts"
 import { CallError } from "../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
-import { heedSignal, ignoreSignal } from "../../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../../internal/signals.ts"
 
-/** When a request is given up; `end` leaves nothing behind. */
+/** The abort signal of a request; `end` releases its timer and listener. */
 export interface CallLimits {
   readonly signal: AbortSignal
   end(): void
 }
 
-/** Joins the caller's signal with the time that a request may take. */
-export function limitsOf(
+/** Combines the caller's signal with the timeout of the request. */
+export function createCallLimits(
   context: HandlerContext | undefined,
   timeout: number | undefined,
   operationId: string,
 ): CallLimits {
   const parent = context?.signal
-  // A registry that ends the call by then needs no second timer.
+  // No second timer if the registry ends the call earlier.
   if (parent !== undefined && timeout !== undefined && endsWithin(context, timeout)) {
     return { signal: parent, end: () => undefined }
   }
@@ -29,7 +29,7 @@ export function limitsOf(
   const controller = new AbortController()
   const entry = { handleEvent: () => controller.abort(parent?.reason) }
   if (parent?.aborted === true) entry.handleEvent()
-  else if (parent !== undefined) heedSignal(parent, entry)
+  else if (parent !== undefined) addSignalListener(parent, entry)
   const timer =
     limit === Number.POSITIVE_INFINITY
       ? undefined
@@ -41,7 +41,7 @@ export function limitsOf(
     signal: controller.signal,
     end: () => {
       if (timer !== undefined) systemClock.clearTimeout(timer)
-      if (parent !== undefined) ignoreSignal(parent, entry)
+      if (parent !== undefined) removeSignalListener(parent, entry)
     },
   }
 }
@@ -51,7 +51,7 @@ function endsWithin(context: HandlerContext | undefined, timeout: number): boole
   return deadline !== undefined && deadline - wallTimeOf(systemClock) <= timeout
 }
 
-/** What a handler may be called with; all of it is there when a registry calls. */
+/** The context of a handler; complete when a registry calls it. */
 export type HandlerContext = Partial<
   Pick<OperationContext, "signal" | "deadline" | "log" | "identity">
 >

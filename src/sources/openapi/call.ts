@@ -1,10 +1,10 @@
-// One idea: how the calls of one import are sent, from the input to the envelope.
+// Sends the calls of one import, from the input to the envelope.
 import { CallError } from "../../core/errors.ts"
 import { discard, exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
 import { secretsIn } from "../../http-client/headers.ts"
-import { fetchOf } from "../../http-client/public-fetch.ts"
+import { resolveFetch } from "../../http-client/public-fetch.ts"
 import { readHttpError } from "../../http-client/http-error.ts"
 import { createTokenSource } from "../../http-client/oauth.ts"
 import { isJson } from "../../http-client/media-type.ts"
@@ -23,17 +23,17 @@ import type { HTTPServiceConfig } from "./config.ts"
 import type { PreparedRequest } from "../../http-client/request.ts"
 import type { OperationSource } from "./operation/source.ts"
 import { isProblem } from "./operation/problems.ts"
-import { exchangeOnce, isStreamed, unrepeatable } from "./once.ts"
+import { exchangeOnce, isStreamed, notRetryable } from "./once.ts"
 import { problemError } from "./problem-error.ts"
 import { buildRequest } from "./request/build.ts"
 import { encodeMultipart } from "./request/multipart.ts"
 import { chooseServer } from "./request/server.ts"
-import { type CallLimits, limitsOf } from "./call-limits.ts"
+import { type CallLimits, createCallLimits } from "./call-limits.ts"
 import type { HandlerContext } from "./call-limits.ts"
 import type { RequestOptions } from "./config.ts"
 
-/** A request with the secrets in it. */
-interface Ready {
+/** A request that contains its secrets. */
+interface ReadyRequest {
   readonly request: PreparedRequest
   readonly auth: SelectedAuth
   readonly headers: PlainHeaders | undefined
@@ -41,17 +41,17 @@ interface Ready {
 
 type PlainHeaders = Readonly<Record<string, string>>
 
-/** An answer, and what has to be kept out of everything that is made of it. */
+/** A response, and the secrets to mask in everything derived from it. */
 export interface Answer {
   readonly response: HttpResponse
   readonly secrets: readonly string[]
 }
 
 /** Sends the requests of one import. */
-export class Caller {
-  // Private, since it holds the credentials: nothing that prints an operation finds them.
+export class HTTPOperationClient {
+  // Private, so that printing an operation does not show the credentials.
   readonly #config: HTTPServiceConfig & Pick<RequestOptions, "contentType">
-  /** The headers of the configuration, where none depends on the call. */
+  /** The headers of the configuration, if none depends on the call. */
   readonly #headers: PlainHeaders | undefined
   readonly #documentUrl: string | undefined
   readonly #tokens: ReturnType<typeof createTokenStore>
@@ -65,12 +65,12 @@ export class Caller {
     )
   }
 
-  /** Read for each call: what is put in the place of the platform's later counts too. */
+  /** Read for each call, so that a later replacement of the platform's `fetch` takes effect. */
   get fetch(): typeof globalThis.fetch {
-    return fetchOf(this.#config)
+    return resolveFetch(this.#config)
   }
 
-  /** How integers beyond 2^53 are given. */
+  /** How integers beyond 2^53 are returned. */
   get bigint(): HTTPServiceConfig["bigint"] {
     return this.#config.bigint
   }
@@ -84,13 +84,13 @@ export class Caller {
     return (await this.#ready(source, input, options, options)).request
   }
 
-  /** Runs an operation that answers at once. */
+  /** Runs an operation that does not stream. */
   async call(
     source: OperationSource,
     input: unknown,
     context: HandlerContext | undefined,
   ): Promise<ResponseEnvelope> {
-    const limits = limitsOf(context, this.#config.timeout, source.id)
+    const limits = createCallLimits(context, this.#config.timeout, source.id)
     try {
       const { response, secrets } = await this.open(source, input, context, limits)
       const { data, warning } = await readBody(response, {
@@ -112,7 +112,7 @@ export class Caller {
     }
   }
 
-  /** Sends a request and gives its answer; throws when that is not a success. */
+  /** Sends a request and returns its response; throws when that is not a success. */
   async open(
     source: OperationSource,
     input: unknown,
@@ -139,14 +139,14 @@ export class Caller {
       if (response.status < 400) return { response, secrets }
       if (response.status === 401) {
         auth.forget()
-        // A token that was revoked: the next one may do.
+        // The token may have been revoked; try once with a new one.
         if (attempt === 1 && this.#fetchesTokens && !isStreamed(request.body)) {
           discard(response)
           continue
         }
       }
       const failure = await this.#failure(source, response, secrets, context, limits)
-      throw isStreamed(request.body) ? unrepeatable(failure) : failure
+      throw isStreamed(request.body) ? notRetryable(failure) : failure
     }
   }
 
@@ -163,7 +163,7 @@ export class Caller {
     options: RequestOptions,
     caller: AuthContext["caller"],
     more?: PlainHeaders,
-  ): Promise<Ready> {
+  ): Promise<ReadyRequest> {
     const { plan } = source
     const config = { ...this.#config, ...options }
     const { base, origin } = chooseServer(plan, { ...config, documentUrl: this.#documentUrl })
@@ -178,12 +178,16 @@ export class Caller {
       tokens: this.#tokens,
     }
     const auth = await selectAuth(plan.security, config, context)
-    const given = options.headers ?? this.#headers ?? this.#config.headers
+    const configured = options.headers ?? this.#headers ?? this.#config.headers
     const own =
-      given === this.#headers
+      configured === this.#headers
         ? this.#headers
-        : given &&
-          (await readCallHeaders(given, credentialContext(context), `A header for "${source.id}"`))
+        : configured &&
+          (await readCallHeaders(
+            configured,
+            credentialContext(context),
+            `A header for "${source.id}"`,
+          ))
     const headers = more === undefined ? own : { ...own, ...more }
     const request = buildRequest(plan, inputOf(source, input), {
       base,
@@ -209,15 +213,15 @@ export class Caller {
       secrets,
       maxBytes: this.#config.maxResponseBytes,
       refine: (error, body) => {
-        const isTold = isProblem(response.contentType)
-        const problem = isTold ? problemError(body, error, source, context) : undefined
+        const hasProblem = isProblem(response.contentType)
+        const problem = hasProblem ? problemError(body, error, source, context) : undefined
         return problem ?? statusError(error, response.status, source, context)
       },
     })
   }
 }
 
-/** An error with the code that the document has for its status, if it is as described there. */
+/** Adds the code that the document declares for a status, if the error matches its schema. */
 function statusError(
   error: CallError,
   status: number,
@@ -235,14 +239,14 @@ function statusError(
       operationId: source.id,
     })
   }
-  context?.log?.warn("An error is not as the document describes it", {
+  context?.log?.warn("An error does not match its schema in the document", {
     operationId: source.id,
     declared: declared.code,
   })
   return error
 }
 
-/** A document of this library may say that a POST only reads. */
+/** Whether a call may have an effect; documents of this library can mark a POST as read-only. */
 function mayHaveEffect({ type, operation }: OperationSource): boolean {
   return type !== "query" && !isSafeMethod(operation.method)
 }
@@ -253,8 +257,8 @@ function declaredError(
 ): OperationSource["errorSchemas"][number] | undefined {
   const codes = [`HTTP_${status}`, `HTTP_${Math.floor(status / 100)}XX`, "HTTP_DEFAULT"]
   for (const code of codes) {
-    const found = errorSchemas.find((one) => one.code === code)
-    if (found !== undefined) return found
+    const definition = errorSchemas.find((one) => one.code === code)
+    if (definition !== undefined) return definition
   }
   return undefined
 }

@@ -2,17 +2,17 @@ import type { Identity } from "../../core/types.ts"
 import type { CallHeaders } from "../../core/call-headers.ts"
 import type { CredentialContext } from "../../core/types.ts"
 
-/** A secret, or a function that returns it: called for each request, with who calls what. */
+/** A secret, or a function that returns it; called for each request with its caller and operation. */
 export type Secret = string | ((context: CredentialContext) => string | Promise<string>)
 
-/** A secret that has to be there, and may come from a variable that is not set: that is an error then. */
+/** A required secret. `undefined`, as from a variable that is not set, is an error. */
 type Given = Secret | undefined
 
 /** How a caller proves who it is to an API. */
 export type Credential =
   /** `Authorization: Bearer …`, or another prefix such as `"Bot "`. */
   | { readonly type: "bearer"; readonly token: Given; readonly prefix?: string | undefined }
-  /** A key, by default in the header `X-API-Key`; a declared scheme says where by itself. */
+  /** A key, by default in the header `X-API-Key`; a declared scheme determines its place. */
   | {
       readonly type: "apiKey"
       readonly token: Given
@@ -20,74 +20,74 @@ export type Credential =
       readonly in?: "header" | "query" | "cookie" | undefined
       readonly prefix?: string | undefined
     }
-  /** `token` is `user:password` in one piece, as it is or already in base64. */
+  /** `token` is `user:password`, plain or in base64. */
   | {
       readonly type: "basic"
       readonly username?: Secret | undefined
       readonly password?: Secret | undefined
       readonly token?: Secret | undefined
     }
-  /** OAuth 2 client credentials: a token is fetched, kept while it is good, and renewed. */
+  /** OAuth 2 client credentials: a token is fetched, cached while it is valid, and renewed. */
   | {
       readonly type: "clientCredentials"
       readonly clientId: Given
       readonly clientSecret: Given
       /** Default: the document's, if its origin is one that requests may go to. */
       readonly tokenUrl?: string | undefined
-      /** Default: those the operation asks for. */
+      /** Default: those that the operation requires. */
       readonly scopes?: readonly string[] | undefined
-      /** How the client shows its secret to the token endpoint: in a header (default) or in the form. */
+      /** How the client sends its secret to the token endpoint: in a header (default) or in the form. */
       readonly authMethod?: "basic" | "body" | undefined
     }
 
-/** Where requests go and what may be sent along; shared by everything that calls an HTTP API. */
+/** Where requests go and what they carry; shared by everything that calls an HTTP API. */
 export interface HTTPServiceConfig {
   /** Namespace of the operations. */
   readonly namespace: string
-  /** Where requests go. Without it say `servers: "document"`, or calls fail. */
+  /** Where requests go. Without it set `servers: "document"`, or calls fail. */
   readonly baseUrl?: string | URL | undefined
   /** Use the servers that the document names. */
   readonly servers?: "document" | undefined
   /** Values for the variables in server URLs. */
   readonly serverVariables?: Readonly<Record<string, string>> | undefined
-  /** Other origins that operations may go to, when the document gives them servers of their own. */
+  /** Other origins that requests may go to, if the document declares servers for single operations. */
   readonly allowedOrigins?: readonly string[] | undefined
   /**
-   * Refuse private, loopback and link-local addresses even where `baseUrl` points to one. On Node, and
-   * without a `fetch` of your own, also those that a public name resolves to when it is connected to.
+   * Refuse private, loopback and link-local addresses even if `baseUrl` points to one. On Node, and without a
+   * custom `fetch`, this includes public names that resolve to one.
    */
   readonly blockPrivate?: boolean | undefined
-  /** Sent with each request. Functions are called for each, with who calls what. */
+  /** Sent with each request. Functions are called for each request with its caller and operation. */
   readonly headers?: CallHeaders | undefined
-  /** One credential for all operations that need one; a bare secret is used as each scheme says. */
+  /** One credential for all operations that need one; a bare secret is sent as each scheme requires. */
   readonly auth?: Credential | Secret | undefined
   /** Credentials by the name of the security scheme; these come before `auth`. */
   readonly credentials?: Readonly<Record<string, Credential | Secret | undefined>> | undefined
   /**
-   * Milliseconds that a request may take; calls whose caller does not say have these instead of the
-   * registry's default of 30,000. Not for streams.
+   * Timeout of a request in milliseconds; replaces the registry's default of 30,000 for calls without their own
+   * timeout. Does not apply to streams.
    */
   readonly timeout?: number | undefined
-  /** `return` gives a redirect as the answer it is; by default it is followed within its origin. */
+  /** `return` returns a redirect as the response; by default it is followed within its origin. */
   readonly redirect?: "follow" | "return" | undefined
   /**
-   * Response headers that `meta.headers` has although they hold cookies or credentials, such as
+   * Response headers to include in `meta.headers` although they contain cookies or credentials, such as
    * `set-cookie`; several cookies are separated by a line feed.
    */
   readonly exposeHeaders?: readonly string[] | undefined
-  /** `text`: integers beyond 2^53 in responses are given as strings. By default their last digits are lost, with a warning. */
+  /** `text`: integers beyond 2^53 in responses become strings. By default their last digits are lost, with a warning. */
   readonly bigint?: "text" | undefined
-  /** Bytes that are read of a response, after decompression; 10 MiB. */
+  /** Maximum size of a response in bytes, after decompression; 10 MiB. */
   readonly maxResponseBytes?: number | undefined
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** What may be said anew for one request. */
+/** Options that can be overridden for one request. */
 export interface RequestOptions extends Omit<Partial<HTTPServiceConfig>, "namespace"> {
-  /** Which of the declared content types a body has. */
+  /** The content type of the body, one of the declared ones. */
   readonly contentType?: string | undefined
-  /** Who calls, for functions that return credentials or headers. */
+  /** The caller, for functions that return credentials or headers. */
   readonly identity?: Identity | undefined
   readonly signal?: AbortSignal | undefined
 }

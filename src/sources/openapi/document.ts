@@ -3,7 +3,7 @@ import { eachSubschema } from "../../schema/keywords.ts"
 
 /** One file of a document. */
 export interface SourceFile {
-  /** Absolute, without a fragment; "" for an object or text that came without an address. */
+  /** Absolute, without a fragment; "" for an object or text without an address. */
   readonly url: string
   readonly root: unknown
 }
@@ -16,7 +16,7 @@ export interface Place {
   readonly pointer: string
 }
 
-/** A reference that leads nowhere, and why. */
+/** A reference that cannot be resolved, and why. */
 export interface BrokenRef {
   readonly ref: string
   readonly reason: string
@@ -29,23 +29,23 @@ const MAX_HOPS = 64
 const LOOP = "it leads back to itself"
 const NOTHING = "there is nothing at that place"
 
-/** A document and the files it refers to, with references looked up once and never copied. */
+/** A document and the files it refers to. References are resolved once and never copied. */
 export class OpenAPIDocument {
   readonly root: Readonly<Record<string, unknown>>
   readonly entry: SourceFile
-  /** 3.2 and later count as 3.1: what they add is there or not. */
+  /** 3.2 and later count as 3.1: their additions are optional. */
   readonly version: Version
-  /** Some property may be read-only or write-only; where none is, nobody has to look. */
+  /** Whether a property may be read-only or write-only; `false` saves the search. */
   readonly hidesProperties: boolean
-  /** It was JSON: no part of it is shared or contains itself, and writing a part as text costs what its length says. */
+  /** The source was JSON: no part is shared or circular, and printing a part costs as much as its length. */
   readonly isTree: boolean
-  /** What is lost because of a limit, in sentences for whoever reads the report. */
+  /** What is lost because of a limit, in sentences for the report. */
   readonly losses: Set<string> = new Set()
   readonly #files: Map<string, SourceFile>
   readonly #refused: ReadonlyMap<string, string>
   readonly #places = new Map<SourceFile, Map<string, Place | BrokenRef>>()
   readonly #ids = new Map<SourceFile, Map<string, Place>>()
-  /** References that are being followed in the middle of a pointer. */
+  /** Nesting depth of references in the middle of a pointer. */
   #hops = 0
 
   constructor(
@@ -76,16 +76,16 @@ export class OpenAPIDocument {
     return { value: this.root, file: this.entry, pointer: "" }
   }
 
-  /** Where a reference leads: one step. */
+  /** Resolves a reference by one step. */
   lookUp(ref: string, from: SourceFile): Place | BrokenRef {
     let places = this.#places.get(from)
     if (places === undefined) this.#places.set(from, (places = new Map()))
-    let found = places.get(ref)
-    if (found === undefined) places.set(ref, (found = this.#find(ref, from)))
-    return found
+    let place = places.get(ref)
+    if (place === undefined) places.set(ref, (place = this.#find(ref, from)))
+    return place
   }
 
-  /** What stands at a place that may hold a reference instead, followed to its end. */
+  /** Resolves a value that may be a reference, completely. */
   follow(value: unknown, file: SourceFile, pointer: string): Place | BrokenRef {
     let place: Place = { value, file, pointer }
     for (let hops = 0; hops < MAX_HOPS; hops++) {
@@ -99,8 +99,8 @@ export class OpenAPIDocument {
   }
 
   /**
-   * What stands at a place and, as long as that has a reference, what it leads to: each may say
-   * something beside its reference, and what comes first counts.
+   * The value at a place and, as long as it has a reference, the target: each may have members beside its
+   * reference, and the first wins.
    */
   parts(value: unknown, file: SourceFile, pointer: string): readonly Place[] | BrokenRef {
     const parts: Place[] = [{ value, file, pointer }]
@@ -165,7 +165,7 @@ export class OpenAPIDocument {
     return { value, file, pointer }
   }
 
-  /** The rest of a pointer that leads through a reference, as where `schemas` is another file. */
+  /** Resolves the rest of a pointer that leads through a reference, such as when `schemas` is another file. */
   #behind(ref: string, place: Place, tokens: readonly string[]): Place | BrokenRef {
     const { value, file, pointer } = place
     const through = isPlainRecord(value) ? getOwn(value, "$ref") : undefined
@@ -180,7 +180,7 @@ export class OpenAPIDocument {
     }
   }
 
-  /** Schemas that say `$id` or `$anchor`; looked for once, when the first such reference comes. */
+  /** Finds a schema by `$id` or `$anchor`; they are indexed at the first such reference. */
   #byId(name: string, file: SourceFile): Place | undefined {
     let ids = this.#ids.get(file)
     if (ids === undefined) {
@@ -191,13 +191,13 @@ export class OpenAPIDocument {
   }
 }
 
-/** Whether a look-up failed. */
-export function isBroken(found: Place | readonly Place[] | BrokenRef): found is BrokenRef {
-  return "reason" in found
+/** Whether a reference could not be resolved. */
+export function isBroken(result: Place | readonly Place[] | BrokenRef): result is BrokenRef {
+  return "reason" in result
 }
 
-/** One line about a reference that leads nowhere. */
-export function brokenMessage({ ref, reason }: BrokenRef): string {
+/** The message for a reference that cannot be resolved. */
+export function brokenRefMessage({ ref, reason }: BrokenRef): string {
   return `Reference "${ref.length > 200 ? `${ref.slice(0, 200)}…` : ref}" cannot be followed: ${reason}.`
 }
 
@@ -250,14 +250,14 @@ function collectIds(file: SourceFile, ids: Map<string, Place>): void {
   const visit = (value: unknown, pointer: string, depth: number): void => {
     if (!isPlainRecord(value) || seen.has(value) || depth > 256) return
     seen.add(value)
-    for (const [keyword, mark] of [
+    for (const [keyword, prefix] of [
       ["$id", ""],
       ["$anchor", "#"],
       ["$dynamicAnchor", "#"],
     ] as const) {
       const name = getOwn(value, keyword)
       if (typeof name !== "string") continue
-      const key = mark + name
+      const key = prefix + name
       if (!ids.has(key)) ids.set(key, { value, file, pointer })
     }
     eachSubschema(value, (child, keyword, key) =>

@@ -4,41 +4,41 @@ import { parseText } from "./parse.ts"
 import { fileOf, mentionsExternal, referencesAt, selfOf } from "./references.ts"
 import type { FoundReference } from "./references.ts"
 
-/** A document whose references are to be followed. */
+/** A document whose references have to be resolved. */
 export interface EntryDocument {
   readonly document: unknown
   /** Absolute; references are relative to it. */
   readonly url: string
-  /** Saves the walk over a document that refers to no other file. */
+  /** The text of the document; saves walking a document that refers to no other file. */
   readonly text?: string | undefined
 }
 
 export interface FileLimits {
-  /** 10,000. */
+  /** Maximum number of files; 10,000. */
   readonly files?: number | undefined
-  /** Characters of all files together; 64 MiB. */
+  /** Maximum number of characters of all files together; 64 Mi. */
   readonly bytes?: number | undefined
 }
 
-/** The files that a document refers to, by absolute address without fragment. */
+/** The files that a document refers to, by absolute address without a fragment. */
 export interface ExternalFiles {
   /** Without the document itself. A `$self` is an address too. */
   readonly documents: ReadonlyMap<string, unknown>
-  /** Why a file is not there: a clause that follows a colon. */
+  /** Why a file was not loaded, as a clause that follows a colon. */
   readonly refused: ReadonlyMap<string, string>
   readonly warnings: readonly string[]
 }
 
 const MAX_FILES = 10_000
-/** Characters of all files that a document refers to. */
+/** Maximum number of characters of all files that a document refers to. */
 export const MAX_BYTES: number = 64 * 1024 * 1024
-const AT_ONCE = 8
+const MAX_CONCURRENT = 8
 
 /**
  * Loads the files that a document refers to, and those that they refer to, each once.
  *
- * Only what references really reach is loaded. A file that is not allowed or cannot be read does not
- * stop the rest; an abort of `load` does.
+ * Only files that references really reach are loaded. A file that is not allowed or cannot be read does not
+ * stop the others; an abort of `load` does.
  */
 export async function loadExternal(
   entry: EntryDocument,
@@ -52,9 +52,9 @@ export async function loadExternal(
 }
 
 /** References of one file that wait for the file they name. */
-interface Wanted {
+interface PendingFile {
   readonly url: string
-  /** Where the file is according to the `$self` of the document that names it. */
+  /** The address of the file relative to the `$self` of the referring document. */
   readonly alternative: string | undefined
   readonly found: FoundReference[]
 }
@@ -73,7 +73,7 @@ class Files {
   #bytes = 0
   /** Files that were not loaded because of a limit. */
   readonly #lost = { files: 0, bytes: 0 }
-  #wanted = new Map<string, Wanted>()
+  #wanted = new Map<string, PendingFile>()
 
   constructor(
     entry: EntryDocument,
@@ -94,8 +94,8 @@ class Files {
     while (this.#wanted.size > 0) {
       const wave = [...this.#wanted.values()]
       this.#wanted = new Map()
-      for (let at = 0; at < wave.length; at += AT_ONCE) {
-        await Promise.all(wave.slice(at, at + AT_ONCE).map((wanted) => this.#fetch(wanted)))
+      for (let at = 0; at < wave.length; at += MAX_CONCURRENT) {
+        await Promise.all(wave.slice(at, at + MAX_CONCURRENT).map((wanted) => this.#fetch(wanted)))
       }
       for (const { url, found } of wave) if (this.#documents.has(url)) this.#walk(url, found)
     }
@@ -126,7 +126,7 @@ class Files {
     }
   }
 
-  /** Looks at what some references into a file stand for, and on along those within the file. */
+  /** Walks the targets of references into a file, including references within the file. */
   #walk(url: string, references: readonly FoundReference[]): void {
     const root = this.#documents.get(url)
     const self = selfOf(root, url)
@@ -145,13 +145,13 @@ class Files {
 
   #want(url: string, alternative: string | undefined, found: FoundReference): void {
     if (this.#refused.has(url)) return
-    // What is there already is looked at further in the next round, for this reference.
+    // Files that are already loaded are walked in the next round, for this reference.
     const wanted = this.#wanted.get(url)
     if (wanted === undefined) this.#wanted.set(url, { url, alternative, found: [found] })
     else wanted.found.push(found)
   }
 
-  async #fetch({ url, alternative }: Wanted): Promise<void> {
+  async #fetch({ url, alternative }: PendingFile): Promise<void> {
     if (this.#documents.has(url)) return
     const address = [url, alternative].find((one) => one !== undefined && this.#allow(one))
     if (address === undefined) return this.#refuse(url, NOT_ALLOWED)

@@ -3,7 +3,7 @@ import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
 import { plainHeaders } from "../../internal/headers.ts"
 import type { LazyOperation } from "../../core/lazy-operation.ts"
 import { allowReferences } from "./allow.ts"
-import { Caller } from "./call.ts"
+import { HTTPOperationClient } from "./call.ts"
 import type { RequestOptions } from "./config.ts"
 import type { HandlerContext } from "./call-limits.ts"
 import { OpenAPIDocument } from "./document.ts"
@@ -20,27 +20,27 @@ import type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
 import { sourceOf, withSource } from "./origin.ts"
 import { parseDocument } from "./parse.ts"
 import { platformFS } from "./platform-fs.ts"
-import { reported } from "./reported.ts"
+import { withReport } from "./reported.ts"
 import type { ImportReport } from "./report.ts"
 import { streamItems } from "./stream.ts"
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import { isPrivateHost } from "../../internal/private-host.ts"
-import { fetchOf } from "../../http-client/public-fetch.ts"
+import { resolveFetch } from "../../http-client/public-fetch.ts"
 import type { OpenAPIFS } from "../../internal/platform.ts"
 import { quote } from "../../internal/describe.ts"
 
 export type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
 
-/** An imported operation: ready to be registered, its schemas made when they are first read. */
+/** An imported operation, ready to be registered; its schemas are created on first use. */
 export type ImportedOperation = LazyOperation
 
-/** Imported operations, with what became of each. */
+/** Imported operations, and a report. */
 export type ImportedOperations = ImportedOperation[] & {
-  /** Made when it is first read, and with it all schemas. */
+  /** Created on first use, together with all schemas. */
   readonly report: ImportReport
 }
 
-/** An OpenAPI document as an object; nothing about it is believed. */
+/** An OpenAPI document as an object. It is not trusted. */
 export type OpenAPISpec = object
 
 const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 30_000 }
@@ -48,7 +48,7 @@ const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 
 /**
  * Imports a document: an object, or JSON or YAML text. Nothing is fetched or read.
  *
- * Throws for what is no OpenAPI document at all. One bad part costs that part: `report` says which.
+ * Throws if it is not an OpenAPI document. An invalid part affects only that part: see `report`.
  */
 export function FromOpenAPI(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
   validateConfig("FromOpenAPI", config, OPENAPI_OPTIONS)
@@ -85,7 +85,7 @@ export async function FromOpenAPIFile(
   const allow = allowReferences(url, config.allowedReferences)
   const local = createFileLoader(reader, url, config.allowedReferences)
   const remote = createUrlLoader({
-    fetch: fetchOf(config),
+    fetch: resolveFetch(config),
     allow: (wanted) => allow(wanted) && !isBlocked(wanted, config),
   })
   return await load(text, url, config, allow, async (wanted) =>
@@ -109,28 +109,28 @@ export async function FromOpenAPIUrl(
   const { signal, documentHeaders, maxDocumentBytes } = config
   const headers = documentHeaders && plainHeaders(documentHeaders)
   if (config.insecure !== true) refuseReadable(new URL(href), headers)
-  // Where the document is found in the end is what its references and servers are relative to.
-  let found = href
+  // References and servers are relative to the final address of the document.
+  let location = href
   let allow = allowReferences(href, config.allowedReferences)
   const loader = createUrlLoader({
-    fetch: fetchOf(config),
-    // The document itself may move about on its own origin; its references stay in its folder.
+    fetch: resolveFetch(config),
+    // The document itself may be redirected within its origin; its references stay in its folder.
     allow: (wanted) =>
       (allow(wanted) || new URL(wanted).origin === origin) && !isBlocked(wanted, config),
     signal,
     maxBytes: maxDocumentBytes,
     headers,
     origin,
-    onLoaded: (asked, at) => {
-      if (asked === href) found = at
+    onLoaded: (requested, at) => {
+      if (requested === href) location = at
     },
   })
   const text = await loader(href)
-  if (found !== href) allow = allowReferences(found, config.allowedReferences)
-  return await load(text, found, config, allow, async (wanted) => await loader(wanted))
+  if (location !== href) allow = allowReferences(location, config.allowedReferences)
+  return await load(text, location, config, allow, async (wanted) => await loader(wanted))
 }
 
-/** The request that a call would send, without sending it. Credentials are in it. */
+/** Creates the request that a call would send, without sending it. It contains credentials. */
 export async function prepareRequest(
   operation: { readonly handler?: unknown },
   input?: unknown,
@@ -141,28 +141,29 @@ export async function prepareRequest(
   const source = sourceOf(handler)
   if (source === undefined) {
     throw new TypeError(
-      "prepareRequest(operation, input): operation must be one that FromOpenAPI gave, or the same from a registry: registry.get(id).",
+      "prepareRequest(operation, input): operation must come from FromOpenAPI, or from a registry: registry.get(id).",
     )
   }
   return await source.context.caller.prepare(source, input, options)
 }
 
-/** Throws where headers that may hold a credential would be readable on the way. */
+/** Throws if headers that may contain a credential would be sent unencrypted. */
 function refuseReadable(url: URL, headers: Readonly<Record<string, string>> | undefined): void {
-  if (headers === undefined || !isReadableOnTheWay(url)) return
-  const name = Object.keys(headers).find((one) => !HARMLESS.test(one))
+  if (headers === undefined || !isUnencrypted(url)) return
+  const name = Object.keys(headers).find((one) => !HARMLESS_HEADER.test(one))
   if (name === undefined) return
   throw new CallError(
     "EGRESS_BLOCKED",
     `FromOpenAPIUrl(url, config): the header "${name}" of documentHeaders is not sent to ${url.origin}, ` +
-      `because anyone on the way could read it. Use https, or set insecure: true.`,
+      `because anyone on the network could read it. Use https, or set insecure: true.`,
     { retryable: false },
   )
 }
 
-const HARMLESS = /^(?:accept(?:-\w+)?|user-agent|cache-control|if-none-match|if-modified-since)$/i
+const HARMLESS_HEADER =
+  /^(?:accept(?:-\w+)?|user-agent|cache-control|if-none-match|if-modified-since)$/i
 
-/** An address that is private as it is written; what a name resolves to is known when it is connected to. */
+/** Whether an address is private as written; the address of a name is checked on connecting. */
 function isBlocked(url: string, { blockPrivate }: OpenAPIConfig): boolean {
   return blockPrivate === true && isPrivateHost(new URL(url).hostname)
 }
@@ -195,7 +196,7 @@ async function load(
   )
 }
 
-/** Whether a text can say that a property is read-only or write-only. */
+/** Whether a text contains `readOnly` or `writeOnly`. */
 function hidesProperties(text: string): boolean {
   // One search for a rare letter is several times as fast as two for whole words.
   for (let at = text.indexOf("Only"); at >= 0; at = text.indexOf("Only", at + 1)) {
@@ -209,16 +210,16 @@ function operationsOf(
   config: OpenAPIConfig,
   warnings: readonly string[],
 ): ImportedOperations {
-  const caller = new Caller(config, config.documentUrl)
+  const caller = new HTTPOperationClient(config, config.documentUrl)
   const reconnect = config.reconnect === true ? RECONNECT : config.reconnect || undefined
   const result = importDocument(document, config, caller, (source) =>
     withSource(handlerOf(caller, source, reconnect), source),
   )
-  return reported(result.sources.map(operationOf), document, result, warnings)
+  return withReport(result.sources.map(operationOf), document, result, warnings)
 }
 
 function handlerOf(
-  caller: Caller,
+  caller: HTTPOperationClient,
   source: OperationSource,
   reconnect: ReconnectPolicy | undefined,
 ): OperationSource["handler"] {

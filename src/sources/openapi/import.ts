@@ -10,14 +10,14 @@ import { listOperations } from "./operation/list.ts"
 import type { RawOperation, Skipped } from "./operation/list.ts"
 import type { SendsHeader } from "./operation/parameter.ts"
 import { ParameterReader } from "./operation/parameters.ts"
-import { answersOf } from "./operation/responses.ts"
+import { responseMode } from "./operation/responses.ts"
 import { SchemaBuilder } from "./operation/schemas.ts"
 import { readSchemes, rootServers } from "./operation/security.ts"
 import { OperationSource } from "./operation/source.ts"
 import type { ImportContext, RequestPreparer } from "./operation/source.ts"
 import { SchemaStore } from "./schema/store.ts"
 
-/** One operation as a filter sees it: what the document says, before anything is made of it. */
+/** An operation of the document, as a filter sees it. */
 export interface OperationSummary {
   readonly method: string
   readonly path: string
@@ -26,31 +26,31 @@ export interface OperationSummary {
   readonly deprecated: boolean
 }
 
-/** What an import takes over, beside where requests go. */
+/** Options of an import. */
 export interface ImportConfig extends HTTPServiceConfig {
-  /** Which operations to take; all of them when left out. The others cost nothing. */
+  /** Which operations to import; default: all. The others cost nothing. */
   readonly filter?: ((operation: OperationSummary) => boolean) | undefined
-  /** Give the properties of object bodies as inputs of their own instead of one input `body`. */
+  /** Make the properties of object bodies separate inputs instead of one input `body`. */
   readonly flatten?: boolean | undefined
-  /** Which of several declared content types request bodies have, where it is declared. */
+  /** The content type of request bodies, for operations that declare it. */
   readonly contentType?: string | undefined
   /**
-   * What becomes of results: `"keep"` converts values where nothing is lost, fills in declared defaults
-   * and keeps undeclared properties. Default: what the registry says, else `"keep"`.
+   * How to normalize results: `"keep"` converts values without loss, fills in declared defaults and keeps
+   * undeclared properties. Default: the registry's setting, else `"keep"`.
    */
   readonly normalize?: NormalizeMode | undefined
-  /** A result that fails its schema: default is what the registry says, else `"warn"`. */
+  /** How to treat results that do not match their schema. Default: the registry's setting, else `"warn"`. */
   readonly output?: OutputMode | undefined
 }
 
-/** What an import found. */
+/** The result of an import. */
 export interface ImportResult {
   readonly sources: readonly OperationSource[]
   readonly skipped: readonly Skipped[]
   readonly filtered: number
 }
 
-/** Lists the operations of a document. Schemas are not touched. */
+/** Lists the operations of a document without reading schemas. */
 export function importDocument(
   document: OpenAPIDocument,
   config: ImportConfig,
@@ -83,7 +83,7 @@ export function importDocument(
       filtered++
       continue
     }
-    const answers = answersOf(document, operation)
+    const answers = responseMode(document, operation)
     const { raw } = operation
     const name =
       nameWithin(config.namespace, raw["x-operation-id"]) ??
@@ -97,12 +97,12 @@ export function importDocument(
   return { sources, skipped, filtered }
 }
 
-/** The operation that stands for a source. */
+/** Creates the operation of a source. */
 export function operationOf(source: OperationSource): LazyOperation {
   return lazyOperation(source)
 }
 
-/** The headers that a configuration may send; a function may send any. */
+/** Whether a configuration may send a header; a function may send any. */
 function headersOf({ headers }: ImportConfig): SendsHeader {
   if (headers === undefined) return () => false
   if (typeof headers === "function") return () => true
@@ -122,7 +122,7 @@ function summaryOf({ method, path, raw }: RawOperation): OperationSummary {
   }
 }
 
-/** The document's own version, where it is one that operations can have. */
+/** The version of the document, if it is valid for operations. */
 function versionOf(document: OpenAPIDocument): string {
   const info = getOwn(document.root, "info")
   return (isPlainRecord(info) ? versionText(getOwn(info, "version")) : undefined) ?? "1.0.0"

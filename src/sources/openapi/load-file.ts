@@ -1,12 +1,12 @@
 import { CallError } from "../../core/errors.ts"
 import { trimEnd } from "../../internal/trim-end.ts"
 
-/** What reads files: `nodeFS` of `@alkdev/operations/node` is one. */
+/** Reads files; for example `nodeFS` of `@alkdev/operations/node`. */
 export interface FileReader {
   readFile(path: string): Promise<string>
-  /** Where a path leads after all links. Without it, links out of the folder are not noticed. */
+  /** Resolves all links in a path. Without it, links out of the folder are not noticed. */
   realpath?(path: string): Promise<string>
-  /** What a relative path is relative to. */
+  /** The base of relative paths. */
   cwd?(): string
 }
 
@@ -26,10 +26,9 @@ export function filePathOf(url: string): string {
 }
 
 /**
- * Makes a loader for files that checks where links lead.
+ * Creates a loader for files that checks the targets of links.
  *
- * The document's folder and what the list names may themselves be reached through links: what counts is
- * whether a file really lies below where one of them really is.
+ * The document's folder and the entries of the list may be links themselves: the check compares real paths.
  */
 export function createFileLoader(
   fs: FileReader,
@@ -60,12 +59,12 @@ export function createFileLoader(
   }
 }
 
-// Windows' separators and drive letters; and what would end the path of an address.
+// Converts Windows separators and drive letters, and encodes characters that would end the path.
 function encode(path: string): string {
   const isWindows = /^(?:[A-Za-z]:)?\\|^[A-Za-z]:\//.test(path)
   const forward = isWindows ? path.replaceAll("\\", "/") : path
   const encoded = encodeURI(forward).replaceAll("#", "%23").replaceAll("?", "%3F")
   if (/^[A-Za-z]:\//.test(encoded)) return `/${encoded}`
-  // A name such as "a:b.yaml" would be taken for an address.
+  // A name such as "a:b.yaml" would look like an address.
   return encoded.startsWith("/") ? encoded : `./${encoded}`
 }

@@ -3,15 +3,15 @@ import { reasonOf } from "../../internal/describe.ts"
 
 export interface UrlLoaderOptions {
   readonly fetch: typeof globalThis.fetch
-  /** Asked about each address, those that a redirect leads to included. */
+  /** Called for each address, including redirect targets. */
   readonly allow: (url: string) => boolean
   readonly signal?: AbortSignal | undefined
-  /** Of one file; 64 MiB. */
+  /** Maximum size of a file; 64 MiB. */
   readonly maxBytes?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Told where a file was found in the end. */
-  readonly onLoaded?: ((asked: string, found: string) => void) | undefined
-  /** The origin that `headers` are for; that of each address that is asked for when left out. */
+  /** Called with the final address of a file. */
+  readonly onLoaded?: ((requested: string, location: string) => void) | undefined
+  /** The origin that receives `headers`; default: that of each requested address. */
   readonly origin?: string | undefined
 }
 
@@ -20,7 +20,7 @@ const MAX_REDIRECTS = 5
 const ACCEPT =
   "application/openapi+json, application/openapi+yaml, application/json, application/yaml, text/yaml;q=0.9, */*;q=0.5"
 
-/** Makes a loader for documents on the web, which goes only where `allow` lets it. */
+/** Creates a loader for documents on the web that requests only allowed addresses. */
 export function createUrlLoader(options: UrlLoaderOptions): (url: string) => Promise<string> {
   return async (url) => {
     try {
@@ -30,11 +30,13 @@ export function createUrlLoader(options: UrlLoaderOptions): (url: string) => Pro
       const { signal } = options
       if (signal?.aborted === true) {
         if (isCallError(signal.reason)) throw signal.reason
-        throw new CallError("ABORTED", `Loading ${shown(url)} was aborted.`, { cause: thrown })
+        throw new CallError("ABORTED", `Loading ${withoutQuery(url)} was aborted.`, {
+          cause: thrown,
+        })
       }
       throw new CallError(
         "UNAVAILABLE",
-        `${shown(url)} cannot be loaded: ${reasonOf(causeOf(thrown))}.`,
+        `${withoutQuery(url)} cannot be loaded: ${reasonOf(causeOf(thrown))}.`,
         { cause: thrown },
       )
     }
@@ -48,13 +50,13 @@ async function request(start: string, options: UrlLoaderOptions): Promise<Respon
       throw new CallError(
         "EGRESS_BLOCKED",
         url === start
-          ? `${shown(url)} may not be loaded.`
-          : `${shown(start)} redirects to ${shown(url)}, which may not be loaded.`,
+          ? `${withoutQuery(url)} may not be loaded.`
+          : `${withoutQuery(start)} redirects to ${withoutQuery(url)}, which may not be loaded.`,
       )
     }
     const response = await options.fetch(url, {
       redirect: "manual",
-      // What the caller adds may be a credential: it is for the address that was given.
+      // The caller's headers may be credentials: send them to the given origin only.
       headers: isSameOrigin(url, options.origin ?? start)
         ? { accept: ACCEPT, ...options.headers }
         : { accept: ACCEPT },
@@ -69,12 +71,15 @@ async function request(start: string, options: UrlLoaderOptions): Promise<Respon
     if (response.status < 300 || response.status > 399 || location === null) {
       throw new CallError(
         "UNAVAILABLE",
-        `${shown(url)} answered ${`${response.status} ${response.statusText}`.trim()}.`,
+        `${withoutQuery(url)} answered ${`${response.status} ${response.statusText}`.trim()}.`,
       )
     }
     url = new URL(location, url).href
   }
-  throw new CallError("UNAVAILABLE", `${shown(start)} redirects more than ${MAX_REDIRECTS} times.`)
+  throw new CallError(
+    "UNAVAILABLE",
+    `${withoutQuery(start)} redirects more than ${MAX_REDIRECTS} times.`,
+  )
 }
 
 async function readText(response: Response, url: string, maxBytes: number): Promise<string> {
@@ -88,7 +93,7 @@ async function readText(response: Response, url: string, maxBytes: number): Prom
     if (bytes > maxBytes) {
       throw new CallError(
         "PAYLOAD_TOO_LARGE",
-        `${shown(url)} has more than the ${maxBytes} bytes that are read.`,
+        `${withoutQuery(url)} is larger than the limit of ${maxBytes} bytes.`,
       )
     }
     text += decoder.decode(chunk, { stream: true })
@@ -100,8 +105,8 @@ function isSameOrigin(one: string, other: string): boolean {
   return new URL(one).origin === new URL(other).origin
 }
 
-/** An address as it may stand in a message: a query may hold a key. */
-function shown(url: string): string {
+/** An address for messages, without its query, which may contain a key. */
+function withoutQuery(url: string): string {
   try {
     const { origin, pathname } = new URL(url)
     return `${origin}${pathname}`
@@ -110,7 +115,7 @@ function shown(url: string): string {
   }
 }
 
-// `fetch failed` says nothing; its cause does.
+// `fetch failed` is generic; its cause is specific.
 function causeOf(thrown: unknown): unknown {
   return thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
 }

@@ -13,14 +13,14 @@ export type ParameterStyle =
   | "deepObject"
   | "cookie"
 
-/** How one value becomes text. */
+/** How a value is serialized. */
 export interface Serialization {
   readonly style: ParameterStyle
   readonly explode: boolean
   readonly allowReserved: boolean
 }
 
-/** One parameter, whatever version of OpenAPI described it. */
+/** A parameter, independent of the version of OpenAPI. */
 export interface ParameterModel extends Serialization {
   /** Its key in the operation's input. */
   readonly key: string
@@ -28,7 +28,7 @@ export interface ParameterModel extends Serialization {
   readonly name: string
   readonly in: Exclude<InputLocation, "body">
   readonly required: boolean
-  /** A required one of a request that callers may leave out: what is sent then. */
+  /** The value of a required parameter that callers may leave out. */
   readonly preset?: unknown
   /** A required header that the configuration may send instead of the caller. */
   readonly isShared?: boolean | undefined
@@ -38,14 +38,14 @@ export interface ParameterModel extends Serialization {
   readonly content?: string | undefined
 }
 
-/** What an `encoding` object says about one field of a form. */
+/** The `encoding` object of a form field. */
 export interface EncodingModel {
   readonly contentType?: string | undefined
-  /** Given only where the document says so: it then replaces the field's content type. */
+  /** Present only if the document declares it: it then replaces the field's content type. */
   readonly serialization?: Serialization | undefined
 }
 
-/** What is known about one field of a form. */
+/** A field of a form. */
 export interface FieldModel {
   /** Files and other raw bytes. */
   readonly isBinary: boolean
@@ -54,11 +54,11 @@ export interface FieldModel {
 
 /** One content type that a body may have. */
 export interface MediaModel {
-  /** As the document writes it, parameters included. */
+  /** As written in the document, including parameters. */
   readonly type: string
   /** The body as a whole is raw bytes. */
   readonly isBinary: boolean
-  /** Fields of a form, in the order they are declared; made when first asked for. */
+  /** The fields of a form, in declared order; created on first use. */
   readonly fields: () => ReadonlyMap<string, FieldModel>
 }
 
@@ -86,7 +86,7 @@ export type SecurityScheme =
   | { readonly type: "http"; readonly scheme: string }
   | {
       readonly type: "oauth2"
-      /** Of the client credentials flow, where there is one. */
+      /** Of the client credentials flow, if there is one. */
       readonly tokenUrl?: string | undefined
     }
   | { readonly type: "openIdConnect" }
@@ -99,29 +99,29 @@ export type SecurityRequirement = ReadonlyMap<
   { readonly scheme: SecurityScheme; readonly scopes: readonly string[] }
 >
 
-/** Everything that is needed to write a request of one operation. */
+/** Everything needed to build a request of one operation. */
 export interface RequestPlan {
   /** `namespace.name`, for messages. */
   readonly id: string
   /** Upper-case. */
   readonly method: string
-  /** The path template, as the document writes it: it may hold a query or a fragment. */
+  /** The path template as written in the document: it may contain a query or a fragment. */
   readonly path: string
   readonly parameters: readonly ParameterModel[]
   /** Some of them have a `preset`. */
   readonly hasPresets?: boolean | undefined
-  /** Keys of those that are days: a `Date` is written without its time. */
+  /** Keys of parameters that are dates: a `Date` is written without its time. */
   readonly days?: ReadonlySet<string> | undefined
   readonly body?: BodyModel | undefined
-  /** Declared content types of a success, JSON first; what `Accept` says. */
+  /** The declared content types of a success, JSON first, for `Accept`. */
   readonly accept: readonly string[]
-  /** The first that is usable counts: the operation's own, else the path's, else the document's. */
+  /** The first usable one is taken: the operation's own, else the path's, else the document's. */
   readonly servers: readonly ServerModel[]
-  /** The document's own servers, to tell whether `servers` is somewhere else. */
+  /** The document's own servers, to check whether `servers` differs. */
   readonly rootServers: readonly ServerModel[]
   /** Alternatives; none at all means that the operation needs no credential. */
   readonly security: readonly SecurityRequirement[]
-  /** What a stream twin always sends: query parameters, and members of a JSON or form body. */
+  /** Fixed values of a stream twin: query parameters, and members of a JSON or form body. */
   readonly fixed?: {
     readonly query?: Readonly<Record<string, string>> | undefined
     readonly body?: Readonly<Record<string, unknown>> | undefined

@@ -1,14 +1,14 @@
 import { trimEnd } from "../../internal/trim-end.ts"
 
 const MAX_NAME = 128
-/** What a registry takes: others leave room for a number. */
+/** The registry's limit; generated names leave room for a number. */
 const MAX_OWN_NAME = 256
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/
 
 /**
- * A name for an operation, made of the document's own id: letters, digits, `_`, `-` and inner dots.
+ * Derives the name of an operation from its id in the document: letters, digits, `_`, `-` and inner dots.
  *
- * Without an id, or with one that leaves nothing, it is made of the method and the path.
+ * Without a usable id it is made of the method and the path.
  */
 export function operationName(operationId: unknown, method: string, path: string): string {
   const name = typeof operationId === "string" ? safeName(operationId) : ""
@@ -25,7 +25,7 @@ export function nameWithin(namespace: string, id: unknown): string | undefined {
   return NAME.test(name) && name.length <= MAX_OWN_NAME ? name : undefined
 }
 
-/** A text as a name; "" when nothing of it can be one. */
+/** Converts a text to a name; "" when nothing usable is left. */
 function safeName(text: string): string {
   if (NAME.test(text) && text.length <= MAX_NAME) return text
   const joined = text
@@ -34,7 +34,7 @@ function safeName(text: string): string {
     .replaceAll(/[._-]+/g, (run) => (run.includes(".") ? "." : run))
     .replace(/^[._-]+/, "")
   const safe = trimEnd(joined, "._-")
-  // An id of nothing but other scripts would end up as one of many equal names.
+  // Names that are cut get a hash, so that they stay different.
   if (safe.length <= MAX_NAME) return safe
   return `${trimEnd(safe.slice(0, MAX_NAME - 9), "._-")}_${hash(text)}`
 }
@@ -48,15 +48,15 @@ function pathName(method: string, path: string): string {
   return safeName(`${method.toLowerCase()}_${words === "" ? "root" : words}`)
 }
 
-/** What has a name: the place in the document decides who keeps it. */
+/** An item with a name; its place in the document decides which of several keeps it. */
 export interface Named {
   name: string
   readonly operation: { readonly path: string; readonly method: string }
 }
 
 /**
- * Gives each its own name. Of those that have the same, the first by path and method keeps it and the
- * others are numbered in that order, so that moving things about in the document changes nothing.
+ * Makes names unique. Of several equal names, the first by path and method keeps it and the others are numbered
+ * in that order, so that reordering the document changes nothing.
  */
 export function makeUnique(items: readonly Named[]): void {
   const taken = new Set<string>()
@@ -91,7 +91,7 @@ function compare({ operation: left }: Named, { operation: right }: Named): numbe
   return left.method < right.method ? -1 : 1
 }
 
-/** Eight characters that stand for a text. */
+/** A hash of eight characters. */
 function hash(text: string): string {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

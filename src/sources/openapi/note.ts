@@ -1,17 +1,17 @@
 import type { OpenAPIDocument, Place } from "./document.ts"
 
-/** Something that could not be taken over as it is written, and what is accepted instead. */
+/** A part of the document that could not be imported exactly, and what is accepted instead. */
 export interface Note {
   /** A JSON pointer from the root of the file. */
   readonly pointer: string
-  /** The file, where it is not the document itself: relative to the document if it is below its folder. */
+  /** The file, if it is not the document itself: relative to the document if it is below its folder. */
   readonly file?: string | undefined
   readonly message: string
-  /** Good to know, but nothing is accepted that the document refuses. */
+  /** Informational: nothing is accepted that the document refuses. */
   readonly isNeutral?: true
 }
 
-/** A note on a place. */
+/** Creates a note about a place. */
 export function noteAt(
   { entry }: OpenAPIDocument,
   { file, pointer }: Pick<Place, "file" | "pointer">,
@@ -20,14 +20,14 @@ export function noteAt(
 ): Note {
   return {
     pointer,
-    ...(file !== entry && { file: shownFile(file.url, entry.url) }),
+    ...(file !== entry && { file: fileLabel(file.url, entry.url) }),
     message,
     ...(isNeutral && { isNeutral }),
   }
 }
 
-/** A query may hold a key, and the folder of the document is known. */
-function shownFile(url: string, entry: string): string {
+/** A file name for messages, without its query, which may contain a key. */
+function fileLabel(url: string, entry: string): string {
   const folder = entry.slice(0, entry.lastIndexOf("/") + 1)
   const [plain = ""] = url.split("?", 1)
   return folder !== "" && plain.startsWith(folder) ? plain.slice(folder.length) : plain

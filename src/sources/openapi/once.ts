@@ -4,13 +4,13 @@ import type { ExchangeOptions, HttpResponse } from "../../http-client/exchange.t
 import type { PreparedRequest } from "../../http-client/request.ts"
 import { holdsBlob } from "./request/multipart.ts"
 
-/** Whether a body was read when it was sent: there is nothing left to send again. */
+/** Whether a body is consumed by sending it, so that it cannot be sent again. */
 export function isStreamed(body: PreparedRequest["body"]): boolean {
   if (body instanceof FormData) return holdsBlob(body)
   return body instanceof ReadableStream || body instanceof Blob
 }
 
-/** Sends a request whose body is gone then. */
+/** Sends a request whose body can be sent only once. */
 export async function exchangeOnce(
   request: PreparedRequest,
   options: ExchangeOptions,
@@ -18,12 +18,12 @@ export async function exchangeOnce(
   try {
     return await exchange(request, options)
   } catch (thrown) {
-    throw isCallError(thrown) ? unrepeatable(thrown) : thrown
+    throw isCallError(thrown) ? notRetryable(thrown) : thrown
   }
 }
 
-/** The same error, which nobody should answer by calling again. */
-export function unrepeatable(error: CallError): CallError {
+/** The same error, marked as not retryable. */
+export function notRetryable(error: CallError): CallError {
   if (!error.retryable) return error
   const { code, message, details, mayHaveExecuted, operationId, cause } = error
   return new CallError(code, message, {

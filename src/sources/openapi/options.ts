@@ -10,23 +10,23 @@ import type { ImportConfig } from "./import.ts"
 
 /** How a document is imported, and how its operations are called. */
 export interface OpenAPIConfig extends ImportConfig {
-  /** Opens event streams again that were lost, after the last event; by default they end. */
+  /** Reopen lost event streams after the last event; by default they end. */
   readonly reconnect?: ReconnectPolicy | boolean | undefined
-  /** The largest text that is read; 64 MiB. For files that it refers to, all together, 64 MiB at least. */
+  /** Maximum size of the document; 64 MiB. The limit for all referenced files together is at least 64 MiB. */
   readonly maxDocumentBytes?: number | undefined
-  /** How many other files may be loaded that the document refers to; 10,000. */
+  /** Maximum number of referenced files; 10,000. */
   readonly maxFiles?: number | undefined
-  /** Where else references to other files may lead: folders, files, or http(s) addresses. */
+  /** Additional targets of references: folders, files, or http(s) addresses. */
   readonly allowedReferences?: readonly (string | URL)[] | undefined
-  /** The address of a document that is given as an object or text; relative servers start there. */
+  /** The address of a document that is passed as an object or text; the base of relative servers. */
   readonly documentUrl?: string | undefined
 }
 
-/** What loading from a URL takes beside that. */
+/** Options of loading a document from a URL. */
 export interface OpenAPIUrlConfig extends OpenAPIConfig {
   /** Sent when the document is loaded, and nowhere else. */
   readonly documentHeaders?: HeadersLike | undefined
-  /** Send `documentHeaders` over plain http to another machine: for a network that only you reach. */
+  /** Allow `documentHeaders` over plain http to another machine: for private networks. */
   readonly insecure?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -61,7 +61,7 @@ const CREDENTIAL: OptionRule = {
   ],
 }
 
-/** A URL, or text that is made one of later. */
+/** A URL, or a text that is parsed later. */
 const ADDRESS: OptionRule = { either: ["text", { methods: ["toJSON"], expected: "a URL" }] }
 
 const HTTP_SERVICE_OPTIONS: OptionsSchema<Omit<HTTPServiceConfig, "namespace">> = {
@@ -126,7 +126,7 @@ export const REQUEST_OPTIONS: OptionsSchema<RequestOptions> = {
   signal: "signal",
 }
 
-/** Throws a `TypeError` for options that are wrong, and for a credential with nothing in it. */
+/** Throws a `TypeError` for invalid options and for an empty credential. */
 export function validateConfig(
   caller: string,
   config: Partial<HTTPServiceConfig>,
@@ -144,7 +144,7 @@ export function validateConfig(
     const { username, password, token } = credential
     if ((username ?? password ?? token) === undefined) {
       throw new TypeError(
-        `${caller}(): ${path}.username is required: give username and password, or token.`,
+        `${caller}(): ${path}.username is required: pass username and password, or token.`,
       )
     }
   }

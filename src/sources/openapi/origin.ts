@@ -1,9 +1,9 @@
 import type { OperationSource } from "./operation/source.ts"
 
-/** Private to this file: nobody else can mark a handler. A `WeakMap` would cost ten times as much. */
+/** Private to this file, so that only it can tag handlers. A `WeakMap` would cost ten times as much. */
 const SOURCE: unique symbol = Symbol("source")
 
-/** Marks a handler as that of an imported operation. */
+/** Tags a handler with its imported operation. */
 export function withSource<THandler extends object>(
   handler: THandler,
   source: OperationSource,
@@ -12,7 +12,7 @@ export function withSource<THandler extends object>(
   return handler
 }
 
-/** What a handler runs; `undefined` for one of anybody else. */
+/** The imported operation of a handler; `undefined` for other handlers. */
 export function sourceOf(handler: unknown): OperationSource | undefined {
   if (typeof handler !== "function" || !Object.hasOwn(handler, SOURCE)) return undefined
   return (handler as { [SOURCE]?: OperationSource })[SOURCE]

@@ -8,33 +8,33 @@ import { isPlainRecord } from "../../schema/json.ts"
 import type { CallOptions, OperationSpec } from "../../core/types.ts"
 import type { OperationContext } from "../../core/handler.ts"
 
-/** What can be paged through: a registry, or anything that calls operations like one. */
+/** A registry, or anything that calls operations like one. */
 export interface PaginateRegistry {
   execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope>
   getSpec?(id: string): OperationSpec | undefined
 }
 
-/** How the next page is asked for. What is left out is found in the document and the answers. */
+/** How the next page is requested. By default it is detected from the document and the responses. */
 export interface PaginateOptions extends CallOptions {
-  /** Only this way: `"url"` is an address in the body. */
+  /** Use only this strategy; `"url"` is an address in the body. */
   readonly by?: "link" | "url" | "cursor" | "page" | "offset" | undefined
-  /** From a place in the answer (JSON pointer) to an input (key, or pointer such as `/body/after`). */
+  /** From a place in the response (JSON pointer) to an input (key, or pointer such as `/body/after`). */
   readonly cursor?: { readonly from: string; readonly to: string } | undefined
-  /** Where an answer holds the address of the next page, a JSON pointer. */
+  /** JSON pointer to the address of the next page in a response. */
   readonly nextUrl?: string | undefined
-  /** The input that counts pages. */
+  /** The input with the page number. */
   readonly page?: string | undefined
-  /** The input that counts items. */
+  /** The input with the number of skipped items. */
   readonly offset?: string | undefined
-  /** Where the list of a page is, a JSON pointer; for those who count. */
+  /** JSON pointer to the list of items in a page, for `page` and `offset`. */
   readonly items?: string | undefined
-  /** Decides by itself: the next input, or `undefined` after the last page. */
+  /** Custom strategy: returns the next input, or `undefined` after the last page. */
   readonly next?: NextPage | undefined
-  /** Ends after so many pages. Without it, more than 1,000 are an error. */
+  /** Stops after so many pages. Without it, more than 1,000 pages are an error. */
   readonly maxPages?: number | undefined
 }
 
-/** Options of the calls are checked by what is called. A handler may give its own context. */
+/** Call options are validated by the registry. A handler may pass its own context. */
 export const PAGINATE_OPTIONS: OptionsSchema<PaginateOptions & OperationContext> = {
   requestId: "any",
   parentRequestId: "any",
@@ -64,8 +64,8 @@ const MAX_PAGES = 1000
 /**
  * Calls an operation page by page; each page is an envelope.
  *
- * A page is fetched when it is asked for. Follows what the options say, else the document's hint, a
- * `Link` header, an address or a cursor in the answer, or page numbers, whichever there is first.
+ * Pages are fetched on demand. The strategy comes from the options, else from the document's hint, a `Link`
+ * header, an address or a cursor in the response, or page numbers, whichever is found first.
  */
 export function paginate(
   registry: PaginateRegistry,
@@ -99,7 +99,7 @@ async function* pagesOf(
   }
 }
 
-// An id stands for one request: the first page has the caller's, the others get their own.
+// Request ids are unique: the first page uses the caller's, the others get their own.
 function callOptions(options: PaginateOptions, count: number): CallOptions {
   const { requestId, parentRequestId, identity, deadline, timeout, signal } = options
   const { metadata, log, progress } = options

@@ -7,41 +7,41 @@ import { checkIsOpenAPI } from "./version.ts"
 import { readYaml } from "./yaml.ts"
 
 export interface ParseOptions {
-  /** The largest text that is read; 64 MiB. */
+  /** Maximum size of a text; 64 MiB. */
   readonly maxBytes?: number | undefined
-  /** What the document is called in messages; "The OpenAPI document". */
+  /** The subject of messages; "The OpenAPI document". */
   readonly what?: string | undefined
 }
 
-/** An OpenAPI document, and what is odd about its text. */
+/** A parsed OpenAPI document, with warnings about its text. */
 export interface ParsedDocument {
   readonly document: Record<string, unknown>
   readonly warnings: string[]
-  /** It was JSON text: no part of it is shared or contains itself. */
+  /** The source was JSON text: no part is shared or circular. */
   readonly isTree: boolean
 }
 
-/** Any JSON or YAML value, and what is odd about its text. */
+/** A parsed JSON or YAML value, with warnings about its text. */
 export interface ParsedText {
   readonly value: unknown
   readonly warnings: string[]
-  /** It was JSON: no part of it is shared. */
+  /** The source was JSON: no part is shared. */
   readonly isTree?: boolean
 }
 
 const MAX_BYTES = 64 * 1024 * 1024
-// Up to here all of a JSON text is looked at for nesting. A larger one would pay 20 % of its parsing
-// for it, and what reads schemas has a limit of its own.
+// JSON texts up to this size are checked for nesting. For larger ones the check would take 20 % of the parsing
+// time, and reading schemas has its own limit.
 const CHECKED_TEXT = 256 * 1024
 const CHECKED_NODES = 5000
-// YAML takes fifteen times as long as JSON: a larger text that starts with `{` is a broken JSON text.
+// Parsing YAML takes fifteen times as long as JSON: a larger text that starts with `{` is treated as invalid JSON.
 const MAX_RELAXED = 8 * 1024 * 1024
 
 /**
- * Reads an OpenAPI document from its text (JSON or YAML), its bytes, or the object that it is.
+ * Reads an OpenAPI document from text (JSON or YAML), bytes, or an object.
  *
- * An object is returned as it is, neither copied nor changed. Throws a `CallError` with the line and
- * column of what is wrong with a text.
+ * An object is returned as it is, neither copied nor changed. Throws a `CallError` with the line and column of
+ * a syntax error.
  */
 export function parseDocument(source: unknown, options: ParseOptions = {}): ParsedDocument {
   const what = options.what ?? "The OpenAPI document"
@@ -63,11 +63,11 @@ export function parseDocument(source: unknown, options: ParseOptions = {}): Pars
   return { document: value as Record<string, unknown>, warnings, isTree }
 }
 
-/** Reads JSON or YAML that may be anything: a whole document, or a file that one refers to. */
+/** Parses JSON or YAML: a whole document, or a file that one refers to. */
 export function parseText(text: string, options: ParseOptions = {}): ParsedText {
   const what = options.what ?? "The OpenAPI document"
   const maxBytes = options.maxBytes ?? MAX_BYTES
-  // One character is one byte at least: good enough for a limit on work, and it costs nothing.
+  // A character is at least one byte: good enough for a limit, and free.
   if (text.length > maxBytes) {
     throw new CallError(
       "PAYLOAD_TOO_LARGE",
@@ -93,7 +93,7 @@ function readJson(text: string, what: string): ParsedText {
   return { value, warnings: [], isTree: true }
 }
 
-// `{openapi: 3.1.0}` is YAML, and so is JSON with comments after `#` or a comma too many.
+// `{openapi: 3.1.0}` is YAML, and so is JSON with `#` comments or trailing commas.
 function readRelaxed(text: string, what: string, thrown: unknown): ParsedText {
   const reason = `${what} is not valid JSON: ${reasonOf(thrown)}.`
   const place = positionOf(text, thrown)
@@ -107,7 +107,7 @@ function readRelaxed(text: string, what: string, thrown: unknown): ParsedText {
       ),
     }
   } catch (asYaml) {
-    // YAML knows the place even where the JSON parser does not tell; its words fit JSON badly.
+    // The YAML parser knows the place even if the JSON parser does not report it; its message would be misleading.
     const details = place ?? (asYaml as CallError<string, TextPosition | undefined>).details
     const where =
       details === undefined
@@ -137,7 +137,7 @@ function textOf(source: unknown, what: string): string | undefined {
   )
 }
 
-/** Where the first character stands that is neither a byte order mark nor white space. */
+/** The offset of the first character that is neither a byte order mark nor white space. */
 function startOf(text: string): number {
   const start = text.search(/[^\s\uFEFF]/)
   return start === -1 ? text.length : start

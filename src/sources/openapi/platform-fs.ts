@@ -1,7 +1,7 @@
 import { CallError } from "../../core/errors.ts"
 import type { FileReader } from "./load-file.ts"
 
-/** As much of Node's modules as reading a document takes. */
+/** The parts of Node's modules that reading a document needs. */
 interface NodeModules {
   readonly fs: {
     readFile(path: string, encoding: "utf8"): Promise<string>
@@ -13,8 +13,8 @@ interface NodeModules {
 /**
  * Node's file system, loaded when it is first needed.
  *
- * The names are put together at run time: bundlers for platforms without these modules would
- * otherwise stumble over code that never runs there.
+ * The module names are built at run time: otherwise bundlers for platforms without these modules would
+ * fail on code that never runs there.
  */
 export async function platformFS(): Promise<FileReader> {
   const load = async (name: string): Promise<unknown> =>

@@ -6,15 +6,14 @@ import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import type { HandlerContext } from "./call-limits.ts"
 import type { OperationSource } from "./operation/source.ts"
 
-/** Longer than a timer can wait: it would fire at once. */
-const LONGEST = 2 ** 31 - 1
+/** The longest delay of a timer; a longer one would fire at once. */
+const MAX_DELAY = 2 ** 31 - 1
 
 /**
- * The error that a problem of an operation stands for, under its own code.
+ * Converts a problem of an operation to an error with its own code.
  *
- * `undefined` when the document does not declare such a code, or not with such details: `failure`, which
- * is what is known without the problem, says it then. A document of this library speaks for a registry,
- * so that each of its problems is the error that it was there.
+ * `undefined` when the document does not declare the code with such details: the generic `failure` is used
+ * then. Documents of this library describe a registry, so their problems become the original errors.
  */
 export function problemError(
   problem: unknown,
@@ -48,7 +47,7 @@ export function problemError(
   return isFromRegistry ? markForwarded(error) : error
 }
 
-/** Details may be missing, as in any error; those that are there have to be as declared. */
+/** Whether details match their schema; they may be missing. */
 function fits({ errorSchemas }: OperationSource, code: string, details: unknown): boolean {
   const definition = errorSchemas.find((one) => one.code === code)
   return (
@@ -58,10 +57,10 @@ function fits({ errorSchemas }: OperationSource, code: string, details: unknown)
 }
 
 /**
- * What the problem says about trying again.
+ * The retry information of a problem.
  *
- * A registry knows what it did. Any other server can only take back what its status promises: with more
- * it could have a change made twice, or taken for one that was not made.
+ * A registry's information is trusted. Other servers can only restrict what the status allows: otherwise they
+ * could cause a change to be made twice, or to be reported as not made.
  */
 function termsOf(
   problem: Readonly<Record<string, unknown>>,
@@ -72,7 +71,7 @@ function termsOf(
   const mayHaveExecuted = getOwn(problem, "mayHaveExecuted")
   const after = getOwn(problem, "retryAfterMs")
   const isTime = typeof after === "number" && Number.isFinite(after) && after >= 0
-  const retryAfterMs = isTime ? Math.min(after, LONGEST) : failure.retryAfterMs
+  const retryAfterMs = isTime ? Math.min(after, MAX_DELAY) : failure.retryAfterMs
   return {
     retryable:
       isOurs && typeof retryable === "boolean"

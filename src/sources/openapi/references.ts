@@ -1,19 +1,19 @@
 import { getOwn, isPlainRecord, pointerTokens } from "../../schema/json.ts"
 
-/** A reference that was found in a document. */
+/** A reference in a document. */
 export interface FoundReference {
   readonly ref: string
-  /** What it stands for is a map of named things, such as all of `paths`. */
+  /** The target is a map with arbitrary keys, such as `paths`. */
   readonly isMap: boolean
-  /** What it stands for is an example, or a map of them: data, but for references in their place. */
+  /** The target is an example or a map of examples: data, except for references to examples. */
   readonly isExample?: true
 }
 
-// Anywhere but at a local pointer. Comments and examples match too: a hit only means "look closer".
-// What opens a schema, on the same line or the next, is a property that is called "$ref".
+// A `$ref` that is not a local pointer. Comments and examples match too: a match only means "look closer".
+// A `$ref` whose value is an object is a property with that name.
 const EXTERNAL = /\$ref['"]?\s*:(?:\s*['"][^#'"]|[ \t]*[^#'"\s{[])/y
 
-// Below these the keys are names, chosen by the author: a property may be called "example".
+// The keys below these are names chosen by the author: a property may be called "example".
 const MAPS: ReadonlySet<string> = new Set([
   "$defs",
   "additionalOperations",
@@ -39,13 +39,13 @@ const MAPS: ReadonlySet<string> = new Set([
   "webhooks",
 ])
 
-// What stands under these is data: a "$ref" in it is some text of an example.
+// The values of these are data: a "$ref" in them is not a reference.
 const DATA: ReadonlySet<string> = new Set(["const", "default", "enum", "example", "examples"])
 
-/** Whether a text may refer to other files; costs a search, and no walk over the document. */
+/** Whether a text may refer to other files: a quick search instead of a walk over the document. */
 export function mentionsExternal(text: string): boolean {
   for (let at = text.indexOf("$ref"); at !== -1; at = text.indexOf("$ref", at + 4)) {
-    // Nearly all references are written like this, and comparing is cheaper than an expression.
+    // Nearly all references are written like this, and comparing is cheaper than a regular expression.
     if (text.startsWith('": "#', at + 4) || text.startsWith('":"#', at + 4)) continue
     EXTERNAL.lastIndex = at
     if (EXTERNAL.test(text)) return true
@@ -54,14 +54,14 @@ export function mentionsExternal(text: string): boolean {
 }
 
 /**
- * Finds the references below a value, where OpenAPI or JSON Schema has one; not those in examples,
- * defaults and extensions.
+ * Finds the references below a value, where OpenAPI or JSON Schema allows them; not in examples, defaults and
+ * extensions.
  *
- * What is in `seen` is not looked at again.
+ * Skips objects in `seen`.
  */
 function findReferences(value: unknown, isMap: boolean, seen: Set<object>): FoundReference[] {
   const found: FoundReference[] = []
-  // A list of what is left to do: documents may be nested deeper than the stack is.
+  // A work list instead of recursion: documents may be nested deeper than the stack.
   const todo: Array<readonly [unknown, boolean]> = [[value, isMap]]
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     const [node, named] = next
@@ -82,7 +82,7 @@ function findReferences(value: unknown, isMap: boolean, seen: Set<object>): Foun
   return found
 }
 
-/** Finds the references in what a reference stands for. */
+/** Finds the references in the target of a reference. */
 export function referencesAt(
   root: unknown,
   { ref, isMap, isExample }: FoundReference,
@@ -93,7 +93,7 @@ export function referencesAt(
   return isMap ? examplesIn(target, seen) : exampleRef(target, false, seen)
 }
 
-/** The file that a reference names, absolute and without fragment; `undefined` when it is no address. */
+/** The file of a reference, absolute and without a fragment; `undefined` if it is not a valid address. */
 export function fileOf(ref: string, base: string): string | undefined {
   try {
     const url = new URL(ref, base)
@@ -104,7 +104,7 @@ export function fileOf(ref: string, base: string): string | undefined {
   }
 }
 
-/** The value at the fragment of a reference; the whole file where it is no pointer, or a wrong one. */
+/** The value at the fragment of a reference; the whole file if that is not a valid pointer. */
 function targetOf(root: unknown, ref: string): unknown {
   const hash = ref.indexOf("#")
   if (hash < 0) return root
@@ -116,13 +116,13 @@ function targetOf(root: unknown, ref: string): unknown {
   return value
 }
 
-/** What a 3.2 document says its own address is. */
+/** The `$self` of a 3.2 document. */
 export function selfOf(document: unknown, url: string): string | undefined {
   const self = isPlainRecord(document) ? getOwn(document, "$self") : undefined
   return typeof self === "string" ? fileOf(self, url) : undefined
 }
 
-// A mapping names schemas of the document or files; only what looks like a file is one.
+// A mapping names schemas or files; only values that look like a file are one.
 function mappingOf(discriminator: unknown): FoundReference[] {
   const mapping = isPlainRecord(discriminator) ? getOwn(discriminator, "mapping") : undefined
   if (!isPlainRecord(mapping)) return []
@@ -132,7 +132,7 @@ function mappingOf(discriminator: unknown): FoundReference[] {
     .map((ref) => ({ ref, isMap: false }))
 }
 
-// Named examples may be references; what they hold is data. Swagger 2.0 has data by media type there.
+// Named examples may be references; their values are data. In Swagger 2.0 they are data by media type.
 function examplesIn(examples: unknown, seen: Set<object>): FoundReference[] {
   if (!isPlainRecord(examples) || seen.has(examples)) return []
   const found = exampleRef(examples, true, seen)

@@ -6,19 +6,19 @@ import { getOwn, isPlainRecord } from "../../schema/json.ts"
 
 export type { Note as ImportNote } from "./note.ts"
 
-/** What became of one operation of a document. */
+/** The result of importing one operation. */
 export interface ReportedOperation {
   /** `namespace.name`; absent when it was skipped. */
   readonly id?: string | undefined
   readonly method?: string | undefined
   readonly path: string
-  /** `widened`: it works, and accepts or gives more than the document says. */
+  /** `widened`: it works, but accepts or returns more than the document declares. */
   readonly status: "kept" | "widened" | "skipped"
-  /** What is different from the document, with where that stands in it. */
+  /** Differences from the document, with their places. */
   readonly notes: readonly Note[]
 }
 
-/** What an import made of a document. */
+/** The report of an import. */
 export interface ImportReport {
   readonly title: string
   readonly version: string
@@ -28,11 +28,11 @@ export interface ImportReport {
     readonly skipped: number
     /** Left out by `filter`. */
     readonly filtered: number
-    /** Streams of operations that also answer at once; among the kept and widened. */
+    /** Stream twins of plain operations; included in kept and widened. */
     readonly twins: number
-    /** Requests that the API sends by itself, to addresses it was given; no operations. */
+    /** Webhooks: requests that the API sends; not imported. */
     readonly webhooks: number
-    /** Requests that the API sends because of a call of some operation; no operations. */
+    /** Callbacks: requests that the API sends because of a call; not imported. */
     readonly callbacks: number
   }
   readonly operations: readonly ReportedOperation[]
@@ -42,7 +42,7 @@ export interface ImportReport {
   toString(): string
 }
 
-/** Looks at every operation of an import; this makes all schemas. */
+/** Creates the report of an import; this creates all schemas. */
 export function reportOf(
   document: OpenAPIDocument,
   { sources, skipped, filtered }: ImportResult,
@@ -74,10 +74,10 @@ export function reportOf(
         .reduce((sum, { operation }) => sum + countCallbacks(document, operation), 0),
     },
     operations,
-    // All schemas have been made by now.
+    // By now all schemas have been created.
     warnings: [...warnings, ...document.losses],
   }
-  // Not enumerable: as data, the report is only what it found.
+  // Not enumerable: `toString` is not part of the data.
   return Object.defineProperty(report, "toString", { value: () => textOf(report) })
 }
 

@@ -1,11 +1,11 @@
 import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { Given } from "../../schema/given.ts"
+import { ReturnsTarget } from "../../schema/given.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { ImportResult } from "./import.ts"
 import { reportOf } from "./report.ts"
 import type { ImportReport } from "./report.ts"
 
-class Reported extends Given {
+class Reported extends ReturnsTarget {
   readonly #make: () => ImportReport
   #report: ImportReport | undefined = undefined
 
@@ -19,15 +19,15 @@ class Reported extends Given {
   }
 }
 
-// One function for all imports: a getter of its own would tie each to a hidden class that outlives it.
+// One function for all imports: separate getters would keep hidden classes alive.
 const REPORT: PropertyDescriptor = {
   get(this: object) {
     return Reported.reportOf(this)
   },
 }
 
-/** Operations with the report of their import, which is made when it is first read. */
-export function reported(
+/** Adds the report of an import, which is created on first use, to its operations. */
+export function withReport(
   operations: LazyOperation[],
   document: OpenAPIDocument,
   result: ImportResult,

@@ -11,13 +11,13 @@ import {
 } from "./from-openapi.ts"
 import type { OpenAPIFS } from "../../internal/platform.ts"
 
-/** Holds several imported APIs, by namespace. */
+/** A collection of imported APIs, by namespace. */
 export class OpenAPIServiceRegistry {
   readonly #services = new Map<string, ImportedOperations>()
 
   /** Imports a document under the namespace of its config. */
   add(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
-    this.#expectFree(config)
+    this.#assertNamespaceFree(config)
     return this.#keep(FromOpenAPI(spec, config), config)
   }
 
@@ -26,12 +26,12 @@ export class OpenAPIServiceRegistry {
     config: OpenAPIConfig,
     fs?: OpenAPIFS,
   ): Promise<ImportedOperations> {
-    this.#expectFree(config)
+    this.#assertNamespaceFree(config)
     return this.#keep(await FromOpenAPIFile(path, config, fs), config)
   }
 
   async addFromUrl(url: string | URL, config: OpenAPIUrlConfig): Promise<ImportedOperations> {
-    this.#expectFree(config)
+    this.#assertNamespaceFree(config)
     return this.#keep(await FromOpenAPIUrl(url, config), config)
   }
 
@@ -44,7 +44,7 @@ export class OpenAPIServiceRegistry {
     return [...this.#services.values()].flat()
   }
 
-  /** Forgets an API. What was registered of it stays registered. */
+  /** Removes an API. Registered operations stay registered. */
   remove(namespace: string): boolean {
     return this.#services.delete(namespace)
   }
@@ -58,7 +58,7 @@ export class OpenAPIServiceRegistry {
     return this.#services.size
   }
 
-  #expectFree(config: OpenAPIConfig | undefined): void {
+  #assertNamespaceFree(config: OpenAPIConfig | undefined): void {
     const { namespace = "" } = config ?? {}
     if (!this.#services.has(namespace)) return
     throw new CallError(
@@ -68,8 +68,8 @@ export class OpenAPIServiceRegistry {
   }
 
   #keep(operations: ImportedOperations, config: OpenAPIConfig): ImportedOperations {
-    // Another one may have come while this one was loading.
-    this.#expectFree(config)
+    // Another API may have been added while this one was loading.
+    this.#assertNamespaceFree(config)
     this.#services.set(config.namespace, operations)
     return operations
   }

@@ -1,10 +1,10 @@
-/** How deep a document may be nested. Real ones have about twenty levels. */
+/** Maximum nesting of a document. Real ones have about twenty levels. */
 export const MAX_DEPTH = 1000
 
 /**
  * Whether a value is nested deeper than `MAX_DEPTH`, or contains itself.
  *
- * Looks at `budget` objects at most, so that a large document costs no more than a small one.
+ * Checks at most `budget` objects, so that a large document costs no more than a small one.
  */
 export function isDeep(value: unknown, budget: number): boolean {
   let left = budget
@@ -12,13 +12,13 @@ export function isDeep(value: unknown, budget: number): boolean {
     if (typeof node !== "object" || node === null || left-- <= 0) return false
     if (depth > MAX_DEPTH) return true
     if (Array.isArray(node)) {
-      // Most lists hold texts: nothing is called for those.
+      // Most lists contain strings: avoid calls for those.
       for (const item of node as unknown[]) {
         if (typeof item === "object" && visit(item, depth + 1)) return true
       }
       return false
     }
-    // Of a document that went through JSON or YAML, each enumerable property is its own.
+    // In a parsed document, every enumerable property is an own one.
     for (const key in node) {
       const item = (node as Record<string, unknown>)[key]
       if (typeof item === "object" && visit(item, depth + 1)) return true
@@ -28,21 +28,21 @@ export function isDeep(value: unknown, budget: number): boolean {
   return visit(value, 0)
 }
 
-/** Objects that are looked at in an example or another piece of data. */
+/** Maximum number of objects to check in an example or other data. */
 const MAX_DATA = 100_000
 
-/** Whether data is nested so deep that it could not be written as text again. */
-export function isBottomless(value: unknown): boolean {
+/** Whether data is nested too deep to be printed. */
+export function isTooDeepToPrint(value: unknown): boolean {
   return typeof value === "object" && value !== null && isDeep(value, MAX_DATA)
 }
 
-/** What a value with shared parts would be if each part were written out wherever it stands. */
+/** The size of a value if each shared part were written out at every use. */
 export type Expansion =
   | { readonly kind: "tree"; readonly written: number; readonly expanded: number }
   | { readonly kind: "cycle" }
   | { readonly kind: "deep" }
 
-/** Counts the values of a document, shared parts once as written and as often as they are used. */
+/** Counts the values of a document, with shared parts once and expanded. */
 export function measureExpansion(value: unknown): Expansion {
   const known = new Map<object, { size: number; height: number }>()
   let written = 0

@@ -9,26 +9,25 @@ import { followEvents, lastEventIdHeader } from "../../http-client/reconnect.ts"
 import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
 import { httpEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { Caller } from "./call.ts"
+import type { HTTPOperationClient } from "./call.ts"
 import type { HandlerContext } from "./call-limits.ts"
-import { limitsOf } from "./call-limits.ts"
+import { createCallLimits } from "./call-limits.ts"
 import type { OperationSource } from "./operation/source.ts"
 import type { StreamPlan } from "./operation/stream-plan.ts"
 import { problemError } from "./problem-error.ts"
 
 /**
- * Runs an operation that streams: one envelope for each item, at the pace at which they are asked
- * for. Leaving the loop closes the connection.
+ * Runs a streaming operation: yields one envelope per item, on demand. Leaving the loop closes the connection.
  */
 export async function* streamItems(
-  caller: Caller,
+  caller: HTTPOperationClient,
   source: OperationSource,
   input: unknown,
   context: HandlerContext | undefined,
   reconnect: ReconnectPolicy | undefined,
 ): AsyncGenerator<ResponseEnvelope, void, void> {
   const plan = source.stream as StreamPlan
-  const limits = limitsOf(context, undefined, source.id)
+  const limits = createCallLimits(context, undefined, source.id)
   const { signal } = limits
   let answer = await caller.open(source, input, context, limits).catch((error: unknown) => {
     limits.end()
@@ -44,7 +43,7 @@ export async function* streamItems(
   try {
     const kind = kindOf(answer.response, plan)
     if (kind === undefined) {
-      // A server that has only one thing to say may not bother to stream it.
+      // A server may return a single item as a plain response.
       const { secrets } = answer
       const { method } = source.operation
       const { data } = await readBody(answer.response, { ...options, secrets, method })
@@ -53,7 +52,7 @@ export async function* streamItems(
     }
     const { body, status } = answer.response
     if (body === null || status === 204) return
-    // Each connection may have a credential of its own; none of them may come back.
+    // Each connection may have its own credential; all of them are masked.
     const secrets = [...answer.secrets]
     let first: ReadableStream<Uint8Array> | undefined = body
     const events =
@@ -82,7 +81,7 @@ export async function* streamItems(
   }
 }
 
-/** What a server of this library says when a stream fails halfway, as the error that it was there. */
+/** Converts the failure event of a server of this library to the original error. */
 function failureOf(
   problem: unknown,
   source: OperationSource,
@@ -99,7 +98,7 @@ function failureOf(
 function kindOf(response: HttpResponse, plan: StreamPlan): StreamKind | undefined {
   const actual = streamKindOf(response.contentType)
   if (actual !== undefined) return actual
-  // Lines of JSON often come under the name of JSON, or none; events always say what they are.
+  // JSON Lines are often labelled as JSON, or not at all; event streams are always labelled.
   return plan.media.class === "ndjson" || plan.media.class === "json-seq"
     ? plan.media.class
     : undefined

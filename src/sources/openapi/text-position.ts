@@ -1,4 +1,4 @@
-/** A place in a text as people count: from one, with some of the text around it. */
+/** A place in a text, counted from one, with an excerpt. */
 export interface TextPosition {
   readonly line: number
   readonly column: number
@@ -21,7 +21,7 @@ export function positionAt(text: string, offset: number): TextPosition {
   return { line, column: at - lineStart + 1, excerpt: excerptAt(text, lineStart, at) }
 }
 
-// Lines of minified documents are as long as the document.
+// The line of a minified document is the whole document.
 function excerptAt(text: string, lineStart: number, at: number): string {
   const end = text.indexOf("\n", at)
   const lineEnd = end === -1 ? text.length : end

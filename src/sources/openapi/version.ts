@@ -1,12 +1,12 @@
 import { CallError } from "../../core/errors.ts"
 import { quote, typeName } from "../../internal/describe.ts"
 
-/** Which of the specifications a document follows. */
+/** The version of the specification that a document follows. */
 export type OpenAPIFamily = "2.0" | "3.0" | "3.1" | "3.2"
 
 export interface OpenAPIVersion {
   readonly family: OpenAPIFamily
-  /** Set where the document does not quite say what it is. */
+  /** Set if the version is not declared exactly. */
   readonly warning?: string | undefined
 }
 
@@ -20,7 +20,7 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ["__schema", "a GraphQL schema"],
 ]
 
-/** Finds which version of OpenAPI a document is written in; throws when it is no such document. */
+/** Determines the OpenAPI version of a document; throws if it is not an OpenAPI document. */
 export function checkIsOpenAPI(document: unknown, what = "The OpenAPI document"): OpenAPIVersion {
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
     throw wrong(
@@ -74,7 +74,7 @@ function swaggerVersion(declared: unknown, what: string): OpenAPIVersion {
   )
 }
 
-// YAML reads `openapi: 3.1` as a number, and `3.10` as the same number.
+// YAML parses `openapi: 3.1` as a number, and `3.10` as the same number.
 function versionText(declared: unknown): string {
   if (typeof declared === "number" && Number.isInteger(declared)) return `${declared}.0`
   return typeof declared === "number" || typeof declared === "string" ? String(declared).trim() : ""

@@ -1,4 +1,4 @@
-/** One parameter of an operation, as a document writes it. */
+/** A parameter of an operation in a document. */
 export interface OpenAPIParameter {
   name: string
   in: "path" | "query" | "header" | "cookie" | (string & {})
@@ -8,7 +8,7 @@ export interface OpenAPIParameter {
   [key: string]: unknown
 }
 
-/** One operation, as a document writes it: what stands under a path and a method. */
+/** An operation in a document: the object under a path and a method. */
 export interface OpenAPIOperation {
   operationId?: string
   summary?: string

@@ -11,14 +11,14 @@ import { reasonOf } from "../../internal/describe.ts"
 import { MAX_DEPTH, measureExpansion } from "./shape.ts"
 import { positionAt, type TextPosition } from "./text-position.ts"
 
-// YAML 1.2: `2024-01-01` and `no` stay text. Merge keys are of 1.1, yet documents use them.
+// YAML 1.2: `2024-01-01` and `no` stay text. Merge keys are from 1.1, but documents use them.
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag)
 const MAX_MERGED_KEYS = 200_000
-// Sharing a few parts many times is fine; what grows without measure is made to fill memory.
+// Sharing parts is fine up to this size; unlimited expansion is an attack on memory.
 const FREE_EXPANSION = 1_000_000
 const MAX_EXPANSION = 10
-// Characters that are read again after mending a line.
-const MAX_MENDING = 64 * 1024 * 1024
+// Maximum number of characters that are parsed again after repairing a line.
+const MAX_REPARSED = 64 * 1024 * 1024
 const FAR_RIGHT = " ".repeat(80)
 
 /** Reads one YAML document; throws a `CallError` with line and column. */
@@ -38,11 +38,11 @@ export function readYaml(text: string, what: string): { value: unknown; warnings
 type Events = ReturnType<typeof parseEvents>
 
 /**
- * The parser's events, and the text that they point into.
+ * Parses a text to events; returns them with the text that they point into.
  *
- * YAML wants each line of `{…}`, `[…]` and `"…"` to stand further right than its key. Many documents
- * put the closing bracket below the key, and many parsers let them; Docker's is one. White space has
- * no meaning at the start of such a line, so it is moved to the right.
+ * YAML requires each line of `{…}`, `[…]` and `"…"` to be indented more than its key. Many documents put the
+ * closing bracket below the key, and many parsers accept that; Docker's is one. White space has no meaning at
+ * the start of such a line, so the line is indented.
  */
 function tokenize(
   text: string,
@@ -63,7 +63,7 @@ function tokenize(
     } catch (thrown) {
       const mark = thrown instanceof YAMLException ? thrown.mark : undefined
       const isMendable = (thrown as YAMLException).reason === "deficient indentation"
-      if (mark === undefined || !isMendable || work > MAX_MENDING) throw thrown
+      if (mark === undefined || !isMendable || work > MAX_REPARSED) throw thrown
       mended.push(mark.line + 1)
       const start = source.lastIndexOf("\n", mark.position - 1) + 1
       source = source.slice(0, start) + FAR_RIGHT + source.slice(start)
@@ -116,7 +116,7 @@ function asCallError(thrown: unknown, what: string): CallError {
   const cure = /^unknown \w+ tag/.test(thrown.reason)
     ? " Tags other than those of JSON's own types cannot be read; remove it."
     : ""
-  // The parser's own error is left out: it holds the whole text.
+  // The parser's own error is left out: it contains the whole text.
   return wrong(`${what} is neither JSON nor YAML: ${thrown.reason}${where}.${cure}`, {
     details: place,
   })

@@ -4,7 +4,7 @@ import { jsonSchemaOf, standardProps } from "../../schema/standard.ts"
 import { OperationSpecSchema } from "../../core/spec-schemas.ts"
 import { assertIsSchema, collectErrors, type ValueError } from "../../core/validation.ts"
 
-/** One export of a module that is, or claims to be, an operation. */
+/** An export of a module that may be an operation. */
 export interface Candidate {
   /** `default`, `default[2]` or the name of the export. */
   readonly name: string
@@ -14,15 +14,15 @@ export interface Candidate {
 const SPEC_FIELDS = Object.keys(OperationSpecSchema["properties"] as object) as readonly string[]
 
 /**
- * What a module offers: its default export, or the members of it, and what it made with
- * `defineOperation` and exports by name. Each object once.
+ * Lists the candidates of a module: its default export or the members of it, and named exports created by
+ * `defineOperation`. Each object once.
  */
 export function candidatesOf(module: unknown): Candidate[] {
   if (typeof module !== "object" || module === null) return []
   const exports = module as Record<string, unknown>
-  const found = new Map<unknown, Candidate>()
+  const byValue = new Map<unknown, Candidate>()
   const add = (name: string, value: unknown): void => {
-    if (!found.has(value)) found.set(value, { name, value })
+    if (!byValue.has(value)) byValue.set(value, { name, value })
   }
   const main = "default" in module ? exports["default"] : undefined
   if (Array.isArray(main)) main.forEach((value, index) => add(`default[${index}]`, value))
@@ -30,26 +30,26 @@ export function candidatesOf(module: unknown): Candidate[] {
   for (const [name, value] of Object.entries(exports)) {
     if (name !== "default" && isDefinedOperation(value)) add(name, value)
   }
-  return [...found.values()]
+  return [...byValue.values()]
 }
 
-/** Why a candidate is no operation; `undefined` when it is one. */
-export function candidateFault({ name, value }: Candidate): string | undefined {
+/** Why a candidate is not a valid operation; `undefined` if it is one. */
+export function findCandidateIssue({ name, value }: Candidate): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return `${exportOf(name)} must be an operation, got ${quote(value)}; make one with defineOperation(), or export helpers by name`
+    return `${describeExport(name)} must be an operation, got ${quote(value)}; create one with defineOperation(), or export helpers by name`
   }
-  const faults = operationFaults(value as AnyOperation)
+  const faults = findOperationIssues(value as AnyOperation)
   if (faults.length === 0) return undefined
   const list = faults.map(({ path, message }) => `${path} ${message}`.trim()).join("; ")
-  return `${exportOf(name)} is no sound operation: ${list}`
+  return `${describeExport(name)} is not a valid operation: ${list}`
 }
 
 /** `The default export` or `The export "create"`. */
-export function exportOf(name: string): string {
+export function describeExport(name: string): string {
   return name === "default" ? "the default export" : `the export "${name}"`
 }
 
-/** The spec of an operation: what it says of itself, and nothing that runs. */
+/** The spec of an operation, without its handler. */
 export function specFields(operation: AnyOperation): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const field of SPEC_FIELDS) {
@@ -59,23 +59,23 @@ export function specFields(operation: AnyOperation): Record<string, unknown> {
   return fields
 }
 
-function operationFaults(operation: AnyOperation): ValueError[] {
+function findOperationIssues(operation: AnyOperation): ValueError[] {
   const fields = specFields(operation)
   const faults: ValueError[] = []
   for (const side of ["input", "output"] as const) {
     const field = `${side}Schema`
     if (fields[field] === undefined) continue
-    const fault = schemaFault(fields[field], side)
+    const fault = findSchemaIssue(fields[field], side)
     if (fault !== undefined) faults.push({ path: `/${field}`, message: fault })
-    // Judged; a vendor's schema may be a function, which is no JSON.
+    // Already checked; a vendor's schema may be a function, which is not JSON.
     fields[field] = {}
   }
   return [...collectErrors(OperationSpecSchema, fields), ...faults]
 }
 
-function schemaFault(schema: unknown, side: "input" | "output"): string | undefined {
+function findSchemaIssue(schema: unknown, side: "input" | "output"): string | undefined {
   try {
-    // The check of an input is the vendor's own, whether or not JSON Schema can say it.
+    // The vendor validates the input itself, even if JSON Schema cannot express the schema.
     if (side === "input" && standardProps(schema) !== undefined) return undefined
     assertIsSchema(jsonSchemaOf(schema, side), "it")
     return undefined

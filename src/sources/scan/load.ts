@@ -2,18 +2,18 @@ import { systemClock } from "../../internal/clock.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import { aborted } from "./walk.ts"
 
-/** A module that was loaded, or why it was not. */
+/** A loaded module, or why loading failed. */
 export type Loaded =
   | { readonly module: unknown }
   | { readonly reason: string; readonly cause?: unknown }
 
-/** Enough to overlap reading, few enough not to run out of file handles. */
-const AT_ONCE = 8
-/** A longer delay would overflow, and a timer that overflows fires at once. */
-const LONGEST_DELAY = 2 ** 31 - 1
+/** Maximum number of concurrent imports: enough to overlap reading without running out of file handles. */
+const MAX_CONCURRENT = 8
+/** The longest delay of a timer; a longer one would fire at once. */
+const MAX_DELAY = 2 ** 31 - 1
 
 /**
- * Loads modules, a few at a time; the answers are in the order of the URLs.
+ * Loads modules, a few at a time; the results are in the order of the URLs.
  *
  * A module that throws, or does not finish in time, does not keep the others from loading. Rejects only
  * when the signal is aborted, and then at once.
@@ -31,7 +31,7 @@ export async function loadModules(
       loaded[index] = await loadOne(urls[index]!, importModule, timeout, signal)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, urls.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, urls.length) }, lane))
   return loaded
 }
 
@@ -56,11 +56,11 @@ function loadOne(
       resolve(loaded)
     }
     const timer =
-      timeout > LONGEST_DELAY
+      timeout > MAX_DELAY
         ? undefined
         : systemClock.setTimeout(() => settle(tooSlow(timeout)), timeout)
     signal?.addEventListener("abort", onAbort, { once: true })
-    // What comes after the time is up settles nothing, and is handled nevertheless.
+    // A result after the timeout is ignored; handling it avoids an unhandled rejection.
     attempt(importModule, url).then(
       (module) => settle({ module }),
       (cause: unknown) => settle({ reason: `cannot be loaded: ${reasonOf(cause)}`, cause }),

@@ -23,8 +23,8 @@ export const SCAN_OPTIONS: OptionsSchema<ScanOptions> = {
   signal: "signal",
 }
 
-/** Fills in the defaults. Throws a `TypeError` that names the argument which makes no sense. */
-export function scanSettings(
+/** Fills in the defaults. Throws a `TypeError` that names the invalid argument. */
+export function resolveScanOptions(
   caller: string,
   dir: unknown,
   fs: ScannerFS,
@@ -47,10 +47,10 @@ export function scanSettings(
 
 function checkFolder(caller: string, dir: unknown): void {
   if (typeof dir !== "string" || dir === "") {
-    wrong(caller, `dir must be the path of a folder, got ${quote(dir)}`)
+    fail(caller, `dir must be the path of a folder, got ${quote(dir)}`)
   }
   if (dir.startsWith("file:")) {
-    wrong(
+    fail(
       caller,
       `dir must be a path, got the URL ${quote(dir)}; convert it with fileURLToPath() of "node:url"`,
     )
@@ -59,14 +59,14 @@ function checkFolder(caller: string, dir: unknown): void {
 
 function checkFS(caller: string, fs: ScannerFS): void {
   if (!isObject(fs) || typeof fs.readdir !== "function" || typeof fs.cwd !== "function") {
-    wrong(
+    fail(
       caller,
       `fs must have readdir() and cwd(); on Node pass nodeFS of "@alkdev/operations/node"`,
     )
   }
   for (const method of ["importModule", "realpath"] as const) {
     if (fs[method] !== undefined && typeof fs[method] !== "function") {
-      wrong(caller, `fs.${method} must be a function, or left out`)
+      fail(caller, `fs.${method} must be a function, or left out`)
     }
   }
 }
@@ -75,6 +75,6 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null
 }
 
-function wrong(caller: string, message: string): never {
+function fail(caller: string, message: string): never {
   throw new TypeError(`${caller}(dir, fs, options): ${message}.`)
 }

@@ -1,9 +1,9 @@
-/** A name under a folder. Windows takes slashes as well. */
+/** Joins a folder and a name. Windows accepts slashes, too. */
 export function joinPath(folder: string, name: string): string {
   return /[/\\]$/.test(folder) ? folder + name : `${folder}/${name}`
 }
 
-/** Whether a path is a folder or lies under it. Both are real paths. */
+/** Whether a path is a folder or below it. Both must be real paths. */
 export function isUnder(folder: string, path: string): boolean {
   if (path === folder) return true
   const [outer, inner] = isWindows(folder)
@@ -13,9 +13,9 @@ export function isUnder(folder: string, path: string): boolean {
 }
 
 /**
- * The file URL of a path, as `pathToFileURL` of Node writes it; a relative path starts at `cwd`.
+ * Converts a path to a file URL, like Node's `pathToFileURL`; a relative path starts at `cwd`.
  *
- * The spelling matters: a module that is imported under two of them is loaded twice.
+ * The spelling matters: a module that is imported under two spellings is loaded twice.
  */
 export function fileUrl(path: string, cwd: string): string {
   if (isWindows(path)) return windowsUrl(path)
@@ -31,9 +31,9 @@ function isWindows(path: string): boolean {
   return /^(?:[A-Za-z]:[/\\]|\\\\)/.test(path)
 }
 
-function windowsUrl(given: string): string {
-  // `\\?\C:\ops` and `\\?\UNC\server\ops` are the long spellings of the same places.
-  const plain = given.replace(/^\\\\\?\\(?:UNC\\)?/, (prefix) => (prefix.length > 4 ? "\\\\" : ""))
+function windowsUrl(native: string): string {
+  // `\\?\C:\ops` and `\\?\UNC\server\ops` are long spellings of the same paths.
+  const plain = native.replace(/^\\\\\?\\(?:UNC\\)?/, (prefix) => (prefix.length > 4 ? "\\\\" : ""))
   const path = escape(plain.replaceAll("\\", "/"))
   const [, server, rest = ""] = /^\/\/([^/]+)(.*)$/.exec(path) ?? []
   return server === undefined
@@ -41,14 +41,14 @@ function windowsUrl(given: string): string {
     : withPath(`file://${server}/`, rest)
 }
 
-// A path that is set is not trimmed; one that is parsed as a part of a URL is.
+// Setting `pathname` does not trim; parsing the path as part of a URL would.
 function withPath(base: string, path: string): string {
   const url = new URL(base)
   url.pathname = path
   return url.href
 }
 
-// The URL parser escapes the rest; these it would take for its own syntax, drop, or leave as they are.
+// The URL parser escapes all other characters; these it would interpret, drop, or leave unescaped.
 const ESCAPED = /[%#?\n\r\t[\]^|~]/g
 
 function escape(path: string): string {

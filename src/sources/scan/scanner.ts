@@ -1,8 +1,14 @@
 import type { AnyOperation } from "../../core/define.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import { type Candidate, candidateFault, candidatesOf, exportOf, specFields } from "./exports.ts"
+import {
+  type Candidate,
+  findCandidateIssue,
+  candidatesOf,
+  describeExport,
+  specFields,
+} from "./exports.ts"
 import { type Loaded, loadModules } from "./load.ts"
-import { type ScanSettings, scanSettings } from "./options.ts"
+import { type ScanSettings, resolveScanOptions } from "./options.ts"
 import { fileUrl } from "./paths.ts"
 import type { ScannerFS, ScanOptions } from "./types.ts"
 import { findFiles } from "./walk.ts"
@@ -10,58 +16,58 @@ import type { OperationSpec } from "../../core/types.ts"
 
 export type { ScannerEntry, ScannerFS, ScanOptions, ScanProblem } from "./types.ts"
 
-/** Specs by operation id, as they are kept in a file or sent to another machine. */
+/** Specs by operation id, to be stored in a file or sent to another machine. */
 export interface OperationManifest {
   readonly operations: Readonly<Record<string, OperationSpec>>
-  /** Where the operations are served. */
+  /** The address that serves the operations. */
   readonly baseUrl?: string | undefined
 }
 
-/** An operation of a scanned module; `registerAll` takes a list of them. */
+/** An operation of a scanned module; pass a list of them to `registerAll`. */
 export type ScannedDefinition = AnyOperation & {
   readonly handler: NonNullable<AnyOperation["handler"]>
 }
 
 /**
- * The specs of the operations in a folder, without their handlers; give them to `registerSpec`.
+ * Returns the specs of the operations in a folder, without handlers; pass them to `registerSpec`.
  *
  * Imports every module under `dir`, sorted by path, and takes its default export (an operation or a
  * list of them) and what it exports by name from `defineOperation`. Only scan folders whose code you
- * would run. What cannot be taken is told to `onProblem` and skipped, and so is the second operation
- * of an id. Rejects when a folder cannot be read or the signal is aborted.
+ * would run. Invalid exports, and the second operation of an id, are reported to `onProblem` and skipped.
+ * Rejects when a folder cannot be read or the signal is aborted.
  */
 export async function scanOperations(
   dir: string,
   fs: ScannerFS,
   options?: ScanOptions,
 ): Promise<OperationSpec[]> {
-  const settings = scanSettings("scanOperations", dir, fs, options)
-  const operations = await scan(dir, fs, settings, candidateFault)
+  const settings = resolveScanOptions("scanOperations", dir, fs, options)
+  const operations = await scan(dir, fs, settings, findCandidateIssue)
   return operations.map((operation) => specFields(operation) as unknown as OperationSpec)
 }
 
 /**
- * The operations in a folder with their handlers; give them to `registerAll`.
+ * Returns the operations in a folder with their handlers; pass them to `registerAll`.
  *
- * Works as `scanOperations` does, and takes an operation without a handler for a problem.
+ * Works like `scanOperations`, but an operation without a handler is a problem.
  */
 export async function scanDefinitions(
   dir: string,
   fs: ScannerFS,
   options?: ScanOptions,
 ): Promise<ScannedDefinition[]> {
-  const settings = scanSettings("scanDefinitions", dir, fs, options)
-  const operations = await scan(dir, fs, settings, definitionFault)
+  const settings = resolveScanOptions("scanDefinitions", dir, fs, options)
+  const operations = await scan(dir, fs, settings, findDefinitionIssue)
   return operations as ScannedDefinition[]
 }
 
-type FindFault = (candidate: Candidate) => string | undefined
+type FindIssue = (candidate: Candidate) => string | undefined
 
 async function scan(
   dir: string,
   fs: ScannerFS,
   settings: ScanSettings,
-  findFault: FindFault,
+  findIssue: FindIssue,
 ): Promise<AnyOperation[]> {
   const { importTimeout, report, signal } = settings
   const { files, problems } = await findFiles(dir, fs, settings.extensions, signal)
@@ -70,22 +76,22 @@ async function scan(
   const load = fs.importModule === undefined ? importUrl : (url: string) => fs.importModule!(url)
   const modules = await loadModules(urls, load, importTimeout, signal)
   problems.forEach((problem) => report(problem))
-  const collection = new Collection(settings, findFault)
+  const collection = new Collection(settings, findIssue)
   files.forEach(({ file }, index) => collection.add(file, modules[index]!))
   return collection.operations
 }
 
-/** Operations in the order in which they were found, each object and each id once. */
+/** Collects operations in scan order, each object and each id once. */
 class Collection {
   readonly operations: AnyOperation[] = []
   readonly #report: ScanSettings["report"]
-  readonly #findFault: FindFault
+  readonly #findIssue: FindIssue
   readonly #seen = new Set<unknown>()
   readonly #fileOf = new Map<string, string>()
 
-  constructor({ report }: ScanSettings, findFault: FindFault) {
+  constructor({ report }: ScanSettings, findIssue: FindIssue) {
     this.#report = report
-    this.#findFault = findFault
+    this.#findIssue = findIssue
   }
 
   add(file: string, loaded: Loaded): void {
@@ -107,7 +113,7 @@ class Collection {
 
   #take(file: string, candidate: Candidate): void {
     const { value } = candidate
-    // A module that gathers what others export has nothing new to say.
+    // A module may export operations of other modules again.
     if (typeof value === "object" && this.#seen.has(value)) return
     this.#seen.add(value)
     const reason = this.#judge(file, candidate)
@@ -117,27 +123,27 @@ class Collection {
 
   #judge(file: string, candidate: Candidate): string | undefined {
     try {
-      const fault = this.#findFault(candidate)
-      if (fault !== undefined) return fault
+      const issue = this.#findIssue(candidate)
+      if (issue !== undefined) return issue
       const operation = candidate.value as AnyOperation
       const id = `${operation.namespace}.${operation.name}`
       const first = this.#fileOf.get(id)
       if (first !== undefined) {
-        return `${exportOf(candidate.name)} is "${id}", which ${first === file ? "this file" : first} has already; rename or remove one of them`
+        return `${describeExport(candidate.name)} is "${id}", which ${first === file ? "this file" : first} has already; rename or remove one of them`
       }
       this.#fileOf.set(id, file)
       return undefined
     } catch (cause) {
-      return `${exportOf(candidate.name)} cannot be read: ${reasonOf(cause)}`
+      return `${describeExport(candidate.name)} cannot be read: ${reasonOf(cause)}`
     }
   }
 }
 
-function definitionFault(candidate: Candidate): string | undefined {
-  const fault = candidateFault(candidate)
-  if (fault !== undefined) return fault
+function findDefinitionIssue(candidate: Candidate): string | undefined {
+  const issue = findCandidateIssue(candidate)
+  if (issue !== undefined) return issue
   if (typeof (candidate.value as AnyOperation).handler === "function") return undefined
-  return `${exportOf(candidate.name)} has no handler; add one, or scan for specs with scanOperations() and use registerHandler()`
+  return `${describeExport(candidate.name)} has no handler; add one, or scan for specs with scanOperations() and use registerHandler()`
 }
 
 function importUrl(url: string): Promise<unknown> {

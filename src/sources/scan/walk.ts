@@ -5,24 +5,24 @@ import type { ScannerEntry, ScannerFS, ScanProblem } from "./types.ts"
 
 /** A module of the scanned folder. */
 export interface FoundFile {
-  /** As the caller would write it: the scanned folder, and the way from there. */
+  /** The path as the caller would write it: the scanned folder and the relative path. */
   readonly file: string
-  /** Where to load it from; behind a link the real place, so that what was checked is what is loaded. */
+  /** The path to load; for a link the real path, so that the checked file is the loaded one. */
   readonly path: string
 }
 
 interface Place {
   readonly file: string
   readonly path: string
-  /** Known only where the file system can tell. */
+  /** `undefined` if the file system has no `realpath`. */
   readonly real: string | undefined
 }
 
 /**
- * The modules under a folder, sorted by their path, and the links that were not followed.
+ * Finds the modules under a folder, sorted by path, and the links that were not followed.
  *
- * Skipped: what starts with a dot, `node_modules`, declarations and tests. A link is followed when it
- * stays under the folder, and nothing is visited twice. Throws when a folder cannot be read.
+ * It skips names that start with a dot, `node_modules`, declarations and tests. A link is followed if it stays
+ * under the folder, and nothing is visited twice. Throws when a folder cannot be read.
  */
 export async function findFiles(
   dir: string,
@@ -42,7 +42,7 @@ class Walk {
   readonly #extensions: readonly string[]
   readonly #signal: AbortSignal | undefined
   readonly #visited = new Set<string>()
-  // Links wait until everything else was seen, so that what can be reached without them is.
+  // Links are followed last, so that files that are reachable without them keep their plain path.
   readonly #links: {
     readonly file: string
     readonly path: string
@@ -101,7 +101,7 @@ class Walk {
     }
     if (real === undefined || root === undefined) {
       const reason =
-        "is a link, and this file system cannot tell where it leads; give fs a realpath(), or put the file itself there"
+        "is a link, and this file system cannot resolve it; add realpath() to fs, or put the file itself there"
       this.problems.push({ file, reason })
     } else if (!isUnder(root, real)) {
       const reason =
@@ -125,7 +125,7 @@ class Walk {
     try {
       for await (const entry of this.#fs.readdir(folder.path)) {
         if (typeof entry?.name !== "string") {
-          throw new TypeError("fs.readdir() gave an entry without a name")
+          throw new TypeError("fs.readdir() returned an entry without a name")
         }
         entries.push(entry)
       }
@@ -152,7 +152,7 @@ class Walk {
   }
 }
 
-/** The error of a scan whose signal was aborted. */
+/** The error for an aborted scan. */
 export function aborted(signal: AbortSignal): CallError {
   const { reason } = signal as { reason: unknown }
   return new CallError("ABORTED", "The scan was aborted by its signal.", { cause: reason })

@@ -1,21 +1,21 @@
-/** What decides whether a broker may be used: where it is, and how it is spoken to. */
+/** What decides whether a broker is safe to use: where it is, and how it is connected. */
 export interface BrokerSafety {
-  /** Hosts, without brackets round addresses. */
+  /** Hosts, without brackets around IPv6 addresses. */
   readonly hosts: readonly string[]
   readonly hasTls: boolean
   readonly hasCredentials: boolean
   readonly insecure: boolean | undefined
 }
 
-/** Whether all that is said to a broker is safe from others: it stays here, or is encrypted and signed for. */
+/** Whether traffic to a broker is safe: it stays on this machine, or has TLS and credentials. */
 export function isSafe({ hosts, hasTls, hasCredentials }: Omit<BrokerSafety, "insecure">): boolean {
   return (hasTls && hasCredentials) || hosts.every(isLoopback)
 }
 
 /**
- * Throws a `TypeError` for a broker elsewhere that is to be used without TLS or without credentials.
+ * Throws a `TypeError` for a broker on another machine without TLS or without credentials.
  *
- * Whoever reaches such a broker can run every operation and read every answer.
+ * Anyone who reaches such a broker can run every operation and read every answer.
  */
 export function checkSafety(user: string, safety: BrokerSafety): void {
   if (safety.insecure === true || isSafe(safety)) return

@@ -4,57 +4,57 @@ import type { Clock } from "../../internal/platform.ts"
 import type { Identity } from "../../core/types.ts"
 import type { TicketSigner, TicketVerifier } from "./tickets/model.ts"
 
-/** What the transports over brokers have in common. */
+/** Options that the transports over brokers share. */
 export interface BusOptions {
   /**
-   * Who this end calls as: its segment of every address, "anyone" when left out. A broker with the permissions
-   * of `operations nats-permissions` lets each user use their own only.
+   * The user that this end calls as, which is a segment of every address; "anyone" when left out. A broker with the
+   * permissions of `operations nats-permissions` restricts each user to their own segment.
    */
   readonly user?: string | undefined
-  /** What all addresses begin with, so that systems share a broker without meeting: "operations". */
+  /** The prefix of all addresses, which separates systems that share a broker: "operations". */
   readonly prefix?: string | undefined
-  /** Serving: identities that callers claim count. For a broker that only your own programs reach. */
+  /** Serving: accept identities that callers claim. For a broker that only your own programs can reach. */
   readonly isTrusted?: boolean | undefined
   /**
-   * Serving: who a caller is by its segment; anonymous when left out.
+   * Serving: identifies a caller by its user; callers are anonymous when left out.
    *
-   * Give it where the broker enforces segments: on an open one everybody can use any.
+   * Use it only if the broker enforces users: on an open broker everybody can claim any.
    */
   readonly identify?:
     | ((user: string) => Identity | undefined | Promise<Identity | undefined>)
     | undefined
-  /** Calling: signs who a call is for, from its `identity`. */
+  /** Calling: signs the `identity` of each call as a ticket. */
   readonly signer?: TicketSigner | undefined
-  /** Serving: reads what a signer wrote. A ticket that does not hold is `UNAUTHENTICATED`. */
+  /** Serving: verifies tickets. A call with an invalid ticket is `UNAUTHENTICATED`. */
   readonly verifier?: TicketVerifier | undefined
   readonly guard?: GuardOptions | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }
 
-/** The times and limits of the guard, in milliseconds where nothing else is said. */
+/** Times and limits of the delivery guarantees; milliseconds unless stated otherwise. */
 export interface GuardOptions {
-  /** In which a worker has to accept a call, at the least; 500. It grows with what is observed. */
+  /** The minimum time that a worker has to accept a call; 500. It grows with the observed latency. */
   readonly acceptMs?: number | undefined
-  /** Between two pings to a worker that has calls; 500. */
+  /** The interval of pings to a worker that has calls; 500. */
   readonly pingMs?: number | undefined
-  /** After which a worker is lost where nobody listens at its address; 1,500. */
+  /** The time until a worker is lost when nothing listens at its address; 1,500. */
   readonly goneMs?: number | undefined
-  /** After which a worker is lost that says nothing; 3,000. */
+  /** The time until a silent worker is lost; 3,000. */
   readonly silentMs?: number | undefined
-  /** After which no first attempts go to a worker that says nothing; 1,200. */
+  /** The time until a silent worker gets no new calls; 1,200. */
   readonly suspectMs?: number | undefined
-  /** How often one call is given to a worker at most; 5. */
+  /** The maximum number of attempts per call; 5. */
   readonly maxAttempts?: number | undefined
-  /** Repeats that are paid for before successes earn more; 100. */
+  /** Retries that are available at first; successful calls earn more; 100. */
   readonly retryBudget?: number | undefined
-  /** Serving: after which a caller that says nothing is given up, with all it wanted; 30,000. */
+  /** Serving: the time until a silent caller is given up, with all of its calls; 30,000. */
   readonly callerSilentMs?: number | undefined
-  /** Serving: bytes of results that are kept until their callers have them; 64 MiB. */
+  /** Serving: bytes of results that are kept until their callers confirm them; 64 MiB. */
   readonly maxKeptBytes?: number | undefined
 }
 
-/** The guard's times and limits, all of them. */
+/** `GuardOptions` with all defaults filled in. */
 export type GuardSettings = { readonly [TKey in keyof GuardOptions]-?: number }
 
 const DEFAULTS: GuardSettings = {
@@ -69,10 +69,10 @@ const DEFAULTS: GuardSettings = {
   maxKeptBytes: 64 * 1024 * 1024,
 }
 
-/** The settings with their defaults. */
-export function settleGuard(options: GuardOptions = {}): GuardSettings {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  return { ...DEFAULTS, ...Object.fromEntries(given) }
+/** Fills in the defaults. */
+export function resolveGuardSettings(options: GuardOptions = {}): GuardSettings {
+  const defined = Object.entries(options).filter(([, value]) => value !== undefined)
+  return { ...DEFAULTS, ...Object.fromEntries(defined) }
 }
 
 /** A user or prefix that is safe in any address. */

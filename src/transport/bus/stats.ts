@@ -1,32 +1,32 @@
-/** What somebody who runs this wants to see. Counts are since the transport was made. */
+/** Statistics of a transport, for operators. Counts start when the transport is created. */
 export interface BusStats {
   readonly isConnected: boolean
   readonly calling: CallingStats
   readonly serving: ServingStats
 }
 
-/** What the calling end counts. */
+/** Statistics of the calling end. */
 export interface CallingStats {
   /** Calls and streams that have no answer yet. */
   readonly pending: number
-  /** Those among them that wait for the broker. */
+  /** Those of them that wait for the broker. */
   readonly held: number
   readonly workers: readonly WorkerStats[]
-  /** Requests that were given to a worker once more. */
+  /** Requests that were sent again. */
   readonly repeats: number
-  /** Requests that went to one worker instead of any. */
+  /** Requests that were sent to a specific worker instead of any. */
   readonly directed: number
-  /** Repeats that are still paid for. */
+  /** Retries that are left. */
   readonly retryBudget: number
-  /** Repeats that had to wait because nothing was left to pay for them. */
+  /** Retries that had to wait because the budget was used up. */
   readonly budgetDenied: number
-  /** Workers that were given up with calls on them. */
+  /** Workers that were lost while they had calls. */
   readonly workersLost: number
-  /** Answers to calls that were over. */
+  /** Answers to calls that had already ended. */
   readonly lateAnswers: number
-  /** Times at which this process itself had stood still. */
+  /** How often this process itself had stood still. */
   readonly stalls: number
-  /** Frames and messages that made no sense. */
+  /** Invalid frames and messages. */
   readonly dropped: number
 }
 
@@ -34,22 +34,22 @@ export interface CallingStats {
 export interface WorkerStats {
   readonly address: string
   readonly calls: number
-  /** Milliseconds since it was last heard of. */
+  /** Milliseconds since its last message. */
   readonly silentFor: number
   readonly state: "alive" | "silent" | "gone" | "leaving"
 }
 
-/** What the serving end counts. */
+/** Statistics of the serving end. */
 export interface ServingStats {
-  /** Accepted, and not yet granted. */
+  /** Calls that were accepted, and not yet granted. */
   readonly waiting: number
   readonly running: number
-  /** Results that are kept until their callers have them, and their bytes. */
+  /** Results that are kept until their callers confirm them, and their bytes. */
   readonly kept: number
   readonly keptBytes: number
   readonly callers: number
   readonly refused: number
-  /** Accepted and then given to another worker, or expired. */
+  /** Calls that were accepted, and then granted to another worker or expired. */
   readonly notGranted: number
   readonly resent: number
   readonly callersLost: number

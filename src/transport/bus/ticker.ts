@@ -1,7 +1,7 @@
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 
-/** Calls back now and then, and knows when this process itself had stood still. */
+/** Calls back at an interval, and detects when this process itself had stood still. */
 export class Ticker {
   readonly #clock: Clock
   readonly #interval: number
@@ -10,14 +10,14 @@ export class Ticker {
   #isRunning = false
   #last = 0
 
-  /** `onTick` gets the milliseconds by which it is late, 0 unless that is more than an interval. */
+  /** `onTick` receives the delay in milliseconds; 0 unless it is longer than an interval. */
   constructor(clock: Clock, interval: number, onTick: (stalledFor: number) => void) {
     this.#clock = clock
     this.#interval = Math.max(interval, 1)
     this.#onTick = onTick
   }
 
-  /** Ticks from now on. Holds no process. */
+  /** Starts ticking. The timer does not keep the process alive. */
   start(): void {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -30,7 +30,7 @@ export class Ticker {
     this.#clock.clearTimeout(this.#timer)
   }
 
-  /** Ticks at once after a standstill: what arrives then comes before the timer, and must not be first. */
+  /** Ticks at once after a standstill, because messages that waited would otherwise be handled before the tick. */
   check(): void {
     if (!this.#isRunning || this.#late() === 0) return
     this.#clock.clearTimeout(this.#timer)

@@ -8,44 +8,44 @@ import type {
   Transport,
   TransportReceiver,
 } from "../../protocol/transport.ts"
-import { GuardedCaller } from "./caller/caller.ts"
-import { settleGuard } from "./options.ts"
+import { BusCaller } from "./caller/caller.ts"
+import { resolveGuardSettings } from "./options.ts"
 import type { BusOptions } from "./options.ts"
 import type { BusStats } from "./stats.ts"
 import { turnClock } from "./turn-clock.ts"
-import type { Bus, BusCaller, BusReceiver } from "./types.ts"
-import { GuardedWorker } from "./worker/worker.ts"
+import type { Bus, MessageOrigin, BusReceiver } from "./types.ts"
+import { BusWorker } from "./worker/worker.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { isolatedLogger, notify } from "../../internal/notify.ts"
 
-/** A transport to everyone on a broker: calls find a worker, and workers answer whoever calls. */
+/** A transport over a broker: calls find a worker, and workers answer any caller. */
 export interface BusTransport extends Transport {
   readonly isConnected: boolean
-  /** Resolves once the broker is reached; rejects when it never will be. Calls need not wait for it. */
+  /** Resolves once the broker is connected; rejects when it never will be. Calls need not wait for it. */
   whenConnected(): Promise<void>
-  /** Told that the broker is reached, or why it is not. Gives what ends that. */
+  /** Calls the listener when the broker is connected, or with the reason when it is not. Returns an unsubscribe function. */
   onHealth(listener: (reason: string | undefined) => void): () => void
   stats(): BusStats
 }
 
-/** The guard on a bus, as a transport. `user` is the function that the options were given to. */
+/** Creates a transport over a bus. `user` is the function that received the options. */
 export function createBusTransport(
   user: string,
   bus: Bus,
   options: BusOptions,
   surface = "bus",
 ): BusTransport {
-  return new GuardedTransport(user, bus, options, surface)
+  return new BrokerTransport(user, bus, options, surface)
 }
 
-class GuardedTransport implements BusTransport, BusReceiver {
+class BrokerTransport implements BusTransport, BusReceiver {
   readonly mayLose = true
   readonly isTrusted: boolean
   readonly hasVersions = true
   readonly surface: string
   readonly #bus: Bus
-  readonly #caller: GuardedCaller
-  readonly #worker: GuardedWorker
+  readonly #caller: BusCaller
+  readonly #worker: BusWorker
   readonly #listeners = new Set<(reason: string | undefined) => void>()
   readonly #waiting = new Set<{
     readonly resolve: () => void
@@ -54,9 +54,9 @@ class GuardedTransport implements BusTransport, BusReceiver {
   #receiver: TransportReceiver | undefined
   #wasLost = false
   readonly #logger: Logger
-  /** Why calls fail until the broker is reached again. */
-  #refused: CallError | undefined
-  /** Why the broker will never be reached. */
+  /** The error of calls until the broker is connected again. */
+  #unavailable: CallError | undefined
+  /** The error that ended the connection for good. */
   #error: CallError | undefined
 
   constructor(user: string, bus: Bus, options: BusOptions, surface: string) {
@@ -64,13 +64,13 @@ class GuardedTransport implements BusTransport, BusReceiver {
     const logger = isolatedLogger(options.logger)
     const clock = turnClock(options.clock ?? systemClock)
     const { signer, verifier, identify } = options
-    const settings = settleGuard(options.guard)
+    const settings = resolveGuardSettings(options.guard)
     this.isTrusted = isTrusted
     this.surface = surface
     this.#bus = bus
     this.#logger = logger
-    this.#caller = new GuardedCaller(bus, settings, { clock, logger, signer })
-    this.#worker = new GuardedWorker(bus, settings, { clock, logger, verifier, identify })
+    this.#caller = new BusCaller(bus, settings, { clock, logger, signer })
+    this.#worker = new BusWorker(bus, settings, { clock, logger, verifier, identify })
   }
 
   get isConnected(): boolean {
@@ -88,7 +88,7 @@ class GuardedTransport implements BusTransport, BusReceiver {
     switch (event.type) {
       case "call.requested":
         if (this.#error !== undefined) throw this.#error
-        if (this.#refused !== undefined) throw this.#refused
+        if (this.#unavailable !== undefined) throw this.#unavailable
         this.#caller.send(event)
         return
       case "call.credit":
@@ -115,8 +115,13 @@ class GuardedTransport implements BusTransport, BusReceiver {
     this.#worker.leave()
   }
 
+  deliveryStatus(requestId: string): CallFate | undefined {
+    return this.#caller.deliveryStatus(requestId)
+  }
+
+  /** @deprecated For transports that wrap this one and still call the old name. */
   fateOf(requestId: string): CallFate | undefined {
-    return this.#caller.fateOf(requestId)
+    return this.deliveryStatus(requestId)
   }
 
   whenConnected(): Promise<void> {
@@ -144,7 +149,7 @@ class GuardedTransport implements BusTransport, BusReceiver {
     await this.#bus.close()
   }
 
-  fromCaller(text: string, caller: BusCaller): void {
+  fromCaller(text: string, caller: MessageOrigin): void {
     this.#worker.fromCaller(text, caller)
   }
 
@@ -152,30 +157,30 @@ class GuardedTransport implements BusTransport, BusReceiver {
     this.#caller.fromWorker(text)
   }
 
-  unheard(mark: string): void {
-    this.#caller.unheard(mark)
+  noResponders(correlationId: string): void {
+    this.#caller.noResponders(correlationId)
   }
 
-  denied(mark: string, error: CallError): void {
-    this.#caller.denied(mark, error)
+  denied(correlationId: string, error: CallError): void {
+    this.#caller.denied(correlationId, error)
   }
 
   connected(): void {
-    this.#refused = undefined
+    this.#unavailable = undefined
     this.#worker.connected()
     this.#caller.connected()
     if (this.#wasLost) this.#receiver?.restored()
     this.#wasLost = false
     for (const { resolve } of this.#waiting) resolve()
     this.#waiting.clear()
-    this.#tell(undefined)
+    this.#notifyHealth(undefined)
   }
 
   disconnected(reason = "The broker is out of reach.", error?: CallError): void {
     this.#wasLost = true
-    this.#refused = error
+    this.#unavailable = error
     this.#caller.disconnected()
-    this.#tell(error?.message ?? reason)
+    this.#notifyHealth(error?.message ?? reason)
   }
 
   failed(error: CallError): void {
@@ -183,10 +188,10 @@ class GuardedTransport implements BusTransport, BusReceiver {
     this.#error = error
     this.#reject(error)
     this.#receiver?.lost(error)
-    // What was held back is over with that.
+    // This also ends held calls.
     this.#caller.close()
     this.#worker.close()
-    this.#tell(error.message)
+    this.#notifyHealth(error.message)
   }
 
   #reject(error: CallError): void {
@@ -194,7 +199,7 @@ class GuardedTransport implements BusTransport, BusReceiver {
     this.#waiting.clear()
   }
 
-  #tell(reason: string | undefined): void {
+  #notifyHealth(reason: string | undefined): void {
     for (const listener of this.#listeners) {
       notify(this.#logger, "A listener of onHealth threw", () => listener(reason))
     }

@@ -2,10 +2,10 @@ import type { Clock } from "../../internal/platform.ts"
 import { wallTimeOf } from "../../internal/clock.ts"
 
 /**
- * A clock on which everything that waits for the end of a turn is called back at once, in order.
+ * A clock that runs all deferred callbacks of a turn in one go, in order.
  *
- * What is sent then leaves together: the platform does other things between two callbacks of its own, and a
- * connection writes what it has whenever it gets the chance.
+ * What they send then leaves together: between two callbacks of its own the platform does other things, and a
+ * connection writes its buffer whenever it gets the chance.
  */
 export function turnClock(clock: Clock): Clock {
   let waiting: (() => void)[] = []

@@ -1,61 +1,61 @@
 import type { CallError } from "../../core/errors.ts"
 
 /**
- * What a broker has to offer so that calls can be guarded on it: messages of text to one, to any of those who
- * serve an operation, to all who serve and to all who call. None of them is certain to arrive.
+ * What a broker has to provide: text messages to one worker, to any worker of an operation, to all workers and to all
+ * callers. Messages may get lost.
  *
- * NATS, Redis and the simulation are three of these; the guard is the same on all.
+ * NATS, Redis and the simulation implement it; the delivery guarantees on top are the same for all.
  */
 export interface Bus {
-  /** What this process is reached by: letters and digits, new for every transport that is made. */
+  /** The address of this end: letters and digits, new for every transport. */
   readonly address: string
   readonly isConnected: boolean
-  /** Bytes that one message may have; known once it is connected, an assumption before. */
+  /** The maximum size of a message in bytes; an assumption until it is connected. */
   readonly maxPayload: number
-  /** The broker itself finds one of those who serve an operation. Without it callers choose. */
+  /** The broker itself chooses a worker of an operation. Otherwise callers choose. */
   readonly hasQueues: boolean
   /**
-   * Why a ticket must be neither sent nor accepted over the present connection; `undefined` where it may be.
+   * Why tickets must be neither sent nor accepted over the current connection; `undefined` if they may be.
    *
-   * Asked for every ticket: another server of a cluster may be another version.
+   * Checked for every ticket: another server of a cluster may have another version.
    */
   ticketRisk?(): string | undefined
   /** Starts connecting and listening. Called once. */
   open(receiver: BusReceiver): void
   /**
-   * A request to any one of those who serve an operation; only where `hasQueues`.
+   * Sends a request to any worker of an operation; only where `hasQueues`.
    *
-   * This and all other sending throws a `CallError` when a message cannot leave, such as `PAYLOAD_TOO_LARGE`.
-   * `receiver.unheard` is told `mark` when nobody listened.
+   * This and all other sending methods throw a `CallError` when a message cannot be sent, such as `PAYLOAD_TOO_LARGE`.
+   * `receiver.noResponders` is called with `correlationId` when nobody received it.
    */
-  toAny(operationId: string, text: string, mark: string): void
-  /** A request to one worker; the operation is part of the address, so that a broker can permit it. */
-  toWorker(worker: string, operationId: string, text: string, mark: string): void
-  /** Anything else to one worker: grants, pings, that a caller left. */
-  control(worker: string, text: string, mark: string): void
-  /** To every worker; the operation as in `toWorker`. */
-  toAll(operationId: string, text: string, mark: string): void
-  /** Who serves, and what: to every worker. */
-  ask(text: string, mark: string): void
-  /** An answer. `reply` is what came with something that this caller sent. */
+  toAny(operationId: string, text: string, correlationId: string): void
+  /** Sends a request to one worker; the operation is part of the address, for the broker's permissions. */
+  toWorker(worker: string, operationId: string, text: string, correlationId: string): void
+  /** Sends any other message to one worker: grants, pings, aborts. */
+  control(worker: string, text: string, correlationId: string): void
+  /** Sends a request to every worker; the operation as in `toWorker`. */
+  toAll(operationId: string, text: string, correlationId: string): void
+  /** Asks every worker what it serves. */
+  ask(text: string, correlationId: string): void
+  /** Sends an answer. `reply` came with a message of the caller. */
   answer(reply: string, text: string): void
-  /** To everybody who calls. */
+  /** Sends to all callers. */
   announce(text: string): void
   /**
-   * Takes requests for these operations from now on, and for no others; with `undefined` for none.
+   * Receives requests for exactly these operations from now on; with `undefined` for none.
    *
-   * What comes for this very worker is heard until it is closed.
+   * Messages to this worker itself are received until it is closed.
    */
   serve(operationIds: readonly string[] | undefined): void
-  /** A promise while too much waits to be sent. */
+  /** Back pressure: a promise while too much waits to be sent. */
   ready?(): Promise<void> | undefined
-  /** Sends what waits, and ends. Twice is fine. */
+  /** Sends what is queued, and closes. Closing twice is fine. */
   close(): Promise<void>
 }
 
-/** Where a message of a caller came from; all of it as the broker says, nothing as the message does. */
-export interface BusCaller {
-  /** The caller's segment of the address that it sent to. Believe it where the broker enforces it. */
+/** The origin of a caller's message; taken from the broker, never from the message itself. */
+export interface MessageOrigin {
+  /** The user in the address that the message was sent to. Trustworthy only if the broker enforces users. */
   readonly user: string
   /** The caller's own address. */
   readonly address: string
@@ -65,23 +65,23 @@ export interface BusCaller {
   readonly operationId: string | undefined
 }
 
-/** What a bus tells the guard. Nothing here throws. */
+/** Receives the messages and states of a bus. Its methods do not throw. */
 export interface BusReceiver {
-  /** A message of a caller to this worker, or to any. */
-  fromCaller(text: string, caller: BusCaller): void
-  /** A message of a worker: an answer, or an announcement. */
+  /** A message of a caller to this worker, or to any worker. */
+  fromCaller(text: string, caller: MessageOrigin): void
+  /** An answer or an announcement of a worker. */
   fromWorker(text: string): void
-  /** Nobody listened where a message with this mark went. */
-  unheard(mark: string): void
-  /** The broker did not let a message with this mark through. */
-  denied(mark: string, error: CallError): void
-  /** The broker is reached, for the first time or again. */
+  /** Nobody received the message with this correlation id. */
+  noResponders(correlationId: string): void
+  /** The broker did not permit the message with this correlation id. */
+  denied(correlationId: string, error: CallError): void
+  /** The broker is connected, for the first time or again. */
   connected(): void
   /**
-   * The broker is out of reach, and why; it is tried again. With an error, such as for credentials that it takes no
-   * longer, calls fail at once until it is reached.
+   * The broker is unreachable, and why; reconnecting continues. With an error, such as for credentials that it no longer
+   * accepts, calls fail at once until it is connected.
    */
   disconnected(reason?: string, error?: CallError): void
-  /** It will never be reached, such as with credentials that it refuses. */
+  /** It will never be connected, such as with wrong credentials. */
   failed(error: CallError): void
 }

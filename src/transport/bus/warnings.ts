@@ -2,38 +2,38 @@ import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 
 const FIRST_GAP = 10_000
-const LONGEST_GAP = 600_000
+const MAX_GAP = 600_000
 
-interface Case {
+interface WarningState {
   nextAt: number
   gap: number
-  unsaid: number
+  suppressed: number
 }
 
-/** Warnings that are said once, and then ever more seldom while their cause lasts. */
+/** Logs a warning once, and then at increasing intervals while its cause lasts. */
 export class Warnings {
   readonly #logger: Logger
   readonly #clock: Clock
-  readonly #cases = new Map<string, Case>()
+  readonly #states = new Map<string, WarningState>()
 
   constructor(logger: Logger, clock: Clock) {
     this.#logger = logger
     this.#clock = clock
   }
 
-  /** The message is what tells one case from another. */
+  /** Warnings with the same message share an interval. */
   warn(message: string, fields: Readonly<Record<string, unknown>>): void {
     const now = this.#clock.now()
-    const known = this.#cases.get(message)
-    if (known !== undefined && now < known.nextAt) {
-      known.unsaid++
+    const previous = this.#states.get(message)
+    if (previous !== undefined && now < previous.nextAt) {
+      previous.suppressed++
       return
     }
-    // After a long silence it is news again.
-    const isNews = known === undefined || now - known.nextAt > known.gap
-    const gap = isNews ? FIRST_GAP : Math.min(known.gap * 2, LONGEST_GAP)
-    this.#cases.set(message, { nextAt: now + gap, gap, unsaid: 0 })
-    const unsaid = known?.unsaid ?? 0
-    this.#logger.warn(message, unsaid === 0 ? fields : { ...fields, alsoSince: unsaid })
+    // After a long pause the intervals start over.
+    const isNews = previous === undefined || now - previous.nextAt > previous.gap
+    const gap = isNews ? FIRST_GAP : Math.min(previous.gap * 2, MAX_GAP)
+    this.#states.set(message, { nextAt: now + gap, gap, suppressed: 0 })
+    const suppressed = previous?.suppressed ?? 0
+    this.#logger.warn(message, suppressed === 0 ? fields : { ...fields, alsoSince: suppressed })
   }
 }

@@ -4,7 +4,7 @@ import type { CallError } from "../../core/errors.ts"
 import { tagOf } from "../../internal/user-tag.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { Bus, BusCaller, BusReceiver } from "../bus/types.ts"
+import type { Bus, MessageOrigin, BusReceiver } from "../bus/types.ts"
 import { isLoopback } from "../bus/broker-safety.ts"
 import { Warnings } from "../bus/warnings.ts"
 import { NatsLink } from "./link.ts"
@@ -14,25 +14,25 @@ import { Subjects } from "./subjects.ts"
 import { Subscriptions } from "./subscriptions.ts"
 import { versionWarning } from "./version.ts"
 
-/** What a bus on NATS is made of. */
+/** Options of a `NatsBus`. */
 export interface NatsBusParts {
   readonly from: NatsTarget | NatsConnection
   readonly user: string
   readonly prefix: string
   readonly clock: Clock
   readonly logger: Logger
-  /** Tickets may go over a server on another machine that is known to have ways round its permissions. */
+  /** Allows tickets over a server on another machine whose permissions can be bypassed. */
   readonly insecure?: boolean | undefined
 }
 
-/** What servers take unless they are told otherwise. */
-const USUAL_PAYLOAD = 1024 * 1024
-/** Requests whose refusal by the broker can be told to who made them. */
-const MOST_REMEMBERED = 1000
+/** The default `max_payload` of servers. */
+const DEFAULT_MAX_PAYLOAD = 1024 * 1024
+/** The number of recent requests for which a denial by the broker can be reported. */
+const MAX_REMEMBERED = 1000
 
 const encoder = new TextEncoder()
 
-/** NATS as a bus: one connection, messages by callbacks, and nothing that lasts. */
+/** A bus over NATS: one connection, callback subscriptions, and no persistence. */
 export class NatsBus implements Bus {
   readonly address: string
   readonly hasQueues = true
@@ -41,7 +41,7 @@ export class NatsBus implements Bus {
   readonly #link: NatsLink
   readonly #pulse: Pulse
   readonly #subscriptions: Subscriptions
-  /** Marks of the last requests, with where they went. */
+  /** Subjects of recent requests, by correlation id. */
   readonly #requests = new Map<string, string>()
   readonly #warned = new Set<string>()
   readonly #insecure: boolean
@@ -49,11 +49,11 @@ export class NatsBus implements Bus {
   #connection: NatsConnection | undefined
   #isConnected = false
   #isClosed = false
-  #maxPayload = USUAL_PAYLOAD
-  /** Why answers cannot be heard. */
-  #deaf: CallError | undefined
-  /** Why it is not heard that workers come and go, until somebody calls and wants to know. */
-  #untold: CallError | undefined
+  #maxPayload = DEFAULT_MAX_PAYLOAD
+  /** The error when this user may not subscribe to its inbox, and so cannot receive answers. */
+  #inboxDenied: CallError | undefined
+  /** The error when this user may not subscribe to announcements; logged with the first request. */
+  #newsDenied: CallError | undefined
 
   constructor({ from, user, prefix, clock, logger, insecure = false }: NatsBusParts) {
     this.#insecure = insecure
@@ -98,7 +98,7 @@ export class NatsBus implements Bus {
 
   ticketRisk(): string | undefined {
     const connection = this.#connection
-    // Of the connection itself: after a reconnect messages may come before the client reports it.
+    // Read from the connection: after a reconnect, messages may arrive before the client reports it.
     const version = connection?.info?.version
     if (this.#insecure || connection === undefined || version === undefined) return undefined
     const warning = versionWarning(version)
@@ -113,24 +113,24 @@ export class NatsBus implements Bus {
     this.#link.start()
   }
 
-  toAny(operationId: string, text: string, mark: string): void {
-    this.#request(this.#subjects.any(operationId), text, mark)
+  toAny(operationId: string, text: string, correlationId: string): void {
+    this.#request(this.#subjects.any(operationId), text, correlationId)
   }
 
-  toWorker(worker: string, operationId: string, text: string, mark: string): void {
-    this.#request(this.#subjects.worker(worker, operationId), text, mark)
+  toWorker(worker: string, operationId: string, text: string, correlationId: string): void {
+    this.#request(this.#subjects.worker(worker, operationId), text, correlationId)
   }
 
-  toAll(operationId: string, text: string, mark: string): void {
-    this.#request(this.#subjects.all(operationId), text, mark)
+  toAll(operationId: string, text: string, correlationId: string): void {
+    this.#request(this.#subjects.all(operationId), text, correlationId)
   }
 
-  control(worker: string, text: string, mark: string): void {
-    this.#publish(this.#subjects.control(worker), text, this.#subjects.reply(mark))
+  control(worker: string, text: string, correlationId: string): void {
+    this.#publish(this.#subjects.control(worker), text, this.#subjects.reply(correlationId))
   }
 
-  ask(text: string, mark: string): void {
-    this.#publish(this.#subjects.ask, text, this.#subjects.reply(mark))
+  ask(text: string, correlationId: string): void {
+    this.#publish(this.#subjects.ask, text, this.#subjects.reply(correlationId))
   }
 
   answer(reply: string, text: string): void {
@@ -158,15 +158,15 @@ export class NatsBus implements Bus {
     this.#connection = undefined
   }
 
-  #request(subject: string, text: string, mark: string): void {
-    if (this.#deaf !== undefined) throw this.#deaf
-    if (this.#untold !== undefined) {
-      this.#warnings.warn(this.#untold.message, {})
-      this.#untold = undefined
+  #request(subject: string, text: string, correlationId: string): void {
+    if (this.#inboxDenied !== undefined) throw this.#inboxDenied
+    if (this.#newsDenied !== undefined) {
+      this.#warnings.warn(this.#newsDenied.message, {})
+      this.#newsDenied = undefined
     }
-    this.#publish(subject, text, this.#subjects.reply(mark))
-    this.#requests.set(mark, subject)
-    if (this.#requests.size <= MOST_REMEMBERED) return
+    this.#publish(subject, text, this.#subjects.reply(correlationId))
+    this.#requests.set(correlationId, subject)
+    if (this.#requests.size <= MAX_REMEMBERED) return
     const [oldest] = this.#requests.keys()
     if (oldest !== undefined) this.#requests.delete(oldest)
   }
@@ -174,7 +174,7 @@ export class NatsBus implements Bus {
   #publish(subject: string, text: string, reply?: string): void {
     const bytes = encoder.encode(text)
     if (bytes.length > this.#maxPayload) throw tooLarge(bytes.length, this.#maxPayload)
-    // Whoever sends knows that there is no connection, and sends again what matters.
+    // The sender knows that there is no connection, and resends what matters.
     if (!this.#isConnected) return
     try {
       if (reply === undefined) this.#connection?.publish(subject, bytes)
@@ -187,9 +187,9 @@ export class NatsBus implements Bus {
 
   #opened(connection: NatsConnection): void {
     this.#connection = connection
-    this.#deaf = undefined
+    this.#inboxDenied = undefined
     this.#subscriptions.attach(connection)
-    // One that was given may be waiting for its server: it tells when it is there.
+    // A connection of the user may still be waiting for its server; its status reports when it is connected.
     if (connection.info !== undefined) this.#restored()
   }
 
@@ -200,7 +200,7 @@ export class NatsBus implements Bus {
     this.#maxPayload = connection.info?.max_payload ?? this.#maxPayload
     this.#warnOfVersion(connection.info?.version)
     this.#subscriptions.again()
-    this.#deaf = undefined
+    this.#inboxDenied = undefined
     this.#pulse.start(() => connection.flush())
     this.#up()
   }
@@ -219,17 +219,20 @@ export class NatsBus implements Bus {
   }
 
   #onRequest(message: Msg): void {
-    this.#pulse.heard()
+    this.#pulse.received()
     const caller = this.#subjects.callerOf(message.subject, message.reply)
-    // Counted there, as all that makes no sense.
-    this.#receiver?.fromCaller(caller === undefined ? "" : message.string(), caller ?? NOBODY)
+    // The receiver counts an empty text as invalid.
+    this.#receiver?.fromCaller(
+      caller === undefined ? "" : message.string(),
+      caller ?? UNKNOWN_ORIGIN,
+    )
   }
 
   #onAnswer(message: Msg): void {
-    this.#pulse.heard()
-    // Only what is empty is looked at more closely: reading headers costs.
+    this.#pulse.received()
+    // Headers are read only for empty messages, because reading them is slow.
     if (message.data.length === 0 && message.headers?.code === 503) {
-      this.#receiver?.unheard(this.#subjects.markOf(message.subject))
+      this.#receiver?.noResponders(this.#subjects.correlationIdOf(message.subject))
       return
     }
     this.#receiver?.fromWorker(message.string())
@@ -253,24 +256,24 @@ export class NatsBus implements Bus {
   #onDeniedPublish(subject: string): void {
     const error = denied("publish", subject)
     this.#warnings.warn(error.message, {})
-    for (const [mark, to] of this.#requests) {
+    for (const [correlationId, to] of this.#requests) {
       if (to !== subject) continue
-      this.#requests.delete(mark)
-      this.#receiver?.denied(mark, error)
+      this.#requests.delete(correlationId)
+      this.#receiver?.denied(correlationId, error)
     }
   }
 
   #onDeniedSubscription(subject: string): void {
     const error = denied("subscribe", subject)
-    // Whoever only serves needs neither answers nor news, and is not permitted them; whoever calls is told.
-    if (subject === this.#subjects.inbox) this.#deaf = error
-    else if (subject === this.#subjects.news) this.#untold = error
+    // A user that only serves needs neither answers nor news, and may lack their permission; calls report it.
+    if (subject === this.#subjects.inbox) this.#inboxDenied = error
+    else if (subject === this.#subjects.news) this.#newsDenied = error
     else this.#warnings.warn(error.message, {})
   }
 }
 
-/** Who sent what nobody can have sent. */
-const NOBODY: BusCaller = { user: "", address: "", reply: "", operationId: undefined }
+/** The origin of a message with an invalid subject. */
+const UNKNOWN_ORIGIN: MessageOrigin = { user: "", address: "", reply: "", operationId: undefined }
 
 function denied(action: "publish" | "subscribe", subject: string): CallError {
   return refusal(
@@ -287,12 +290,12 @@ function isViolation(error: Error): error is PermissionViolationError {
 function tooLarge(bytes: number, limit: number): CallError {
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `A message of ${bytes} bytes is more than the ${limit} that the NATS server takes. Send less at once, or raise max_payload of the server.`,
+    `A message of ${bytes} bytes exceeds the NATS server's limit of ${limit} bytes. Send less at once, or raise max_payload of the server.`,
     { details: { bytes, limit } },
   )
 }
 
-/** Letters and digits that nobody else has. */
+/** A random unique name of letters and digits. */
 function randomName(): string {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => (byte % 36).toString(36)).join("")

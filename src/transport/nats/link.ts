@@ -9,41 +9,41 @@ import type { Warnings } from "../bus/warnings.ts"
 import { Pace } from "./pace.ts"
 import type { NatsTarget } from "./servers.ts"
 
-/** What a link tells whoever uses its connection. */
+/** Events of a `NatsLink`. */
 export interface LinkEvents {
-  /** A connection that was not there before. Nothing is subscribed on it. */
+  /** There is a new connection, without subscriptions. */
   opened(connection: NatsConnection): void
-  /** The same connection is back, with its subscriptions. */
+  /** The same connection is restored, with its subscriptions. */
   restored(): void
-  /** It cannot be used now; for the first attempt as well. With an error, calls need not wait for it. */
+  /** The connection is lost, or the first attempt failed. With an error, calls should not wait for it. */
   lost(error?: CallError): void
-  /** The broker said what is wrong, such as a permission that is missing. */
+  /** The broker reported an error, such as a missing permission. */
   problem(error: Error): void
   /** There will be no connection. */
   failed(error: CallError): void
 }
 
-/** Refusals in a row after which credentials are wrong, and not only about to be loaded. */
-const MOST_REFUSALS = 2
-/** Milliseconds until the next attempt with credentials that were taken once and are refused now. */
-const REFUSED_PAUSE = 1000
-const LONGEST_REFUSED_PAUSE = 30_000
-/** Milliseconds that ending may take, before it goes on behind one's back. */
-const CLOSING = 1000
-/** Milliseconds after which a closed client is looked after. */
-const LATE = [100, 1000, 10_000]
-/** Milliseconds for one attempt; what is late on its way is not given up for it. */
-const ATTEMPT = 5000
+/** Consecutive refusals after which credentials count as wrong; a starting server may not have loaded them yet. */
+const MAX_REFUSALS = 2
+/** The pause before the next attempt with credentials that were accepted once and are refused now. */
+const REFUSED_PAUSE_MS = 1000
+const MAX_REFUSED_PAUSE_MS = 30_000
+/** How long `close` waits, in milliseconds; the rest continues in the background. */
+const CLOSE_TIMEOUT_MS = 1000
+/** When to discard sockets that a closed client may still open, in milliseconds. */
+const DISCARD_AFTER_MS = [100, 1000, 10_000]
+/** The timeout of one connection attempt, in milliseconds; generous for slow networks. */
+const ATTEMPT_TIMEOUT_MS = 5000
 
 /**
- * A connection to a broker that may be absent, go, and come back.
+ * A connection to a broker that may be absent, disappear, and come back.
  *
- * The first connection is dialled here, since a client that waits for it can neither be told to stop nor asked
- * why it waits. Once there is one, the client brings it back by itself.
+ * The first connection is retried here, because a client that waits for it can neither be stopped nor report why it
+ * waits. Once connected, the client reconnects by itself.
  */
 export class NatsLink {
   readonly #target: NatsTarget | undefined
-  readonly #given: NatsConnection | undefined
+  readonly #userConnection: NatsConnection | undefined
   readonly #clock: Clock
   readonly #warnings: Warnings
   readonly #events: LinkEvents
@@ -51,14 +51,14 @@ export class NatsLink {
   #connection: NatsConnection | undefined
   #statuses: StatusQueue | undefined
   #isUp = false
-  /** There was a connection once. */
+  /** It was connected before. */
   #wasUp = false
   #isClosing = false
   #endPause: (() => void) | undefined
   #over: Promise<unknown> | undefined
   #ended: Promise<unknown> | undefined
 
-  /** With a connection that the user made, or with what it takes to make one. */
+  /** Takes a connection of the user, or the target to connect to. */
   constructor(
     from: NatsTarget | NatsConnection,
     clock: Clock,
@@ -66,7 +66,7 @@ export class NatsLink {
     events: LinkEvents,
   ) {
     if ("servers" in from) this.#target = from
-    else this.#given = from
+    else this.#userConnection = from
     this.#clock = clock
     this.#warnings = warnings
     this.#events = events
@@ -74,29 +74,30 @@ export class NatsLink {
   }
 
   start(): void {
-    this.#over = this.#given === undefined ? this.#dialOn() : this.#use(this.#given)
+    this.#over =
+      this.#userConnection === undefined ? this.#keepConnected() : this.#use(this.#userConnection)
   }
 
-  /** Sends what waits, and ends the connection if it was made here. */
+  /** Flushes, and closes the connection if it was opened here. */
   async close(): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true
       this.#endPause?.()
       this.#ended = Promise.all([this.#end(this.#connection), this.#over])
     }
-    await this.#atMost(2 * CLOSING, this.#ended)
+    await this.#atMost(2 * CLOSE_TIMEOUT_MS, this.#ended)
   }
 
   async #end(connection: NatsConnection | undefined): Promise<void> {
     const wasUp = this.#isUp
-    if (wasUp) await this.#atMost(CLOSING, connection?.flush())
+    if (wasUp) await this.#atMost(CLOSE_TIMEOUT_MS, connection?.flush())
     this.#statuses?.stop?.()
-    if (connection === undefined || this.#given !== undefined) return
+    if (connection === undefined || this.#userConnection !== undefined) return
     await connection.close().catch(() => undefined)
     discard(connection)
     if (wasUp) return
-    // A name that is being looked up just now becomes one more socket.
-    for (const after of LATE) {
+    // A pending name lookup may still open another socket.
+    for (const after of DISCARD_AFTER_MS) {
       setRef(
         this.#clock.setTimeout(() => discard(connection), after),
         false,
@@ -104,26 +105,26 @@ export class NatsLink {
     }
   }
 
-  /** Tries until there is a connection, and again when that one has ended. */
-  async #dialOn(): Promise<void> {
+  /** Connects until it succeeds, and again when the connection has ended. */
+  async #keepConnected(): Promise<void> {
     let refusals = 0
     while (!this.#isClosing) {
       try {
         const connection = await this.#dial()
         refusals = 0
         const reason = await this.#use(connection)
-        // The client gives up by itself when it is refused; the next attempt tells whether for good.
-        if (reason !== undefined && !this.#isClosing) this.#absent(reason)
+        // The client gives up when it is refused; the next attempt shows whether that is permanent.
+        if (reason !== undefined && !this.#isClosing) this.#reportUnreachable(reason)
       } catch (error) {
         if (this.#isClosing) return
         refusals = isRefusal(error) ? refusals + 1 : 0
-        const failure = permanent(error, refusals, this.#target)
+        const failure = permanentFailure(error, refusals, this.#target)
         if (failure !== undefined && !this.#wasUp) {
           this.#events.failed(failure)
           return
         }
-        // They were right once: whoever rotates or reloads credentials is not done yet.
-        this.#absent(error, failure)
+        // They were accepted before: a rotation of credentials may be in progress.
+        this.#reportUnreachable(error, failure)
       }
       await this.#pause(refusals)
     }
@@ -142,8 +143,8 @@ export class NatsLink {
     const { reconnectDelayHandler = () => this.#pace.next() } = options
     return {
       name: "@alkdev/operations",
-      timeout: ATTEMPT,
-      // A broker that is gone without a word is found out within ten seconds.
+      timeout: ATTEMPT_TIMEOUT_MS,
+      // Detects a silently lost broker within ten seconds.
       pingInterval: 3000,
       maxPingOut: 2,
       noAsyncTraces: true,
@@ -152,14 +153,14 @@ export class NatsLink {
       waitOnFirstConnect: false,
       maxReconnectAttempts: -1,
       reconnectDelayHandler: () => {
-        // The only word that a client listens to between two attempts.
+        // The only way to stop a client between two attempts.
         if (this.#isClosing) throw new Error("closing")
         return reconnectDelayHandler()
       },
     }
   }
 
-  /** Uses a connection until it has ended; gives why it did. */
+  /** Uses a connection until it has ended; resolves with the reason. */
   async #use(connection: NatsConnection): Promise<Error | undefined> {
     this.#connection = connection
     const statuses: StatusQueue = connection.status()
@@ -175,11 +176,11 @@ export class NatsLink {
     this.#isUp = false
     this.#connection = undefined
     this.#events.lost()
-    if (this.#given === undefined) return reason ?? new Error("the connection was closed")
+    if (this.#userConnection === undefined) return reason ?? new Error("the connection was closed")
     this.#events.failed(
       refusal(
         "UNAVAILABLE",
-        "The connection that createNatsTransport() was given is closed. Make a new one, and a new transport.",
+        "The connection that you passed to createNatsTransport() is closed. Create a new one, and a new transport.",
       ),
     )
     return undefined
@@ -203,28 +204,28 @@ export class NatsLink {
     }
   }
 
-  #absent(error: unknown, failure?: CallError): void {
+  #reportUnreachable(error: unknown, failure?: CallError): void {
     this.#events.lost(
       failure &&
-        refusal("UNAVAILABLE", `${failure.message} It is tried again.`, {
+        refusal("UNAVAILABLE", `${failure.message} Reconnecting continues.`, {
           retryable: true,
           mayHaveExecuted: false,
           cause: failure,
         }),
     )
     const where = this.#target?.servers.join(", ") ?? "the broker"
-    const message = `NATS is out of reach at ${where}: ${reasonOf(error)}. It is tried again`
+    const message = `NATS is unreachable at ${where}: ${reasonOf(error)}. Reconnecting`
     this.#warnings.warn(message, {})
   }
 
   #pause(refusals = 0): Promise<void> {
     if (this.#isClosing) return Promise.resolve()
     const slowly =
-      refusals < MOST_REFUSALS
+      refusals < MAX_REFUSALS
         ? 0
-        : Math.min(REFUSED_PAUSE * 2 ** (refusals - MOST_REFUSALS), LONGEST_REFUSED_PAUSE)
+        : Math.min(REFUSED_PAUSE_MS * 2 ** (refusals - MAX_REFUSALS), MAX_REFUSED_PAUSE_MS)
     return new Promise((resolve) => {
-      // Holds the process: a worker must not end because its broker starts later.
+      // Keeps the process alive: a worker must not exit because its broker starts later.
       const timer = this.#clock.setTimeout(resolve, slowly + this.#pace.draw())
       this.#endPause = () => {
         this.#clock.clearTimeout(timer)
@@ -243,18 +244,18 @@ export class NatsLink {
   }
 }
 
-/** What `status()` gives can be ended, although its type does not say so. */
+/** The result of `status()` can be stopped, although its type does not say so. */
 type StatusQueue = AsyncIterable<Status> & { stop?(): void }
 
-// Bundlers leave alone what handles its failure: see transport/ws.ts.
+// Bundlers skip imports whose failure is handled: see transport/websocket/ws.ts.
 function importNats(): Promise<Pick<typeof nats, "connect">> {
   return import("@nats-io/transport-node")
 }
 
 /**
- * Ends the socket of a client that was closed while it reconnected.
+ * Closes the socket of a client that was closed while it reconnected.
  *
- * It forgets about such a socket, which then holds the process for as long as a broker leaves it open.
+ * The client forgets such a socket, which then keeps the process alive as long as the broker leaves it open.
  */
 function discard(connection: NatsConnection): void {
   const { protocol } = connection as { readonly protocol?: { readonly transport?: unknown } }
@@ -262,15 +263,15 @@ function discard(connection: NatsConnection): void {
   transport?.discard?.()
 }
 
-/** Wrong credentials. A broker that is slow to answer is none, although the client takes it for one. */
+/** Whether credentials were refused. The client also reports a slow broker as an authorization error. */
 function isRefusal(error: unknown): boolean {
   const { name, message } = error as Partial<Error>
   const isAuthorization = name === "AuthorizationError" || name === "UserAuthenticationExpiredError"
   return isAuthorization && !/timeout/i.test(message ?? "")
 }
 
-/** What will not change by trying again. */
-function permanent(
+/** The error for a failure that a retry cannot fix; otherwise `undefined`. */
+function permanentFailure(
   error: unknown,
   refusals: number,
   target: NatsTarget | undefined,
@@ -278,7 +279,7 @@ function permanent(
   if (error instanceof MissingPackage) {
     return refusal("UNAVAILABLE", error.message, { retryable: false, cause: error })
   }
-  if (refusals < MOST_REFUSALS) return undefined
+  if (refusals < MAX_REFUSALS) return undefined
   const where = target?.servers.join(", ")
   return refusal(
     "UNAUTHENTICATED",

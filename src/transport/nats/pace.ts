@@ -1,27 +1,26 @@
 import type { Clock } from "../../internal/platform.ts"
 
-/** Milliseconds after which it is asked again whether to wait on, so that closing need not wait. */
-const SLICE = 100
-/** Milliseconds between two attempts, at the most, of those who are in a hurry. */
-const SHORT = 500
-/** How many of those who lose a broker are in no hurry, */
-const PATIENT_SHARE = 0.05
-/** and after how many milliseconds they stop to be in one. */
-const PATIENT_AFTER = 1500
+/** Waits are split into slices of this length, in milliseconds, so that closing need not wait. */
+const SLICE_MS = 100
+/** The maximum pause between quick attempts, in milliseconds. */
+const MAX_SHORT_MS = 500
+/** The share of clients that switch to slow attempts, */
+const SLOW_SHARE = 0.05
+/** and after which outage they do so, in milliseconds. */
+const SLOW_AFTER_MS = 1500
 
 /**
- * When to try again: soon, and not all at once.
+ * Decides when to reconnect: soon, but not all clients at once.
  *
- * Every attempt is made within half a second of the last. Where a broker is gone for longer, one in twenty of
- * those who miss it comes every few seconds only: a crowd is back over more than two seconds, and whoever is
- * alone is almost certainly back at once.
+ * Attempts follow each other within half a second. During a longer outage, one in twenty clients tries only every few
+ * seconds: many clients then come back spread over more than two seconds, and a single one almost certainly at once.
  */
 export class Pace {
   readonly #clock: Clock
   readonly #random: () => number
-  /** Since when the broker is out of reach. */
+  /** Since when the broker is unreachable. */
   #since: number | undefined
-  #isPatient = false
+  #isSlow = false
   #triedAt = 0
   #dueAt = 0
 
@@ -31,33 +30,33 @@ export class Pace {
   }
 
   /**
-   * The broker is there: the next time it is not is another one.
+   * Ends the outage.
    *
-   * The pause after the last attempt holds all the same, a short one: a broker that takes connections and drops
-   * them would otherwise be asked without end.
+   * A short pause after the last attempt remains: a broker that accepts connections and drops them would otherwise be
+   * tried without any pause.
    */
   reached(): void {
     this.#since = undefined
-    this.#dueAt = Math.min(this.#dueAt, this.#triedAt + SHORT)
+    this.#dueAt = Math.min(this.#dueAt, this.#triedAt + MAX_SHORT_MS)
   }
 
-  /** Milliseconds between two attempts. */
+  /** Draws the pause before the next attempt, in milliseconds. */
   draw(): number {
     const now = this.#clock.now()
     if (this.#since === undefined) {
       this.#since = now
-      this.#isPatient = this.#random() < PATIENT_SHARE
+      this.#isSlow = this.#random() < SLOW_SHARE
     }
-    const isLong = now - this.#since >= PATIENT_AFTER
-    // Less than callers wait for workers to come back, or they would report that nobody serves an operation.
-    return this.#isPatient && isLong ? 2200 + 500 * this.#random() : 200 + 300 * this.#random()
+    const isLong = now - this.#since >= SLOW_AFTER_MS
+    // Shorter than callers wait for workers after an outage; otherwise they would report that no worker serves it.
+    return this.#isSlow && isLong ? 2200 + 500 * this.#random() : 200 + 300 * this.#random()
   }
 
   /**
-   * Milliseconds that have to be over since the last attempt; 0 to try now.
+   * The required pause since the last attempt, in milliseconds; 0 to try now.
    *
-   * The client asks before each attempt and after each wait, and counts from its last attempt: what was drawn
-   * stays until it is over.
+   * The client asks before each attempt and after each wait, and counts from its last attempt: a drawn pause stays until
+   * it is over.
    */
   next(): number {
     const now = this.#clock.now()
@@ -66,6 +65,6 @@ export class Pace {
       this.#dueAt = now + this.draw()
       return 0
     }
-    return now - this.#triedAt + Math.min(SLICE, this.#dueAt - now)
+    return now - this.#triedAt + Math.min(SLICE_MS, this.#dueAt - now)
   }
 }

@@ -1,36 +1,36 @@
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 
-/** Between two questions to a broker that is being sent to. */
-const ASK_EVERY = 500
-/** In which it has to answer, or to send anything; below what a worker is given. */
-const SILENT_AFTER = 2000
-/** A timer that comes this much too late says more of this process than of the broker. */
-const STALL = 300
-/** Sent bytes after which it is asked at once whether it has them. */
-const ASK_AFTER = 1024 * 1024
-/** Bytes that it may have to take; beyond that whoever produces waits. */
-const MOST_WAITING = 8 * 1024 * 1024
+/** The interval of flushes while messages are being sent, in milliseconds. */
+const ASK_INTERVAL_MS = 500
+/** The time in which the broker has to respond, in milliseconds; shorter than `silentMs` of workers. */
+const SILENT_AFTER_MS = 2000
+/** A timer that is late by this much shows that this process stood still, not the broker. */
+const STALL_MS = 300
+/** Sent bytes after which a flush is requested at once. */
+const ASK_AFTER_BYTES = 1024 * 1024
+/** Unconfirmed bytes beyond which producers wait. */
+const MAX_WAITING = 8 * 1024 * 1024
 
-/** What a pulse tells. */
+/** Events of a `Pulse`. */
 export interface PulseEvents {
-  /** The broker says nothing although it was asked: it stands still, or the way to it is cut. */
+  /** The broker does not respond: it stands still, or the connection is broken. */
   silent(): void
-  /** It says something again. */
+  /** It responds again. */
   alive(): void
 }
 
-/** Whether a broker still takes what it is sent, and how much of it waits. Idle connections ask nothing. */
+/** Checks with flushes whether the broker still processes messages, and how much is unconfirmed. Idle connections are not checked. */
 export class Pulse {
   readonly #clock: Clock
   readonly #events: PulseEvents
   #flush: (() => Promise<void>) | undefined
-  /** Sent, and not covered by a question yet. */
+  /** Bytes sent since the last flush. */
   #uncovered = 0
   #waiting = 0
   #askedAt = 0
   #isAsking = false
-  #hasHeard = false
+  #hasReceived = false
   #isSilent = false
   #timer: unknown
   #room: { readonly promise: Promise<void>; readonly open: () => void } | undefined
@@ -40,13 +40,13 @@ export class Pulse {
     this.#events = events
   }
 
-  /** A connection is there: `flush` resolves when all that was sent before has been taken. */
+  /** Starts for a connection: `flush` resolves when the broker has processed all that was sent before. */
   start(flush: () => Promise<void>): void {
     this.stop()
     this.#flush = flush
   }
 
-  /** It is gone, and all that waited with it. */
+  /** Stops: the connection is gone, with all that was unconfirmed. */
   stop(): void {
     this.#flush = undefined
     this.#uncovered = 0
@@ -63,23 +63,24 @@ export class Pulse {
     this.#uncovered += bytes
     this.#waiting += bytes
     if (this.#isAsking) return
-    if (this.#uncovered >= ASK_AFTER || this.#clock.now() - this.#askedAt >= ASK_EVERY) this.#ask()
+    if (this.#uncovered >= ASK_AFTER_BYTES || this.#clock.now() - this.#askedAt >= ASK_INTERVAL_MS)
+      this.#ask()
   }
 
-  /** Something came from the broker. */
-  heard(): void {
-    this.#hasHeard = true
+  /** Notes that something arrived from the broker. */
+  received(): void {
+    this.#hasReceived = true
     if (!this.#isSilent) return
     this.#isSilent = false
-    this.#hasHeard = false
-    // Its answer is still to come, and may stay out.
-    if (this.#isAsking) this.#check(SILENT_AFTER)
+    this.#hasReceived = false
+    // The flush is still unanswered, and may remain so.
+    if (this.#isAsking) this.#check(SILENT_AFTER_MS)
     this.#events.alive()
   }
 
-  /** A promise while too much waits. */
+  /** Back pressure: a promise while too much is unconfirmed. */
   ready(): Promise<void> | undefined {
-    if (this.#waiting <= MOST_WAITING) return undefined
+    if (this.#waiting <= MAX_WAITING) return undefined
     if (!this.#isAsking) this.#ask()
     this.#room ??= deferred()
     return this.#room.promise
@@ -91,22 +92,22 @@ export class Pulse {
     const covered = this.#uncovered
     this.#uncovered = 0
     this.#isAsking = true
-    this.#hasHeard = false
+    this.#hasReceived = false
     this.#askedAt = this.#clock.now()
-    this.#check(SILENT_AFTER)
+    this.#check(SILENT_AFTER_MS)
     const answered = (): void => {
-      // One of a connection that is gone means nothing.
+      // A flush of an earlier connection is irrelevant.
       if (this.#flush !== flush) return
       this.#isAsking = false
       this.#waiting -= covered
       this.#clock.clearTimeout(this.#timer)
       this.#timer = undefined
-      if (this.#waiting <= MOST_WAITING) this.#makeRoom()
-      this.heard()
-      if (this.#uncovered >= ASK_AFTER) this.#ask()
+      if (this.#waiting <= MAX_WAITING) this.#makeRoom()
+      this.received()
+      if (this.#uncovered >= ASK_AFTER_BYTES) this.#ask()
     }
     flush().then(answered, () => {
-      // The connection went: whoever watches it says so.
+      // The connection is lost, which the link reports.
     })
   }
 
@@ -114,11 +115,11 @@ export class Pulse {
     const due = this.#clock.now() + after
     this.#timer = this.#clock.setTimeout(() => {
       this.#timer = undefined
-      // What has come meanwhile is read first.
-      if (this.#clock.now() - due > STALL) return this.#check(STALL)
-      if (this.#hasHeard) {
-        this.#hasHeard = false
-        return this.#check(SILENT_AFTER)
+      // Reads what arrived meanwhile first.
+      if (this.#clock.now() - due > STALL_MS) return this.#check(STALL_MS)
+      if (this.#hasReceived) {
+        this.#hasReceived = false
+        return this.#check(SILENT_AFTER_MS)
       }
       this.#isSilent = true
       this.#events.silent()

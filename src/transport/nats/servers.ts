@@ -3,12 +3,12 @@ import { checkSafety, isSafe } from "../bus/broker-safety.ts"
 
 type Options = Omit<NodeConnectionOptions, "servers">
 
-/** What the client takes besides servers. */
+/** Options of the NATS client, except for servers. */
 export type NatsConnectOptions = { readonly [TKey in keyof Options]?: Options[TKey] | undefined }
 
-/** Where to connect, and with what. */
+/** Where to connect, and with which options. */
 export interface NatsTarget {
-  /** `host:port` of each server, without credentials: fit for messages. */
+  /** `host:port` of each server, without credentials, so that messages may contain it. */
   readonly servers: string[]
   readonly options: NodeConnectionOptions
 }
@@ -24,22 +24,24 @@ interface Server {
 const DEFAULT_PORT = "4222"
 
 /**
- * The servers and the options for the client; credentials and TLS of the addresses are among them.
+ * Resolves the servers and options for the client, including credentials and TLS from the addresses.
  *
- * Throws a `TypeError` for what is no address of a NATS server, and for a server that is not safe to use.
+ * Throws a `TypeError` for an invalid address, and for a server that is not safe to use.
  */
-export function settleTarget(
+export function resolveTarget(
   user: string,
   servers: string | readonly string[],
-  given: NatsConnectOptions = {},
+  connect: NatsConnectOptions = {},
   insecure?: boolean,
 ): NatsTarget {
   const all = (typeof servers === "string" ? servers.split(",") : servers).map((server) =>
     parseServer(user, server),
   )
   if (all.length === 0) throw new TypeError(`${user}({ servers }) must name at least one server.`)
-  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const options: NodeConnectionOptions = { ...credentials(all), ...said }
+  const defined = Object.fromEntries(
+    Object.entries(connect).filter(([, value]) => value !== undefined),
+  )
+  const options: NodeConnectionOptions = { ...credentials(all), ...defined }
   if (options.tls === undefined && all.some(({ hasTls }) => hasTls)) options.tls = {}
   const safety = {
     hosts: all.map(({ host }) => host),
@@ -47,7 +49,7 @@ export function settleTarget(
     hasCredentials: hasCredentials(options),
   }
   checkSafety(user, { ...safety, insecure })
-  // Servers that a broker tells of are elsewhere: they are as safe as what they are used with.
+  // Servers that a broker announces are on other machines, and need TLS and credentials to be safe.
   if (insecure !== true && !isSafe({ ...safety, hosts: ["elsewhere"] })) {
     options.ignoreClusterUpdates = true
   }
@@ -60,7 +62,7 @@ function parseServer(user: string, server: string): Server {
   const isTls = /^tls$/i.test(scheme)
   try {
     if (!isTls && !/^nats$/i.test(scheme)) throw new TypeError(scheme)
-    // The parser knows hosts of web addresses only; their usual ports would get lost.
+    // The URL parser needs a web scheme; it would drop the default port of that scheme.
     const url = new URL(`http://${rest}`)
     const port = /:(\d{1,5})\/?$/.exec(rest)?.[1] ?? DEFAULT_PORT
     if (url.pathname !== "/" || url.search !== "" || url.hash !== "") throw new TypeError(rest)
@@ -72,24 +74,26 @@ function parseServer(user: string, server: string): Server {
       pass: decodeURIComponent(url.password),
     }
   } catch {
-    // As little of it as helps: an address may hold a password.
-    const shown = JSON.stringify(String(server).replace(/^(.*:\/\/)?.*@/s, "$1"))
+    // An address may contain a password.
+    const redacted = JSON.stringify(String(server).replace(/^(.*:\/\/)?.*@/s, "$1"))
     throw new TypeError(
-      `${user}({ servers }) takes addresses such as "nats://127.0.0.1:4222" or "tls://broker.example:4222", got ${shown}.`,
+      `${user}({ servers }) takes addresses such as "nats://127.0.0.1:4222" or "tls://broker.example:4222", got ${redacted}.`,
     )
   }
 }
 
-/** What an address says before "@": a user and a password, or a token. */
+/** The credentials in an address: user and password, or a token. */
 function credentials(servers: readonly Server[]): NodeConnectionOptions {
-  const found = servers.find(({ user }) => user !== "")
-  if (found === undefined) return {}
-  return found.pass === "" ? { token: found.user } : { user: found.user, pass: found.pass }
+  const withUser = servers.find(({ user }) => user !== "")
+  if (withUser === undefined) return {}
+  return withUser.pass === ""
+    ? { token: withUser.user }
+    : { user: withUser.user, pass: withUser.pass }
 }
 
 function hasCredentials(options: NodeConnectionOptions): boolean {
   const { user, token, authenticator, tls } = options
-  // A certificate of one's own says who one is, too.
+  // A client certificate is a credential, too.
   const hasCertificate = tls?.cert !== undefined || tls?.certFile !== undefined
   return Boolean(user) || Boolean(token) || authenticator !== undefined || hasCertificate
 }

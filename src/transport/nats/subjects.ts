@@ -1,31 +1,31 @@
 import { refusal } from "../../core/errors.ts"
 import { TAG_LENGTH } from "../../internal/user-tag.ts"
-import type { BusCaller } from "../bus/types.ts"
+import type { MessageOrigin } from "../bus/types.ts"
 
-/** The queue group of all workers: each request to any goes to one of them. */
+/** The queue group of all workers: each request goes to one of them. */
 export const QUEUE = "workers"
 
-// No wildcard, no space and no line break: what has this form is a part of a subject and nothing else.
+// Without wildcards, spaces and line breaks: text of this form is safe as part of a subject.
 const SEGMENT = "[A-Za-z0-9_-]{1,64}"
 const NAME = "[A-Za-z0-9]{1,64}"
 const OPERATION = String.raw`[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)+`
 const IS_OPERATION = new RegExp(`^${OPERATION}$`)
 const IS_NAME = new RegExp(`^${NAME}$`)
 const IS_REPLY = new RegExp(String.raw`^_INBOX_(${SEGMENT})\.(${NAME})\.${NAME}$`)
-const LONGEST_OPERATION = 255
+const MAX_OPERATION_LENGTH = 255
 
-/** Whether an id can be part of a subject, as those of almost all operations can. */
+/** Whether an operation id can be part of a subject; almost all can. */
 export function isAddressable(operationId: string): boolean {
-  return operationId.length <= LONGEST_OPERATION && IS_OPERATION.test(operationId)
+  return operationId.length <= MAX_OPERATION_LENGTH && IS_OPERATION.test(operationId)
 }
 
-/** The subjects that one end sends to, and those that it listens to. */
+/** The subjects that one end publishes and subscribes to. */
 export class Subjects {
   readonly ask: string
   readonly news: string
-  /** What this end listens to as a caller. */
+  /** The subscription of this end as a caller. */
   readonly inbox: string
-  /** What it listens to as a worker, besides its operations. */
+  /** The subscriptions of this end as a worker, besides its operations. */
   readonly ofWorker: {
     readonly requests: string
     readonly control: string
@@ -39,7 +39,7 @@ export class Subjects {
   readonly #direct: RegExp
   readonly #others: RegExp
 
-  /** All three are made of letters and digits, the first two of "-" and "_" as well. */
+  /** All three consist of letters and digits; the first two may contain "-" and "_". */
   constructor(prefix: string, user: string, address: string) {
     this.#prefix = prefix
     this.#user = user
@@ -51,7 +51,7 @@ export class Subjects {
     this.ofWorker = {
       requests: `${prefix}.to.*.${own}.>`,
       control: `${prefix}.ctl.*.${own}`,
-      // Nothing else is ever asked of all.
+      // Only `services.*` is ever requested from all workers.
       all: `${prefix}.call.*.all.services.*`,
       asks: `${prefix}.ask.*`,
     }
@@ -65,7 +65,7 @@ export class Subjects {
     )
   }
 
-  /** What a worker listens to for one operation, with the others that serve it. */
+  /** The queue subscription of a worker for one operation. */
   served(operationId: string): string {
     return `${this.#prefix}.call.*.any.${checked(operationId)}`
   }
@@ -86,25 +86,25 @@ export class Subjects {
     return `${this.#prefix}.ctl.${this.#user}.${privatePart(address)}`
   }
 
-  /** Where answers to a message go; its mark comes back with what the broker says of it. */
-  reply(mark: string): string {
-    return this.#replies + named(mark)
+  /** The reply subject of a message; it ends with the correlation id, which "no responders" replies return. */
+  reply(correlationId: string): string {
+    return this.#replies + named(correlationId)
   }
 
-  /** The mark of the message that something in the inbox belongs to. */
-  markOf(subject: string): string {
+  /** The correlation id of the message that a subject in the inbox belongs to. */
+  correlationIdOf(subject: string): string {
     return subject.slice(this.#replies.length)
   }
 
-  /** Who sent a message to this worker; `undefined` when it is not one that a caller could have sent. */
-  callerOf(subject: string, reply: string | undefined): BusCaller | undefined {
+  /** The origin of a message to this worker; `undefined` if no caller can have sent it. */
+  callerOf(subject: string, reply: string | undefined): MessageOrigin | undefined {
     const request = this.#requests.exec(subject) ?? this.#direct.exec(subject)
     const other = request === null ? this.#others.exec(subject) : null
     const user = request?.[1] ?? other?.[1] ?? other?.[2]
     const operationId = request?.[2]
     if (user === undefined || reply === undefined) return undefined
-    if (operationId !== undefined && operationId.length > LONGEST_OPERATION) return undefined
-    // Answers go to nobody but who asked: a caller must not make a worker write elsewhere.
+    if (operationId !== undefined && operationId.length > MAX_OPERATION_LENGTH) return undefined
+    // Answers go only to the sender's inbox: a caller must not make a worker publish elsewhere.
     const parts = IS_REPLY.exec(reply)
     const address = parts?.[2]
     if (address === undefined || parts?.[1] !== user) return undefined
@@ -112,14 +112,14 @@ export class Subjects {
   }
 }
 
-/** A worker's part of the subjects that are its own: a broker can permit the first half of it. */
+/** The part of a worker's own subjects that names it; permissions can refer to the first half. */
 function privatePart(address: string): string {
   return `${named(address).slice(0, TAG_LENGTH)}.${address}`
 }
 
 function named(name: string): string {
   if (IS_NAME.test(name)) return name
-  throw refusal("VALIDATION_ERROR", `${JSON.stringify(name)} is no address on a broker.`)
+  throw refusal("VALIDATION_ERROR", `${JSON.stringify(name)} is not a valid address on a broker.`)
 }
 
 function checked(operationId: string): string {

@@ -3,7 +3,7 @@ import type { Warnings } from "../bus/warnings.ts"
 import { isAddressable, QUEUE } from "./subjects.ts"
 import type { Subjects } from "./subjects.ts"
 
-/** Who is handed what comes in. */
+/** Handlers of incoming messages. */
 export interface Listeners {
   /** To this worker, or to any. */
   request(message: Msg): void
@@ -22,9 +22,9 @@ interface Wanted {
 }
 
 /**
- * What one end listens to, whichever connection there is.
+ * The subscriptions of one end, independent of the connection.
  *
- * What is wanted is written down; what is subscribed follows it.
+ * `#wanted` is the desired state; `#active` follows it.
  */
 export class Subscriptions {
   readonly #subjects: Subjects
@@ -42,19 +42,19 @@ export class Subscriptions {
     this.#wanted.set(subjects.news, { kind: "news" })
   }
 
-  /** There is another connection: everything is subscribed on it. */
+  /** Subscribes to everything on a new connection. */
   attach(connection: NatsConnection): void {
     this.#connection = connection
     this.#active.clear()
     this.#follow()
   }
 
-  /** What was denied is tried once more: permissions may have changed with a reconnect. */
+  /** Retries denied subscriptions: permissions may have changed with a reconnect. */
   again(): void {
     this.#follow()
   }
 
-  /** Takes requests for these operations; for none with `undefined`, except what is for this very worker. */
+  /** Subscribes to requests for these operations; with `undefined` only to messages for this worker itself. */
   serve(operationIds: readonly string[] | undefined): void {
     const { requests, control, all, asks } = this.#subjects.ofWorker
     const hasServed = this.#wanted.has(requests)
@@ -74,7 +74,7 @@ export class Subscriptions {
       } else {
         const name = JSON.stringify(operationId)
         this.#warnings.warn(
-          `Operation ${name} is not served over NATS: no subject can have its id`,
+          `Operation ${name} is not served over NATS: its id is not valid in a subject`,
           {},
         )
       }
@@ -82,7 +82,7 @@ export class Subscriptions {
     this.#follow()
   }
 
-  /** Hears nothing any more. */
+  /** Unsubscribes from everything. */
   end(): void {
     for (const subscription of this.#active.values()) {
       if (!subscription.isClosed()) subscription.unsubscribe()
@@ -98,7 +98,7 @@ export class Subscriptions {
     for (const [subject, subscription] of this.#active) {
       if (this.#wanted.has(subject)) continue
       this.#active.delete(subject)
-      // What is on its way to it is still heard.
+      // Messages in flight are still delivered.
       subscription.drain().catch(() => undefined)
     }
     for (const [subject, { kind, queue }] of this.#wanted) {
@@ -122,7 +122,7 @@ export class Subscriptions {
         this.#listeners[kind](message)
       } catch (cause) {
         // An error here would end the client's reading, and with it the connection.
-        this.#warnings.warn("A message was dropped: it cannot be read", { cause })
+        this.#warnings.warn("A message was dropped because it cannot be read", { cause })
       }
     }
   }

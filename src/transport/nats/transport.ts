@@ -8,21 +8,21 @@ import type { BusOptions } from "../bus/options.ts"
 import { createBusTransport } from "../bus/transport.ts"
 import type { BusTransport } from "../bus/transport.ts"
 import { NatsBus } from "./bus.ts"
-import { settleTarget } from "./servers.ts"
+import { resolveTarget } from "./servers.ts"
 import type { NatsConnectOptions } from "./servers.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
-/** Where a transport over NATS connects to, and who it calls as. */
+/** Options of `createNatsTransport`. */
 export interface NatsTransportOptions extends BusOptions {
-  /** "nats://127.0.0.1:4222" when left out; several for a cluster. "tls://" asks for TLS. */
+  /** The servers; "nats://127.0.0.1:4222" when left out; several for a cluster. "tls://" requires TLS. */
   readonly servers?: string | readonly string[] | undefined
-  /** A connection of your own, instead of `servers`. It is not closed here. */
+  /** An existing connection instead of `servers`; the transport does not close it. */
   readonly connection?: NatsConnection | undefined
-  /** What the client takes besides: credentials, TLS and the like. */
+  /** Further options of the client: credentials, TLS and the like. */
   readonly connect?: NatsConnectOptions | undefined
   /**
-   * Allows a broker on another machine without TLS or without credentials, and tickets over one whose version has
-   * known ways round its permissions.
+   * Allows a broker on another machine without TLS or without credentials, and tickets over one whose permissions can be
+   * bypassed because of its version.
    */
   readonly insecure?: boolean | undefined
 }
@@ -38,10 +38,10 @@ export const NATS_OPTIONS: OptionsSchema<NatsTransportOptions> = {
 const USER = "createNatsTransport"
 
 /**
- * Makes a transport to everyone on a NATS broker. Close it when it is no longer needed.
+ * Creates a transport over a NATS broker. Close it when you no longer need it.
  *
- * The broker may be absent: it is connected to in the background, and calls wait for it until their deadline.
- * Throws a `TypeError` for options that make no sense, and for a broker that others could listen to.
+ * The broker may be absent: the transport connects in the background, and calls wait for it until their deadline.
+ * Throws a `TypeError` for invalid options, and for a broker whose traffic others could read.
  */
 export function createNatsTransport(options: NatsTransportOptions = {}): BusTransport {
   validateOptions(USER, options, NATS_OPTIONS)
@@ -53,7 +53,8 @@ export function createNatsTransport(options: NatsTransportOptions = {}): BusTran
   }
   const bus = new NatsBus({
     from:
-      connection ?? settleTarget(USER, servers ?? "nats://127.0.0.1:4222", connect ?? {}, insecure),
+      connection ??
+      resolveTarget(USER, servers ?? "nats://127.0.0.1:4222", connect ?? {}, insecure),
     user: options.user ?? "anyone",
     prefix: options.prefix ?? "operations",
     clock,

@@ -1,4 +1,4 @@
-/** Releases in which the advisories of 2026 are dealt with; every later line has them. */
+/** Releases that fix the advisories of 2026; every later line contains the fixes. */
 const FIXED: readonly (readonly [minor: number, patch: number])[] = [
   [11, 16],
   [12, 7],

@@ -5,26 +5,26 @@ import type { Clock } from "../../internal/platform.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
 import { senderOf } from "./channels.ts"
 import type { RedisChannels } from "./channels.ts"
-import { deniedCall, isDenied, permanentFault, reasonOf } from "./faults.ts"
+import { deniedCall, isDenied, permanentFailure, reasonOf } from "./faults.ts"
 import type { Outgoing } from "./publisher.ts"
 import { reconnectDelay } from "./reconnect.ts"
 import { RedisSession } from "./session.ts"
 import type { SessionEvents, SessionParts } from "./session.ts"
 
-/** What a bus on Redis goes by. */
+/** Options of a `RedisBus`. */
 export interface RedisBusParts extends SessionParts {
   readonly address: string
   readonly maxPayload: number
   readonly logger: Logger
 }
 
-/** Refusals of known credentials that are put up with: a server that is being set up may not know them yet. */
-const MOST_REFUSALS = 3
-/** Milliseconds until the next attempt with credentials that were taken once and are refused now. */
-const REFUSED_PAUSE = 1000
-const LONGEST_REFUSED_PAUSE = 30_000
+/** Consecutive refusals after which credentials count as wrong; a starting server may not have loaded them yet. */
+const MAX_REFUSALS = 3
+/** The pause before the next attempt with credentials that were accepted once and are refused now. */
+const REFUSED_PAUSE_MS = 1000
+const MAX_REFUSED_PAUSE_MS = 30_000
 
-/** Publish and subscribe, as the guard needs it. A message that nobody hears is gone. */
+/** A bus over Redis publish/subscribe. A message without a subscriber is lost. */
 export class RedisBus implements Bus, SessionEvents {
   readonly address: string
   readonly maxPayload: number
@@ -35,7 +35,7 @@ export class RedisBus implements Bus, SessionEvents {
   readonly #logger: Logger
   readonly #warned = new Set<string>()
   #receiver: BusReceiver | undefined
-  /** The one that is open, or being opened. */
+  /** The session that is open, or being opened. */
   #session: RedisSession | undefined
   #patterns: readonly string[] = []
   #timer: unknown
@@ -66,24 +66,29 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   toAny(operationId: string): void {
-    throw new TypeError(`Redis finds no worker for "${operationId}": callers choose one.`)
+    throw new TypeError(`Redis has no queue for "${operationId}": callers choose a worker.`)
   }
 
-  toWorker(worker: string, operationId: string, text: string, mark: string): void {
-    this.#refuseDeaf()
-    this.#send({ channel: this.#channels.call(worker, operationId), text, mark, operationId })
+  toWorker(worker: string, operationId: string, text: string, correlationId: string): void {
+    this.#requireInbox()
+    this.#send({
+      channel: this.#channels.call(worker, operationId),
+      text,
+      correlationId,
+      operationId,
+    })
   }
 
-  control(worker: string, text: string, mark: string): void {
-    this.#send({ channel: this.#channels.control(worker), text, mark })
+  control(worker: string, text: string, correlationId: string): void {
+    this.#send({ channel: this.#channels.control(worker), text, correlationId })
   }
 
-  toAll(operationId: string, text: string, mark: string): void {
-    this.toWorker("all", operationId, text, mark)
+  toAll(operationId: string, text: string, correlationId: string): void {
+    this.toWorker("all", operationId, text, correlationId)
   }
 
-  ask(text: string, mark: string): void {
-    this.#send({ channel: this.#channels.ask, text, mark })
+  ask(text: string, correlationId: string): void {
+    this.#send({ channel: this.#channels.ask, text, correlationId })
   }
 
   answer(reply: string, text: string): void {
@@ -91,14 +96,14 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   announce(text: string): void {
-    // Who hears of a worker asks it at once: by then it has to hear.
+    // Callers react to an announcement at once: the worker has to be subscribed by then.
     const session = this.#session
     session?.whenListening(() => {
       if (this.#session === session) this.#send({ channel: this.#channels.news, text })
     })
   }
 
-  /** Who serves what is for the workers to say; the server knows only who is one. */
+  /** Subscribes to all requests or to none: Redis does not know operations; workers announce them. */
   serve(operationIds: readonly string[] | undefined): void {
     const { ownPatterns, sharedPatterns } = this.#channels
     this.#patterns = operationIds === undefined ? ownPatterns : [...ownPatterns, ...sharedPatterns]
@@ -117,7 +122,7 @@ export class RedisBus implements Bus, SessionEvents {
   message(text: string): void {
     if (this.#isOver) return
     const isFrame = text.length <= this.maxPayload && senderOf(text) !== undefined
-    // An empty text is no frame: the guard counts it as one that made no sense.
+    // The receiver counts an empty text as an invalid frame.
     this.#receiver?.fromWorker(isFrame ? text : "")
   }
 
@@ -127,22 +132,22 @@ export class RedisBus implements Bus, SessionEvents {
     if (from?.isShared === true && !this.#isServing) return
     const sender = text.length <= this.maxPayload ? senderOf(text) : undefined
     const isSound = from !== undefined && sender !== undefined
-    const caller = isSound ? this.#channels.callerOf(from, sender) : NOBODY
+    const caller = isSound ? this.#channels.callerOf(from, sender) : UNKNOWN_ORIGIN
     this.#receiver?.fromCaller(isSound ? text : "", caller)
   }
 
-  received({ mark }: Outgoing, count: number): void {
-    if (count > 0 || mark === undefined || this.#isOver) return
-    if (this.#session?.server.countsAll === true) this.#receiver?.unheard(mark)
+  received({ correlationId }: Outgoing, count: number): void {
+    if (count > 0 || correlationId === undefined || this.#isOver) return
+    if (this.#session?.server.countsAll === true) this.#receiver?.noResponders(correlationId)
   }
 
   refused(message: Outgoing, error: Error): void {
-    // Otherwise the connection is going to be lost, and that is told.
+    // Any other error ends the connection, which is reported separately.
     if (this.#isOver || !isDenied(error)) return
-    const { channel, mark, operationId } = message
-    this.#warn("The broker does not let this user publish", { channel: kindOf(channel) })
-    if (mark === undefined || operationId === undefined) return
-    this.#receiver?.denied(mark, deniedCall(this.#parts.peer, operationId, channel))
+    const { channel, correlationId, operationId } = message
+    this.#warn("The broker does not permit this user to publish", { channel: kindOf(channel) })
+    if (correlationId === undefined || operationId === undefined) return
+    this.#receiver?.denied(correlationId, deniedCall(this.#parts.peer, operationId, channel))
   }
 
   peers(count: number): void {
@@ -152,7 +157,7 @@ export class RedisBus implements Bus, SessionEvents {
   lost(cause: unknown): void {
     this.#session = undefined
     this.#disconnected(reasonOf(cause))
-    this.#again()
+    this.#reconnectLater()
   }
 
   failed(error: CallError): void {
@@ -178,16 +183,16 @@ export class RedisBus implements Bus, SessionEvents {
     if (!this.#isOver) this.#connected(session)
   }
 
-  #connected({ server, deaf }: RedisSession): void {
+  #connected({ server, inboxDenied: denied }: RedisSession): void {
     const { peer } = this.#parts
     this.#failures = 0
     this.#refusals = 0
     this.#isConnected = true
     this.#wasConnected = true
-    this.#logger.info("The broker is reached", { peer })
-    if (deaf !== undefined) this.#logger.info("This end serves, and cannot call", { peer })
+    this.#logger.info("Connected to the broker", { peer })
+    if (denied !== undefined) this.#logger.info("This end can serve, but not call", { peer })
     if (server.isReplica) {
-      this.#warn("The broker is a replica: only who is connected to it hears what is sent", {
+      this.#warn("The broker is a replica: only clients of this replica receive messages", {
         peer,
       })
     }
@@ -195,44 +200,44 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   #notOpened(error: unknown): void {
-    const fault = permanentFault(error, this.#parts.peer)
-    this.#refusals = fault === undefined ? 0 : this.#refusals + 1
-    if (fault !== undefined && !this.#wasConnected) {
-      this.failed(fault)
+    const failure = permanentFailure(error, this.#parts.peer)
+    this.#refusals = failure === undefined ? 0 : this.#refusals + 1
+    if (failure !== undefined && !this.#wasConnected) {
+      this.failed(failure)
       return
     }
-    // They were right once: whoever rotates or reloads credentials is not done yet.
-    if (fault !== undefined && this.#refusals >= MOST_REFUSALS) {
-      const refused = refusal("UNAVAILABLE", `${fault.message} It is tried again.`, {
+    // They were accepted before: a rotation of credentials may be in progress.
+    if (failure !== undefined && this.#refusals >= MAX_REFUSALS) {
+      const refused = refusal("UNAVAILABLE", `${failure.message} Reconnecting continues.`, {
         retryable: true,
         mayHaveExecuted: false,
-        cause: fault,
+        cause: failure,
       })
       this.#receiver?.disconnected(undefined, refused)
     }
-    // Told once, also when it was never reached.
+    // Reported once, also if it was never connected.
     if (this.#failures === 0 && !this.#wasConnected) this.#disconnected(reasonOf(error))
-    this.#again()
+    this.#reconnectLater()
   }
 
   #disconnected(reason: string): void {
     this.#isConnected = false
     this.#warned.clear()
-    this.#logger.warn("The broker is out of reach; it is tried again", {
+    this.#logger.warn("The broker is unreachable; reconnecting", {
       peer: this.#parts.peer,
       reason,
     })
     this.#receiver?.disconnected()
   }
 
-  #again(): void {
+  #reconnectLater(): void {
     if (this.#isOver) return
     const slowly =
-      this.#refusals < MOST_REFUSALS
+      this.#refusals < MAX_REFUSALS
         ? 0
-        : Math.min(REFUSED_PAUSE * 2 ** (this.#refusals - MOST_REFUSALS), LONGEST_REFUSED_PAUSE)
+        : Math.min(REFUSED_PAUSE_MS * 2 ** (this.#refusals - MAX_REFUSALS), MAX_REFUSED_PAUSE_MS)
     const delay = slowly + reconnectDelay(this.#failures++, this.#peers)
-    // Holds the process, as the connection did.
+    // Keeps the process alive, as the connection did.
     this.#timer = this.#clock.setTimeout(() => void this.#connect(), delay)
   }
 
@@ -246,28 +251,28 @@ export class RedisBus implements Bus, SessionEvents {
 
   #send(message: Outgoing): void {
     this.#refuseLarge(message)
-    // What cannot leave now is lost, as it would be on its way: the guard sends again what matters.
+    // A message that cannot be sent now is lost, as on the network: the caller and the worker resend what matters.
     if (this.#isConnected) this.#session?.publisher?.add(message)
   }
 
-  #refuseDeaf(): void {
-    const deaf = this.#session?.deaf
-    if (deaf !== undefined) throw deaf
+  #requireInbox(): void {
+    const denied = this.#session?.inboxDenied
+    if (denied !== undefined) throw denied
   }
 
-  #refuseLarge({ text, operationId, mark }: Outgoing): void {
-    // A character is at most three bytes, so that most texts need not be measured.
+  #refuseLarge({ text, operationId, correlationId }: Outgoing): void {
+    // A character has at most three bytes, so that most texts need not be measured.
     if (text.length * 3 <= this.maxPayload) return
     const bytes = new TextEncoder().encode(text).length
     if (bytes <= this.maxPayload) return
     throw refusal(
       "PAYLOAD_TOO_LARGE",
-      `A message of ${bytes} bytes is more than one may have, ${this.maxPayload} bytes (maxPayload). ` +
+      `A message of ${bytes} bytes exceeds the limit of ${this.maxPayload} bytes (maxPayload). ` +
         "Send less, or a stream.",
       {
         details: { bytes, maxPayload: this.maxPayload },
-        // Answers have no mark.
-        mayHaveExecuted: mark === undefined,
+        // Only answers have no correlation id.
+        mayHaveExecuted: correlationId === undefined,
         ...(operationId !== undefined && { operationId }),
       },
     )
@@ -285,10 +290,10 @@ export class RedisBus implements Bus, SessionEvents {
   }
 }
 
-/** Who sent something that made no sense. */
-const NOBODY = { user: "", address: "", reply: "", operationId: undefined }
+/** The origin of an invalid message. */
+const UNKNOWN_ORIGIN = { user: "", address: "", reply: "", operationId: undefined }
 
-/** A channel without what differs from message to message. */
+/** A channel without the parts that differ between messages. */
 function kindOf(channel: string): string {
   return channel.split(":").slice(0, 3).join(":")
 }

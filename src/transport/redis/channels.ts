@@ -1,36 +1,36 @@
 import { refusal } from "../../core/errors.ts"
-import type { BusCaller } from "../bus/types.ts"
+import type { MessageOrigin } from "../bus/types.ts"
 
 const SEGMENT = /^[A-Za-z0-9_-]{1,64}$/
 const OPERATION = /^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+$/
-// Long enough to be none of the words that stand in its place, such as "all".
+// Long enough to differ from reserved words such as "all".
 const SENDER = /^\{"from":"([A-Za-z0-9]{8,64})",/
 
-/** Where a message of a caller came from, as far as its channel says. */
+/** The origin of a caller's message, as far as its channel shows. */
 export interface CallerChannel {
   readonly user: string
   readonly operationId: string | undefined
-  /** It went to all workers, not to this one. */
+  /** It was sent to all workers, not only to this one. */
   readonly isShared: boolean
 }
 
-/** The names of channels: what is sent where, and what a name says about who sent it. */
+/** Builds and parses the names of channels. */
 export class RedisChannels {
-  /** What is for this process alone. */
+  /** The channel of this process. */
   readonly inbox: string
-  /** What workers tell everybody. */
+  /** The channel for announcements of workers. */
   readonly news: string
-  /** Who serves, and what. */
+  /** The channel that asks workers what they serve. */
   readonly ask: string
-  /** What comes for this very worker. */
+  /** Patterns for messages to this worker. */
   readonly ownPatterns: readonly string[]
-  /** What comes for every worker. */
+  /** Patterns for messages to every worker. */
   readonly sharedPatterns: readonly string[]
   readonly #prefix: string
   readonly #user: string
   readonly #address: string
 
-  /** All three are segments: none holds a colon or anything that means something in a pattern. */
+  /** All three are segments: they contain no colon and no pattern characters. */
   constructor(prefix: string, user: string, address: string) {
     this.#prefix = prefix
     this.#user = user
@@ -42,12 +42,12 @@ export class RedisChannels {
     this.sharedPatterns = [`${prefix}:call:*:all:*`, `${prefix}:ask:*`]
   }
 
-  /** Where a request goes. Throws where an operation has a name that none can have. */
+  /** The channel of a request. Throws for an invalid operation id. */
   call(worker: string, operationId: string): string {
     if (operationId.length > 256 || !OPERATION.test(operationId)) {
       throw refusal(
         "OPERATION_NOT_FOUND",
-        `Operation ${JSON.stringify(operationId.slice(0, 256))} is not registered: no operation has such a name.`,
+        `Operation ${JSON.stringify(operationId.slice(0, 256))} is not registered: the id is not valid.`,
       )
     }
     return `${this.#prefix}:call:${this.#user}:${worker}:${operationId}`
@@ -57,10 +57,10 @@ export class RedisChannels {
     return `${this.#prefix}:ctl:${this.#user}:${worker}`
   }
 
-  /** Reads the name of a channel that callers send to; `undefined` when it is none of ours. */
+  /** Parses the name of a channel that callers publish to; `undefined` for other names. */
   read(channel: string): CallerChannel | undefined {
     const [prefix, kind, user, ...rest] = channel.split(":")
-    // A pattern also matches names with more parts than ours have.
+    // A pattern also matches names with more parts.
     if (prefix !== this.#prefix || user === undefined || !SEGMENT.test(user)) return undefined
     const [to, operationId, ...more] = rest
     if (kind === "ask") {
@@ -75,8 +75,8 @@ export class RedisChannels {
     return { user, operationId, isShared: to === "all" }
   }
 
-  /** Who sent a frame, and where answers go: always a channel of the user who sent it. */
-  callerOf({ user, operationId }: CallerChannel, address: string): BusCaller {
+  /** The origin of a frame; answers always go to a channel of the user that sent it. */
+  callerOf({ user, operationId }: CallerChannel, address: string): MessageOrigin {
     return { user, address, reply: this.replyTo(user, address), operationId }
   }
 
@@ -85,7 +85,7 @@ export class RedisChannels {
   }
 }
 
-/** The address that a frame says it comes from, read without reading all of it. */
+/** The sender's address in a frame, read without parsing all of it. */
 export function senderOf(text: string): string | undefined {
   return SENDER.exec(text)?.[1]
 }

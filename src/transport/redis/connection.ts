@@ -1,12 +1,12 @@
 import type { RedisLike } from "./ioredis.ts"
 import { RespCheck } from "./resp-check.ts"
 
-/** Milliseconds of silence, though it was asked, after which a server is given up. */
-const MOST_SILENCE = 1800
-/** Milliseconds after which a question is not going to be answered, whatever else comes. */
-const MOST_WAIT = 5000
+/** The silence after which a pinged server is given up, in milliseconds. */
+const MAX_SILENCE_MS = 1800
+/** The time after which a ping counts as unanswered, whatever else arrives, in milliseconds. */
+const MAX_WAIT_MS = 5000
 
-/** One connection, from its attempt to its end; it is never opened again. */
+/** One connection, which is opened once and never reopened. */
 export class RedisConnection {
   readonly redis: RedisLike
   readonly #ended: Promise<void>
@@ -16,9 +16,9 @@ export class RedisConnection {
   #isAsked = false
   #askedAt = 0
   #read = 0
-  #heardAt = 0
+  #receivedAt = 0
 
-  /** `lost` is told once, with the cause where there is one, unless `end` comes first. */
+  /** `lost` is called once, with the cause if there is one, unless `end` comes first. */
   constructor(
     redis: RedisLike,
     lost: (cause: Error | undefined) => void,
@@ -27,7 +27,7 @@ export class RedisConnection {
     this.redis = redis
     this.#lost = lost
     redis.on("connect", () => this.#guard(new RespCheck(isListening)))
-    // Whoever connects is told that it failed, but only this says why.
+    // `connect` rejects without a reason; only this event has it.
     redis.on("error", (error: Error) => {
       this.#error = error
     })
@@ -41,7 +41,7 @@ export class RedisConnection {
     })
   }
 
-  /** Rejects with the cause. */
+  /** Connects. Rejects with the cause. */
   async open(): Promise<void> {
     try {
       await this.redis.connect()
@@ -51,26 +51,26 @@ export class RedisConnection {
   }
 
   /**
-   * Looks whether the server is still there, and asks it. Gives for how long it has not answered, when that is too
+   * Checks whether the server still responds, and pings it. Returns for how long it has not responded, if that is too
    * long.
    *
-   * `patience` is added to what is too long; `hasSlept` says that this process itself stood still.
+   * `allowance` is added to the limits; `wasStalled` means that this process itself stood still.
    */
-  look(now: number, patience: number, hasSlept: boolean): number | undefined {
+  check(now: number, allowance: number, wasStalled: boolean): number | undefined {
     const read = this.redis.stream?.bytesRead ?? 0
-    const isHeard = read !== this.#read || this.#heardAt === 0
-    if (isHeard || hasSlept) {
+    const hasReceived = read !== this.#read || this.#receivedAt === 0
+    if (hasReceived || wasStalled) {
       this.#read = read
-      this.#heardAt = now
+      this.#receivedAt = now
     }
-    if (hasSlept) this.#askedAt = now
-    if (now - this.#heardAt > MOST_SILENCE + patience) return now - this.#heardAt
-    if (this.#isAsked && now - this.#askedAt > MOST_WAIT + patience) return now - this.#askedAt
+    if (wasStalled) this.#askedAt = now
+    if (now - this.#receivedAt > MAX_SILENCE_MS + allowance) return now - this.#receivedAt
+    if (this.#isAsked && now - this.#askedAt > MAX_WAIT_MS + allowance) return now - this.#askedAt
     this.#ask(now)
     return undefined
   }
 
-  /** What came cannot be trusted: ends, and tells why. */
+  /** Ends a connection whose data cannot be trusted, and reports the cause. */
   breakOff(cause: Error): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -83,13 +83,13 @@ export class RedisConnection {
     const { redis } = this
     if (redis.status !== "end") {
       redis.disconnect()
-      // A server that does not answer would not close its side either.
+      // An unresponsive server would not close its side either.
       redis.stream?.destroy()
     }
     if (redis.status !== "end") await this.#ended
   }
 
-  /** Looks at what comes before the client does. */
+  /** Checks incoming data before the client reads it. */
   #guard(check: RespCheck): void {
     const { stream } = this.redis
     if (stream?.emit === undefined) return
@@ -98,14 +98,14 @@ export class RedisConnection {
       const [bytes] = args
       if (event !== "data" || !(bytes instanceof Uint8Array)) return emit(event, ...args)
       if (check.accept(bytes)) return emit(event, bytes)
-      this.breakOff(new Error("it sent what is no answer: bytes were damaged on the way"))
+      this.breakOff(new Error("it sent invalid data: bytes were damaged on the way"))
       return true
     }
   }
 
   /**
-   * Answers come in the order of the questions: one that belongs to another question shows that something was lost on
-   * the way, and that every further answer would be taken for another, too.
+   * Pings the server. Answers arrive in the order of commands: an answer that belongs to another command shows that data
+   * was lost, and that every further answer would be mismatched, too.
    */
   #ask(now: number): void {
     if (this.#isAsked) return
@@ -116,7 +116,7 @@ export class RedisConnection {
         this.#isAsked = false
         if (!isPong(answer)) this.breakOff(outOfStep())
       },
-      // One who may not ask is answered all the same.
+      // A missing permission for `ping` is an answer, too.
       () => {
         this.#isAsked = false
       },
@@ -124,12 +124,12 @@ export class RedisConnection {
   }
 }
 
-/** Why a connection is given up whose answers belong to other questions. */
+/** The error for a connection whose answers do not match its commands. */
 export function outOfStep(): Error {
-  return new Error("its answers do not belong to what was asked: bytes were damaged on the way")
+  return new Error("its answers do not match the commands: bytes were damaged on the way")
 }
 
-/** Who listens is answered with a list. */
+/** Subscribers get the answer as a list. */
 function isPong(answer: unknown): boolean {
   const word: unknown = Array.isArray(answer) ? answer[0] : answer
   return String(word).toLowerCase() === "pong"

@@ -2,29 +2,29 @@ import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { MissingPackage } from "../../internal/import-peer.ts"
 
-/** What went wrong, when trying again would change nothing; otherwise `undefined`. */
-export function permanentFault(error: unknown, peer: string): CallError | undefined {
+/** The error for a failure that a retry cannot fix; otherwise `undefined`. */
+export function permanentFailure(error: unknown, peer: string): CallError | undefined {
   if (isCallError(error)) return error
   if (error instanceof MissingPackage) return lasting("UNAVAILABLE", error.message, error)
   const message = messageOf(error)
   if (/^NOAUTH\b/.test(message)) {
     return lasting(
       "UNAUTHENTICATED",
-      `${peer} asks for a password, and none was given. ${CURE}`,
+      `${peer} requires a password, and none was given. ${ADVICE}`,
       error,
     )
   }
   if (/^WRONGPASS\b|^ERR invalid password/.test(message)) {
     return lasting(
       "UNAUTHENTICATED",
-      `${peer} refuses this user or password (WRONGPASS). ${CURE}`,
+      `${peer} refuses this user or password (WRONGPASS). ${ADVICE}`,
       error,
     )
   }
   if (/^DENIED\b/.test(message)) {
     return lasting(
       "UNAVAILABLE",
-      `${peer} is in protected mode and takes connections of its own machine only. Give it a password ` +
+      `${peer} is in protected mode and accepts only connections from its own machine. Give it a password ` +
         'with "requirepass" or ACL, and the same to createRedisTransport.',
       error,
     )
@@ -32,43 +32,47 @@ export function permanentFault(error: unknown, peer: string): CallError | undefi
   return undefined
 }
 
-/** Whether the server said that this user may not. */
+/** Whether the server denied a permission. */
 export function isDenied(error: unknown): boolean {
   return /^NOPERM\b/.test(messageOf(error))
 }
 
-/** A caller that cannot hear its answers. */
-export function deafCaller(peer: string, inbox: string, cause: unknown): CallError {
+/** The error when a caller may not subscribe to its answers. */
+export function inboxDenied(peer: string, inbox: string, cause: unknown): CallError {
   const channels = `&${inbox.slice(0, inbox.lastIndexOf(":"))}:*`
   return lasting(
     "ACCESS_DENIED",
-    `${peer} does not let this user subscribe to "${inbox}", so that no answer could arrive. ` +
+    `${peer} does not permit this user to subscribe to "${inbox}", so that no answer could arrive. ` +
       `Permit it: ACL SETUSER <user> (+subscribe ${channels})`,
     cause,
   )
 }
 
-/** A worker that cannot hear what it is asked. */
-export function deafWorker(peer: string, patterns: readonly string[], cause: unknown): CallError {
+/** The error when a worker may not subscribe to requests. */
+export function requestsDenied(
+  peer: string,
+  patterns: readonly string[],
+  cause: unknown,
+): CallError {
   return lasting(
     "ACCESS_DENIED",
-    `${peer} does not let this user subscribe to ${patterns.map((one) => `"${one}"`).join(", ")}, so that ` +
+    `${peer} does not permit this user to subscribe to ${patterns.map((one) => `"${one}"`).join(", ")}, so that ` +
       "it cannot serve. Permit it: ACL SETUSER <user> (+psubscribe allchannels)",
     cause,
   )
 }
 
-/** A caller that may not send what it wants to. */
+/** The error when a caller may not publish a request. */
 export function deniedCall(peer: string, operationId: string, channel: string): CallError {
   return refusal(
     "ACCESS_DENIED",
-    `${peer} does not let this user publish to "${channel}", which calls "${operationId}". ` +
+    `${peer} does not permit this user to publish to "${channel}", which calls "${operationId}". ` +
       `Permit it there, or call as another user.`,
     { operationId },
   )
 }
 
-/** Why a connection failed, in a few words, without what a URL may hold. */
+/** Why a connection failed, in a few words, without secrets of a URL. */
 export function reasonOf(error: unknown): string {
   if (error === undefined) return "it was closed"
   const { code } = error as { readonly code?: unknown }
@@ -76,7 +80,7 @@ export function reasonOf(error: unknown): string {
   return messageOf(error).split("\n", 1)[0] || "it was closed"
 }
 
-const CURE = 'Give "username" and "password" in the url or in "connect".'
+const ADVICE = 'Give "username" and "password" in the url or in "connect".'
 
 function lasting(code: string, message: string, cause: unknown): CallError {
   return refusal(code, message, { retryable: false, mayHaveExecuted: false, cause })

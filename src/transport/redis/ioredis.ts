@@ -2,7 +2,7 @@ import { importPeer } from "../../internal/import-peer.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 
 /**
- * A client of the package `ioredis` that you made: a `Redis`, or a `Cluster`.
+ * A client of the package `ioredis` that you created: a `Redis`, or a `Cluster`.
  *
  * Described by its shape, here and below, so that the core needs no types of Node.
  */
@@ -12,7 +12,7 @@ export interface RedisClientLike {
   duplicate(override?: object): unknown
 }
 
-/** Options of `ioredis` that say whom to connect to, and as whom. */
+/** Options of `ioredis` for the server and the credentials. */
 export interface RedisConnectOptions {
   readonly host?: string | undefined
   readonly port?: number | undefined
@@ -21,11 +21,11 @@ export interface RedisConnectOptions {
   readonly path?: string | undefined
   readonly username?: string | undefined
   readonly password?: string | undefined
-  /** Options of Node's `tls.connect`; `{}` for TLS as it is. */
+  /** Options of Node's `tls.connect`; `{}` for TLS with defaults. */
   readonly tls?: object | undefined
   readonly connectTimeout?: number | undefined
   readonly keepAlive?: number | undefined
-  /** What `CLIENT LIST` shows: "operations". */
+  /** The name in `CLIENT LIST`: "operations". */
   readonly connectionName?: string | undefined
   readonly protocol?: 2 | 3 | undefined
   readonly sentinels?:
@@ -73,7 +73,7 @@ export interface RedisLike {
   call(command: string, ...args: string[]): Promise<unknown>
 }
 
-/** Commands that leave together. */
+/** Commands that are sent together. */
 export interface PipelineLike {
   publish(channel: string, text: string): unknown
   exec(): Promise<readonly PipelineResult[] | null>
@@ -99,10 +99,10 @@ interface ClusterLike extends RedisClientLike {
   nodes(role: "master" | "all"): RedisClientLike[]
 }
 
-/** Makes connections, each of them once, with what this transport needs on top. */
+/** Creates a connection, with options of this transport on top. */
 export type MakeConnection = (override: object) => Promise<RedisLike>
 
-/** Connections of our own with such options. */
+/** Creates connections with these options. */
 export function connectionsTo(options: object): MakeConnection {
   return async (override) => {
     const { Redis } = await importPeer("transport/redis", "ioredis", importIoredis)
@@ -110,7 +110,7 @@ export function connectionsTo(options: object): MakeConnection {
   }
 }
 
-/** Connections of our own to where a client of yours is connected to. */
+/** Creates connections to the server of an existing client. */
 export function connectionsLike(client: RedisClientLike): MakeConnection {
   return async (override) => {
     const like = client.isCluster ? anyNode(client as ClusterLike) : client
@@ -119,22 +119,22 @@ export function connectionsLike(client: RedisClientLike): MakeConnection {
 }
 
 /**
- * A server that was found by sentinels has to be asked whether it still is the right one. Others need not be
- * asked: what is published is heard even while they load their data.
+ * The option for the ready check: a server that sentinels found has to be checked for its role. Others need no check:
+ * publishing works even while they load their data.
  */
 function readyCheck(options: object): object {
   const { sentinels } = options as { readonly sentinels?: unknown }
   return { enableReadyCheck: Array.isArray(sentinels) }
 }
 
-/** What is published at one node of a cluster is heard at all of them. */
+/** Any node of a cluster: messages published at one node reach all nodes. */
 function anyNode(cluster: ClusterLike): RedisClientLike {
-  // It connects when it is first used, and nobody else may use it.
+  // It connects on first use, and may have no other user.
   if (cluster.status === "wait") cluster.connect().catch(() => {})
   const masters = cluster.nodes("master")
   const nodes = masters.length > 0 ? masters : cluster.nodes("all")
   const node = nodes[Math.floor(Math.random() * nodes.length)]
-  if (node === undefined) throw new Error("the cluster client knows no node yet")
+  if (node === undefined) throw new Error("the cluster client has no node yet")
   return node
 }
 

@@ -1,30 +1,30 @@
 import type { Clock } from "../../internal/platform.ts"
 import type { PipelineResult, RedisLike } from "./ioredis.ts"
 
-/** A message on its way out. */
+/** An outgoing message. */
 export interface Outgoing {
   readonly channel: string
   readonly text: string
-  /** What is told when nobody listens. */
-  readonly mark?: string | undefined
-  /** The operation that is asked for, for requests. */
+  /** Reported when nobody received the message. */
+  readonly correlationId?: string | undefined
+  /** The called operation, for requests. */
   readonly operationId?: string | undefined
 }
 
-/** Told what became of messages. */
+/** Receives the outcome of messages. */
 export interface PublisherEvents {
-  /** So many were listening, as far as the server knows. */
+  /** A message was received by `count` subscribers, as far as the server knows. */
   received(message: Outgoing, count: number): void
   refused(message: Outgoing, error: Error): void
 }
 
-/** Told that answers are not those to what was sent. */
+/** Called when answers do not match the commands. */
 type OnOutOfStep = () => void
 
-/** Characters that may be under way before streams and large results wait. */
-const MOST_WAITING = 8 * 1024 * 1024
+/** Unconfirmed characters beyond which streams and large results wait. */
+const MAX_WAITING = 8 * 1024 * 1024
 
-/** Sends the messages of one turn in one go: that is worth six times the rate. */
+/** Publishes the messages of one turn in one pipeline, which is six times as fast. */
 export class Publisher {
   readonly #redis: RedisLike
   readonly #clock: Clock
@@ -46,7 +46,7 @@ export class Publisher {
     this.#onOutOfStep = onOutOfStep
   }
 
-  /** Characters that the server has not answered to. */
+  /** Characters that the server has not confirmed. */
   get unanswered(): number {
     return this.#unanswered
   }
@@ -61,16 +61,16 @@ export class Publisher {
     else this.#clock.defer(this.#onTurn)
   }
 
-  /** A promise while too much is under way. */
+  /** Back pressure: a promise while too much is unconfirmed. */
   ready(): Promise<void> | undefined {
-    if (this.#waiting !== undefined || this.#unanswered <= MOST_WAITING) return this.#waiting
+    if (this.#waiting !== undefined || this.#unanswered <= MAX_WAITING) return this.#waiting
     this.#waiting = new Promise((resolve) => {
       this.#resume = resolve
     })
     return this.#waiting
   }
 
-  /** Sends what waits, and resolves when all of it is answered, or the connection is over. */
+  /** Sends what is queued, and resolves when all of it is confirmed, or the connection is over. */
   drained(): Promise<void> {
     this.#flush()
     if (this.#isOver || this.#batches === 0) return Promise.resolve()
@@ -79,7 +79,7 @@ export class Publisher {
     })
   }
 
-  /** Nothing is sent or told any more, and nobody waits. */
+  /** Stops sending and reporting, and resolves all waiting promises. */
   end(): void {
     this.#isOver = true
     this.#batch = []
@@ -119,7 +119,7 @@ export class Publisher {
     if (this.#isOver) return
     this.#batches--
     for (const { text } of batch) this.#unanswered -= text.length
-    if (this.#unanswered <= MOST_WAITING / 2) this.#letGo()
+    if (this.#unanswered <= MAX_WAITING / 2) this.#letGo()
     if (this.#batches === 0) this.#idle?.()
     for (const [at, message] of batch.entries()) {
       const [error, count] = results?.[at] ?? [null, 0]

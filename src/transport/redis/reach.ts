@@ -3,19 +3,19 @@ import type { RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
 const USER = "createRedisTransport"
 const EXAMPLE = "redis://127.0.0.1:6379"
 
-/** Whom a connection reaches, and how. */
+/** The server that a connection reaches, and how. */
 export interface Reach {
   /** The server's name in messages, without secrets. */
   readonly peer: string
-  /** None for a socket of this machine. */
+  /** Empty for a Unix socket. */
   readonly hosts: readonly string[]
   readonly hasTls: boolean
   readonly hasCredentials: boolean
 }
 
-/** The options that a URL stands for. Throws a `TypeError` that does not repeat it: it may hold a password. */
+/** The options in a URL. Throws a `TypeError` that does not contain the URL, which may hold a password. */
 export function optionsOfUrl(text: string): RedisConnectOptions {
-  // Before the last "@" is a password, which may hold anything.
+  // The password before the last "@" may contain anything.
   if (/^[^/]*:\/\/([^/]*@)?[^/@]*,/.test(text)) {
     throw new TypeError(
       `${USER}({ url }): a URL names one server. Give sentinels in "connect", or a Cluster of ioredis as "client".`,
@@ -30,7 +30,7 @@ export function optionsOfUrl(text: string): RedisConnectOptions {
   const scheme = /^(redis|valkey)(s?):$/.exec(url.protocol)
   if (scheme === null) {
     throw new TypeError(
-      `${USER}({ url }): "${url.protocol}" is no protocol of Redis; use redis: or rediss:.`,
+      `${USER}({ url }): "${url.protocol}" is not a protocol of Redis; use redis: or rediss:.`,
     )
   }
   if (url.search !== "" || url.hash !== "") {
@@ -48,7 +48,7 @@ export function optionsOfUrl(text: string): RedisConnectOptions {
   }
 }
 
-/** Whom options of `ioredis` reach. */
+/** The server that options of `ioredis` reach. */
 export function reachOf(options: RedisConnectOptions): Reach {
   const { host = "localhost", port = 6379, path, sentinels, password } = options
   const hasTls = isGiven(options.tls)
@@ -58,7 +58,7 @@ export function reachOf(options: RedisConnectOptions): Reach {
     return {
       peer: `Redis "${options.name ?? ""}" of ${sentinels.length} sentinels`,
       hosts: sentinels.map(hostOf),
-      // Without it that is for the sentinels only.
+      // Without that option TLS applies only to the sentinels.
       hasTls: hasTls && options.enableTLSForSentinelMode === true,
       hasCredentials,
     }
@@ -68,11 +68,11 @@ export function reachOf(options: RedisConnectOptions): Reach {
   return { peer, hosts: [host], hasTls, hasCredentials }
 }
 
-/** Whom a client of yours reaches. */
+/** The server that an existing client reaches. */
 export function reachOfClient(client: RedisClientLike): Reach {
   if (!client.isCluster) return reachOf(client.options)
   const { redisOptions = {} } = client.options as { readonly redisOptions?: RedisConnectOptions }
-  // Not described by its types, and there all the same.
+  // Present, although not in its types.
   const { startupNodes } = client as { readonly startupNodes?: unknown }
   return {
     peer: "the Redis cluster",
@@ -96,7 +96,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Written as it is, with a percent sign in it.
+    // Not encoded: it contains a plain percent sign.
     return text
   }
 }

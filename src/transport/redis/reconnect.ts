@@ -1,15 +1,15 @@
-const FIRST = 150
-const MOST = 800
-const PER_PEER = 12
-const MOST_FOR_MANY = 5000
+const MIN_DELAY_MS = 150
+const MAX_DELAY_MS = 800
+const PER_PEER_MS = 12
+const MAX_CROWD_DELAY_MS = 5000
 
 /**
- * Milliseconds until the next attempt: a few processes are back soon, and many of them not all at once.
+ * The delay before the next attempt, in milliseconds: short for a few processes, and spread for many.
  *
- * `peers` is how many there were on the broker when it was last there.
+ * `peers` is the number of processes on the broker when it was last connected.
  */
 export function reconnectDelay(failures: number, peers: number): number {
-  const alone = Math.min(MOST, FIRST * 2 ** Math.min(failures, 30))
-  const window = Math.max(alone, Math.min(MOST_FOR_MANY, peers * PER_PEER))
+  const alone = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** Math.min(failures, 30))
+  const window = Math.max(alone, Math.min(MAX_CROWD_DELAY_MS, peers * PER_PEER_MS))
   return (0.1 + 0.9 * Math.random()) * window
 }

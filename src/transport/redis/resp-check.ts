@@ -1,11 +1,11 @@
-/** Characters of a line, which holds a number, a status or an error. */
-const LONGEST_LINE = 65_536
-const LONGEST_WORD = 16
-const DEEPEST = 16
+/** The maximum length of a line, which contains a number, a status or an error. */
+const MAX_LINE_LENGTH = 65_536
+const MAX_WORD_LENGTH = 16
+const MAX_DEPTH = 16
 const CR = 13
 const LF = 10
 
-/** What has to follow the word that a message of a subscription begins with: texts, numbers, or nothing. */
+/** The types of values that follow the first word of a subscription message: texts, numbers, or null. */
 const MESSAGES: Readonly<Record<string, RegExp>> = {
   message: /^\$\$\$$/,
   pmessage: /^\$\$\$\$$/,
@@ -16,29 +16,29 @@ const MESSAGES: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * Looks at what a server sends before `ioredis` does, in both forms of the protocol.
+ * Validates data of a server before `ioredis` reads it, in both versions of the protocol.
  *
- * `ioredis` takes a few things for granted, and throws where nobody can catch it when bytes were damaged on the way.
+ * `ioredis` does not expect damaged data: it throws where nobody can catch it.
  */
 export class RespCheck {
   readonly #isListening: boolean
-  /** Lists that are open, with the values that each still has to get. */
+  /** Open lists, with the number of values that each still misses. */
   readonly #open: number[] = []
   #line = ""
-  /** Bytes that are left of a text, with the two behind it. */
+  /** Remaining bytes of a text, including the line break after it. */
   #left = 0
   #isText = false
-  /** The types of the values of the list that is read, and its first text. */
+  /** The types of the values of the current list, and its first text. */
   #types = ""
   #word = ""
   #isBroken = false
 
-  /** A connection that listens gets no numbers and no empty answers. */
+  /** A subscribed connection receives no numbers and no empty answers. */
   constructor(isListening: boolean) {
     this.#isListening = isListening
   }
 
-  /** Whether what has come so far may be passed on. */
+  /** Checks further bytes; returns whether all data so far is valid. */
   accept(bytes: Uint8Array): boolean {
     for (let at = 0; at < bytes.length && !this.#isBroken;) {
       at = this.#isText ? this.#readText(bytes, at) : this.#readLine(bytes, at)
@@ -50,8 +50,8 @@ export class RespCheck {
     const end = Math.min(bytes.length, start + this.#left)
     for (let at = start; at < end; at++, this.#left--) {
       if (this.#left > 2) {
-        // Only a word that is the first of a list is read.
-        if (this.#types !== "$" || this.#word.length >= LONGEST_WORD) {
+        // Only the first word of a list is read.
+        if (this.#types !== "$" || this.#word.length >= MAX_WORD_LENGTH) {
           const skipped = Math.min(end - at, this.#left - 2) - 1
           at += skipped
           this.#left -= skipped
@@ -73,7 +73,7 @@ export class RespCheck {
         this.#line = ""
         return at + 1
       }
-      if (this.#line.length > LONGEST_LINE) this.#isBroken = true
+      if (this.#line.length > MAX_LINE_LENGTH) this.#isBroken = true
       if (this.#isBroken) return at
     }
     return bytes.length
@@ -96,7 +96,7 @@ export class RespCheck {
   }
 
   #value(type: string, isSound = true): void {
-    // Neither is an answer to what such a connection asks.
+    // A subscribed connection sends no command with such an answer.
     const isOdd = this.#isListening && this.#open.length === 0 && ":_#,(".includes(type)
     if (!isSound || isOdd) this.#isBroken = true
     this.#note(type)
@@ -107,7 +107,7 @@ export class RespCheck {
     const values = type === "%" ? 2 * count : count
     const isOuter = this.#open.length === 0
     const isEmpty = values === 0 && isOuter && this.#isListening
-    if (!"*>%~".includes(type) || isEmpty || this.#open.length >= DEEPEST) {
+    if (!"*>%~".includes(type) || isEmpty || this.#open.length >= MAX_DEPTH) {
       this.#isBroken = true
       return
     }
@@ -124,7 +124,7 @@ export class RespCheck {
     else if (this.#open.length === 0) this.#types = ""
   }
 
-  /** A value is complete, and maybe the lists that it is the last of. */
+  /** Handles the end of a value, and of the lists that end with it. */
   #ended(): void {
     const depth = this.#open.length - 1
     if (depth < 0) return

@@ -1,13 +1,13 @@
 import type { RedisLike } from "./ioredis.ts"
 
-/** What has to be known of a server. */
+/** Facts about a server. */
 export interface RedisServer {
-  /** `PUBLISH` counts all that listen; in a cluster it counts those at the same node only. */
+  /** `PUBLISH` counts all subscribers; in a cluster it counts only those of the same node. */
   readonly countsAll: boolean
   readonly isReplica: boolean
 }
 
-/** Asks a server what it is. Nobody needs a permission for that, but for old servers. */
+/** Asks a server for its mode and role. That needs a permission only on old servers. */
 export async function describeServer(redis: RedisLike): Promise<RedisServer> {
   try {
     const fields = (await redis.call("hello")) as readonly unknown[]
@@ -21,7 +21,7 @@ export async function describeServer(redis: RedisLike): Promise<RedisServer> {
   }
 }
 
-/** How many listen to a channel; `undefined` where that is not told. */
+/** The number of subscribers of a channel; `undefined` if the server does not report it. */
 export async function countListeners(
   redis: RedisLike,
   channel: string,

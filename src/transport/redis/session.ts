@@ -3,60 +3,60 @@ import type { Clock } from "../../internal/platform.ts"
 import { Ticker } from "../bus/ticker.ts"
 import type { RedisChannels } from "./channels.ts"
 import { outOfStep, RedisConnection } from "./connection.ts"
-import { deafCaller, deafWorker, isDenied } from "./faults.ts"
+import { inboxDenied, requestsDenied, isDenied } from "./faults.ts"
 import type { MakeConnection } from "./ioredis.ts"
 import { Publisher } from "./publisher.ts"
 import type { PublisherEvents } from "./publisher.ts"
 import { countListeners, describeServer } from "./server.ts"
 import type { RedisServer } from "./server.ts"
 
-/** What all sessions of a transport have in common. */
+/** The common options of all sessions of a transport. */
 export interface SessionParts {
   readonly make: MakeConnection
   readonly channels: RedisChannels
   /** The server's name in messages. */
   readonly peer: string
-  /** Milliseconds that opening may take. */
+  /** The timeout for opening, in milliseconds. */
   readonly connectTimeout: number
   readonly clock: Clock
 }
 
-/** What a session tells. After `lost`, `failed` or `end` it tells nothing more. */
+/** Events of a session. There are none after `lost`, `failed` or `end`. */
 export interface SessionEvents extends PublisherEvents {
-  /** Came to the inbox, or is news. */
+  /** A message to the inbox, or an announcement. */
   message(text: string): void
-  /** Came to a channel that workers listen to. */
+  /** A message to a channel of workers. */
   request(channel: string, text: string): void
-  /** How many others there are on this broker. */
+  /** The number of processes on this broker. */
   peers(count: number): void
   lost(cause: unknown): void
-  /** The server will not let it go on. */
+  /** The server denies a required permission. */
   failed(error: CallError): void
 }
 
-const TICK = 500
-/** Ticks between two looks at how many there are. */
+const TICK_MS = 500
+/** Ticks between two counts of peers. */
 const COUNT_EVERY = 20
-/** Characters under way for which the server is given another millisecond to answer. */
+/** Unconfirmed characters per extra millisecond that the server gets to respond. */
 const PER_MILLISECOND = 1024
-/** What a server does with those who do not read as fast as others send to them. */
-const CUT = "it closed the connection that listens (see its client-output-buffer-limit for pubsub)"
-/** Milliseconds that sending the rest may take when it is closed. */
-const LAST_WORDS = 1000
+/** The reason when a server disconnects a slow subscriber. */
+const CUT = "it closed the subscriber's connection (see its client-output-buffer-limit for pubsub)"
+/** How long `close` may take to send the rest, in milliseconds. */
+const CLOSE_TIMEOUT_MS = 1000
 
-/** A connection to publish with and one to listen with, from the attempt to open them until one is lost. */
+/** A pair of connections, one to publish and one to subscribe, until one of them is lost. */
 export class RedisSession {
   readonly #parts: SessionParts
   readonly #events: SessionEvents
   readonly #ticker: Ticker
   readonly #connections: RedisConnection[] = []
-  readonly #heard = new Set<string>()
+  readonly #subscribed = new Set<string>()
   #wanted: readonly string[] = []
   #publisher: Publisher | undefined
   #change: Promise<void> | undefined
   #server: RedisServer = { countsAll: false, isReplica: false }
-  #deaf: CallError | undefined
-  /** While it is opened: ends that, with a cause. */
+  #inboxDenied: CallError | undefined
+  /** While it is being opened: rejects with a cause. */
   #giveUp: ((cause: unknown) => void) | undefined
   #isOpen = false
   #isOver = false
@@ -65,27 +65,29 @@ export class RedisSession {
   constructor(parts: SessionParts, events: SessionEvents) {
     this.#parts = parts
     this.#events = events
-    this.#ticker = new Ticker(parts.clock, TICK, (stalledFor) => this.#look(stalledFor))
+    this.#ticker = new Ticker(parts.clock, TICK_MS, (stalledFor) =>
+      this.#checkConnections(stalledFor),
+    )
   }
 
   get server(): RedisServer {
     return this.#server
   }
 
-  /** Why answers would not be heard. */
-  get deaf(): CallError | undefined {
-    return this.#deaf
+  /** The error when this user may not subscribe to its inbox, and so cannot receive answers. */
+  get inboxDenied(): CallError | undefined {
+    return this.#inboxDenied
   }
 
-  /** There once it is open. */
+  /** Set once it is open. */
   get publisher(): Publisher | undefined {
     return this.#publisher
   }
 
-  /** Resolves when both connections are there, and all that should be heard is heard. */
+  /** Resolves when both connections are open, and everything is subscribed. */
   async open(): Promise<void> {
     const { clock, connectTimeout } = this.#parts
-    // An answer that got lost would be waited for for ever, even after the connection is closed.
+    // The client would wait for a lost answer for ever, even after the connection is closed.
     const over = new Promise<never>((_resolve, reject) => {
       this.#giveUp = reject
     })
@@ -103,7 +105,7 @@ export class RedisSession {
     }
   }
 
-  /** Listens to these patterns, and to no others. */
+  /** Subscribes to exactly these patterns. */
   listen(patterns: readonly string[]): void {
     this.#wanted = patterns
     if (!this.#isOpen || this.#change !== undefined) return
@@ -111,7 +113,7 @@ export class RedisSession {
       .catch((error: unknown) => {
         if (!this.#isOver && isDenied(error)) {
           void this.end()
-          this.#events.failed(deafWorker(this.#parts.peer, this.#wanted, error))
+          this.#events.failed(requestsDenied(this.#parts.peer, this.#wanted, error))
         }
       })
       .finally(() => {
@@ -119,19 +121,19 @@ export class RedisSession {
       })
   }
 
-  /** Calls back once all that was asked for with `listen` is heard: at once, or later. */
+  /** Calls back once the patterns of `listen` are subscribed: at once, or later. */
   whenListening(callback: () => void): void {
     if (this.#change === undefined) callback()
     else void this.#change.then(callback)
   }
 
-  /** Sends what waits, and ends. */
+  /** Sends what is queued, and closes. */
   async close(): Promise<void> {
     const { clock } = this.#parts
     if (this.#isOpen && !this.#isOver) {
       let timer: unknown
       const late = new Promise<void>((resolve) => {
-        timer = clock.setTimeout(resolve, LAST_WORDS)
+        timer = clock.setTimeout(resolve, CLOSE_TIMEOUT_MS)
       })
       await Promise.race([this.#sendRest(), late])
       clock.clearTimeout(timer)
@@ -139,7 +141,7 @@ export class RedisSession {
     await this.end()
   }
 
-  /** Ends at once. Resolves when nothing is left. */
+  /** Closes at once. Resolves when both sockets are closed. */
   async end(): Promise<void> {
     this.#isOver = true
     this.#ticker.stop()
@@ -159,7 +161,7 @@ export class RedisSession {
     await this.#subscribe()
     if (this.#isOver) throw new Error("it was closed")
     this.#isOpen = true
-    // What is to be served may have changed meanwhile.
+    // The served operations may have changed meanwhile.
     this.listen(this.#wanted)
     await this.#change
     this.#ticker.start()
@@ -186,7 +188,7 @@ export class RedisSession {
     redis.on("pmessage", (_pattern: string, channel: string, text: string) =>
       this.#events.request(channel, text),
     )
-    // All in one go: nothing is missed between one and the other.
+    // All at the same time, so that nothing is missed in between.
     const [inbox, news, patterns] = await Promise.allSettled([
       redis.subscribe(channels.inbox),
       redis.subscribe(channels.news),
@@ -194,29 +196,29 @@ export class RedisSession {
     ])
     if (patterns.status === "rejected") {
       throw isDenied(patterns.reason)
-        ? deafWorker(peer, this.#wanted, patterns.reason)
+        ? requestsDenied(peer, this.#wanted, patterns.reason)
         : patterns.reason
     }
-    // Who only serves need not hear what callers do.
+    // A process that only serves does not need announcements.
     if (news.status === "rejected" && !isDenied(news.reason)) throw news.reason
     if (inbox.status === "fulfilled") return
     if (!isDenied(inbox.reason)) throw inbox.reason
-    this.#deaf = deafCaller(peer, channels.inbox, inbox.reason)
-    if (this.#wanted.length === 0) throw this.#deaf
+    this.#inboxDenied = inboxDenied(peer, channels.inbox, inbox.reason)
+    if (this.#wanted.length === 0) throw this.#inboxDenied
   }
 
   async #follow(): Promise<void> {
     for (;;) {
       const wanted = this.#wanted
-      const missing = wanted.filter((one) => !this.#heard.has(one))
-      const extra = [...this.#heard].filter((one) => !wanted.includes(one))
+      const missing = wanted.filter((one) => !this.#subscribed.has(one))
+      const extra = [...this.#subscribed].filter((one) => !wanted.includes(one))
       if (missing.length + extra.length === 0) return
-      for (const one of extra) this.#heard.delete(one)
+      for (const one of extra) this.#subscribed.delete(one)
       const { redis } = this.#listening
-      // Who may not stop listening is asked in vain; the answer is silence.
+      // Without the permission to unsubscribe, further messages are ignored.
       if (extra.length > 0) await redis.punsubscribe(...extra).catch(() => undefined)
       if (missing.length > 0) await redis.psubscribe(...missing)
-      for (const one of missing) this.#heard.add(one)
+      for (const one of missing) this.#subscribed.add(one)
     }
   }
 
@@ -229,7 +231,7 @@ export class RedisSession {
     await this.#publisher?.drained()
   }
 
-  /** The connection that listens was closed without a word: by a server that is still there? */
+  /** Finds the reason why the subscribed connection was closed: is the server still there? */
   async #cut({ redis }: RedisConnection): Promise<void> {
     const isThere = await redis.call("ping").then(
       () => true,
@@ -242,7 +244,7 @@ export class RedisSession {
     if (this.#isOver) return
     void this.end()
     if (this.#isOpen) this.#events.lost(cause)
-    // What is asked of it just now may fail with a better reason, or never.
+    // A pending command may fail with a better reason, or never.
     else
       void this.#connections
         .at(-1)
@@ -250,11 +252,11 @@ export class RedisSession {
         .then(() => this.#giveUp?.(cause))
   }
 
-  #look(stalledFor: number): void {
+  #checkConnections(stalledFor: number): void {
     const now = this.#parts.clock.now()
-    const patience = (this.#publisher?.unanswered ?? 0) / PER_MILLISECOND
+    const allowance = (this.#publisher?.unanswered ?? 0) / PER_MILLISECOND
     for (const connection of this.#connections) {
-      const silence = connection.look(now, patience, stalledFor > 0)
+      const silence = connection.check(now, allowance, stalledFor > 0)
       if (silence === undefined) continue
       this.#lost(new Error(`it has not answered for ${Math.round(silence)} ms`))
       return
@@ -270,8 +272,8 @@ export class RedisSession {
 }
 
 /**
- * Each connection is used once, and what it does not deliver is lost: the guard knows what to do about that, and
- * something that repeats commands behind its back would only harm.
+ * Each connection is used once, and what it does not deliver is lost. Callers and workers handle that; a client that
+ * repeats commands by itself would only do harm.
  */
 const OVERRIDE = {
   lazyConnect: true,
@@ -286,7 +288,7 @@ const OVERRIDE = {
   commandTimeout: undefined,
   socketTimeout: undefined,
   disconnectTimeout: 500,
-  // Messages belong to no database, and need no prefix, script or other form of replies.
+  // Publish/subscribe needs no database, prefix, script or mapping of replies.
   db: 0,
   keyPrefix: "",
   scripts: undefined,

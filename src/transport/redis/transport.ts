@@ -16,25 +16,25 @@ import { isolatedLogger } from "../../internal/notify.ts"
 
 /** Options of `createRedisTransport`. */
 export interface RedisTransportOptions extends BusOptions {
-  /** Where the server is: "redis://127.0.0.1:6379". With TLS it begins with "rediss:". */
+  /** The URL of the server: "redis://127.0.0.1:6379". With TLS it begins with "rediss:". */
   readonly url?: string | undefined
-  /** What `ioredis` is to be told besides the URL. */
+  /** Further options of `ioredis`. */
   readonly connect?: RedisConnectOptions | undefined
   /**
-   * Instead of both: a client that you made, a `Cluster` too. Connections like it are made and closed; it stays
-   * as it is, and yours.
+   * An existing client instead of both; a `Cluster`, too. The transport opens connections with the same options, and
+   * neither uses nor closes the client itself.
    */
   readonly client?: RedisClientLike | undefined
-  /** Uses a server elsewhere without TLS or password. Say so only where the network keeps others out. */
+  /** Allows a server on another machine without TLS or password. Set it only if the network keeps others out. */
   readonly insecure?: boolean | undefined
   /**
-   * Bytes that one message may have: 8 MiB. All ends of a system have the same, and several such messages fit into
-   * the `client-output-buffer-limit` that the server has for `pubsub`, 32 MB.
+   * The maximum size of a message in bytes: 8 MiB. Use the same for all ends of a system; several such messages have to
+   * fit into the server's `client-output-buffer-limit` for `pubsub`, 32 MB by default.
    */
   readonly maxPayload?: number | undefined
 }
 
-/** The largest message is what a server takes, unless it is configured otherwise. */
+/** The maximum of `maxPayload` is what a server accepts by default. */
 export const REDIS_OPTIONS: OptionsSchema<RedisTransportOptions> = {
   ...BUS_OPTIONS,
   url: { secret: "text" },
@@ -53,17 +53,17 @@ const MIB = 1024 * 1024
 const CONNECT_TIMEOUT = 5000
 
 /**
- * Calls over Redis or Valkey, with publish and subscribe: nothing is stored there.
+ * Creates a transport over Redis or Valkey publish/subscribe; nothing is stored there.
  *
- * Needs the package `ioredis`. The server may be absent: it is connected to in the background, for ever, and calls
- * wait for it until their deadline. Close the transport when it is no longer used.
+ * Needs the package `ioredis`. The server may be absent: the transport connects in the background, for ever, and calls
+ * wait for it until their deadline. Close the transport when you no longer need it.
  */
 export function createRedisTransport(options: RedisTransportOptions = {}): BusTransport {
   validateOptions(USER, options, REDIS_OPTIONS)
   const { clock = systemClock, insecure } = options
   const logger = isolatedLogger(options.logger)
   const { prefix = "operations", user = "anyone", maxPayload = 8 * MIB } = options
-  const { make, reach, connectTimeout } = settleTarget(options)
+  const { make, reach, connectTimeout } = resolveTarget(options)
   checkSafety(USER, { ...reach, insecure })
   const address = crypto.randomUUID().replaceAll("-", "")
   const channels = new RedisChannels(prefix, user, address)
@@ -78,7 +78,7 @@ interface Target {
   readonly connectTimeout: number
 }
 
-function settleTarget({ url, client, connect }: RedisTransportOptions): Target {
+function resolveTarget({ url, client, connect }: RedisTransportOptions): Target {
   if (client === undefined) {
     const target = {
       connectionName: "operations",

@@ -1,15 +1,15 @@
 import { defer } from "../../internal/defer.ts"
 
-/** How a batch ends. */
+/** Options of a `Batch`. */
 export interface BatchOptions<TItem> {
-  /** The weight from which a batch does not wait any longer. */
+  /** The weight at which a batch is sent at once. */
   readonly limit: number
-  /** Sends what was collected: one item at least. */
+  /** Sends the collected items, at least one. */
   readonly flush: (items: TItem[]) => void
 }
 
 /**
- * Collects what is sent in one turn of the event loop, so that it leaves together.
+ * Collects the items of one turn of the event loop, and sends them together.
  *
  * One frame or message for a hundred events costs little more than one for a single event.
  */
@@ -23,12 +23,12 @@ export class Batch<TItem> {
     this.#options = options
   }
 
-  /** What the waiting items weigh together. */
+  /** The total weight of the waiting items. */
   get weight(): number {
     return this.#weight
   }
 
-  /** Adds an item. What waits is sent first when both together would weigh too much. */
+  /** Adds an item. Sends the waiting items first if both together would exceed the limit. */
   add(item: TItem, weight: number): void {
     if (this.#weight > 0 && this.#weight + weight > this.#options.limit) this.flush()
     this.#items.push(item)
@@ -38,12 +38,12 @@ export class Batch<TItem> {
     defer(this.#onTurn)
   }
 
-  /** Sends what waits now. */
+  /** Sends the waiting items now. */
   flush(): void {
     if (this.#items.length > 0) this.#options.flush(this.take())
   }
 
-  /** Hands over what waits, which is then no longer here. */
+  /** Removes and returns the waiting items. */
   take(): TItem[] {
     const items = this.#items
     this.#items = []

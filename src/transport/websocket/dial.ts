@@ -8,10 +8,10 @@ import type { Connect, ConnectFailure } from "./socket-transport.ts"
 import { endSocket, loadWs, OPEN } from "./ws.ts"
 import type { WebSocketConstructor, WebSocketLike } from "./ws.ts"
 
-/** A value, or what gives it anew for each connection. */
+/** A value, or a function that returns a new one for each connection. */
 export type PerConnection<TValue> = TValue | (() => TValue | Promise<TValue>)
 
-/** What one attempt to connect needs. */
+/** Options of one connection attempt. */
 export interface DialOptions {
   readonly headers?: PerConnection<HeadersLike> | undefined
   readonly protocols?: PerConnection<readonly string[]> | undefined
@@ -23,12 +23,12 @@ export interface DialOptions {
   readonly clock: Clock
 }
 
-/** The subprotocol that clients offer beside a token, for the server to choose. */
+/** The subprotocol that clients offer in addition to a token, for the server to select. */
 export const SUBPROTOCOL = "alkdev.operations"
-/** The start of the subprotocol that carries a token, where no header can. */
+/** The prefix of the subprotocol that carries a token where headers cannot be set. */
 export const TOKEN_PREFIX = "alkdev.bearer."
 
-/** Opens sockets to a URL. */
+/** Returns a function that opens sockets to a URL. */
 export function dialer(url: string, options: DialOptions): Connect {
   return (opened, failed) => {
     const attempt = new Attempt(options, opened, failed)
@@ -37,7 +37,7 @@ export function dialer(url: string, options: DialOptions): Connect {
   }
 }
 
-/** Waits until a socket that exists is open. */
+/** Returns a function that waits until an existing socket is open. */
 export function awaitSocket(socket: WebSocketLike, options: DialOptions): Connect {
   return (opened, failed) => {
     if (socket.readyState === OPEN) {
@@ -98,7 +98,7 @@ class Attempt {
     if (this.#end() && this.#socket !== undefined) endSocket(this.#socket)
   }
 
-  // Frames may follow at once: whoever reads them listens before this returns.
+  // Frames may follow at once, so that the owner has to add its listeners before this returns.
   readonly #onOpen = (): void => {
     const socket = this.#socket
     if (socket === undefined || !this.#end()) return
@@ -111,7 +111,7 @@ class Attempt {
     this.#fail({ reason: `it was closed before it was open (code ${code})` })
   }
 
-  // Stays with a socket that is given up: one of `ws` has its error to tell, and nobody else listens.
+  // Stays on a socket that is given up: a socket of `ws` may still emit an error, which has no other listener.
   readonly #onError = (event: unknown): void => {
     const { error } = event as Partial<ErrorEvent>
     this.#fail({
@@ -173,14 +173,14 @@ function read<TValue>(
 async function platformSocket(): Promise<WebSocketConstructor | undefined> {
   const own = globalThis.WebSocket as WebSocketConstructor | undefined
   if (own === undefined || "window" in globalThis || "WorkerGlobalScope" in globalThis) return own
-  // Elsewhere `ws` is better: it pings, and sends headers.
+  // On other platforms `ws` is better: it can ping, and send headers.
   return await loadWs("transport/websocket").then(
     () => undefined,
     () => own,
   )
 }
 
-/** Subprotocols are tokens of HTTP, which base64 as such is not. */
+/** Subprotocols are HTTP tokens, which exclude some characters of base64. */
 function base64url(text: string): string {
   return toBase64(new TextEncoder().encode(text))
     .replaceAll("+", "-")
@@ -188,7 +188,7 @@ function base64url(text: string): string {
     .replaceAll("=", "")
 }
 
-/** Why a connection failed, without what a URL or header may hold. */
+/** Why a connection failed, without secrets of a URL or header. */
 function reasonFor(error: unknown): string {
   if (isCallError(error)) return error.message
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown }
@@ -198,7 +198,7 @@ function reasonFor(error: unknown): string {
   return (reason as string | undefined) ?? "it could not be opened"
 }
 
-/** The status that a server answered an upgrade with; `ws` tells it in its message only. */
+/** The HTTP status of a refused upgrade, which `ws` reports only in its message. */
 function statusOf(error: unknown): number | undefined {
   const message = String((error as Partial<Error> | undefined)?.message)
   const status = /^Unexpected server response: (\d{3})$/.exec(message)?.[1]

@@ -2,16 +2,16 @@ import { encodeCallEvent } from "../../core/event-codec.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 
-/** An event and its text. */
+/** An event and its encoded text. */
 export interface EncodedEvent {
   readonly event: CallEvent
   readonly text: string
 }
 
-/** The text of an event. Throws `PAYLOAD_TOO_LARGE` when it is longer than a frame may be. */
+/** Encodes an event. Throws `PAYLOAD_TOO_LARGE` when it exceeds the limit of a frame. */
 export function encodeWithin(event: CallEvent, maxFrameBytes: number): EncodedEvent {
   const text = encodeCallEvent(event)
-  // A character is at most three bytes, so that most texts need not be measured.
+  // A character has at most three bytes, so that most texts need not be measured.
   if (text.length * 3 > maxFrameBytes) {
     const bytes = text.length > maxFrameBytes ? text.length : utf8Length(text)
     if (bytes > maxFrameBytes) throw tooLarge(event, bytes, maxFrameBytes)
@@ -19,7 +19,7 @@ export function encodeWithin(event: CallEvent, maxFrameBytes: number): EncodedEv
   return { event, text }
 }
 
-/** The text of a frame: one event as it is, several as a list. */
+/** The text of a frame: a single event, or a list of several. */
 export function frameOf(items: readonly EncodedEvent[]): string {
   const [first] = items
   return items.length === 1 && first !== undefined
@@ -27,7 +27,7 @@ export function frameOf(items: readonly EncodedEvent[]): string {
     : `[${items.map(({ text }) => text).join(",")}]`
 }
 
-/** How many bytes a text takes in a frame. */
+/** The length of a text in UTF-8. */
 export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length
 }
@@ -35,18 +35,18 @@ export function utf8Length(text: string): number {
 function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error {
   const { requestId } = event
   const options = { requestId, details: { bytes, maxFrameBytes } }
-  const cure = `The limit is ${maxFrameBytes} bytes (maxFrameBytes); send less, or a stream.`
+  const advice = `The limit is ${maxFrameBytes} bytes (maxFrameBytes); send less, or a stream.`
   if (event.type === "call.requested") {
     const { operationId } = event
     return refusal(
       "PAYLOAD_TOO_LARGE",
-      `Input for "${operationId}" takes at least ${bytes} bytes as JSON. ${cure}`,
+      `Input for "${operationId}" takes at least ${bytes} bytes as JSON. ${advice}`,
       { ...options, operationId },
     )
   }
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `What answers request "${requestId}" takes at least ${bytes} bytes as JSON. ${cure}`,
+    `The result of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,
     { ...options, mayHaveExecuted: true },
   )
 }

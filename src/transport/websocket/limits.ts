@@ -1,13 +1,13 @@
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { SocketLimits } from "./socket.ts"
 
-/** The limits of a socket; what is left out has its default. */
+/** The limits of a socket, with defaults. */
 export interface SocketLimitOptions {
   /** Bytes of one frame, in either direction: 1 MiB. */
   readonly maxFrameBytes?: number | undefined
   /** Bytes that may wait to be sent: 1 MiB at a server, 16 MiB at a client. */
   readonly maxBufferedBytes?: number | undefined
-  /** Milliseconds between two pings, 0 for none: 30,000. A peer that is silent for two is given up. */
+  /** Milliseconds between two pings, 0 for none: 30,000. A peer that is silent for two intervals is given up. */
   readonly pingInterval?: number | undefined
   /** Milliseconds after which a peer that reads nothing is given up: 5,000. */
   readonly stallTimeout?: number | undefined
@@ -22,8 +22,8 @@ export const SOCKET_LIMITS: OptionsSchema<SocketLimitOptions> = {
 
 const MIB = 1024 * 1024
 
-/** The limits with their defaults. */
-export function settleLimits(
+/** Fills in the defaults. */
+export function resolveLimits(
   options: SocketLimitOptions,
   maxBufferedBytes: number = MIB,
 ): SocketLimits {

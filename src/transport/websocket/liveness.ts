@@ -2,9 +2,9 @@ import type { DeadlineEntry, Deadlines } from "../../internal/deadlines.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { utf8Length } from "./encoded.ts"
 
-/** The frame that asks a peer's program whether it is there; it has no events. */
+/** The frame that pings the peer's program; it contains no events. */
 export const PING: string = JSON.stringify("ping")
-/** The frame that answers: a batch without events. */
+/** The frame that answers a ping: a batch without events. */
 export const ALIVE = "[]"
 
 /** Whether the parsed text of a frame is a ping. */
@@ -12,33 +12,33 @@ export function isPing(parsed: unknown): boolean {
   return parsed === "ping"
 }
 
-/** A peer that can be asked whether it is there. */
+/** A peer that can be pinged. */
 export interface LivePeer {
-  /** Asks its program if that answers, else its socket. False where the socket cannot be asked. */
+  /** Pings its program if that answers pings, else its socket. `false` if the socket cannot be pinged. */
   ping(isAnswering: boolean): boolean
-  /** It did not show any sign of life for so many milliseconds. */
+  /** There was no sign of life for `silence` milliseconds. */
   gone(silence: number): void
 }
 
-/** What a `Liveness` goes by. */
+/** Settings of a `Liveness`. */
 export interface LivenessSettings {
   readonly clock: Clock
-  /** The timer of all connections that belong together. */
+  /** The shared timer of related connections. */
   readonly pings: Deadlines
   /** Milliseconds between two pings, 0 for none. */
   readonly interval: number
-  /** Announces that pings are answered here, instead of waiting until the peer does. */
+  /** Announces that pings are answered here, instead of waiting for the peer's announcement. */
   readonly announces: boolean
 }
 
-// In the first event of an end that answers pings. Older peers ignore it.
+// Sent in the first event of an end that answers pings. Older peers ignore it.
 const ANNOUNCEMENT = '"answersPings":true,'
 
 /**
- * Watches for signs of life of one peer, and asks for them once in each interval.
+ * Watches for signs of life of one peer, and pings it once per interval.
  *
- * A socket answers pings for a program that does not run: a frozen page, a loop without end. So a peer
- * that announced that its program answers is held to that; of any other, an answer of its socket counts.
+ * A socket answers pings even if its program is stuck: a frozen page, an endless loop. So a peer that announced that its
+ * program answers has to do so; for any other peer, an answer of its socket counts.
  */
 export class Liveness implements DeadlineEntry {
   readonly isOver = false
@@ -61,23 +61,23 @@ export class Liveness implements DeadlineEntry {
     this.#wait()
   }
 
-  /** Something came from the peer's program. */
-  heard(): void {
+  /** Notes that something arrived from the peer's program. */
+  received(): void {
     this.#silentIntervals = 0
   }
 
-  /** Something came from the peer's socket. */
-  heardSocket(): void {
+  /** Notes that something arrived from the peer's socket. */
+  receivedOnSocket(): void {
     if (!this.#isAnswering) this.#silentIntervals = 0
   }
 
-  /** The peer's program sent a ping: whoever does so answers them, too. */
+  /** Handles a ping of the peer's program, which therefore answers pings, too. */
   pinged(): void {
     this.#isAnswering = true
     this.#announcement ??= "wanted"
   }
 
-  /** Looks for the announcement in an event, and takes it out. */
+  /** Reads and removes the announcement in an event. */
   readEvent(event: unknown): void {
     if (this.#isAnswering || typeof event !== "object" || event === null) return
     const it = event as { answersPings?: unknown }
@@ -86,7 +86,7 @@ export class Liveness implements DeadlineEntry {
     this.pinged()
   }
 
-  /** A frame of events with the announcement, when that is still to be made and there is room for it. */
+  /** Adds the announcement to a frame, if it was not sent yet and there is room for it. */
   announce(frame: string, maxFrameBytes: number): string {
     if (this.#announcement !== "wanted") return frame
     if (utf8Length(frame) + ANNOUNCEMENT.length > maxFrameBytes) return frame
@@ -94,7 +94,7 @@ export class Liveness implements DeadlineEntry {
     return frame.replace("{", `{${ANNOUNCEMENT}`)
   }
 
-  /** Watches no longer. */
+  /** Stops watching. */
   stop(): void {
     const { pings } = this.#settings
     pings.remove(this)

@@ -1,7 +1,7 @@
-/** Watches whether code can run; gives a function that stops watching. */
+/** Watches whether code can run; returns a function that stops watching. */
 export type WatchLifecycle = (suspended: () => void, resumed: () => void) => () => void
 
-/** What is used of a page's global object. */
+/** The used part of a page's global object. */
 interface PageGlobal {
   addEventListener(type: string, listener: () => void, options: { readonly capture: boolean }): void
   removeEventListener(
@@ -17,7 +17,7 @@ const RESUMED = ["pageshow", "resume"]
 const CAPTURE = { capture: true }
 
 /**
- * Watches the page: it is suspended when it leaves, enters the back/forward cache or is frozen.
+ * Watches the page: it is suspended when it is left, enters the back/forward cache or is frozen.
  *
  * `undefined` where there is no page, as in workers and in Node.
  */

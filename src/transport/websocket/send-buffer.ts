@@ -3,27 +3,27 @@ import type { Clock } from "../../internal/platform.ts"
 import { asNodeSocket, writeQueueSize } from "./ws.ts"
 import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
 
-/** What a `SendBuffer` goes by. */
+/** Limits of a `SendBuffer`. */
 export interface SendBufferLimits {
   readonly maxBufferedBytes: number
   readonly stallTimeout: number
 }
 
-// A browser does not tell when its buffer has drained.
+// A browser does not report when its buffer has drained.
 const POLL = 5
 
-/** What waits in a socket to be sent: tells when there is room again, and when nothing moves. */
+/** Watches the send buffer of a socket: reports when there is room again, and when the peer stalls. */
 export class SendBuffer {
   readonly #socket: WebSocketLike
   readonly #node: NodeWebSocketLike | undefined
   readonly #clock: Clock
-  readonly #mark: number
+  readonly #highWaterMark: number
   readonly #stallTimeout: number
   readonly #stalled: () => void
   #waiting: Promise<void> | undefined
   #resolve: (() => void) | undefined
   #timer: unknown
-  /** What the last look found, and when something had last moved. */
+  /** The last observed sizes, and when the buffer last shrank. */
   #buffered = 0
   #queued = 0
   #movedAt = 0
@@ -37,24 +37,24 @@ export class SendBuffer {
     this.#socket = socket
     this.#node = asNodeSocket(socket)
     this.#clock = clock
-    this.#mark = maxBufferedBytes / 4
+    this.#highWaterMark = maxBufferedBytes / 4
     this.#stallTimeout = stallTimeout
     this.#stalled = stalled
   }
 
-  /** Hands a frame to the socket. */
+  /** Sends a frame. */
   send(text: string): void {
     const socket = this.#socket
     if (this.#timer !== undefined) this.#look()
     if (this.#node === undefined) socket.send(text)
     else this.#node.send(text, this.#onSent)
-    if (socket.bufferedAmount > this.#mark) this.#watch()
+    if (socket.bufferedAmount > this.#highWaterMark) this.#watch()
   }
 
-  /** A promise while more than a quarter of the limit waits. */
+  /** Back pressure: a promise while more than a quarter of the limit is buffered. */
   ready(unsent: number): Promise<void> | undefined {
     if (this.#waiting !== undefined) return this.#waiting
-    if (this.#socket.bufferedAmount + unsent <= this.#mark) return undefined
+    if (this.#socket.bufferedAmount + unsent <= this.#highWaterMark) return undefined
     this.#waiting = new Promise((resolve) => {
       this.#resolve = resolve
     })
@@ -62,25 +62,26 @@ export class SendBuffer {
     return this.#waiting
   }
 
-  /** Nobody waits any more. */
+  /** Stops watching, and resolves waiting promises. */
   close(): void {
     this.#clock.clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#letGo()
+    this.#resolveWaiting()
   }
 
   readonly #onSent = (): void => {
-    if (this.#waiting !== undefined && this.#socket.bufferedAmount <= this.#mark) this.#letGo()
+    if (this.#waiting !== undefined && this.#socket.bufferedAmount <= this.#highWaterMark)
+      this.#resolveWaiting()
   }
 
-  #letGo(): void {
+  #resolveWaiting(): void {
     this.#resolve?.()
     this.#waiting = undefined
     this.#resolve = undefined
   }
 
   #watch(): void {
-    // Later sends add to what waits; that alone is no movement.
+    // Later sends fill the buffer; that is no progress.
     this.#buffered = this.#socket.bufferedAmount
     if (this.#timer !== undefined) return
     this.#movedAt = this.#clock.now()
@@ -98,8 +99,8 @@ export class SendBuffer {
     this.#timer = undefined
     this.#look()
     const { bufferedAmount } = this.#socket
-    if (bufferedAmount <= this.#mark) {
-      this.#letGo()
+    if (bufferedAmount <= this.#highWaterMark) {
+      this.#resolveWaiting()
       return
     }
     if (this.#clock.now() - this.#movedAt >= this.#stallTimeout) {

@@ -8,7 +8,7 @@ const REFUSALS: Readonly<Record<number, ErrorCode>> = {
   429: "RATE_LIMITED",
 }
 
-/** The error for what was never sent. `status` is what the server answered instead of connecting. */
+/** The error for an event that was never sent. `status` is the HTTP status of a refused connection. */
 export function unavailable(
   peer: string,
   why: string,
@@ -18,13 +18,13 @@ export function unavailable(
   const code = (status === undefined ? undefined : REFUSALS[status]) ?? "UNAVAILABLE"
   return refusal(code, `There is no connection to ${peer}: ${why}.`, {
     mayHaveExecuted: false,
-    // A server that knows why it refuses will do so again.
+    // A server that refuses for a reason will do so again.
     ...(status !== undefined && status < 500 && { retryable: false }),
     ...(cause === undefined ? {} : { cause }),
   })
 }
 
-/** The error for what was pending when a connection ended. */
+/** The error for requests that were pending when a connection ended. */
 export function lost(peer: string, closeCode: number, what: string, cause: unknown): CallError {
   return refusal(
     closeCode === 1013 ? "SLOW_CONSUMER" : "UNAVAILABLE",
@@ -38,7 +38,7 @@ export function lost(peer: string, closeCode: number, what: string, cause: unkno
   )
 }
 
-/** The error for an event for which there is no room while there is no connection. */
+/** The error for an event when the queue is full while there is no connection. */
 export function full(peer: string, heldSize: number, event: CallEvent): CallError {
   return refusal(
     "OVERLOADED",

@@ -13,7 +13,7 @@ import type { SocketLimits } from "./socket.ts"
 import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { WebSocketLike } from "./ws.ts"
 
-/** How far a connection is: `waiting` is the pause before the next attempt. */
+/** The state of a connection: `waiting` is the pause before the next attempt. */
 export type WebSocketState = "idle" | "connecting" | "open" | "waiting" | "closed"
 
 /** A transport over a WebSocket. */
@@ -24,12 +24,12 @@ export interface WebSocketTransport extends Transport, AsyncDisposable {
 /** Why a connection could not be opened. */
 export interface ConnectFailure {
   readonly reason: string
-  /** What the server answered instead, where that can be seen. */
+  /** The HTTP status of the server's answer, if it is available. */
   readonly status?: number | undefined
   readonly cause?: unknown
 }
 
-/** Tries to open a connection once, and answers once. Gives a function that gives up. */
+/** Tries once to open a connection, and calls back once. Returns a function that gives up. */
 export type Connect = (
   opened: (socket: WebSocketLike) => void,
   failed: (failure: ConnectFailure) => void,
@@ -41,44 +41,44 @@ export interface ReconnectDelays {
   readonly maxDelay: number
 }
 
-/** What a `SocketTransport` goes by. */
+/** Settings of a `SocketTransport`. */
 export interface SocketTransportSettings {
   readonly connect: Connect
-  /** Who is at the other end, for messages. */
+  /** The name of the other end, for messages. */
   readonly peer: string
   readonly limits: SocketLimits
   readonly clock: Clock
   /** `spread`: milliseconds over which the first attempts of many clients are spread. */
   readonly reconnect?: (ReconnectDelays & { readonly spread?: number }) | undefined
-  /** Where code may stop running: the connection is then left, and opened again afterwards. */
+  /** Watches for suspension of the page: the connection is then closed, and opened again afterwards. */
   readonly lifecycle?: WatchLifecycle | undefined
-  /** The timer for pings; one of its own where it is left out. */
+  /** A shared timer for pings; its own when left out. */
   readonly pings?: Deadlines | undefined
-  /** Tells the peer that pings are answered here. An end that does not answers a peer that does. */
+  /** Announces that pings are answered here. Other ends announce it once the peer does. */
   readonly announces?: boolean | undefined
   /** The code that `close()` sends. */
   readonly closeCode?: number | undefined
   readonly identity?: Identity | undefined
   readonly isTrusted?: boolean | undefined
-  /** Told of what happens to the connection. */
+  /** Called when the state of the connection changes. */
   readonly onState?: ((state: WebSocketState, error?: CallError) => void) | undefined
 }
 
 const SUSPENDED = "the page was hidden"
 
-/** Events over a socket that is opened when the transport is, and again when it breaks. */
+/** A transport over a socket, which is opened with the transport and reopened when it breaks. */
 export class SocketTransport implements WebSocketTransport {
   readonly identity: Identity | undefined
   readonly isTrusted: boolean
   readonly surface = "websocket"
-  /** What `close()` tells the peer instead of the usual code. */
-  farewell: { readonly code: number; readonly reason: string } | undefined
+  /** The code and reason that `close()` sends instead of the default. */
+  closeFrame: { readonly code: number; readonly reason: string } | undefined
   readonly #settings: SocketTransportSettings
   readonly #pings: Deadlines
   #receiver: TransportReceiver | undefined
   #state: WebSocketState = "idle"
   #link: SocketLink | undefined
-  /** The connection before this one, which may still be on its way out. */
+  /** The previous connection, which may still be closing. */
   #leaving: SocketLink | undefined
   #giveUp: (() => void) | undefined
   #held: EncodedEvent[] = []
@@ -87,10 +87,10 @@ export class SocketTransport implements WebSocketTransport {
   #failures = 0
   #openedAt = 0
   #wasLost = false
-  /** Nothing is connected to until the page runs again. */
+  /** Connecting is paused until the page runs again. */
   #isSuspended = false
   #unwatch: (() => void) | undefined
-  /** Why nothing can be sent any more. */
+  /** Why nothing can be sent any more; `undefined` while it is open. */
   #over: string | undefined
   #closing: Promise<void> | undefined
 
@@ -144,7 +144,7 @@ export class SocketTransport implements WebSocketTransport {
 
   async #close(): Promise<void> {
     const { closeCode = 1000 } = this.#settings
-    const { code, reason } = this.farewell ?? { code: closeCode, reason: "" }
+    const { code, reason } = this.closeFrame ?? { code: closeCode, reason: "" }
     const link = this.#link ?? this.#leaving
     this.#link = undefined
     this.#leaving = undefined
@@ -177,7 +177,7 @@ export class SocketTransport implements WebSocketTransport {
     this.#unwatch = undefined
   }
 
-  /** Leaves the peer, which would otherwise wait for a page that cannot answer. */
+  /** Closes the connection, because the peer would otherwise wait for a page that cannot answer. */
   readonly #suspend = (): void => {
     if (this.#isSuspended) return
     this.#isSuspended = true
@@ -187,7 +187,7 @@ export class SocketTransport implements WebSocketTransport {
       this.#onFailed({ reason: SUSPENDED })
       return
     }
-    // Whether the peer confirms it is not waited for: nothing runs here any more.
+    // Not awaited: no code runs here any more.
     void link.close(1001, SUSPENDED)
     this.#onEnded(1001, SUSPENDED, undefined)
   }
@@ -220,7 +220,7 @@ export class SocketTransport implements WebSocketTransport {
         ended: (code, reason, cause) => this.#onEnded(code, reason, cause),
       },
     )
-    // It was closed before anyone could listen, and that has been told.
+    // It was closed before listeners were added; that has been reported already.
     if (socket.readyState > 1) return
     this.#link = link
     this.#leaving = undefined
@@ -241,7 +241,7 @@ export class SocketTransport implements WebSocketTransport {
   #onFailed(failure: ConnectFailure): void {
     this.#giveUp = undefined
     this.#wasLost = true
-    this.#again(failure.reason)
+    this.#reconnectLater(failure.reason)
     this.#dropHeld(failure)
     this.#settings.onState?.(this.#state)
   }
@@ -251,19 +251,19 @@ export class SocketTransport implements WebSocketTransport {
     this.#leaving = this.#link
     this.#link = undefined
     this.#wasLost = true
-    // A server that accepts and then drops is not to be hurried.
+    // The delays are reset only if the connection lasted: a server that drops connections needs longer ones.
     if (reconnect !== undefined && clock.now() - this.#openedAt > reconnect.maxDelay) {
       this.#failures = 0
     }
     const what = `it was lost (code ${code}${reason === "" ? "" : `: ${reason}`})`
     const error = lost(this.#settings.peer, code, what, cause)
-    this.#again(what)
+    this.#reconnectLater(what)
     this.#receiver?.lost(error)
     this.#settings.onState?.(this.#state, error)
   }
 
-  /** Waits for the next attempt, or gives up for good. */
-  #again(why: string): void {
+  /** Schedules the next attempt, or gives up for good. */
+  #reconnectLater(why: string): void {
     const { reconnect, clock } = this.#settings
     if (reconnect === undefined) {
       this.#over = why

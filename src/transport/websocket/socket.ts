@@ -11,38 +11,38 @@ import { SendBuffer } from "./send-buffer.ts"
 import { asNodeSocket, closeSocket, endSocket, OPEN, protocolCode } from "./ws.ts"
 import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
 
-/** The limits of one socket, all of them settled. */
+/** The limits of one socket, defaults filled in. */
 export interface SocketLimits {
   /** Bytes of one frame, in either direction. */
   readonly maxFrameBytes: number
-  /** Bytes that may wait to be sent; from a quarter of it on, streams and large results wait. */
+  /** Bytes that may be buffered; beyond a quarter of it, streams and large results wait. */
   readonly maxBufferedBytes: number
-  /** Milliseconds between two pings, 0 for none. After two without a sign of life the peer is gone. */
+  /** Milliseconds between two pings, 0 for none. After two intervals without a sign of life the peer is given up. */
   readonly pingInterval: number
   /** Milliseconds after which a peer that reads nothing is given up. */
   readonly stallTimeout: number
 }
 
-/** What a `SocketLink` goes by. */
+/** Settings of a `SocketLink`. */
 export interface SocketSettings extends Omit<LivenessSettings, "interval"> {
   readonly limits: SocketLimits
 }
 
-/** Whoever uses a socket. */
+/** The owner of a `SocketLink`, which receives its events. */
 export interface SocketOwner {
   event(event: unknown): void
-  /** An event was taken and did not leave. */
+  /** An event was accepted but not sent. */
   unsent(event: CallEvent): void
-  /** The connection is over. Told once, and not to those who closed it themselves. */
+  /** The connection ended. Called once, and not after `close`. */
   ended(code: number, reason: string, cause?: unknown): void
 }
 
-// Frames past this size gain nothing by growing.
+// Larger frames are not more efficient.
 const BATCH_CHARACTERS = 64 * 1024
 const BATCH_EVENTS = 10_000
 const CLOSE_GRACE = 1000
 
-/** One open socket: events as frames of JSON text, limits, and signs of life. */
+/** One open socket: sends and receives events as JSON frames, enforces limits, and checks liveness. */
 export class SocketLink implements LivePeer {
   readonly #socket: WebSocketLike
   readonly #node: NodeWebSocketLike | undefined
@@ -76,19 +76,19 @@ export class SocketLink implements LivePeer {
     this.#listen()
   }
 
-  /** Sends an event with others of this turn. Throws when too much waits already. */
+  /** Sends an event with the others of this turn. Throws when too much is buffered. */
   send(item: EncodedEvent): void {
     const buffered = this.#socket.bufferedAmount + this.#batch.weight
     if (buffered > this.#limits.maxBufferedBytes) this.#overflow(item.event, buffered)
     this.#batch.add(item, item.text.length)
   }
 
-  /** A promise while too much waits to be sent. */
+  /** Back pressure: a promise while too much is buffered. */
   ready(): Promise<void> | undefined {
     return this.#isOpen ? this.#buffer.ready(this.#batch.weight) : undefined
   }
 
-  /** Sends what waits and closes; what the peer does not confirm in time is cut. */
+  /** Sends what is buffered, and closes; cuts the connection if the peer does not confirm in time. */
   close(code: number, reason = ""): Promise<void> {
     if (this.#closing !== undefined) return this.#closing
     if (this.#isOpen) this.#batch.flush()
@@ -123,7 +123,7 @@ export class SocketLink implements LivePeer {
     if (node !== undefined) {
       add("message", (data, isBinary) => this.#onFrame(data, isBinary === true))
       add("ping", () => this.#onPing())
-      add("pong", () => this.#liveness.heardSocket())
+      add("pong", () => this.#liveness.receivedOnSocket())
       add("close", (code, reason) => this.#onClose(Number(code), String(reason)))
       add("error", (error) => this.#onError(error))
     } else {
@@ -142,13 +142,13 @@ export class SocketLink implements LivePeer {
 
   #onFrame(data: unknown, isBinary: boolean): void {
     if (!this.#isOpen) return
-    this.#liveness.heard()
+    this.#liveness.received()
     if (isBinary) {
-      this.#fail(1003, "it sent a binary frame, where text is spoken")
+      this.#fail(1003, "it sent a binary frame instead of text")
       return
     }
     const text = String(data)
-    // Sockets that were made elsewhere may not have the limit set.
+    // Sockets that were created elsewhere may not have the limit set.
     if (text.length > this.#limits.maxFrameBytes) {
       this.#fail(1009, `it sent a frame of more than ${this.#limits.maxFrameBytes} bytes`)
       return
@@ -157,7 +157,7 @@ export class SocketLink implements LivePeer {
     try {
       parsed = JSON.parse(text)
     } catch {
-      this.#fail(1007, "it sent what is not JSON")
+      this.#fail(1007, "it sent a frame that is not JSON")
       return
     }
     this.#onParsed(parsed)
@@ -174,7 +174,7 @@ export class SocketLink implements LivePeer {
       return
     }
     for (const item of parsed as unknown[]) {
-      // Whoever takes events may close the connection.
+      // A receiver of events may close the connection.
       if (!this.#isOpen) return
       this.#onEvent(item)
     }
@@ -217,7 +217,7 @@ export class SocketLink implements LivePeer {
   }
 
   #onPing(): void {
-    this.#liveness.heardSocket()
+    this.#liveness.receivedOnSocket()
     this.#checkRoom()
   }
 
@@ -226,7 +226,7 @@ export class SocketLink implements LivePeer {
     if (this.#checkRoom()) this.#sendFrame(ALIVE)
   }
 
-  /** Each ping is answered. A peer that sends them and does not read must not fill the memory. */
+  /** Gives up a peer that sends pings but does not read the answers, which would fill the memory. */
   #checkRoom(): boolean {
     if (this.#socket.bufferedAmount > this.#limits.maxBufferedBytes) {
       this.#fail(1013, "it reads too slowly")
@@ -259,7 +259,7 @@ export class SocketLink implements LivePeer {
     this.#onGone?.()
   }
 
-  /** Gives the peer up. */
+  /** Gives up the peer. */
   #fail(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.#end(code, reason)
@@ -290,7 +290,7 @@ export class SocketLink implements LivePeer {
     if (this.#listeners.length === 0) return
     this.#graceTimer ??= this.#clock.setTimeout(() => {
       endSocket(this.#socket)
-      // A socket of a browser closes when it does; nothing more can be done about it.
+      // A browser's socket cannot be cut.
       if (this.#node === undefined) this.#onClose(1006, "")
     }, CLOSE_GRACE)
   }

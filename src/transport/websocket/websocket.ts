@@ -3,13 +3,13 @@ import { HEADERS } from "../../internal/headers.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
 import { validateOptions } from "../../internal/options.ts"
 import { egressBlocked } from "../../http-client/public-lookup.ts"
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { awaitSocket, dialer } from "./dial.ts"
 import type { PerConnection } from "./dial.ts"
-import { settleLimits, SOCKET_LIMITS } from "./limits.ts"
+import { resolveLimits, SOCKET_LIMITS } from "./limits.ts"
 import type { SocketLimitOptions } from "./limits.ts"
 import { pageLifecycle } from "./page-lifecycle.ts"
 import { SocketTransport } from "./socket-transport.ts"
@@ -27,28 +27,28 @@ const SPREAD = 1500
 /** Options of `createWebSocketTransport`. */
 export interface WebSocketTransportOptions extends SocketLimitOptions {
   /**
-   * Who this client is, as a bearer token. Goes into the `Authorization` header where headers can be
-   * set, and into a subprotocol in browsers, where they cannot; `readBearerToken` finds either.
+   * The bearer token of this client. It is sent in the `Authorization` header, or in browsers, which cannot set
+   * headers, as a subprotocol; `readBearerToken` finds either.
    */
   readonly token?: PerConnection<string> | undefined
   /** Headers of the upgrade. Only with the package `ws`. */
   readonly headers?: PerConnection<HeadersLike> | undefined
   /** Subprotocols to offer. */
   readonly protocols?: PerConnection<readonly string[]> | undefined
-  /** Makes the sockets: `ws` where it is installed, else the platform's. */
+  /** The constructor of sockets: `ws` if it is installed, else the platform's. */
   readonly WebSocket?: WebSocketConstructor | undefined
-  /** Whether, and after which delays, a URL is connected to again: yes, after 100 to 5,000 ms. */
+  /** Whether, and after which delays, the transport reconnects to a URL: yes, after 100 to 5,000 ms. */
   readonly reconnect?: boolean | Partial<ReconnectDelays> | undefined
-  /** Milliseconds that connecting may take: 10,000. */
+  /** The timeout for connecting, in milliseconds: 10,000. */
   readonly connectTimeout?: number | undefined
   /**
    * Refuse private, loopback and link-local addresses, also those that a public name resolves to. The
    * latter needs the package `ws`.
    */
   readonly blockPrivate?: boolean | undefined
-  /** The token and the headers may go to another machine over `ws:`, where anyone on the way can read them. */
+  /** Allows sending the token and the headers to another machine over `ws:`, where others can read them. */
   readonly insecure?: boolean | undefined
-  /** Identities that the server claims, when it calls, count. */
+  /** Accept identities that the server claims for its calls. */
   readonly isTrusted?: boolean | undefined
   readonly clock?: Clock | undefined
   readonly logger?: Logger | undefined
@@ -71,19 +71,19 @@ export const WEBSOCKET_OPTIONS: OptionsSchema<WebSocketTransportOptions> = {
   logger: "logger",
 }
 
-// A client decides itself how much it asks for at once.
+// Larger than a server's: a client itself decides how much it requests at once.
 const CLIENT_BUFFER = 16 * 1024 * 1024
 
 /**
- * A transport over a WebSocket to a server, such as that of `serveWebSocket`.
+ * Creates a transport over a WebSocket to a server, such as that of `serveWebSocket`.
  *
- * Connects when it is first used, and again whenever the connection breaks, until it is closed. Takes
- * a URL (`ws:`, `wss:`, `http:`, `https:`; in browsers also a path) or a socket that you made, which
- * is then used once and closed with the transport.
+ * Connects on first use, and reconnects whenever the connection breaks, until it is closed. Takes
+ * a URL (`ws:`, `wss:`, `http:`, `https:`; in browsers also a path) or a socket that you created, which
+ * is used once and closed with the transport.
  *
  * In a web page the connection is closed when the page is hidden for good, frozen, or put into the
- * back/forward cache, and opened again when the page comes back. What was pending fails as it does with
- * any lost connection.
+ * back/forward cache, and opened again when the page comes back. Pending requests fail as with any lost
+ * connection.
  *
  * Throws `EGRESS_BLOCKED` for a token or headers that would go to another machine than that of the page over `ws:`,
  * unless `insecure` is set.
@@ -95,7 +95,7 @@ export function createWebSocketTransport(
   validateOptions("createWebSocketTransport", options, WEBSOCKET_OPTIONS)
   const { clock = systemClock, connectTimeout = 10_000 } = options
   const logger = isolatedLogger(options.logger)
-  const limits = settleLimits(options, CLIENT_BUFFER)
+  const limits = resolveLimits(options, CLIENT_BUFFER)
   const dial = {
     headers: options.headers,
     protocols: options.protocols,
@@ -118,9 +118,9 @@ export function createWebSocketTransport(
   const { location } = globalThis as {
     readonly location?: { readonly href: string; readonly host: string }
   }
-  const url = settleUrl(target, location?.href)
-  // A page that came over plain HTTP speaks to its own server as it was served.
-  const isOpen = isReadableOnTheWay(url) && url.host !== location?.host
+  const url = validateUrl(target, location?.href)
+  // A page that was loaded over plain HTTP may use plain connections to its own server.
+  const isOpen = isUnencrypted(url) && url.host !== location?.host
   if (isOpen && !options.insecure && (dial.token ?? dial.headers) !== undefined) {
     throw egressBlocked(url.host, 'has no TLS, and "insecure" is not set')
   }
@@ -129,7 +129,7 @@ export function createWebSocketTransport(
     ...shared,
     connect: dialer(url.href, dial),
     peer,
-    reconnect: settleDelays(options.reconnect),
+    reconnect: resolveDelays(options.reconnect),
     onState(state, error) {
       if (error === undefined) logger.debug("WebSocket transport", { peer, state })
       else logger.info("WebSocket connection lost", { peer, state, reason: error.message })
@@ -142,11 +142,11 @@ function isSocket(target: unknown): target is WebSocketLike {
   return typeof send === "function" && typeof addEventListener === "function"
 }
 
-function settleUrl(target: string | URL, base: string | undefined): URL {
+function validateUrl(target: string | URL, base: string | undefined): URL {
   const url = URL.canParse(target, base) ? new URL(target, base) : undefined
   const protocol = url?.protocol.replace(/^http/, "ws") ?? ""
   if (url === undefined || !/^wss?:$/.test(protocol)) {
-    // The text is not repeated: what is no URL may still hold a token.
+    // The text is not quoted: an invalid URL may still contain a token.
     throw new TypeError(
       `createWebSocketTransport(url): url must be one such as "wss://example.com/calls".`,
     )
@@ -156,14 +156,14 @@ function settleUrl(target: string | URL, base: string | undefined): URL {
   return url
 }
 
-function settleDelays(
+function resolveDelays(
   reconnect: boolean | Partial<ReconnectDelays> | undefined,
 ): SocketTransportSettings["reconnect"] {
   if (reconnect === false) return undefined
-  const given = typeof reconnect === "object" ? reconnect : {}
-  const { minDelay = 100, maxDelay = 5000 } = given
-  // Whoever says how soon gets it; otherwise many clients of a server that restarts do not come back all at once.
-  const spread = given.minDelay === undefined ? Math.min(SPREAD, maxDelay) : 0
+  const delays = typeof reconnect === "object" ? reconnect : {}
+  const { minDelay = 100, maxDelay = 5000 } = delays
+  // Unless you set `minDelay`, the first attempts are spread, so that not all clients of a restarted server reconnect at once.
+  const spread = delays.minDelay === undefined ? Math.min(SPREAD, maxDelay) : 0
   if (maxDelay >= minDelay) return { minDelay, maxDelay, spread }
   throw new TypeError(
     "createWebSocketTransport(url, { reconnect }): minDelay must be at most maxDelay.",

@@ -10,7 +10,7 @@ export interface WebSocketLike {
   removeEventListener(type: string, listener: (event: unknown) => void): void
 }
 
-/** What a socket of the package `ws` has besides. */
+/** A socket of the package `ws`, with its own methods. */
 export interface NodeWebSocketLike extends WebSocketLike {
   send(data: string, sent?: (error?: Error | null) => void): void
   on(type: string, listener: (...args: never[]) => void): unknown
@@ -19,10 +19,10 @@ export interface NodeWebSocketLike extends WebSocketLike {
   terminate(): void
 }
 
-/** Makes a WebSocket, as the platform's `WebSocket` does. */
+/** The constructor of a WebSocket, like the platform's `WebSocket`. */
 export type WebSocketConstructor = new (url: string, protocols?: string[]) => WebSocketLike
 
-/** What `ws` takes when it connects. */
+/** Connection options of `ws`. */
 export interface WsConnectOptions {
   readonly headers: Readonly<Record<string, string>>
   readonly maxPayload: number
@@ -56,12 +56,12 @@ export interface WsModule {
 /** `readyState` of a socket that is open. */
 export const OPEN = 1
 
-/** Loads `ws`. Described by the shapes here, so that the core needs no types of Node. */
+/** Loads `ws`. Its types are the shapes here, so that the core needs no types of Node. */
 export function loadWs(user: string): Promise<WsModule> {
   return importPeer(user, "ws", importWs)
 }
 
-// Bundlers leave alone what handles its failure, or says so: projects for browsers have no `ws`.
+// Bundlers skip imports whose failure is handled, or that say so: browser projects do not have `ws`.
 function importWs(): Promise<WsModule> {
   const module: Promise<unknown> = import(/* webpackIgnore: true */ "ws").catch(
     (error: unknown) => {
@@ -71,7 +71,7 @@ function importWs(): Promise<WsModule> {
   return module as Promise<WsModule>
 }
 
-/** The socket as one of `ws`, if it is one or works like one. */
+/** The socket as a socket of `ws`, if it is one or works like one. */
 export function asNodeSocket(socket: WebSocketLike): NodeWebSocketLike | undefined {
   const node = socket as Partial<NodeWebSocketLike>
   return typeof node.on === "function" &&
@@ -81,14 +81,14 @@ export function asNodeSocket(socket: WebSocketLike): NodeWebSocketLike | undefin
     : undefined
 }
 
-/** Ends a socket without a handshake, where that is possible. */
+/** Closes a socket without a handshake, if that is possible. */
 export function endSocket(socket: WebSocketLike): void {
   const node = asNodeSocket(socket)
   if (node === undefined) closeSocket(socket, 1001)
   else node.terminate()
 }
 
-/** Starts to close a socket. Browsers take no codes of the protocol, only codes of applications. */
+/** Starts closing a socket. Browsers accept only application codes, no protocol codes. */
 export function closeSocket(socket: WebSocketLike, code: number, reason?: string): void {
   try {
     const isTaken = code === 1000 || asNodeSocket(socket) !== undefined
@@ -98,7 +98,7 @@ export function closeSocket(socket: WebSocketLike, code: number, reason?: string
   }
 }
 
-/** The code of the protocol for one that `closeSocket` sent from a browser. */
+/** Converts a close code that `closeSocket` sent from a browser back to the protocol code. */
 export function protocolCode(code: number): number {
   return code >= 4001 && code <= 4015 ? code - APPLICATION_CODES : code
 }
@@ -106,10 +106,10 @@ export function protocolCode(code: number): number {
 const APPLICATION_CODES = 3000
 
 /**
- * How much the operating system has not yet taken of what is being written.
+ * The number of bytes that the operating system has not yet accepted.
  *
- * `bufferedAmount` tells of a large frame only when all of it is gone, which on a slow line is long
- * after its first bytes. Node itself looks here before it gives up on a socket.
+ * `bufferedAmount` changes only when all of a large frame is gone, which on a slow line is long after its first bytes.
+ * Node itself checks this number before it times out a socket.
  */
 export function writeQueueSize(socket: WebSocketLike): number {
   const { _socket } = socket as { readonly _socket?: { readonly _handle?: unknown } | null }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { COMMANDS } from "../../../src/cli/commands/index.ts"
-import { settleConfig } from "../../../src/config.ts"
+import { resolveConfig } from "../../../src/config.ts"
 import { silentLogger } from "../../../src/index.ts"
 import { createHub, serveHTTP, serveHub } from "../../../src/node.ts"
 import type { ServedHTTP } from "../../../src/node.ts"
@@ -153,7 +153,7 @@ Example:
     })
   })
 
-  test("what is not there is told with what was meant, and where to look", async () => {
+  test("an unknown operation is reported with a suggestion and where to look", async () => {
     const { code, stdout, stderr } = await onHub(["describe", "task.creat"])
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
@@ -227,7 +227,7 @@ describe("completion", () => {
     expect(stdout).toBe("")
   })
 
-  test("a hub that is not there is no reason to fail", async () => {
+  test("completion does not fail without a reachable hub", async () => {
     expect(await complete("describe", "--hub", "127.0.0.1:9", "x")).toEqual({
       code: 0,
       stdout: "",
@@ -239,11 +239,11 @@ describe("completion", () => {
 describe("a source that a hub elsewhere could not open", () => {
   test("is named with the reason by what lists or looks for operations", async () => {
     const sources = { gone: { openapi: "./nowhere.yaml" } }
-    const config = settleConfig({ sources }, { baseDir: import.meta.dirname })
+    const config = resolveConfig({ sources }, { baseDir: import.meta.dirname })
     await using hub = createHub(config, { logger: silentLogger })
     await hub.ready().catch(() => undefined)
     await using there = await serveHub(hub, { port: 0 })
-    const reason = /Source "gone" is not there: .*nowhere\.yaml/
+    const reason = /Source "gone" failed: .*nowhere\.yaml/
     for (const argv of [["list"], ["search", "pets"]]) {
       const { code, stderr } = await run([...argv, "--hub", there.url])
       expect(code).toBe(1)

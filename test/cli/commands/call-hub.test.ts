@@ -52,7 +52,7 @@ describe("operations call, of a hub elsewhere", () => {
     expect(await readFile(join(folder, "out.bin"))).toEqual(Buffer.from([0, 255, 27, 10]))
   })
 
-  test("--json is one envelope, and a fault one JSON line on stderr", async () => {
+  test("--json prints one envelope, or an error as one JSON line on stderr", async () => {
     await writeFile(join(folder, "input.json"), '{"text":"x"}')
     const args = ["call", "task.text", "--input", "input.json", "--json"]
     const { code, stdout } = await operations(args, { env, cwd: folder })
@@ -63,7 +63,7 @@ describe("operations call, of a hub elsewhere", () => {
     expect(JSON.parse(failed.stderr)).toMatchObject({ error: { code: "VALIDATION_ERROR" } })
   })
 
-  test("faults by path, failures and wrong names come back as if it ran here", async () => {
+  test("issues by path, failures and unknown names are reported as for local calls", async () => {
     const wrong = await operations(["call", "task.create", "hours=0"], { env })
     expect(wrong.code).toBe(2)
     expect(wrong.stderr).toContain("  /hours must be >= 1\n")
@@ -75,7 +75,7 @@ describe("operations call, of a hub elsewhere", () => {
     expect(unknown.stderr).toContain('Did you mean "task.text"?')
   })
 
-  test("a hub that is not there is said to be so", async () => {
+  test("an unreachable hub is reported", async () => {
     const args = ["call", "--hub", "http://127.0.0.1:9", "task.text"]
     const { code, stdout, stderr } = await operations(args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" })

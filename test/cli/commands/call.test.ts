@@ -123,7 +123,7 @@ describe("operations call", () => {
     expect(JSON.parse(stdout)).toEqual({ created: { ...rest, hours: 9 } })
   })
 
-  test("lists faults of the input by their path, and exits with 2", async () => {
+  test("lists issues of the input by path, and exits with 2", async () => {
     const { code, stdout, stderr } = await call(["task.create", "title=x", "hours=1.5", "titel=y"])
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
     expect(stderr).toBe(
@@ -161,7 +161,7 @@ describe("operations call", () => {
       ["task.creat", "title=x"],
       'Operation "task.creat" is not registered. Did you mean "task.create"?',
     ],
-    [["task.text", "what"], '"what" is no input. Write key=value'],
+    [["task.text", "what"], '"what" is not an input. Write key=value'],
     [["task.text", "--inputs", "x"], "--input"],
     [["live.ticks"], '"live.ticks" gives a stream. Watch it: operations watch live.ticks'],
     [["task.text", "--timeout", "soon"], "--timeout"],
@@ -182,7 +182,7 @@ describe("operations call", () => {
     expect((await running).code).toBe(130)
   })
 
-  test("a question that nobody can answer is an error", async () => {
+  test("a request for input without a terminal is an error", async () => {
     const { code, stderr } = await call(["live.ask"])
     expect(code).toBe(1)
     expect(stderr).not.toBe("")

@@ -7,7 +7,7 @@ import { startServe } from "../support/served.ts"
 const CANARY = "canary-d0c7"
 
 describe("operations doctor", () => {
-  test("says what is there, what was made of each source, and that all is well", async () => {
+  test("doctor reports credentials, the import of each source, and that everything is well", async () => {
     await using folder = await folderWith({
       "operations.config.yaml": [
         "sources:",
@@ -51,7 +51,7 @@ describe("operations doctor", () => {
     const told = await run(["doctor"], { cwd })
     expect(told.code).toBe(1)
     expect(told.stdout).toContain("✗ NOT_SET is not set: export NOT_SET=… (sources.a.auth)")
-    expect(told.stdout).toContain("✗ file missing.txt is not there")
+    expect(told.stdout).toContain("✗ file missing.txt does not exist")
     expect(told.stdout).toContain("✗ a")
     expect(told.stdout).toContain("4 things are wrong.")
 

@@ -86,7 +86,7 @@ describe("operations import", () => {
     expect(await readFile(join(folder.path, "operations.config.mjs"), "utf8")).toBe(ignored)
   })
 
-  test("does not add what cannot be opened, unless it is told to", async () => {
+  test("does not add a source that cannot be opened, unless forced", async () => {
     await using folder = await folderWith({ "operations.config.yaml": YAML })
     const cwd = folder.path
     const argv = ["import", "--openapi", "http://127.0.0.1:9/openapi.json", "--name", "far"]

@@ -302,7 +302,7 @@ describe("what cannot be part of an address", () => {
       const { code, stdout, stderr } = await permissions(`--${option}=x=${pattern}`)
 
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-      expect(stderr).toContain("is no operation. Give an id")
+      expect(stderr).toContain("is not an operation. Give an id")
     }
   })
 
@@ -321,9 +321,9 @@ describe("what cannot be part of an address", () => {
     )
   })
 
-  test("is told with what was meant, where that is plain", async () => {
+  test("a wrong option is reported with a suggestion, where there is one", async () => {
     expect((await permissions("--user=alice=task")).stderr).toContain(
-      '--user: "task" is no id of an operation. All below it is "task.*".',
+      '--user: "task" is not the id of an operation. For all below it, write "task.*".',
     )
     expect((await permissions("--user=alice")).stderr).toContain(
       'say what "alice" may call: --user alice=task.*',

@@ -3,7 +3,7 @@ import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
 import { runCommand } from "../../support/command-io.ts"
 
 describe("operations serve, in this process", () => {
-  test("says its address, serves, and stops when it is told to", async () => {
+  test("serve prints its address, serves, and stops at a signal", async () => {
     await using folder = await folderWith({
       "operations.config.json": JSON.stringify({
         server: { title: "Mine" },

@@ -24,7 +24,7 @@ async function data(url: string, id: string): Promise<unknown> {
 }
 
 describe("operations serve", () => {
-  test("serves what there is, and a source that fails keeps nobody waiting", async () => {
+  test("serve answers from the ready sources while another one fails", async () => {
     await using folder = await folderWith({
       "operations.config.json": JSON.stringify({
         server: { title: "Mine", port: 0 },

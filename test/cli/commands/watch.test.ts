@@ -59,7 +59,7 @@ describe("operations watch", () => {
     expect(await readFile(stopped, "utf8")).toBe("stopped")
   })
 
-  test("the program's own end is told as such", async () => {
+  test("a signal other than Ctrl-C determines the exit code of watch", async () => {
     const stop = new AbortController()
     const { code } = await watch(["live.ticks", `stopped=${join(folder, "term")}`], {
       signal: stop.signal,
@@ -77,7 +77,7 @@ describe("operations watch", () => {
     await expect(readFile(stopped)).rejects.toThrow("ENOENT")
   })
 
-  test("what came before a failure is printed, and the failure told", async () => {
+  test("items before a failure are printed, and the failure is reported", async () => {
     const { code, stdout, stderr } = await watch(["live.breaks"])
     expect({ code, stdout }).toEqual({ code: 1, stdout: "1\n2\n" })
     expect(stderr).toContain("The cable is out.")

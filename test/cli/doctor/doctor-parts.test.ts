@@ -7,10 +7,10 @@ import { readArgs } from "../../../src/cli/args.ts"
 import { checkCredentials } from "../../../src/cli/doctor/credentials.ts"
 import { examine, examineHub } from "../../../src/cli/doctor/examine.ts"
 import { countsText, reportLines } from "../../../src/cli/doctor/report-lines.ts"
-import { tellDiagnosis } from "../../../src/cli/doctor/tell.ts"
+import { printDiagnosis } from "../../../src/cli/doctor/tell.ts"
 import type { Diagnosis, SourceCheck } from "../../../src/cli/doctor/examine.ts"
 import type { CommandArgs } from "../../../src/cli/model.ts"
-import type { SettledConfig } from "../../../src/config/model.ts"
+import type { ResolvedConfig } from "../../../src/config/model.ts"
 import type { ReportItem, SourceReport } from "../../../src/hub/model.ts"
 import { folderWith, moduleText } from "../support/folder.ts"
 import { testIO } from "../support/run.ts"
@@ -34,7 +34,7 @@ function source(state: SourceCheck["state"], more: Partial<SourceCheck> = {}): S
 
 function told(diagnosis: Partial<Diagnosis>): string {
   const io = testIO()
-  tellDiagnosis({ ok: false, node: "1.2.3", ...NOTHING, ...diagnosis }, io)
+  printDiagnosis({ ok: false, node: "1.2.3", ...NOTHING, ...diagnosis }, io)
   return io.stdout.text
 }
 
@@ -44,7 +44,7 @@ function args(...argv: string[]): CommandArgs {
   return readArgs(argv, Object.fromEntries(texts.map((name) => [name, option])))
 }
 
-test("counts name only what there is", () => {
+test("countsText omits counts of zero", () => {
   expect(countsText(EMPTY)).toBe("0 kept")
   expect(countsText({ ...EMPTY, kept: 1, widened: 2, skipped: 3, filtered: 4 })).toBe(
     "1 kept, 2 widened, 3 skipped, 4 left out by include and exclude",
@@ -90,7 +90,7 @@ test("of many notes some are shown, and all under --verbose", () => {
   expect(all.slice(-2)).toEqual(["kept x.kept (kept)", "  fine"])
 })
 
-test("everything that is wrong is counted", () => {
+test("doctor counts everything that is wrong", () => {
   const places = ["server.token", "sources.a"]
   const text = told({
     config: { ok: false, error: "one\ntwo", faults: [], warnings: ["odd"] },
@@ -111,7 +111,7 @@ test("everything that is wrong is counted", () => {
   })
   expect(text).toContain("✗ Configuration\n  one\n  two\n! odd\n")
   expect(text).toContain("✗ KEY is not set: export KEY=… (server.token, sources.a)\n")
-  expect(text).toContain("✗ file ./key is not there (")
+  expect(text).toContain("✗ file ./key does not exist (")
   expect(text).toContain("✓ OTHER (")
   expect(text).toContain("? command pass is run when it is needed (")
   expect(text).toContain("✗ it (mcp node x.js)\n  no reason given\n")
@@ -122,7 +122,7 @@ test("everything that is wrong is counted", () => {
   expect(text.endsWith("\n6 things are wrong.\n")).toBe(true)
 })
 
-test("one thing is one, and nothing is well", () => {
+test("doctor counts one problem as one, and none as well", () => {
   expect(told({ sources: [source("failed")] })).toContain("\n1 thing is wrong.\n")
   expect(told({ config: { ok: false, file: "c.json", faults: [], warnings: [] } })).toContain(
     "✗ Configuration c.json\n",
@@ -154,7 +154,7 @@ test("credentials are looked for by name, each once, with all its places", async
       },
       { name: "text", disabled: false, config: "${env:WHOLE}" },
     ],
-  } as unknown as SettledConfig
+  } as unknown as ResolvedConfig
   const checks = await checkCredentials(config, { KEY: "k", EMPTY: "" })
   expect(checks.map(({ kind, name, state }) => `${kind} ${name} ${state}`)).toEqual([
     "env KEY there",
@@ -172,7 +172,7 @@ test("credentials are looked for by name, each once, with all its places", async
   expect(JSON.stringify(checks)).not.toContain(join(homedir(), "no-such"))
 })
 
-test("a configuration that is broken is told, with its faults", async () => {
+test("doctor reports a broken configuration with its issues", async () => {
   await using folder = await folderWith({ "operations.config.json": '{"sources": 3}' })
   const { ok, config, sources } = await examine(args(), testIO({ cwd: folder.path }))
   expect(ok).toBe(false)
@@ -190,7 +190,7 @@ test("no configuration at all is a wrong command line", async () => {
   )
 })
 
-test("sources are opened, and those that fail make it ill", async () => {
+test("doctor opens sources, and a failing one makes the result negative", async () => {
   await using folder = await folderWith({ "ops/a.mjs": moduleText("a", "b"), "bad.yaml": "x: 1" })
   const io = testIO({ cwd: folder.path })
   const well = await examine(args("--scan", "ops"), io)
@@ -203,7 +203,7 @@ test("sources are opened, and those that fail make it ill", async () => {
   expect(ill.sources[0]?.report).toBeUndefined()
 })
 
-test("a hub is asked for reports of what is ready", async () => {
+test("doctor asks a hub for the reports of ready sources", async () => {
   const asked: string[] = []
   const sources = [source("ready", { name: "a b" }), source("failed", { reason: "no" })]
   let answer: unknown = { sources }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { addToLiteral } from "../../../src/cli/edit/add-to-literal.ts"
 import { addToYaml } from "../../../src/cli/edit/add-to-yaml.ts"
 import { layoutOf, printLiteral, yamlLines } from "../../../src/cli/edit/print-value.ts"
-import { closingOf, isMark, nameIn, tokensOf } from "../../../src/cli/edit/tokens.ts"
+import { closingOf, isPunctuation, nameIn, tokensOf } from "../../../src/cli/edit/tokens.ts"
 import type { Token } from "../../../src/cli/edit/tokens.ts"
 
 const SOURCE = { openapi: "./a.json" }
@@ -47,8 +47,8 @@ describe("tokens", () => {
     const [word, text, mark] = tokensOf(`a "b c" :`) as [Token, Token, Token]
 
     expect([nameIn(word), nameIn(text), nameIn(mark)]).toEqual(["a", "b c", undefined])
-    expect(isMark(undefined, "{")).toBe(false)
-    expect(isMark(word, "a")).toBe(false)
+    expect(isPunctuation(undefined, "{")).toBe(false)
+    expect(isPunctuation(word, "a")).toBe(false)
   })
 
   test("a bracket is closed by the one of its depth", () => {

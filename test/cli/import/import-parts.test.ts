@@ -46,7 +46,7 @@ describe("recognise", () => {
     },
   )
 
-  test("files are told apart by what is in them", async () => {
+  test("files are recognised by their content", async () => {
     await using folder = await folderWith({
       "doc.txt": DOCUMENT,
       "m.mts": "",

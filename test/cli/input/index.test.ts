@@ -124,11 +124,11 @@ describe("readInput", () => {
     [[], { inputs: ["none.json"] }, /--input none\.json: cannot read/],
     [[], { inputs: ["empty.json"] }, /there is nothing/],
     [[], { inputs: ["-"], stdin: "" }, /there is nothing/],
-    [["a=1"], { inputs: ["[1]"] }, /"a" cannot go into what --input gives/],
+    [["a=1"], { inputs: ["[1]"] }, /"a" cannot be added to the value of --input/],
     [["title=x", "title.y=1"], {}, /"title\.y" goes into "title", which was given as a text/],
     [["labels[5]=x"], {}, /would leave a gap/],
     [["nested.a=1", "nested[]=1"], {}, /adds to a list/],
-    [["labels[]=1", "labels.x=1"], {}, /is no item of a list/],
+    [["labels[]=1", "labels.x=1"], {}, /is not an item of a list/],
     [[], { inputs: ["[".repeat(600) + "]".repeat(600)] }, /nested deeper than 512/],
   ] as [string[], Given, RegExp][])(
     "%j %j is refused with the cure",
@@ -206,7 +206,7 @@ describe("readInput", () => {
     })
   })
 
-  test("nobody's prototype is changed", async () => {
+  test("readInput changes no prototype", async () => {
     const made = await value(
       ["__proto__.polluted=1", "constructor.prototype.polluted=1", "nested.__proto__=2"],
       { inputs: ['{"__proto__":{"b":1}}'], schema: {} },

@@ -61,7 +61,7 @@ test("stdin without an end is given up", async () => {
   await expect(reader.stdin("--input")).rejects.toThrow("--input: stdin is larger than 256 MiB.")
 })
 
-test("bytes that are no text are told, a mark of the byte order is not", () => {
+test("textOf refuses bytes that are not text, and drops a byte order mark", () => {
   expect(textOf(new Uint8Array([0xef, 0xbb, 0xbf, 0x61]), "x")).toBe("a")
   expect(() => textOf(new Uint8Array([0xff, 0xfe]), "x")).toThrow(
     "x: that is not UTF-8 text, and no bytes are taken here.",

@@ -15,7 +15,7 @@ class Script implements Terminal {
     this.#answers = [...answers]
   }
 
-  say(text: string): void {
+  print(text: string): void {
     this.said.push(text)
   }
 
@@ -138,7 +138,7 @@ describe("askFields", () => {
     expect(script.said.join("\n")).toContain("there is no such file")
   })
 
-  test("what a schema says is shown, not obeyed", async () => {
+  test("texts of a schema are shown with control characters escaped", async () => {
     const schema = one({ type: "string", description: "one\ntwo \u001B[2J\u202E" })
     const { script } = await ask(schema, ["x"])
     expect(script.said).toEqual([String.raw`x: one two \u001b[2J\u202e (text)`])

@@ -66,7 +66,7 @@ describe("withTerminal", () => {
     }
   })
 
-  test("a signal that came before is heeded, and a second question is not asked", async () => {
+  test("an earlier signal ends the first question, and no second one is asked", async () => {
     const { io, stop } = terminal()
     stop.abort("SIGINT")
     await expect(withTerminal(io, (person) => person.ask("> "))).rejects.toThrow(Interrupted)
@@ -119,7 +119,7 @@ describe("createAnswerer", () => {
     ])
   })
 
-  test("nothing is told about folders unless the person agrees", async () => {
+  test("folders are listed only if the user agrees", async () => {
     const { io, stdin, seen } = terminal()
     const answer = createAnswerer(io, () => {})({ type: "roots" })
     await seen("/home/ada")
@@ -127,7 +127,7 @@ describe("createAnswerer", () => {
     expect(await answer).toEqual({ action: "decline" })
   })
 
-  test("an address is shown, not obeyed", async () => {
+  test("a URL is shown with control characters escaped", async () => {
     const { io, stdin, shown } = terminal()
     const url = "https://evil.example/\u001B]8;;x\u0007"
     const answer = createAnswerer(io, () => {})({ type: "url", message: "\u001B[2J", url })

@@ -44,7 +44,7 @@ test("bytes are found in data and among blocks, with their type", () => {
   for (const one of found) expect([...one.bytes]).toEqual([1, 2])
 })
 
-test("what is no bytes is none", () => {
+test("asBytes is undefined for other values", () => {
   expect(asBytes([1, 2])).toBeUndefined()
   expect(asBytes(null)).toBeUndefined()
 })

@@ -35,13 +35,13 @@ test("a person at a terminal has time to answer, except for streams and web APIs
   expect(json.options.requestInput).toBeUndefined()
 })
 
-test("a time that was given is taken as it is", () => {
+test("an explicit timeout of a call is used unchanged", () => {
   using given = new Running(QUERY, args("--timeout", "7"), terminal())
   expect(given.options.timeout).toBe(7)
   expect(() => new Running(QUERY, args("--timeout", "-"), terminal())).toThrow("timeout")
 })
 
-test("progress is shown at a terminal, on one line each, and controls are not obeyed", () => {
+test("progress is shown on a terminal, one line each, with control characters escaped", () => {
   const io = terminal()
   using running = new Running(QUERY, args(), io)
   running.options.progress?.({ progress: 1 })
@@ -50,7 +50,7 @@ test("progress is shown at a terminal, on one line each, and controls are not ob
   expect(io.stderr.text).toBe("1\n1/4\n2/4 two lines\\u0007\n")
 })
 
-test("progress is shown neither in a pipe nor to whoever wants quiet", () => {
+test("progress is shown neither in a pipe nor with --quiet", () => {
   using piped = new Running(QUERY, args(), testIO())
   expect(piped.options.progress).toBeUndefined()
   using quiet = new Running(QUERY, args(), { ...terminal(), quiet: true })

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest"
 import { followConfig } from "../../../src/cli/serve/follow-config.ts"
-import type { SettledConfig } from "../../../src/config/model.ts"
-import { settleConfig } from "../../../src/config/settle.ts"
+import type { ResolvedConfig } from "../../../src/config/model.ts"
+import { resolveConfig } from "../../../src/config/settle.ts"
 import type { Hub } from "../../../src/hub/model.ts"
 import { testIO } from "../support/run.ts"
 import { waitFor } from "../../support/wait-for.ts"
@@ -22,39 +22,39 @@ vi.mock("../../../src/hub/watch.ts", () => ({
 const baseDir = import.meta.dirname
 const file = "/somewhere/operations.config.json"
 
-function config(server: object = {}): SettledConfig {
-  return { ...settleConfig({ sources: {}, server }, { baseDir }), file }
+function config(server: object = {}): ResolvedConfig {
+  return { ...resolveConfig({ sources: {}, server }, { baseDir }), file }
 }
 
-function hubWith(first: SettledConfig): Hub & { readonly applied: SettledConfig[] } {
-  const applied: SettledConfig[] = []
+function hubWith(first: ResolvedConfig): Hub & { readonly applied: ResolvedConfig[] } {
+  const applied: ResolvedConfig[] = []
   return {
     config: first,
     applied,
-    apply(next: SettledConfig) {
+    apply(next: ResolvedConfig) {
       applied.push(next)
       return Promise.resolve()
     },
-  } as unknown as Hub & { readonly applied: SettledConfig[] }
+  } as unknown as Hub & { readonly applied: ResolvedConfig[] }
 }
 
-function deferred(): { promise: Promise<SettledConfig>; resolve(value: SettledConfig): void } {
-  let resolve: (value: SettledConfig) => void = () => {}
-  const promise = new Promise<SettledConfig>((settle) => {
+function deferred(): { promise: Promise<ResolvedConfig>; resolve(value: ResolvedConfig): void } {
+  let resolve: (value: ResolvedConfig) => void = () => {}
+  const promise = new Promise<ResolvedConfig>((settle) => {
     resolve = settle
   })
   return { promise, resolve: (value) => resolve(value) }
 }
 
-test("without a file there is nothing to follow", async () => {
+test("followConfig does nothing without a file", async () => {
   watching.paths = []
-  const hub = hubWith(settleConfig({ sources: {} }, { baseDir }))
+  const hub = hubWith(resolveConfig({ sources: {} }, { baseDir }))
   const following = followConfig(hub, () => Promise.reject(new Error("never")), testIO())
   await following.close()
   expect(watching.paths).toEqual([])
 })
 
-test("a change is taken, and said; what needs a restart is said too", async () => {
+test("followConfig applies and reports a change, and what needs a restart", async () => {
   for (const server of [{}, { title: "Another" }]) {
     const io = testIO()
     const hub = hubWith(config())
@@ -74,7 +74,7 @@ test("a change is taken, and said; what needs a restart is said too", async () =
   }
 })
 
-test("a mistake changes nothing and is said without what a terminal would obey", async () => {
+test("followConfig reports a mistake, escaped, and keeps the configuration", async () => {
   for (const thrown of [new Error("Not \u001B[2JJSON."), "Not \u001B[2JJSON."]) {
     const io = testIO()
     const hub = hubWith(config())
@@ -90,7 +90,7 @@ test("a mistake changes nothing and is said without what a terminal would obey",
   }
 })
 
-test("what is read while it closes, or told after, is not taken", async () => {
+test("followConfig ignores changes during and after close", async () => {
   const io = testIO()
   const hub = hubWith(config())
   const loaded = deferred()

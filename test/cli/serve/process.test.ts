@@ -22,7 +22,7 @@ test.skipIf(process.platform === "win32")("a parent that npm started is missed",
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test("nobody is looked for without npm, nor after the end", () => {
+test("parentGone does not check without npm, nor after the end", () => {
   vi.useFakeTimers()
   const stop = new AbortController()
   void parentGone({}, stop.signal)

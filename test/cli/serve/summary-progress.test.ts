@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { commandLogger } from "../../../src/cli/serve/logger.ts"
-import { tellProgress } from "../../../src/cli/serve/progress.ts"
-import { tellSummary } from "../../../src/cli/serve/summary.ts"
+import { printProgress } from "../../../src/cli/serve/progress.ts"
+import { printSummary } from "../../../src/cli/serve/summary.ts"
 import type { Places } from "../../../src/cli/serve/summary.ts"
-import { settleConfig } from "../../../src/config/settle.ts"
+import { resolveConfig } from "../../../src/config/settle.ts"
 import { createHub } from "../../../src/hub/create-hub.ts"
 import type { Hub, SourceStatus } from "../../../src/hub/model.ts"
 import { testIO } from "../support/run.ts"
@@ -33,7 +33,7 @@ function status(fields: Partial<SourceStatus>): SourceStatus {
 }
 
 function emptyHub(server: object = {}): Hub {
-  return createHub(settleConfig({ sources: {}, server }, { baseDir: base }), { env: {} })
+  return createHub(resolveConfig({ sources: {}, server }, { baseDir: base }), { env: {} })
 }
 
 function register(hub: Hub, name: string): void {
@@ -55,11 +55,11 @@ function withSources(hub: Hub, sources: readonly SourceStatus[]): Hub {
   return { ...hub, registry: hub.registry, config: hub.config, sources }
 }
 
-describe("what serve says at its start", () => {
+describe("the summary of serve", () => {
   test("names only the places that there are", async () => {
     await using hub = emptyHub()
     const io = testIO()
-    tellSummary(hub, nowhere, false, io)
+    printSummary(hub, nowhere, false, io)
     expect(io.stdout.text).toContain(`The hub is at ${url}\n0 operations of 0 sources.\n`)
     expect(io.stdout.text).toContain(`${url}/openapi.json`)
     expect(io.stdout.text).not.toMatch(/Console|MCP|WebSocket/)
@@ -73,7 +73,7 @@ describe("what serve says at its start", () => {
     ]
     await using hub = emptyHub({ title: "Pets\u001B[2J", apiKeys })
     const io = testIO()
-    tellSummary(hub, everywhere, false, io)
+    printSummary(hub, everywhere, false, io)
     expect(io.stdout.text).toContain(String.raw`Pets\u001b[2J is at `)
     expect(io.stdout.text).toMatch(/Console +http.*\n.*HTTP.*\n.*OpenAPI.*\n.*MCP.*\n.*WebSocket/)
     expect(io.stdout.text).toContain("Try, with your key in OPERATIONS_TOKEN:")
@@ -89,7 +89,7 @@ describe("what serve says at its start", () => {
       status({ name: "away\u0007", state: "lost" }),
       status({ name: "off", state: "disabled" }),
     ]
-    tellSummary(withSources(hub, sources), nowhere, false, io)
+    printSummary(withSources(hub, sources), nowhere, false, io)
     expect(io.stdout.text).toContain(
       `1 operation of 1 source; not there: gone, ${String.raw`away\u0007`}.`,
     )
@@ -105,7 +105,7 @@ describe("what serve says at its start", () => {
       await using hub = emptyHub()
       for (const name of names) register(hub, name)
       const io = testIO()
-      tellSummary(hub, nowhere, false, io)
+      printSummary(hub, nowhere, false, io)
       texts.push(io.stdout.text)
     }
     expect(texts[0]).toContain("3 operations")
@@ -115,8 +115,8 @@ describe("what serve says at its start", () => {
   test("is JSON for a program, with null for a place that is not there", async () => {
     await using hub = emptyHub()
     const io = testIO()
-    tellSummary(hub, nowhere, true, io)
-    tellSummary(hub, everywhere, true, io)
+    printSummary(hub, nowhere, true, io)
+    printSummary(hub, everywhere, true, io)
     const [first, second] = io.stdout.text.trim().split("\n")
     const openapiUrl = `${url}/openapi.json`
     expect(JSON.parse(first ?? "")).toEqual({
@@ -138,7 +138,7 @@ describe("progress", () => {
   ): readonly string[] {
     const io = testIO()
     let listener: (status: SourceStatus) => void = () => {}
-    const config = settleConfig({ sources: { pets: { openapi: "./p.yaml" } } }, { baseDir: base })
+    const config = resolveConfig({ sources: { pets: { openapi: "./p.yaml" } } }, { baseDir: base })
     const hub = {
       config,
       onStatus(given: typeof listener) {
@@ -146,7 +146,7 @@ describe("progress", () => {
         return () => {}
       },
     } as unknown as Hub
-    tellProgress(hub, { ...io, ...options })
+    printProgress(hub, { ...io, ...options })
     for (const each of statuses) listener(each)
     return io.stderr.text.split("\n").slice(0, -1)
   }
@@ -158,7 +158,7 @@ describe("progress", () => {
     ])
   })
 
-  test("says what is wrong as a sentence, also to who wants to hear little", () => {
+  test("prints a failure as a sentence, also with --quiet", () => {
     const failed = status({ state: "failed", reason: "No such\nfile", attempts: 1 })
     const lost = status({ state: "lost", reason: "Is it gone?" })
     expect(told([status({}), failed, lost], { quiet: true })).toEqual([
@@ -170,7 +170,7 @@ describe("progress", () => {
     ])
   })
 
-  test("says later failures, and the opening, only when asked for details", () => {
+  test("prints later failures and openings only with --verbose", () => {
     const statuses = [
       status({ state: "loading" }),
       status({ state: "failed", reason: "Refused.", attempts: 2 }),

@@ -6,7 +6,7 @@ import { readArgs } from "../../../src/cli/args.ts"
 import { sourceOptions } from "../../../src/cli/sources-options.ts"
 import { adHocSources } from "../../../src/cli/target/ad-hoc.ts"
 import { configFor } from "../../../src/cli/target/config.ts"
-import type { SettledConfig } from "../../../src/config.ts"
+import type { ResolvedConfig } from "../../../src/config.ts"
 import { testIO } from "../support/run.ts"
 
 let folder: string
@@ -31,7 +31,7 @@ async function names(...argv: string[]): Promise<string[]> {
   return (await config(...argv)).sources.map(({ name }) => name)
 }
 
-function config(...argv: string[]): Promise<SettledConfig> {
+function config(...argv: string[]): Promise<ResolvedConfig> {
   return configFor(readArgs(argv, sourceOptions), testIO({ cwd: folder }))
 }
 
@@ -91,7 +91,7 @@ describe("sources of a command line", () => {
 })
 
 describe("the configuration of a command line", () => {
-  test("--source chooses, and names what there is", async () => {
+  test("--source selects sources, and an unknown name lists them", async () => {
     const both = ["--openapi", "openapi.json", "--scan", "ops"]
 
     expect(await names(...both, "--source", "petstore")).toEqual(["petstore"])
@@ -104,7 +104,7 @@ describe("the configuration of a command line", () => {
     expect((await config("--scan", "ops")).baseDir).toBe(folder)
   })
 
-  test("nothing at all is told with what to do", async () => {
+  test("a command line without any source says what to do", async () => {
     await expect(config()).rejects.toThrow("Write one: operations init")
   })
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { readArgs } from "../../../src/cli/args.ts"
 import { sourceOptions } from "../../../src/cli/sources-options.ts"
 import { configFor } from "../../../src/cli/target/config.ts"
-import type { SettledConfig } from "../../../src/config.ts"
+import type { ResolvedConfig } from "../../../src/config.ts"
 import { testIO } from "../support/run.ts"
 
 let folder = ""
@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-function config(...argv: string[]): Promise<SettledConfig> {
+function config(...argv: string[]): Promise<ResolvedConfig> {
   return configFor(readArgs(argv, sourceOptions), testIO({ cwd: folder }))
 }
 
@@ -42,7 +42,7 @@ test("sources of the command line stand beside those of the file, where they wer
   )
 })
 
-test("a source that is not there is told, with the one that was meant", async () => {
+test("configFor reports an unknown source with a suggestion", async () => {
   await expect(config("--config", "own.json", "--source", "shpo")).rejects.toThrow(
     `There is no source "shpo". Did you mean "shop"? Sources: shop.`,
   )

@@ -23,7 +23,7 @@ describe("hubAddress", () => {
     expect(address(["--hub", given])).toEqual({ url, token: undefined })
   })
 
-  test("no hub is none", () => {
+  test("is undefined without a hub", () => {
     expect(address([])).toBeUndefined()
     expect(address([], { OPERATIONS_HUB: " ", OPERATIONS_TOKEN: "x" })).toBeUndefined()
   })

@@ -59,7 +59,7 @@ function open(argv: readonly string[] = [], options: RunOptions = {}): Promise<T
 }
 
 describe("sources opened in this process", () => {
-  test("are listed together; one that is not there is told, the others are", async () => {
+  test("are listed together; a failing source is reported, the others are listed", async () => {
     await using target = await open()
     const { operations, total } = await target.list({})
 
@@ -112,7 +112,7 @@ describe("sources opened in this process", () => {
     expect((await target.specs?.())?.map(({ name }) => name)).toContain("hidden")
   })
 
-  test("are called on the authority of whoever owns the configuration", async () => {
+  test("are called with the rights of the owner of the configuration", async () => {
     await using target = await open()
 
     expect(await target.execute("dice.roll", { sides: 4 }, { signal })).toMatchObject({ data: 4 })
@@ -184,7 +184,7 @@ describe("sources opened in this process", () => {
     await expect(target.list({})).rejects.toMatchObject({ code: "ABORTED" })
   })
 
-  test("--config reads another file, and its mistakes are told with the place", async () => {
+  test("--config reads another file, and its mistakes are reported with their place", async () => {
     await writeFile(join(folder, "bad.json"), '{\n  "sources": {\n    "a": { "sacn": "x" }\n  }\n}')
 
     await expect(open(["--config", "bad.json"])).rejects.toMatchObject({

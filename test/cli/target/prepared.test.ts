@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openHub } from "../../../src/cli/target/open-hub.ts"
 import { preparedCall } from "../../../src/cli/target/prepared.ts"
-import type { SettledConfig } from "../../../src/config/model.ts"
-import { settleConfig } from "../../../src/config/settle.ts"
+import type { ResolvedConfig } from "../../../src/config/model.ts"
+import { resolveConfig } from "../../../src/config/settle.ts"
 import type { Hub } from "../../../src/hub/model.ts"
 import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
 import type { TestFolder } from "../support/folder.ts"
@@ -48,7 +48,7 @@ let folder: TestFolder
 let hub: Hub
 const { signal } = new AbortController()
 
-function config(): SettledConfig {
+function config(): ResolvedConfig {
   const sources = {
     api: {
       openapi: "./api.json",
@@ -60,7 +60,7 @@ function config(): SettledConfig {
     off: { openapi: "./missing.json", disabled: true },
     weather: { openapi: "./weather.yaml" },
   }
-  return settleConfig({ sources }, { baseDir: folder.path })
+  return resolveConfig({ sources }, { baseDir: folder.path })
 }
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ afterAll(async () => {
 })
 
 describe("the request that a call would send", () => {
-  test("is none for what is no operation of a document, and an error for an unknown one", async () => {
+  test("is undefined for operations without HTTP, and an error for an unknown one", async () => {
     expect(await preparedCall(hub, "own.first", {}, signal)).toBeUndefined()
     await expect(preparedCall(hub, "own.nothing", {}, signal)).rejects.toMatchObject({
       code: "OPERATION_NOT_FOUND",
@@ -86,7 +86,7 @@ describe("the request that a call would send", () => {
     })
   })
 
-  test("masks credentials in the query and the headers, not what is none", async () => {
+  test("masks credentials in the query and the headers, and nothing else", async () => {
     const input = {
       ...{ q: "cats & dogs", sig: "hush1", key: "hush2", auth_code: "hush3" },
       ...{ "X-Signature": "hush4", "X-Plain": "seen", "X-My-Key": "hush5" },
@@ -108,7 +108,7 @@ describe("the request that a call would send", () => {
     expect(prepared?.body).not.toContain("canary")
   })
 
-  test("says how much there is of what is no text", async () => {
+  test("shows the size of binary bodies", async () => {
     const bodies = [
       [new Uint8Array(3), /^\(3 bytes/],
       [new Blob(["four"], { type: "image/png" }), /^\(4 bytes/],
@@ -129,11 +129,11 @@ describe("the request that a call would send", () => {
   })
 })
 
-describe("sources that are opened once", () => {
+describe("openHub of a command", () => {
   const states = ["ready", "ready", "failed", "disabled", "ready"]
   const env = { OWN: "canary-0123" }
 
-  test("are told of when asked for details", async () => {
+  test("reports the status of sources with --verbose", async () => {
     const io = testIO({ env })
     await using opened = await openHub(config(), { ...io, verbose: true })
     expect(opened.sources.map(({ state }) => state)).toEqual(states)
@@ -143,14 +143,14 @@ describe("sources that are opened once", () => {
     expect(io.stderr.text).not.toContain("canary")
   })
 
-  test("are not told of otherwise", async () => {
+  test("reports no status without --verbose", async () => {
     const io = testIO({ env })
     await using opened = await openHub(config(), io)
     expect(opened.sources.map(({ state }) => state)).toEqual(states)
     expect(io.stderr.text).toBe("")
   })
 
-  test("are not opened after Ctrl-C, and closed at one that comes meanwhile", async () => {
+  test("does not open sources after Ctrl-C, and closes them if it comes meanwhile", async () => {
     const before = testIO({ signal: AbortSignal.abort(new Error("Before.")) })
     await expect(openHub(config(), before)).rejects.toThrow("Before.")
 
@@ -168,7 +168,7 @@ describe("sources that are opened once", () => {
 
     const later = new AbortController()
     const opening = openHub(
-      settleConfig({ sources: { slow: { scan: "./slow" } } }, { baseDir: folder.path }),
+      resolveConfig({ sources: { slow: { scan: "./slow" } } }, { baseDir: folder.path }),
       testIO({ signal: later.signal }),
     )
     later.abort()

@@ -13,7 +13,7 @@ import { testIO } from "../support/run.ts"
 const KEY = "canary-key-0123456789"
 const signal = new AbortController().signal
 
-describe("a hub elsewhere", () => {
+describe("a remote hub as a target", () => {
   test("is listed to its end, however many operations it has", async () => {
     await using hub = await serve({}, 1203)
     const { operations, total } = await hub.target.list({ namespace: "many", limit: 2 })
@@ -48,7 +48,7 @@ describe("a hub elsewhere", () => {
     expect(data).toEqual(new Uint8Array([0, 255, 10, 13]))
   })
 
-  test("tells errors as the hub has them", async () => {
+  test("reports errors as the hub does", async () => {
     await using hub = await serve()
 
     await expect(hub.target.execute("task.create", {}, { signal })).rejects.toMatchObject({
@@ -126,14 +126,14 @@ describe("a hub elsewhere", () => {
     })
   })
 
-  test("a time that is over is told as such", async () => {
+  test("a timeout is reported as such", async () => {
     await using hub = await serve()
     const stream = hub.target.subscribe("clock.endless", {}, { signal, timeout: 1 })
 
     await expect(collect(stream)).rejects.toMatchObject({ code: "TIMEOUT" })
   })
 
-  test("nobody there: says so, and shows no token", async () => {
+  test("an unreachable hub is reported without the token", async () => {
     const target = open("http://127.0.0.1:9", KEY)
 
     await expect(target.list({})).rejects.toMatchObject({

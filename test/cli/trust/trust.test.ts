@@ -91,7 +91,7 @@ function write(name = "hello"): string {
   return file
 }
 
-describe("a configuration that nobody trusts", () => {
+describe("an untrusted configuration", () => {
   test.each([
     [["list"]],
     [["search", "x"]],

@@ -20,7 +20,7 @@ function states(log: CallLog): string[] {
 }
 
 describe("addTraces", () => {
-  test("puts a beginning and its end together", () => {
+  test("joins the start and the end of a call", () => {
     const log = logOf(start("a"), end("a", { durationMs: 12, source: "http" }))
 
     expect([...log.calls.values()]).toMatchObject([
@@ -29,7 +29,7 @@ describe("addTraces", () => {
     expect(log.seen).toBe(2)
   })
 
-  test("takes an end without its beginning: it says all there is to know", () => {
+  test("accepts an end without its start, which has all fields", () => {
     const log = logOf(end("a", { outcome: "error", code: "TIMEOUT", identity: "ada" }))
 
     expect([...log.calls.values()]).toMatchObject([
@@ -37,11 +37,11 @@ describe("addTraces", () => {
     ])
   })
 
-  test("does not take a call for running when its beginning comes after its end", () => {
+  test("keeps a call ended when its start arrives after its end", () => {
     expect(states(logOf(end("a"), start("a")))).toEqual(["a ok"])
   })
 
-  test("changes nothing when it is told twice", () => {
+  test("changes nothing when a trace arrives twice", () => {
     const traces = [start("a"), end("a"), start("b")]
     const once = logOf(...traces)
 
@@ -60,15 +60,15 @@ describe("addTraces", () => {
     expect(states(log)).toEqual(["a ok", "a running", "a running"])
   })
 
-  test("does not mind ids with any characters", () => {
+  test("accepts ids with any characters", () => {
     const log = logOf(start("__proto__"), start('","'), start("😀"), start(""))
 
     expect(log.calls.size).toBe(4)
   })
 })
 
-describe("what is kept", () => {
-  test("is bounded; the oldest that are over go first, with all that is below them", () => {
+describe("the limit of the call log", () => {
+  test("drops the oldest ended calls first, with all calls below them", () => {
     const traces = Array.from({ length: 5000 }, (_, index) => [
       start(`r${index}`, { at: index * 10 }),
       start(`c${index}`, { at: index * 10 + 1, parentRequestId: `r${index}` }),
@@ -84,7 +84,7 @@ describe("what is kept", () => {
     expect(kept.has("r4999")).toBe(true)
   })
 
-  test("holds on to what runs, as long as there is room", () => {
+  test("keeps running calls as long as there is room", () => {
     const running = start("old", { at: 0 })
     const later = Array.from({ length: 50 }, (_, index) => end(`r${index}`, { at: index + 1 }))
     const log = addTraces(EMPTY_LOG, { traces: [running, ...later] }, 10)
@@ -93,7 +93,7 @@ describe("what is kept", () => {
     expect(states(log)).toContain("old running")
   })
 
-  test("is bounded even when everything runs, or is one tree", () => {
+  test("holds even if all calls run, or are in one tree", () => {
     const running = Array.from({ length: 50 }, (_, index) => start(`r${index}`, { at: index }))
     const chain = running.map((trace, index) => ({ ...trace, parentRequestId: `r${index - 1}` }))
 
@@ -102,8 +102,8 @@ describe("what is kept", () => {
   })
 })
 
-describe("a connection that was lost", () => {
-  test("leaves open how running calls ended, until that is told", () => {
+describe("the call log, after a lost connection", () => {
+  test("sets running calls to unknown, until their end arrives", () => {
     const lost = loseTrack(logOf(start("a"), start("b"), end("c")))
     expect(states(lost)).toEqual(["a unknown", "b unknown", "c ok"])
 
@@ -111,14 +111,14 @@ describe("a connection that was lost", () => {
     expect(states(after)).toEqual(["a error", "b unknown", "c ok"])
   })
 
-  test("takes a call for running again that is told to", () => {
+  test("sets a call to running again when its start arrives again", () => {
     expect(states(addTraces(loseTrack(logOf(start("a"))), { traces: [start("a")] }))).toEqual([
       "a running",
     ])
   })
 })
 
-test("clearEnded leaves what runs", () => {
+test("clearEnded keeps running calls", () => {
   expect(states(clearEnded(logOf(start("a"), end("b"), start("c"), end("c"))))).toEqual([
     "a running",
   ])
@@ -137,7 +137,7 @@ describe("durationAt", () => {
     expect(call && durationAt(call, HUB + apart + 700, log)).toBe(700)
   })
 
-  test("is the time since then for a call that began long before anybody listened", () => {
+  test("counts from the start of a call that began long before the page was opened", () => {
     const log = addTraces(EMPTY_LOG, {
       traces: [start("a", { at: HUB - 600_000 })],
       receivedAt: HUB,
@@ -147,7 +147,7 @@ describe("durationAt", () => {
     expect(call && durationAt(call, HUB, log)).toBe(600_000)
   })
 
-  test("does not take what the hub remembers for what happens now", () => {
+  test("ignores remembered traces when it estimates the clocks", () => {
     const live = addTraces(EMPTY_LOG, {
       traces: [start("a", { at: HUB })],
       receivedAt: HUB,
@@ -157,7 +157,7 @@ describe("durationAt", () => {
     expect(log.skewMs).toBe(0)
   })
 
-  test("is never less than nothing, and unknown when the end is", () => {
+  test("is never negative, and unknown if the end is", () => {
     const log = addTraces(EMPTY_LOG, {
       traces: [start("a", { at: HUB }), start("b", { at: HUB + 500 })],
       receivedAt: HUB + 500,

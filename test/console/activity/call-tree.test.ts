@@ -40,7 +40,7 @@ describe("the tree of calls", () => {
     expect(drawn(rowsOf(FAMILY))).toEqual(["e", "a", " b", "  c", " d"])
   })
 
-  test("is the same in whatever order it is told", () => {
+  test("is the same in whatever order traces arrive", () => {
     expect(drawn(rowsOf(FAMILY.toReversed()))).toEqual(drawn(rowsOf(FAMILY)))
   })
 
@@ -103,7 +103,7 @@ describe("the tree of calls", () => {
   })
 })
 
-describe("the filter", () => {
+describe("the filter of the call tree", () => {
   test.each([
     [{ text: "PETS" }, ["a", " b"]],
     [{ text: "timeout" }, ["a", " b", "  c"]],
@@ -115,7 +115,7 @@ describe("the filter", () => {
     expect(drawn(rowsOf(FAMILY, { filter }))).toEqual(ids)
   })
 
-  test("tells what matches from what is shown for its sake", () => {
+  test("distinguishes matches from their parents", () => {
     const rows = rowsOf(FAMILY, { filter: { state: "error" } })
 
     expect(rows.map(({ isMatch }) => isMatch)).toEqual([false, false, true])

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import {
   NO_CALLS,
   reduceCalls,
-  shownLog,
+  visibleLog,
   waitingCount,
 } from "../../../console/src/activity/calls-state.ts"
 import type { CallsAction, CallsState } from "../../../console/src/activity/calls-state.ts"
@@ -13,11 +13,11 @@ function after(...actions: readonly CallsAction[]): CallsState {
 }
 
 function shownIds(state: CallsState): string[] {
-  return [...shownLog(state).calls.values()].map(({ requestId }) => requestId)
+  return [...visibleLog(state).calls.values()].map(({ requestId }) => requestId)
 }
 
-describe("calls", () => {
-  test("stand still during a pause while what comes is counted", () => {
+describe("the state of calls", () => {
+  test("does not change during a pause, and counts new traces", () => {
     const paused = after(
       { type: "received", traces: [start("a")], receivedAt: 1000 },
       { type: "pause" },
@@ -26,7 +26,7 @@ describe("calls", () => {
     )
 
     expect(shownIds(paused)).toEqual(["a"])
-    expect([...shownLog(paused).calls.values()][0]?.state).toBe("running")
+    expect([...visibleLog(paused).calls.values()][0]?.state).toBe("running")
     expect(waitingCount(paused)).toBe(2)
 
     const resumed = reduceCalls(paused, { type: "resume" })
@@ -34,7 +34,7 @@ describe("calls", () => {
     expect(waitingCount(resumed)).toBe(0)
   })
 
-  test("begin with what the hub remembers, also when it is told of twice", () => {
+  test("begins with the calls that the hub remembers, also if they arrive twice", () => {
     const state = after(
       { type: "received", traces: [end("b", { at: 2 })], receivedAt: 2010 },
       { type: "remembered", traces: [end("b", { at: 2 }), end("a", { at: 1 })] },
@@ -44,7 +44,7 @@ describe("calls", () => {
     expect(state.log.seen).toBe(2)
   })
 
-  test("find out after a lost connection how calls ended", () => {
+  test("has the ends of calls after a lost connection", () => {
     const state = after(
       { type: "received", traces: [start("a"), start("b")], receivedAt: 1000 },
       { type: "disconnected" },
@@ -54,18 +54,18 @@ describe("calls", () => {
     expect([...state.log.calls.values()].map((call) => call.state)).toEqual(["ok", "unknown"])
   })
 
-  test("that are over are cleared, in a pause too", () => {
-    const told: CallsAction = {
+  test("loses ended calls on clear, also during a pause", () => {
+    const tracesAction: CallsAction = {
       type: "received",
       traces: [start("a"), end("b")],
       receivedAt: 1000,
     }
 
-    expect(shownIds(after(told, { type: "clear" }))).toEqual(["a"])
-    expect(shownIds(after(told, { type: "pause" }, { type: "clear" }))).toEqual(["a"])
+    expect(shownIds(after(tracesAction, { type: "clear" }))).toEqual(["a"])
+    expect(shownIds(after(tracesAction, { type: "pause" }, { type: "clear" }))).toEqual(["a"])
   })
 
-  test("do not change when nothing new is told", () => {
+  test("does not change when nothing new arrives", () => {
     const state = after({ type: "received", traces: [start("a")], receivedAt: 1000 })
 
     expect(reduceCalls(state, { type: "remembered", traces: [] })).toBe(state)

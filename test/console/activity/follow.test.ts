@@ -69,7 +69,7 @@ describe("follow", () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test("says nothing more once it is left, while open or while waiting", async () => {
+  test("reports nothing more after an abort, while open or while waiting", async () => {
     let resolve = (): void => {}
     const promise = new Promise<void>((settle) => (resolve = settle))
     const open = followed(() => promise)

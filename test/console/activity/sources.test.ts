@@ -6,7 +6,7 @@ import {
   filterReport,
   toneOf,
   untilText,
-  withLater,
+  withStatuses,
   withStatus,
 } from "../../../console/src/activity/source-list.ts"
 
@@ -23,24 +23,24 @@ function source(name: string, more: Partial<SourceStatus> = {}): SourceStatus {
   }
 }
 
-describe("sources", () => {
+describe("the list of sources", () => {
   const list = [source("a"), source("b")]
 
-  test("change in their place; new ones come last", () => {
+  test("replaces changed sources in place; new ones come last", () => {
     const changed = withStatus(list, source("a", { state: "lost" }))
 
     expect(changed.map(({ name, state }) => `${name} ${state}`)).toEqual(["a lost", "b ready"])
     expect(withStatus(list, source("c")).map(({ name }) => name)).toEqual(["a", "b", "c"])
   })
 
-  test("keep what was told while the list was on its way", () => {
-    const told = [source("b", { state: "lost" }), source("b", { state: "failed" })]
+  test("keeps updates that arrived while the list was loading", () => {
+    const updates = [source("b", { state: "lost" }), source("b", { state: "failed" })]
 
-    expect(withLater(list, told).map(({ state }) => state)).toEqual(["ready", "failed"])
-    expect(withLater(list, [])).toEqual(list)
+    expect(withStatuses(list, updates).map(({ state }) => state)).toEqual(["ready", "failed"])
+    expect(withStatuses(list, [])).toEqual(list)
   })
 
-  test("are summed up", () => {
+  test("is summarised in a sentence", () => {
     expect(describeSources([])).toBe("No sources.")
     expect(describeSources([source("a")])).toBe("1 source: 1 ready.")
     expect(describeSources([...list, source("c", { state: "failed" })])).toBe(
@@ -48,7 +48,7 @@ describe("sources", () => {
     )
   })
 
-  test("have a colour for each state", () => {
+  test("has a colour for each state", () => {
     const states = ["loading", "ready", "failed", "lost", "disabled"] as const
 
     expect(states.map((state) => toneOf(state))).toEqual(["info", "good", "bad", "warn", "neutral"])
@@ -97,7 +97,7 @@ describe("filterReport", () => {
   })
 })
 
-describe("counters", () => {
+describe("the counters of the hub", () => {
   test("have errors by code, the most frequent first", () => {
     expect(errorCounts({ B: 1, A: 1, TIMEOUT: 4, NONE: 0 })).toEqual([
       { code: "TIMEOUT", count: 4, part: 1 },
@@ -108,7 +108,7 @@ describe("counters", () => {
   })
 
   test("say in words what the line shows", () => {
-    expect(describeHistory([])).toBe("Calls per second: nothing is known yet.")
+    expect(describeHistory([])).toBe("Calls per second: no data yet.")
     expect(describeHistory([0, 5, 2])).toBe(
       "Calls per second in the last 3 s: now 2, highest 5, 7 in all.",
     )

@@ -3,7 +3,7 @@ import type { CallTrace } from "../../../console/src/api/model.ts"
 type Ended = Extract<CallTrace, { phase: "end" }>
 type Started = Extract<CallTrace, { phase: "start" }>
 
-/** That a call began, as a hub tells it. */
+/** The trace of a call that has started, as a hub sends it. */
 export function start(requestId: string, more: Partial<Started> = {}): Started {
   return {
     phase: "start",
@@ -17,7 +17,7 @@ export function start(requestId: string, more: Partial<Started> = {}): Started {
   }
 }
 
-/** That a call is over, as a hub tells it. */
+/** The trace of a call that has ended, as a hub sends it. */
 export function end(requestId: string, more: Partial<Ended> = {}): Ended {
   return {
     ...start(requestId),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { ProblemError } from "../../../console/src/api/model.ts"
 import type { WatchItem } from "../../../console/src/api/model.ts"
-import { faultOfCredential, probeCredential } from "../../../console/src/api/probe.ts"
+import { credentialIssue, probeCredential } from "../../../console/src/api/probe.ts"
 import { count, echo, never, serve } from "./support.ts"
 
 describe("a client of a real server", () => {
@@ -42,7 +42,7 @@ describe("a client of a real server", () => {
     })
   })
 
-  test("cancels: the handler hears of it, and the outcome says so", async () => {
+  test("cancels: the handler's signal aborts, and the outcome says so", async () => {
     const { hub, hung } = await serve([])
     const controller = new AbortController()
     const outcome = hub.call("demo.hang", {}, { signal: controller.signal })
@@ -58,7 +58,7 @@ describe("a client of a real server", () => {
     expect(outcome).toMatchObject({ ok: false, problem: { code: "ABORTED" } })
   })
 
-  test("tells the hub how long a call may take", async () => {
+  test("sends the timeout of a call to the hub", async () => {
     const { hub } = await serve([])
     const outcome = await hub.call("demo.hang", {}, { signal: never(), timeoutMs: 30 })
     expect(outcome).toMatchObject({ ok: false, problem: { code: "TIMEOUT" }, status: 504 })
@@ -111,17 +111,17 @@ describe("a client of a real server", () => {
   })
 })
 
-describe("a client that has to say who it is", () => {
-  test("tells the session when it is refused, and sends key or token when it has one", async () => {
+describe("a client that has to authenticate", () => {
+  test("notifies the session of a 401, and sends its key or token", async () => {
     const { hub, session } = await serve([echo], { "secret-key": "ada" })
     await expect(hub.list()).rejects.toMatchObject({ status: 401 })
     expect(session.isRequired).toBe(true)
 
-    session.become({ kind: "key", value: "secret-key" })
+    session.setCredential({ kind: "key", value: "secret-key" })
     expect(session.isRequired).toBe(false)
     expect(await hub.list()).toHaveLength(3)
 
-    session.become({ kind: "token", value: "secret-key" })
+    session.setCredential({ kind: "token", value: "secret-key" })
     expect(await hub.list()).toHaveLength(3)
   })
 
@@ -136,11 +136,11 @@ describe("a client that has to say who it is", () => {
   })
 
   test("knows what can be no credential", () => {
-    expect(faultOfCredential("abc.DEF-123_~+/=")).toBeUndefined()
-    expect(faultOfCredential("")).toContain("Give")
-    expect(faultOfCredential("Bearer abc")).toContain("without")
-    expect(faultOfCredential("a b")).toContain("Copy it once more")
-    expect(faultOfCredential("a\nb")).toContain("Copy it once more")
-    expect(faultOfCredential("schlüssel")).toContain("Copy it once more")
+    expect(credentialIssue("abc.DEF-123_~+/=")).toBeUndefined()
+    expect(credentialIssue("")).toContain("Enter")
+    expect(credentialIssue("Bearer abc")).toContain("without")
+    expect(credentialIssue("a b")).toContain("Copy it again")
+    expect(credentialIssue("a\nb")).toContain("Copy it again")
+    expect(credentialIssue("schlüssel")).toContain("Copy it again")
   })
 })

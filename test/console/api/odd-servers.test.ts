@@ -5,8 +5,8 @@ import type { WatchItem } from "../../../console/src/api/model.ts"
 import { Session } from "../../../console/src/api/session.ts"
 import { answering, never } from "./support.ts"
 
-describe("a client of something that is no hub", () => {
-  test("says that nobody answers", async () => {
+describe("a client of a server that is not a hub", () => {
+  test("reports that nothing answers", async () => {
     const reached: boolean[] = []
     const hub = createHubClient({
       baseUrl: "http://127.0.0.1:1/",
@@ -19,7 +19,7 @@ describe("a client of something that is no hub", () => {
     expect(reached).toEqual([false, false])
   })
 
-  test("takes a page of a proxy for a failure, and says its status", async () => {
+  test("treats the page of a proxy as a failure, and reports its status", async () => {
     const hub = await answering((_request, response) => {
       response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>")
     })
@@ -51,7 +51,7 @@ describe("a client of something that is no hub", () => {
     expect(asked).toBe(2)
   })
 
-  test("says that a stream broke off", async () => {
+  test("reports that a stream broke off", async () => {
     const hub = await answering((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" })
       response.write('id: 1\ndata: {"data":1,"meta":{}}\n\n', () => response.socket?.destroy())
@@ -62,7 +62,7 @@ describe("a client of something that is no hub", () => {
     expect(items).toHaveLength(1)
   })
 
-  test("says so when a stream ends without its end, or is none", async () => {
+  test("reports a stream that ends without its end event, or is not a stream", async () => {
     const hub = await answering(({ url = "" }, response) => {
       const type = url.includes("json") ? "application/json" : "text/event-stream"
       response.writeHead(200, { "content-type": type }).end(": hello\n\n")
@@ -83,20 +83,20 @@ describe("a client of something that is no hub", () => {
       for (const byte of Buffer.from(text)) response.write(Buffer.of(byte))
       response.end()
     })
-    const told: unknown[] = []
-    await hub.events({ signal: never(), onEvent: (event) => told.push(event) })
-    expect(told).toEqual([
+    const received: unknown[] = []
+    await hub.events({ signal: never(), onEvent: (event) => received.push(event) })
+    expect(received).toEqual([
       { kind: "call", trace: JSON.parse(trace) as unknown },
       { kind: "source", status: { name: "é🎉" } },
       { kind: "call", trace: JSON.parse(trace) as unknown },
     ])
   })
 
-  test("an answer to who somebody was does not ask who somebody is", async () => {
+  test("a 401 for an earlier credential does not ask for another one", async () => {
     const session = new Session()
     const hub = await answering((_request, response) => {
       // Between the question and its answer.
-      session.become({ kind: "key", value: "new" })
+      session.setCredential({ kind: "key", value: "new" })
       response.writeHead(401).end()
     }, session)
     await expect(hub.list()).rejects.toMatchObject({ status: 401 })

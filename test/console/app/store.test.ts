@@ -20,7 +20,7 @@ describe("HubStore", () => {
     expect(store.operations).toMatchObject({ status: "ready", operations: [{ id: "a.b" }] })
   })
 
-  test("says why it has no list, and has one when it works again", async () => {
+  test("reports why it has no list, and loads it when the hub works again", async () => {
     let fails = true
     const store = storeWith({
       list: async () => {
@@ -50,18 +50,18 @@ describe("HubStore", () => {
     expect(store.operations.operations.map(({ id }) => id)).toEqual(["new.one"])
   })
 
-  test("asks for a spec once, and keeps the object while it says the same", async () => {
+  test("loads a spec once, and keeps the object while it is unchanged", async () => {
     const describeSpec = vi.fn(async (id: string) => spec(id))
     const store = storeWith({ describe: describeSpec })
-    store.wantSpec("a.b")
-    store.wantSpec("a.b")
+    store.requestSpec("a.b")
+    store.requestSpec("a.b")
     await waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
     const before = store.spec("a.b")
     expect(describeSpec).toHaveBeenCalledTimes(1)
 
     store.reload()
     await waitFor(() => expect(store.operations.status).toBe("ready"))
-    store.wantSpec("a.b")
+    store.requestSpec("a.b")
     await settled()
     expect(describeSpec).toHaveBeenCalledTimes(2)
     expect(store.spec("a.b")).toBe(before)
@@ -75,28 +75,28 @@ describe("HubStore", () => {
         return spec(id)
       },
     })
-    store.wantSpec("a.b")
+    store.requestSpec("a.b")
     await waitFor(() => expect(store.spec("a.b").status).toBe("failed"))
     fails = false
-    store.wantSpec("a.b")
+    store.requestSpec("a.b")
     await waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
   })
 
   test("keeps a bounded number of specs, those wanted last", async () => {
     const store = storeWith({ describe: async (id) => spec(id) })
-    for (let at = 0; at < 150; at++) store.wantSpec(`a.${at}`)
+    for (let at = 0; at < 150; at++) store.requestSpec(`a.${at}`)
     await settled()
     expect(store.spec("a.149").status).toBe("ready")
     expect(store.spec("a.0").status).toBe("loading")
   })
 
-  test("forgets everything when somebody else looks", async () => {
+  test("drops everything when the identity changes", async () => {
     const store = storeWith({
       list: async () => [summary("a.b")],
       describe: async (id) => spec(id),
     })
     store.reload()
-    store.wantSpec("a.b")
+    store.requestSpec("a.b")
     await waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
     store.restart()
     expect(store.operations).toEqual({ status: "loading", operations: [] })
@@ -107,15 +107,15 @@ describe("HubStore", () => {
   test("reads the list again when sources have changed, or the hub is back", async () => {
     const list = vi.fn(async () => [summary("a.b")])
     const store = storeWith({ list })
-    store.heard([source("ready", 1)])
-    store.heard([source("ready", 1)])
+    store.updateSources([source("ready", 1)])
+    store.updateSources([source("ready", 1)])
     expect(list).toHaveBeenCalledTimes(0)
-    store.heard([source("ready", 2)])
+    store.updateSources([source("ready", 2)])
     expect(list).toHaveBeenCalledTimes(1)
     await settled()
-    store.reached(false)
-    store.reached(true)
-    store.reached(true)
+    store.setReachable(false)
+    store.setReachable(true)
+    store.setReachable(true)
     expect(list).toHaveBeenCalledTimes(2)
     expect(store.connection).toBe("online")
   })
@@ -144,7 +144,7 @@ function storeWith(parts: Partial<HubConnection>): HubStore {
   } as HubConnection)
 }
 
-/** Promises that are settled already have told everybody. */
+/** Runs the callbacks of promises that have settled. */
 async function settled(): Promise<void> {
   for (let at = 0; at < 20; at++) await Promise.resolve()
 }

@@ -56,7 +56,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
     await expectShown(page.getByRole("heading", { level: 1, name: "List people" }))
   })
 
-  test("a link to what is not there says so, and names what may have been meant", async () => {
+  test("a link to an unknown operation says so, and suggests a similar one", async () => {
     const { page } = await site.open("/o/act.tabel")
     await expectShown(page.getByText(/act\.tabel/))
     await expectShown(page.getByText(/Did you mean|not registered|no operation/i))

@@ -147,7 +147,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
       .toMatch(/count"\s*:\s*8/)
   })
 
-  test("says what is wrong with an input, where, and before it is sent", async () => {
+  test("shows the validation errors of an input before it is sent", async () => {
     const { page, requests } = await site.open("/o/input.numbers")
     await way(page, "Form").waitFor()
     await field(page, "count").fill("11")
@@ -161,17 +161,17 @@ describe.skipIf(noBrowser)("trying an operation", () => {
     expect((await run(page)).body.data).toEqual({ got: { count: 10 } })
   })
 
-  test("says where JSON is broken, and does not run it", async () => {
+  test("shows where JSON is broken, and does not run it", async () => {
     const { page } = await site.open("/o/input.text")
     await writeJson(page, `{ "name": `)
     await expect
       .poll(async () => {
         const isOff = await button(page, "Run").isDisabled()
-        const told = await page
+        const messageCount = await page
           .getByRole("main")
           .getByText(/JSON|unexpected|expected/i)
           .count()
-        return isOff || told > 1
+        return isOff || messageCount > 1
       })
       .toBe(true)
   })

@@ -12,7 +12,7 @@ beforeEach(() => void seen().events.splice(0))
 describe.skipIf(noBrowser)("what comes back", () => {
   const site = useConsole(() => sources)
 
-  test("a call is cancelled, and its handler is told", async () => {
+  test("a call is cancelled, and its handler's signal aborts", async () => {
     const { page } = await site.open("/o/act.slow")
     await button(page, "Run").click()
     await waitFor(() => expect(seen().events).toEqual(["slow started"]))

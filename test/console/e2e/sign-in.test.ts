@@ -72,7 +72,7 @@ describe.skipIf(noBrowser)("signing in", () => {
     await waitFor(async () => expect((await stored()).session).not.toContain("act.table"))
   })
 
-  test("says which scope the hub's own pages need", async () => {
+  test("shows which scope the hub's own pages need", async () => {
     const { page } = await site.open("/sources")
     await signIn(page, KEY)
     await expectShown(page.getByText("hub:admin"))

@@ -74,7 +74,7 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
     await expectStopped()
   })
 
-  test("a stream that breaks says why, and keeps what came", async () => {
+  test("a stream that breaks shows why, and keeps its items", async () => {
     const { page } = await site.open("/o/live.breaks")
     await button(page, /^Start/).click()
     await expectShown(page.getByRole("alert"))

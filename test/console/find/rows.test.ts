@@ -3,7 +3,7 @@ import type { OperationSummary } from "../../../console/src/api/model.ts"
 import { listAction } from "../../../console/src/find/keys.ts"
 import { flatRows, groupOperations, groupedRows, ofType } from "../../../console/src/find/rows.ts"
 import type { Row } from "../../../console/src/find/rows.ts"
-import { markFound } from "../../../console/src/find/words.ts"
+import { highlightMatches } from "../../../console/src/find/words.ts"
 
 const operations = [
   op("pets.add", { type: "mutation", source: "shop", tags: ["write"] }),
@@ -49,7 +49,7 @@ describe("groups of operations", () => {
     expect(rows.at(-1)).toMatchObject({ isOpen: false, position: 3, of: 3 })
   })
 
-  test("say the whole id where the group does not say the namespace", () => {
+  test("show the whole id if the group does not show the namespace", () => {
     const rows = groupedRows(groupOperations(operations, "tag"), new Set(), "tag")
     expect(rows.map(labelOf)).toContain("pets.add")
   })
@@ -60,7 +60,7 @@ describe("groups of operations", () => {
   })
 })
 
-describe("keys of the list", () => {
+describe("keys of the list of operations", () => {
   const groups = groupOperations(operations, "namespace")
   const rows = groupedRows(groups, new Set(), "namespace")
 
@@ -81,7 +81,7 @@ describe("keys of the list", () => {
     expect(listAction("Enter", rows, -1, false)).toBeUndefined()
   })
 
-  test("close and open groups, but not while somebody moves in a text", () => {
+  test("close and open groups, but not while the cursor moves in a text", () => {
     expect(listAction("ArrowLeft", rows, 0, true)).toBeUndefined()
     expect(listAction("ArrowLeft", rows, 0, false)).toEqual({ kind: "toggle", key: rows[0]?.key })
     expect(listAction("ArrowLeft", rows, 1, false)).toEqual({ kind: "move", to: 0 })
@@ -102,7 +102,7 @@ describe("keys of the list", () => {
   })
 })
 
-describe("markFound", () => {
+describe("highlightMatches", () => {
   test("marks every place, overlaps as one", () => {
     expect(shown("issues.createIssue", ["issue", "sues"])).toBe("[issues].create[Issue]")
     expect(shown("aaa", ["a"])).toBe("[aaa]")
@@ -116,8 +116,8 @@ describe("markFound", () => {
 })
 
 function shown(text: string, tokens: readonly string[]): string {
-  return markFound(text, tokens)
-    .map(({ text: piece, isFound }) => (isFound ? `[${piece}]` : piece))
+  return highlightMatches(text, tokens)
+    .map(({ text: piece, isMatch: isFound }) => (isFound ? `[${piece}]` : piece))
     .join("")
 }
 

@@ -18,11 +18,11 @@ const source = (name: string, namespace: string, kind: SourceStatus["kind"]): So
   attempts: 0,
 })
 
-describe("who may call", () => {
+describe("the access rules of an operation", () => {
   const rules = (accessControl: AccessControl) =>
     accessRules({ accessControl }).map(({ text, names }) => `${text} ${names.join(", ")}`)
 
-  test("is said rule by rule", () => {
+  test("are listed one by one", () => {
     expect(rules({ requiredScopes: [] })).toEqual([])
     expect(rules({ requiredScopes: ["a"] })).toEqual(["The scope a"])
     expect(rules({ requiredScopes: ["a", "b"], requiredScopesAny: ["c", "d"] })).toEqual([
@@ -46,7 +46,7 @@ describe("who may call", () => {
   })
 })
 
-describe("where an operation comes from", () => {
+describe("the origin of an operation", () => {
   test("of a document: the file, the request and the name there", () => {
     const [operation] = FromOpenAPI(
       {
@@ -114,7 +114,7 @@ describe("where an operation comes from", () => {
   })
 })
 
-describe("what a call does", () => {
+describe("the hints of an operation", () => {
   const spec = (type: "query" | "mutation", annotations: object) =>
     hintsOf(
       defineOperation({
@@ -130,10 +130,10 @@ describe("what a call does", () => {
       }),
     ).map(({ text }) => text)
 
-  test("is told where its type does not say it", () => {
+  test("are shown unless the type implies them", () => {
     expect(spec("query", { readOnly: true, idempotent: true })).toEqual([])
     expect(spec("mutation", { readOnly: true, idempotent: true })).toEqual([
-      "said to be read-only",
+      "declared read-only",
       "idempotent",
     ])
     expect(spec("mutation", { destructive: true, openWorld: true })).toEqual([

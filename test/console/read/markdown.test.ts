@@ -21,7 +21,7 @@ function expectHarmless(html: string): void {
   }
 }
 
-describe("Markdown", () => {
+describe("Markdown to HTML", () => {
   test("is what people write in descriptions", () => {
     const html = toHtml(
       "# Title\n\nA **bold** `word`, [a link](https://example.com/?a=1&b=2).\n\n- one\n",

@@ -134,7 +134,7 @@ describe("the tree of a schema", () => {
     })
   })
 
-  test("shows a choice as options, named by what tells them apart", () => {
+  test("shows a choice as options, named by what distinguishes them", () => {
     const tree = schemaTree({
       oneOf: [
         { title: "A cat", type: "object", properties: { purrs: { type: "boolean" } } },
@@ -195,11 +195,11 @@ describe("the tree of a schema", () => {
       values: ['"low"', '"high"'],
     })
     expect(schemaTree({ anyOf: literals }).hasChildren).toBe(false)
-    const told = [{ const: 1, description: "One" }, { const: 2 }]
-    expect(schemaTree({ oneOf: told }).children()).toHaveLength(2)
+    const described = [{ const: 1, description: "One" }, { const: 2 }]
+    expect(schemaTree({ oneOf: described }).children()).toHaveLength(2)
   })
 
-  test("members that only say what is required are a rule in words", () => {
+  test("members that only list required names become a rule in words", () => {
     const tree = schemaTree({
       properties: { a: {}, b: {}, c: {} },
       anyOf: [{ required: ["a"] }, { required: ["b", "c"] }],
@@ -236,7 +236,7 @@ describe("the tree of a schema", () => {
     expect(labelsOf(schemaTree(schema))).toEqual(labels)
   })
 
-  test("tells formats, marks, examples and every kind of bound", () => {
+  test("shows formats, flags, examples and every kind of bound", () => {
     const { facts } = schemaTree({
       type: "string",
       format: "date-time",

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { toShown } from "../../../console/src/result/blocks.ts"
+import { toDisplayBlock } from "../../../console/src/result/blocks.ts"
 import { entriesOf, isOpenAtFirst, previewOf } from "../../../console/src/result/entries.ts"
 import { cellText, sortRows, tableOf } from "../../../console/src/result/table.ts"
 
-describe("a table", () => {
+describe("the table of a result", () => {
   it("is made of a list of objects, with every column", () => {
     expect(tableOf([{ a: 1 }, { b: 2, a: null }])).toEqual({
       columns: ["a", "b"],
@@ -52,22 +52,25 @@ describe("a table", () => {
 
 describe("a block of an MCP result", () => {
   it("is drawn as what it is", () => {
-    expect(toShown({ type: "text", text: "hi" })).toEqual({
+    expect(toDisplayBlock({ type: "text", text: "hi" })).toEqual({
       kind: "text",
       text: "hi",
       isJson: false,
     })
-    expect(toShown({ type: "text", text: ' {"a":1}' })).toMatchObject({ isJson: true })
-    expect(toShown({ type: "image", data: "AA-_", mimeType: "IMAGE/PNG; x=1" })).toEqual({
+    expect(toDisplayBlock({ type: "text", text: ' {"a":1}' })).toMatchObject({ isJson: true })
+    expect(toDisplayBlock({ type: "image", data: "AA-_", mimeType: "IMAGE/PNG; x=1" })).toEqual({
       kind: "image",
       url: "data:image/png;base64,AA+/",
       type: "image/png",
     })
-    expect(toShown({ type: "audio", data: "AAAA", mimeType: "audio/wav" })).toMatchObject({
+    expect(toDisplayBlock({ type: "audio", data: "AAAA", mimeType: "audio/wav" })).toMatchObject({
       kind: "audio",
     })
     expect(
-      toShown({ type: "resource", resource: { uri: "a:b", blob: "AAAA", mimeType: "image/gif" } }),
+      toDisplayBlock({
+        type: "resource",
+        resource: { uri: "a:b", blob: "AAAA", mimeType: "image/gif" },
+      }),
     ).toMatchObject({
       kind: "resource",
       inner: { kind: "image" },
@@ -76,17 +79,21 @@ describe("a block of an MCP result", () => {
 
   it("draws no type that could run, and nothing that is no base64", () => {
     for (const mimeType of ["text/html", "application/pdf", "image/png,<script>", "", 4]) {
-      expect(toShown({ type: "image", data: "AAAA", mimeType })).toMatchObject({ kind: "unknown" })
+      expect(toDisplayBlock({ type: "image", data: "AAAA", mimeType })).toMatchObject({
+        kind: "unknown",
+      })
     }
-    expect(toShown({ type: "image", data: '"><script>', mimeType: "image/png" })).toMatchObject({
+    expect(
+      toDisplayBlock({ type: "image", data: '"><script>', mimeType: "image/png" }),
+    ).toMatchObject({
       kind: "unknown",
     })
   })
 
   it("links only to the web", () => {
-    expect(toShown({ type: "resource_link", uri: "https://a.example/x", name: "x" })).toMatchObject(
-      { href: "https://a.example/x" },
-    )
+    expect(
+      toDisplayBlock({ type: "resource_link", uri: "https://a.example/x", name: "x" }),
+    ).toMatchObject({ href: "https://a.example/x" })
     for (const uri of [
       "javascript:alert(1)",
       "data:text/html,x",
@@ -94,7 +101,7 @@ describe("a block of an MCP result", () => {
       "demo://x",
       "x",
     ]) {
-      expect(toShown({ type: "resource_link", uri, name: "x" })).toMatchObject({
+      expect(toDisplayBlock({ type: "resource_link", uri, name: "x" })).toMatchObject({
         kind: "link",
         href: undefined,
       })
@@ -110,12 +117,12 @@ describe("a block of an MCP result", () => {
     [{ type: "resource_link" }],
     [{ type: "new", a: 1 }],
   ])("is shown as JSON when it is %j", (block) => {
-    expect(toShown(block)).toEqual({ kind: "unknown", value: block })
+    expect(toDisplayBlock(block)).toEqual({ kind: "unknown", value: block })
   })
 })
 
-describe("a tree", () => {
-  it("tells what is closed in a few words", () => {
+describe("the tree of a result", () => {
+  it("summarises closed values", () => {
     expect(previewOf([1, 2, 3])).toBe("[ 3 items ]")
     expect(previewOf({ a: 1, b: 2, c: 3, d: 4, e: 5 })).toBe("{ a, b, c, d, … }")
     expect(previewOf({})).toBe("{ }")

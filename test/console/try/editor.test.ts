@@ -47,7 +47,7 @@ function applied(marked: string, label: string): string {
   return text.slice(0, result.from) + option.apply + text.slice(result.to ?? pos)
 }
 
-describe("completion", () => {
+describe("completion in the JSON editor", () => {
   it("offers names that are not there yet", () => {
     expect(offered("{|}")).toEqual(["name", "kind", "on", "at", "list"])
     expect(offered('{"name": "x", |}')).toEqual(["kind", "on", "at", "list"])
@@ -72,7 +72,7 @@ describe("completion", () => {
   })
 })
 
-describe("faults in the text", () => {
+describe("diagnostics in the JSON editor", () => {
   const marks = (text: string): readonly string[] => {
     const state = stateOf(text)
     return diagnose(state, createCheck(schema)).map(
@@ -80,7 +80,7 @@ describe("faults in the text", () => {
     )
   }
 
-  it("stand where they are", () => {
+  it("are at their places in the text", () => {
     expect(marks('{"name": 4}')).toEqual(["4 /name must be string, not number"])
     expect(marks('{"name": "x", "list": [{"city": "a"}, {"city": 2}]}')).toEqual([
       "2 /list/1/city must be string, not number",
@@ -89,15 +89,15 @@ describe("faults in the text", () => {
     expect(marks('{"name": "x", "at": []}')).toEqual(['"at" /at must be object, not array'])
   })
 
-  it("are told of text that is no JSON", () => {
+  it("are reported for text that is not JSON", () => {
     expect(marks('{"name": }')).toHaveLength(1)
     expect(marks("{")).toHaveLength(1)
     expect(marks("")).toEqual([])
   })
 })
 
-describe("JSON text", () => {
-  it("is read, or told why not", () => {
+describe("the text of the JSON editor", () => {
+  it("is parsed, or reported with a reason", () => {
     expect(readJson(" ")).toEqual({ ok: true, value: undefined })
     expect(readJson("null")).toEqual({ ok: true, value: null })
     expect(readJson("{'a'}").ok).toBe(false)

@@ -7,7 +7,7 @@ const faults = (schema: JsonSchema, value: unknown): readonly string[] =>
   createCheck(schema)(value).map(({ pointer, message }) => `${pointer} ${message}`)
 
 describe("a check of an input", () => {
-  it("says what is wrong, and where", () => {
+  it("reports what is wrong, and where", () => {
     const schema = {
       type: "object",
       required: ["name", "a/b"],
@@ -22,7 +22,7 @@ describe("a check of an input", () => {
     ])
   })
 
-  it("tells of a union only the nearest choice", () => {
+  it("reports only the nearest choice of a union", () => {
     const schema = {
       oneOf: [
         {
@@ -72,7 +72,7 @@ describe("a check of an input", () => {
     expect(faults(schema, `${"a".repeat(40)}!`)).toEqual([])
   })
 
-  it("takes no names of its engine from a schema", () => {
+  it("ignores the engine's internal names in a schema", () => {
     const schema = { $ref: "#/$defs/a", __absolute_ref__: "#/x", $defs: { a: { type: "string" } } }
     expect(faults(schema, 1)).toEqual([" must be string, not number"])
   })
@@ -83,7 +83,7 @@ describe("a check of an input", () => {
     expect(Object.getOwnPropertyNames(schema)).toEqual(["type", "properties"])
   })
 
-  it("cuts what it tells", () => {
+  it("limits the number of issues", () => {
     const schema = {
       type: "array",
       items: { enum: Array.from({ length: 500 }, (_, at) => `value ${at}`) },
@@ -97,7 +97,7 @@ describe("a check of an input", () => {
   })
 })
 
-describe("a pattern", () => {
+describe("the guard of patterns", () => {
   it.each([
     "^[a-z]+$",
     "^\\d{4}-\\d{2}$",

@@ -25,7 +25,7 @@ function shelf(limit = Infinity): Shelf & { readonly items: Map<string, string> 
   }
 }
 
-describe("what the history keeps", () => {
+describe("an entry of the history", () => {
   it.each([
     "password",
     "userPassword",
@@ -87,7 +87,7 @@ describe("what the history keeps", () => {
     expect(JSON.stringify(withoutSecrets(odd).value)).toBe('{"__proto__":{"a":1},"":[null]}')
   })
 
-  it("is never a header or a credential", () => {
+  it("contains no header and no credential", () => {
     const entry = toEntry("a.b", {}, { token: "t" }, outcome({ secret: "s", n: 1 }), 5)
     expect(JSON.stringify(entry)).not.toMatch(/Bearer|"t"|"s"/)
     expect(entry).toMatchObject({
@@ -99,7 +99,7 @@ describe("what the history keeps", () => {
     })
   })
 
-  it("is no large result", () => {
+  it("contains no large result", () => {
     expect(
       toEntry("a.b", {}, {}, outcome(Array(5000).fill("0123456789abcdef")), 5),
     ).not.toHaveProperty("result")
@@ -110,17 +110,17 @@ describe("what the history keeps", () => {
 describe("the history", () => {
   const entry = (at: number) => toEntry("a.b", {}, { at }, outcome(at), at)
 
-  it("has the newest first, and so many", () => {
+  it("has the newest entry first, and a limit", () => {
     const store = new HistoryStore(() => shelf())
     expect(store.get()).toEqual([])
     const kept = shelf()
     const real = new HistoryStore(() => kept)
-    let told = 0
-    real.subscribe(() => told++)
+    let notifications = 0
+    real.subscribe(() => notifications++)
     for (let at = 0; at < 150; at++) real.add(entry(at))
     expect(real.get()).toHaveLength(100)
     expect(real.get()[0]?.at).toBe(149)
-    expect(told).toBe(150)
+    expect(notifications).toBe(150)
     expect(new HistoryStore(() => kept).get()).toEqual(real.get())
     real.remove(real.get()[0]?.id ?? "")
     expect(real.get()[0]?.at).toBe(148)
@@ -142,7 +142,7 @@ describe("the history", () => {
     expect(new HistoryStore(() => odd).get()).toEqual([])
   })
 
-  it("works without a shelf", () => {
+  it("works without a storage", () => {
     const store = new HistoryStore(() => undefined)
     store.add(entry(1))
     expect(store.get()).toHaveLength(1)
@@ -153,8 +153,8 @@ describe("the history", () => {
   })
 })
 
-describe("a comparison", () => {
-  it("tells what is new, gone and different", () => {
+describe("the comparison of two results", () => {
+  it("lists added, removed and changed values", () => {
     const { changes } = diffValues(
       { a: 1, b: { c: [1, 2] }, "x/y": 0 },
       { a: 2, b: { c: [1, 2, 3] }, d: null },
@@ -173,7 +173,7 @@ describe("a comparison", () => {
     ])
   })
 
-  it("says nothing of what is the same, and stops somewhere", () => {
+  it("omits equal values, and limits the list", () => {
     expect(diffValues({ a: [1] }, { a: [1] })).toEqual({ changes: [], isCut: false })
     const many = Array.from({ length: 2000 }, (_, at) => at)
     const { changes, isCut } = diffValues(

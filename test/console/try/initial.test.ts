@@ -28,14 +28,14 @@ const root = {
   },
 }
 
-describe("what a form starts with", () => {
+describe("the initial value of a form", () => {
   it("is what is required and fixed, and the defaults", () => {
     const value = initialValue(root) as Record<string, unknown>
     expect(value).toMatchObject({ kind: "cat", size: 3, place: { zip: "0" } })
     expect(Object.keys(value)).toEqual(["kind", "size", "place"])
   })
 
-  it("is nothing for a value that nobody can guess", () => {
+  it("is undefined for a value that cannot be guessed", () => {
     expect(initialValue({ type: "string" })).toBeUndefined()
     expect(initialValue(true)).toBeUndefined()
     expect(initialValue({ $ref: "#" })).toBeUndefined()
@@ -56,7 +56,7 @@ describe("what a form starts with", () => {
   })
 })
 
-describe("an example", () => {
+describe("the example value of a schema", () => {
   it("fits its schema", () => {
     const schema = {
       type: "object",
@@ -80,7 +80,7 @@ describe("an example", () => {
   })
 })
 
-describe("a new item", () => {
+describe("the initial value of a new item", () => {
   it("can be sent", () => {
     expect(emptyOf(true, { type: "string" })).toBe("")
     expect(emptyOf(true, { type: "integer", minimum: 5 })).toBe(5)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
 import type { HTTPProblem } from "../../../console/src/api/model.ts"
-import { cureOf, faultsOf } from "../../../console/src/ui/cure.ts"
+import { adviceFor, issuesOf } from "../../../console/src/ui/cure.ts"
 import { cx } from "../../../console/src/ui/cx.ts"
 import { formatBytes, formatCount, formatDuration } from "../../../console/src/ui/format.ts"
 import { highlight } from "../../../console/src/ui/highlight.ts"
 
-test("cx leaves out what is nothing", () => {
+test("cx omits empty names", () => {
   expect(cx("a", false, undefined, null, "", "b")).toBe("a b")
   expect(cx()).toBe("")
 })
@@ -52,7 +52,7 @@ describe("highlight", () => {
     expect(tokens.map(({ text }) => text).join("")).toBe(code)
   })
 
-  test("tells keys from strings", () => {
+  test("distinguishes keys from strings", () => {
     const kinds = highlight('{"a": "b", "n": 1}', "json")
       .filter(({ kind }) => kind !== "plain")
       .map(({ kind }) => kind)
@@ -64,21 +64,21 @@ describe("highlight", () => {
   })
 })
 
-describe("what to do about a problem", () => {
-  test("says when to try again, or what the code asks for", () => {
-    expect(cureOf(problem({ code: "RATE_LIMITED", retryAfterMs: 4200 }))).toContain("4.2 s")
-    expect(cureOf(problem({ code: "UNAUTHENTICATED" }))).toContain("Sign in")
-    expect(cureOf(problem({ code: "OUT_OF_STOCK" }))).toBeUndefined()
-    expect(cureOf(problem({ code: "OUT_OF_STOCK", retryable: true }))).toContain("try again")
-    expect(cureOf(problem({ code: "__proto__" }))).toBeUndefined()
+describe("the advice for a problem", () => {
+  test("says when to try again, or gives the advice of the code", () => {
+    expect(adviceFor(problem({ code: "RATE_LIMITED", retryAfterMs: 4200 }))).toContain("4.2 s")
+    expect(adviceFor(problem({ code: "UNAUTHENTICATED" }))).toContain("Sign in")
+    expect(adviceFor(problem({ code: "OUT_OF_STOCK" }))).toBeUndefined()
+    expect(adviceFor(problem({ code: "OUT_OF_STOCK", retryable: true }))).toContain("try again")
+    expect(adviceFor(problem({ code: "__proto__" }))).toBeUndefined()
   })
 
-  test("names the faults of an input, and passes over what is none", () => {
+  test("lists the validation errors of an input, and skips malformed ones", () => {
     const errors = [{ path: "/a", message: "must be string" }, null, 1, { path: 2 }]
-    expect(faultsOf(problem({ details: { errors } }))).toEqual([errors[0]])
-    expect(faultsOf(problem({ details: { errors: "x" } }))).toEqual([])
-    expect(faultsOf(problem({ details: null }))).toEqual([])
-    expect(faultsOf(problem({}))).toEqual([])
+    expect(issuesOf(problem({ details: { errors } }))).toEqual([errors[0]])
+    expect(issuesOf(problem({ details: { errors: "x" } }))).toEqual([])
+    expect(issuesOf(problem({ details: null }))).toEqual([])
+    expect(issuesOf(problem({}))).toEqual([])
   })
 })
 

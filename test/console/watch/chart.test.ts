@@ -24,7 +24,7 @@ describe("numericFields", () => {
     },
   )
 
-  test("tells names with dots and slashes apart", () => {
+  test("distinguishes names with dots and slashes", () => {
     const fields = numericFields([{ "a.b": 1, a: { b: 2 }, "a/b": 3, "~1": 4 }])
 
     expect(new Set(fields.map(({ pointer }) => pointer)).size).toBe(4)
@@ -154,7 +154,7 @@ describe("a chart in words", () => {
     expect(summarise(values)?.trend).toBe(trend)
   })
 
-  test("does not overflow, nor speak of what is not there", () => {
+  test("does not overflow, and omits missing values", () => {
     expect(summarise([Number.MAX_VALUE, Number.MAX_VALUE])?.mean).toBe(Number.MAX_VALUE)
     expect(describeSeries("price", summarise([undefined]))).toBe("price: no numbers yet.")
     expect(summarise(Array.from({ length: 200_000 }, () => 1))?.count).toBe(200_000)

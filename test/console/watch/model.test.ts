@@ -31,7 +31,7 @@ function dataOf({ shown }: WatchState): unknown[] {
   return shown.map(({ envelope }) => envelope.data)
 }
 
-describe("items", () => {
+describe("items of a watched stream", () => {
   test("are kept in their order and numbered from 1", () => {
     const state = after(START, items(2), items(1, 2))
 
@@ -62,7 +62,7 @@ describe("items", () => {
     expect(state.dropped).toBe(3)
   })
 
-  test("that are none change nothing", () => {
+  test("that are empty batches change nothing", () => {
     const state = after(START)
 
     expect(reduceWatch(state, { type: "items", items: [] })).toBe(state)
@@ -77,7 +77,7 @@ describe("items", () => {
   })
 })
 
-describe("a pause", () => {
+describe("pausing a watched stream", () => {
   test("keeps the list as it is, and counts what comes", () => {
     const state = after(START, items(2), { type: "pause" }, items(3, 2))
 
@@ -111,8 +111,8 @@ describe("a pause", () => {
   })
 })
 
-describe("the end", () => {
-  test("is the first one that is told", () => {
+describe("the end of a watched stream", () => {
+  test("is the first one that is dispatched", () => {
     const error = new Error("late")
     const state = after(
       START,
@@ -138,12 +138,12 @@ describe("the end", () => {
     expect(state).toEqual(after(START))
   })
 
-  test("of what never ran is none", () => {
+  test("is ignored before a start", () => {
     expect(after({ type: "stop", at: 1 })).toBe(IDLE)
   })
 })
 
-describe("clear", () => {
+describe("clearing a watched stream", () => {
   test("empties the list, and goes on counting", () => {
     const state = after(START, items(3), { type: "clear" }, items(2, 3))
 
@@ -162,7 +162,7 @@ describe("isMatch", () => {
     expect(entry && isMatch(entry, text)).toBe(true)
   })
 
-  test("does not find what is not there", () => {
+  test("does not match other texts", () => {
     expect(entry && isMatch(entry, "Bern")).toBe(false)
   })
 })

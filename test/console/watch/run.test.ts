@@ -52,7 +52,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 describe("startRun", () => {
-  test("tells of items in batches, and of the end after them", async () => {
+  test("dispatches items in batches, and the end after them", async () => {
     const { actions, give, end } = start()
     give(3)
     expect(namesOf(actions)).toEqual(["start"])
@@ -69,8 +69,8 @@ describe("startRun", () => {
     const { actions, give, run } = start()
     give(5000)
 
-    const told = namesOf(actions).filter((name) => name.startsWith("items"))
-    expect(told.length).toBeGreaterThanOrEqual(10)
+    const itemActions = namesOf(actions).filter((name) => name.startsWith("items"))
+    expect(itemActions.length).toBeGreaterThanOrEqual(10)
     run.stop()
   })
 
@@ -88,7 +88,7 @@ describe("startRun", () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test("a failure is told with its error, whatever was thrown", async () => {
+  test("a failure is dispatched with its error, whatever was thrown", async () => {
     const { actions, fail } = start()
     fail("gone")
     await vi.runAllTimersAsync()

@@ -54,7 +54,7 @@ export interface SurfaceTerms {
 
 type Open = (ground: Ground, terms: SurfaceTerms) => Promise<Pick<Surface, "call" | "stream">>
 
-/** What all ways share: one registry, its log, and who is told. */
+/** What all ways share: one registry, its log, and its error listener. */
 class Ground {
   readonly lines: Line[] = []
   readonly heard: Report[] = []

@@ -109,7 +109,7 @@ export function testCalls(link: () => ContractLink): void {
       })
     })
 
-    test("tell their handler about themselves", async () => {
+    test("pass their ids, metadata and deadline to the handler", async () => {
       const running = call("demo.context", undefined, {
         parentRequestId: "parent",
         metadata: { tenant: "blue", list: [1] },

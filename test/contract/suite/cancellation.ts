@@ -11,7 +11,7 @@ const longer = (milliseconds: number, { task }: TestContext): number =>
 
 /** Whoever stops waiting stops the work, wherever it is. */
 export function testCancellation(link: () => ContractLink): void {
-  /** A call whose handlers, five of them, wait until they are told to stop. */
+  /** A call whose handlers, five of them, wait until they are aborted. */
   const begin = async (
     options: Parameters<ContractLink["map"]["call"]>[2] = {},
   ): Promise<{ key: string; call: ReturnType<ContractLink["map"]["call"]> }> => {

@@ -77,7 +77,7 @@ export function testEnd(open: OpenLink, { hasPeer = true, lost = AT_ONCE }: Link
   })
 
   describe("closing", () => {
-    test("ends what waits, tells the other side, and leaves nothing", async () => {
+    test("ends pending calls, notifies the other side, and leaves nothing", async () => {
       const one = await use()
       const key = freshKey()
       const { called, read } = await begin(one, key)

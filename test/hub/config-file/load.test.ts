@@ -67,7 +67,7 @@ describe("loadConfig", () => {
     expect(`${error.stack}${JSON.stringify(error)}`).not.toContain(CANARY)
   })
 
-  test("says what to do when there is no such file, or a folder", async () => {
+  test("says what to do when the file does not exist or is a folder", async () => {
     expect((await failureOf(join(folder, "none.json"))).message).toContain("does not exist")
     expect((await failureOf(folder)).message).toContain("is a folder")
   })
@@ -113,7 +113,7 @@ describe("findConfig", () => {
     },
   )
 
-  test("a folder that is not there has none of its own", async () => {
+  test("a missing folder has no configuration", async () => {
     await mkdir(join(folder, "root", ".git"), { recursive: true })
 
     await expect(findConfig(join(folder, "root", "none", "none"))).resolves.toBeUndefined()

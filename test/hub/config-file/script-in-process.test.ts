@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-describe("what a script exports", () => {
+describe("the export of a configuration script", () => {
   const config = { sources: { a: { scan: "." } } }
 
   test.each([
@@ -44,7 +44,7 @@ describe("what a script exports", () => {
     expect(importModule).toHaveBeenCalledExactlyOnceWith(pathToFileURL(path).href)
   })
 
-  test("is told the variables and the folder", async () => {
+  test("a function receives the variables and the folder", async () => {
     const write = vi.fn(() => config)
     vi.mocked(importModule).mockResolvedValue({ default: write })
 
@@ -87,7 +87,7 @@ describe("what a script exports", () => {
     expect(error.file).toBe(path)
   })
 
-  test("is checked as any other, and its place found in the text", async () => {
+  test("is validated as any configuration, and mistakes are located in the text", async () => {
     await writeFile(path, `export default {\n  sources: {\n    a: { opanapi: "x" },\n  },\n}\n`)
     vi.mocked(importModule).mockResolvedValue({ default: { sources: { a: { opanapi: "x" } } } })
 
@@ -95,7 +95,7 @@ describe("what a script exports", () => {
   })
 })
 
-describe("a script that fails", () => {
+describe("a configuration script that fails", () => {
   test.each([
     ["Error", new Error("no luck"), "could not be run: no luck."],
     ["question", new Error("Where is it?"), "could not be run: Where is it?"],
@@ -128,7 +128,7 @@ describe("a script that fails", () => {
     expect(JSON.stringify([faults, error])).not.toContain(CANARY)
   })
 
-  test("hides the variables that are called like secrets", async () => {
+  test("hides variables with names of secrets", async () => {
     vi.mocked(importModule).mockResolvedValue({
       default: ({ env }: { env: Record<string, string> }) => {
         throw new Error(`refused ${env["API_TOKEN"]} for ${env["USER_NAME"]}`)
@@ -146,7 +146,7 @@ describe("a script that fails", () => {
     expect(error.message).not.toContain(CANARY)
   })
 
-  test("hands on a ConfigError as it is", async () => {
+  test("rethrows a ConfigError unchanged", async () => {
     const own = new ConfigError([{ path: "a", message: "is mine." }])
     vi.mocked(importModule).mockResolvedValue({ default: () => Promise.reject(own) })
 
@@ -154,7 +154,7 @@ describe("a script that fails", () => {
   })
 })
 
-describe("the place of a failure", () => {
+describe("the place of a configuration script's failure", () => {
   test.each([
     ["line and column", (file: string) => `at ${file}:7:9`, { line: 7, column: 9 }],
     ["line", (file: string) => `${file}:7\nx`, { line: 7 }],
@@ -188,7 +188,7 @@ describe("the place of a failure", () => {
     ])
   })
 
-  test("is asked of Node for a mistake in JavaScript", async () => {
+  test("comes from Node for a syntax error in JavaScript", async () => {
     await writeFile(path, "export default {\n  a: 1,\n  b: : 2,\n}\n")
     vi.mocked(importModule).mockRejectedValue(new SyntaxError("Unexpected token ':'"))
 
@@ -197,7 +197,7 @@ describe("the place of a failure", () => {
     ])
   })
 
-  test("is left out when Node finds no mistake", async () => {
+  test("is omitted when Node finds no mistake", async () => {
     vi.mocked(importModule).mockRejectedValue(new SyntaxError("Odd"))
 
     expect((await failureOf()).faults).toEqual([
@@ -223,7 +223,7 @@ describe("the place of a failure", () => {
     expect((await failureOf()).faults[0]?.line).toBe(line)
   })
 
-  test("is left out when the file is gone meanwhile", async () => {
+  test("is omitted when the file was deleted meanwhile", async () => {
     vi.mocked(importModule).mockRejectedValue(new Error("Cannot find module './gone.mjs'"))
     const gone = join(folder, "gone.mjs")
 
@@ -237,8 +237,8 @@ describe("the place of a failure", () => {
   })
 })
 
-describe("what is not a script", () => {
-  test("is shown relative to where the program runs, when it is below", async () => {
+describe("a configuration that is not a script", () => {
+  test("is shown relative to the working folder when it is inside", async () => {
     const missing = await failureOf({}, join("test", "none", "operations.config.json"))
 
     expect(missing.file).toBe(join("test", "none", "operations.config.json"))
@@ -249,13 +249,13 @@ describe("what is not a script", () => {
     expect((await failureOf({}, join(path, "a.json"))).message).toContain("does not exist")
   })
 
-  test("names the code of any other failure", async () => {
+  test("reports the code of any other failure", async () => {
     const long = join(folder, `${"a".repeat(300)}.json`)
 
     expect((await failureOf({}, long)).message).toContain("cannot be read (ENAMETOOLONG).")
   })
 
-  test("may have no ending: JSON then", async () => {
+  test("is JSON when it has no extension", async () => {
     const file = join(folder, "settings")
     await writeFile(file, `{ "sources": { "a": { "scan": "." } } }`)
 

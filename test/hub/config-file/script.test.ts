@@ -90,7 +90,7 @@ describe.each(["node", "node with tsx"] as const)("under %s", (host) => {
     },
   )
 
-  test("CommonJS is loaded anew, too", async () => {
+  test("CommonJS is reloaded, too", async () => {
     const at = await project("commonjs")
     const file = join(at, "operations.config.js")
     const text = `module.exports = { sources: { [require("./dep.js")]: { scan: "." } } }`
@@ -106,7 +106,7 @@ describe.each(["node", "node with tsx"] as const)("under %s", (host) => {
     expect(outcomes).toEqual([{ names: ["a"] }, { names: ["b"] }])
   })
 
-  test("a mistake gives the line, and no secret", async () => {
+  test("a mistake is reported with its line and without secrets", async () => {
     const at = await project("module")
     const outcomes = await run(
       host,

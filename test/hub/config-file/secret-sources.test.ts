@@ -73,7 +73,7 @@ test.each(["EACCES", "EPERM"])("a file that may not be read: %s", async (code) =
 })
 
 describe("runCommand", () => {
-  test("gives what a program prints, in its folder, with its variables", async () => {
+  test("returns the output of a program, run in its folder with its variables", async () => {
     const code = `console.log(process.cwd() + "|" + process.env.A + "\\n\\n")`
 
     expect(await node(code, { A: "1" })).toBe(`${folder}|1`)
@@ -105,7 +105,7 @@ describe("runCommand", () => {
     }
   })
 
-  test("says when there is no such program", async () => {
+  test("reports a missing program", async () => {
     await expect(runCommand(["no-such-program-77", CANARY], folder, {})).rejects.toThrow(
       new Error(
         `the program "no-such-program-77" cannot be started. Is it installed, and in PATH?`,
@@ -118,7 +118,7 @@ describe("runCommand", () => {
   }
 })
 
-test("editors' places", () => {
+test("editorPlace resolves variables of editors", () => {
   expect(editorPlace("userHome", "/a/b")).toBe(homedir())
   expect(editorPlace("workspaceFolderBasename", folder)).toBe(basename(folder))
   expect(editorPlace("pathSeparator", "/a/b")).toBe(sep)

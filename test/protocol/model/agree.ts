@@ -11,7 +11,7 @@ export function expectAgreement(model: Model, real: Real): void {
   expect(real.map.droppedCount).toBe(model.dropped)
   for (const request of model.requests) {
     const seen = real.seen[request.index] as Seen
-    expect(seen.told).toEqual(request.told)
+    expect(seen.outcomes).toEqual(request.outcomes)
     expectWords(request, real, seen)
     expectTruth(request, seen)
     // Whoever no longer waits no longer listens.
@@ -21,7 +21,7 @@ export function expectAgreement(model: Model, real: Real): void {
   }
 }
 
-/** Once closed, nothing is pending, nothing ticks, and nothing was told twice. */
+/** Once closed, nothing is pending, nothing ticks, and nothing was reported twice. */
 export async function expectEnd(model: Model, real: Real): Promise<void> {
   await real.map.close()
   await settle()
@@ -31,10 +31,10 @@ export async function expectEnd(model: Model, real: Real): Promise<void> {
   expect(real.clock.size).toBe(0)
   expect(real.transport.closes).toBe(1)
   for (const request of model.requests) {
-    const { told } = real.seen[request.index] ?? { told: [] }
+    const { outcomes } = real.seen[request.index] ?? { outcomes: [] }
     const wasOpen = isOpen(request)
-    if (request.kind === "call") expect(told).toHaveLength(1)
-    else if (wasOpen && request.isWaiting) expect(told.at(-1)).toBe("ABORTED")
+    if (request.kind === "call") expect(outcomes).toHaveLength(1)
+    else if (wasOpen && request.isWaiting) expect(outcomes.at(-1)).toBe("ABORTED")
   }
 }
 

@@ -69,7 +69,7 @@ const unusual: readonly fc.Arbitrary<Command>[] = [
         if (how === "handle") seen.handle.abort("enough")
         else if (how === "map") real.map.abort(seen.requestId, "enough")
         else seen.controller.abort()
-        // A signal is heeded from the first item on; one that fired before counts then.
+        // A signal counts from the first item on; one that fired before counts then.
         if (how !== "signal" || request.isSent) model.leave(request, "ABORTED")
         else request.firedEarly = true
       },

@@ -9,7 +9,7 @@ export interface Request {
   /** Its request is out; a stream's not before the first item is wanted. */
   isSent: boolean
   isOver: boolean
-  /** Whoever waits for it gave up before its end, so that the other side is told. */
+  /** Whoever waits for it gave up before its end, so that the other side is notified. */
   leaves: number
   /** When it ends by itself. */
   due: number
@@ -20,9 +20,9 @@ export interface Request {
   idleDue: number
   /** Its signal fired before it was sent. */
   firedEarly: boolean
-  /** A stream's error that nobody was told yet. */
+  /** A stream's error that was not reported yet. */
   untold: string | undefined
-  readonly told: string[]
+  readonly outcomes: string[]
 }
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -66,7 +66,7 @@ export class Model {
       idleDue: NEVER,
       firedEarly: false,
       untold: undefined,
-      told: [],
+      outcomes: [],
     }
     this.requests.push(request)
     if (kind === "call") this.send(request)
@@ -85,11 +85,11 @@ export class Model {
     request.isSent = true
   }
 
-  /** The end, told to whoever waits, or to the next who asks. */
+  /** The end, reported to whoever waits, or to the next read. */
   fail(request: Request, code: string): void {
     if (request.isOver) return
     request.isOver = true
-    if (request.kind === "call" || request.isWaiting) request.told.push(code)
+    if (request.kind === "call" || request.isWaiting) request.outcomes.push(code)
     else request.untold = code
     request.isWaiting = false
   }
@@ -104,9 +104,9 @@ export class Model {
   take(request: Request): void {
     if (!request.isSent) this.send(request)
     const item = request.buffer.shift()
-    if (item !== undefined) request.told.push(String(item))
+    if (item !== undefined) request.outcomes.push(String(item))
     else if (request.isOver) {
-      request.told.push(request.untold ?? "done")
+      request.outcomes.push(request.untold ?? "done")
       request.untold = undefined
     } else {
       request.isWaiting = true
@@ -122,7 +122,7 @@ export class Model {
     if (request.isWaiting) {
       request.isWaiting = false
       request.idleDue = NEVER
-      request.told.push(String(seq))
+      request.outcomes.push(String(seq))
     } else if (request.buffer.length >= request.window) this.leave(request, "SLOW_CONSUMER")
     else request.buffer.push(seq)
   }
@@ -131,14 +131,14 @@ export class Model {
     if (!isOpen(request)) return
     if (seq !== request.seq) return this.leave(request, "DATA_LOSS")
     request.isOver = true
-    if (request.isWaiting) request.told.push("done")
+    if (request.isWaiting) request.outcomes.push("done")
     request.isWaiting = false
   }
 
-  /** The consumer goes: nothing more is told, and nothing waits. */
+  /** The consumer leaves: nothing more is reported, and nothing waits. */
   return(request: Request): void {
     if (isOpen(request) && !this.isDown) request.leaves++
-    if (request.isWaiting) request.told.push("done")
+    if (request.isWaiting) request.outcomes.push("done")
     request.isWaiting = false
     request.isOver = true
     request.buffer = []

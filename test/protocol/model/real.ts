@@ -8,7 +8,7 @@ import type {
 } from "../../../src/index.ts"
 import { NodeClock, World } from "../sim/clock.ts"
 
-/** A transport that is driven by hand: it keeps what was sent, and hands over what it is told. */
+/** A transport that is driven by hand: it keeps what was sent, and delivers what the test provides. */
 export class FakeTransport implements Transport {
   readonly sent: CallEvent[] = []
   receiver: TransportReceiver | undefined
@@ -35,8 +35,8 @@ export interface Seen {
   readonly requestId: string
   readonly handle: PendingResponse | PendingSubscription
   readonly controller: AbortController
-  /** What was told to it, one word each: items, `data`, `done` and codes of errors. */
-  readonly told: string[]
+  /** What it received, one word each: items, `data`, `done` and codes of errors. */
+  readonly outcomes: string[]
   /** Errors, to look at what else they say. */
   readonly errors: CallError[]
 }
@@ -60,10 +60,10 @@ export class Real {
     const { controller, deadline } = this.#options(options.deadline)
     const { signal } = controller
     const handle = this.map.call("demo.call", { some: "input" }, { signal, deadline })
-    const seen: Seen = { requestId: handle.requestId, handle, controller, told: [], errors: [] }
+    const seen: Seen = { requestId: handle.requestId, handle, controller, outcomes: [], errors: [] }
     this.seen.push(seen)
     handle.then(
-      ({ data }) => seen.told.push(String(data)),
+      ({ data }) => seen.outcomes.push(String(data)),
       (error: unknown) => note(seen, error),
     )
     return seen
@@ -83,16 +83,16 @@ export class Real {
       idleTimeout,
       window,
     })
-    const seen: Seen = { requestId: handle.requestId, handle, controller, told: [], errors: [] }
+    const seen: Seen = { requestId: handle.requestId, handle, controller, outcomes: [], errors: [] }
     this.seen.push(seen)
     return seen
   }
 
   /** Asks a stream for its next item. */
   take(seen: Seen): void {
-    const { handle, told } = seen
+    const { handle, outcomes } = seen
     ;(handle as PendingSubscription).next().then(
-      ({ done, value }) => told.push(done === true ? "done" : String(value?.data)),
+      ({ done, value }) => outcomes.push(done === true ? "done" : String(value?.data)),
       (error: unknown) => note(seen, error),
     )
   }
@@ -118,5 +118,5 @@ export class Real {
 
 function note(seen: Seen, error: unknown): void {
   if (isCallError(error)) seen.errors.push(error)
-  seen.told.push(isCallError(error) ? error.code : `no CallError: ${String(error)}`)
+  seen.outcomes.push(isCallError(error) ? error.code : `no CallError: ${String(error)}`)
 }

@@ -6,7 +6,7 @@ import { operation, quietRegistry } from "../../support/operations.ts"
 import { NodeClock, settle, World } from "../sim/clock.ts"
 import { FakeTransport } from "./real.ts"
 
-/** A handler that does what the test tells it to. */
+/** A handler that is controlled by the test. */
 interface Handler {
   readonly requestId: string
   readonly signal: AbortSignal
@@ -112,7 +112,7 @@ export class Served {
     }
     const open = this.asked.filter(({ isOver }) => !isOver).length
     assert.equal(this.server.inFlight, this.isClosed ? 0 : open, "in flight")
-    // Whoever is told that a request is over has a handler that was told too.
+    // If a request is over for its caller, its handler was notified, too.
     for (const { requestId, signal, isThrough } of this.handlers) {
       const asked = this.asked.find((one) => one.requestId === requestId)
       assert(asked?.isOver === true || this.world.time <= (asked?.due ?? 0), `${requestId} is late`)

@@ -62,7 +62,7 @@ export function arrive(event: CallEvent, request: Request, model: Model, real: R
     case "call.responded":
       if (isStream(request)) model.item(request, event.seq ?? request.seq + 1)
       else {
-        request.told.push("data")
+        request.outcomes.push("data")
         request.isOver = true
       }
       return

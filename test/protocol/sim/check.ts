@@ -100,7 +100,7 @@ function checkExecutions(plan: Plan, outcome: Outcome, of: readonly Execution[],
   }
   for (const [id, count] of counts) if (count > 1) say(`${id} ran ${count} times`)
   const { result, error } = outcome
-  // A handler that only passes a call on says of it what it was told.
+  // A handler that only forwards a call reports what it received.
   const runs = plan.kind === "relay" ? of.filter(({ operation }) => operation === "sim.work") : of
   if (result === "ok" && runs.length === 0) say("succeeded without having run")
   if (result !== "error" || !isCallError(error) || runs.length === 0) return
@@ -121,13 +121,13 @@ function checkOrphans(
   // The word that the caller left may be lost, or come before the request: then the deadline counts.
   const mayMissIt = harms?.has("abort dropped") === true || harms?.has("overtaken") === true
   const due = outcome.startedAt + dueAfter(plan) + LONGEST_DELAY * 2
-  // Each hop takes its time; nested work is told by its parent.
+  // Each hop takes its time; nested work is notified by its parent.
   const limit = Math.max(over + LONGEST_DELAY * 2, mayMissIt ? due : 0) + GRACE
   for (const { operation, endedAt, abortedAt, node } of of) {
     if (node.isDead) continue
-    const told = Math.min(endedAt ?? END, plan.kind === "stubborn" ? (abortedAt ?? END) : END)
-    if (told > limit) {
-      say(`${operation} was at work until ${told}, and nobody waited after ${over}`)
+    const until = Math.min(endedAt ?? END, plan.kind === "stubborn" ? (abortedAt ?? END) : END)
+    if (until > limit) {
+      say(`${operation} was at work until ${until}, and nobody waited after ${over}`)
     }
   }
 }

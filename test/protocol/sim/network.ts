@@ -109,7 +109,7 @@ export class SimEnd implements Transport {
   readonly #clock: NodeClock
   #receiver: TransportReceiver | undefined
   #isClosed = false
-  /** It was told that the peer is gone. */
+  /** It was notified that the peer is gone. */
   #isLost = false
   #held: CallEvent[] = []
 
@@ -128,7 +128,7 @@ export class SimEnd implements Transport {
     if (this.#clock.isDead) return
     if (this.#isClosed) throw unavailable()
     if (!this.#isLost) {
-      // Cut but not noticed yet: it is gone, and whoever waits will be told.
+      // Cut but not noticed yet: it is gone, and whoever waits will be notified.
       if (this.#link.isUp) this.#link.carry(this.#side, event)
       else this.#link.network.journal.sent(event)
       return
@@ -165,7 +165,7 @@ export class SimEnd implements Transport {
     for (const event of this.#held.splice(0)) this.#link.carry(this.#side, event)
   }
 
-  /** Nothing that a transport tells may come back as an exception. */
+  /** A receiver of a transport must not throw. */
   #guard(run: () => void): void {
     try {
       run()

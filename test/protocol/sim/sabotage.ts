@@ -10,7 +10,7 @@ export interface Sabotage {
   alter?(event: CallEvent, random: Random): readonly Late[]
   /** `false`: what `alter` sends later may be overtaken. */
   readonly keepsOrder?: boolean
-  /** `false`: the library is not told that requests come twice, so it does not remember them. */
+  /** `false`: the transport hides that requests may arrive twice, so that they are not remembered. */
   readonly mayRepeat?: boolean
   /** `false`: nobody hears that the peer is gone. */
   readonly tellsLoss?: boolean

@@ -140,7 +140,7 @@ describe("ways together", () => {
     expect(await who(guard, { authorization: "" })).toBe(401)
   })
 
-  test("a function is asked about those whom keys do not tell", async () => {
+  test("authenticate is called for callers that no key identifies", async () => {
     const guard = guardWith({
       apiKeys,
       authenticate: ({ headers }) =>

@@ -79,7 +79,7 @@ describe.skipIf(!hasCurl)("curl", () => {
     })
   })
 
-  test("that forgets the type is told so; it fails with --fail", async () => {
+  test("without a content type receives a refusal; it fails with --fail", async () => {
     const url = `${api.url}/operations/task.create`
     const { out } = await curl("--data", '{"title":"tea"}', url)
     expect(JSON.parse(out)).toMatchObject({ status: 415, detail: expect.stringContaining("json") })
@@ -185,7 +185,7 @@ describe("openapi-fetch", () => {
     expectDescribed("/api/task/clear", "post", cleared.response, cleared.data)
   })
 
-  test("gets declared errors and faults as what the document says", async () => {
+  test("gets declared errors and validation issues as documented", async () => {
     const taken = await client().POST("/api/task/create", { body: { title: "taken" } })
     expect(taken.error).toMatchObject({ code: "TITLE_TAKEN", detail: "There is such a task." })
     expectDescribed("/api/task/create", "post", taken.response, taken.error)
@@ -291,7 +291,7 @@ describe.skipIf(chromium.path === undefined)("EventSource in Chromium", () => {
     expect(news.resumedFrom).toEqual([undefined, "2"])
   })
 
-  test("is told what broke, and gives up what is refused", async () => {
+  test("receives the error of a broken stream, and stops when refused", async () => {
     const broken = await listen(own, "/api/news/broken")
     expect(broken).toEqual([["1", { at: 1 }], "The operation failed."])
     expect(await listen(own, "/api/news/count?to=no")).toEqual(["refused"])

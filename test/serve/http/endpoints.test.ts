@@ -8,7 +8,7 @@ import { demo, eventsOf, useServers } from "./support.ts"
 const { start } = useServers()
 
 describe("the root of a server", () => {
-  test("lists what there is", async () => {
+  test("lists the endpoints of the server", async () => {
     const { registry } = demo()
     await using mcp = toMCP(registry, { logger: silentLogger })
     const mounts = { "/page": () => ({ status: 200, headers: {} }) }
@@ -53,7 +53,7 @@ describe("the root of a server", () => {
     expect((await fetch(new URL("/v1x", api.url))).status).toBe(404)
   })
 
-  test("is for those who may come in", async () => {
+  test("requires authentication for the list of endpoints", async () => {
     const { url } = await start({ authenticate: () => undefined })
     expect((await fetch(`${url}/`)).status).toBe(401)
   })

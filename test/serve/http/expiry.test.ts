@@ -209,7 +209,7 @@ describe("an identity with an end", () => {
     expect(who.seen).toEqual([ada, ada])
   })
 
-  test("that is over, or is no time, is nobody", async () => {
+  test("a past or invalid expiry is refused", async () => {
     const found = { ...ada, expiresAt: 0 as unknown }
     const authenticate = (() => ({ ...found })) as Authenticate
     const api = await open(registry, { authenticate })

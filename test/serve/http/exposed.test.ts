@@ -75,7 +75,7 @@ test("executes into a sink, also of registries that cannot", async () => {
   })
 })
 
-test("tells only of changes that are exposed", () => {
+test("notifies only of changes of exposed operations", () => {
   const registry = view(({ name }) => name.startsWith("new"))
   const seen: string[] = []
   const stop = registry.onChange(({ spec }) => seen.push(spec.name))

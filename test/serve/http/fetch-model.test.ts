@@ -36,7 +36,7 @@ test("knows its request", () => {
   expect(without.requestId).toBe(without.knownId)
 })
 
-test("tells when its client leaves, or has left before", () => {
+test("notifies when its client disconnects, or has disconnected before", () => {
   const controller = new AbortController()
   const { signal } = controller
   const web = incoming({ signal })
@@ -145,7 +145,7 @@ test.each([
   })
 })
 
-test("a body that was announced and is not there is refused", async () => {
+test("a declared body that is missing is refused", async () => {
   const lost = incoming({ method: "POST", headers: { "content-length": "7" } })
   await expect(lost.readBody(10)).rejects.toThrow("no longer available")
   const empty = incoming({ method: "POST", headers: { "content-length": "0" } })

@@ -182,7 +182,7 @@ describe("POST /operations/{id}", () => {
     expect(applied).toBe("prefer" in headers ? "return=data" : null)
   })
 
-  it("tells void, null and bytes apart", async () => {
+  it("distinguishes void, null and bytes", async () => {
     const nothing = await api.post("/operations/shop.void?unwrap=1")
     expect([nothing.status, await nothing.text()]).toEqual([204, ""])
     const none = await api.post("/operations/shop.null?unwrap=1")

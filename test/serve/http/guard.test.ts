@@ -113,7 +113,7 @@ describe("where requests come from", () => {
     }
   })
 
-  test("an identity that is given does not open the door to pages of others", async () => {
+  test("a passed identity does not admit pages of other origins", async () => {
     const guard = createGuard({}, systemClock, silentLogger)
     const request = incoming({ origin: "https://evil.test" }, { identity: ada })
     expect(await guard.admit(request)).toMatchObject({ status: 403 })
@@ -188,7 +188,7 @@ describe("where it listens", () => {
 })
 
 describe("who is asked", () => {
-  test("nobody, when the identity is given", async () => {
+  test("authenticate is not called when the identity is passed", async () => {
     const guard = createGuard({ authenticate: () => undefined }, systemClock, silentLogger)
     const known = await admitted(guard, incoming({}, { identity: ada }))
     expect(known.identity).toBe(ada)
@@ -275,7 +275,7 @@ describe("what answers carry", () => {
     }
   })
 
-  test("an identity that is given makes answers vary too (SV33)", async () => {
+  test("a passed identity makes responses vary too (SV33)", async () => {
     const guard = createGuard({}, systemClock, silentLogger)
     const { headers } = await admitted(guard, incoming({}, { identity: ada }))
     expect(headers).toMatchObject({ "cache-control": "no-store" })

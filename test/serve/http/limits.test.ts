@@ -37,7 +37,7 @@ describe("rate", () => {
     expect(await guard.admit(incoming({}, { identity: ada }))).toMatchObject({ status: 429 })
   })
 
-  test("a forged X-Forwarded-For makes nobody a new caller (SV27)", async () => {
+  test("a forged X-Forwarded-For does not create a new caller (SV27)", async () => {
     await using server = await serveGuarded(
       { rateLimit: { perSecond: 1, burst: 3 } },
       new VirtualClock(),
@@ -173,7 +173,7 @@ describe("slots", () => {
 })
 
 describe("memory", () => {
-  test("callers who rest are forgotten, those who use something are not", async () => {
+  test("accounts of idle callers are removed, those in use are kept", async () => {
     const clock = new VirtualClock()
     const accounts = new Accounts({ rateLimit: { perSecond: 1000, burst: 1 } }, clock)
     const busy = accounts.named("busy")

@@ -64,7 +64,7 @@ describe("a mount of a server that authenticates", () => {
     ["an MCP server in other clothes", { fetch: newMCPOf().fetch, node: newMCPOf().node }],
   ])("refuses to start when it does not say who may reach it: %s", (_, mount) => {
     expect(() => toHTTP(registry, { authenticate, mounts: { "/page": mount } })).toThrow(
-      /mounts\["\/page"\] cannot tell whom it answers.*\{ mount, public: false \}/,
+      /mounts\["\/page"\] does not know its callers.*\{ mount, public: false \}/,
     )
   })
 
@@ -178,7 +178,7 @@ describe("an MCP server that is mounted", () => {
     expect(await idOf(await ask(as("ada")))).toBe("ada")
   })
 
-  test("tells clients without a token where to get one, and shows it to everyone", async () => {
+  test("sends clients without a token to the public resource metadata", async () => {
     const resourceMetadata = {
       resource: "https://api.example/mcp",
       authorization_servers: ["https://login.example"],
@@ -203,7 +203,7 @@ describe("an MCP server that is mounted", () => {
     }
   })
 
-  test("has callers of its own where the server asks nobody, or it is public", async () => {
+  test("authenticates callers itself where the server does not, or it is public", async () => {
     for (const options of [
       { mcp: newMCP({ authenticate }) },
       { authenticate, mcp: { mount: newMCP({ authenticate }), public: true } },

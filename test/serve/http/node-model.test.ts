@@ -263,7 +263,7 @@ test("streams wait for room, or until the client leaves", async () => {
   expect(response.listenerCount("drain")).toBe(0)
 })
 
-test("a response that was finished has nobody who left", () => {
+test("a finished response reports no disconnect", () => {
   const response = new Kept()
   let isGone = false
   answerNode(request(), response, (incoming) => {

@@ -186,7 +186,7 @@ describe("an error of the library behind a document", () => {
     expect(told(gone)).toMatchObject({ code: "OPERATION_NOT_FOUND", mayHaveExecuted: false })
   })
 
-  test("says who may not, and who nobody knows", async () => {
+  test("errors for forbidden and unauthenticated callers survive the round trip", async () => {
     const scopes = { ada: ["admin"], bob: [] }
     const apiKeys = Object.entries(scopes).map(([id, own]) => ({
       hash: hashApiKey(keyOf(id)),

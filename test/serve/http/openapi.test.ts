@@ -217,7 +217,7 @@ describe("createDocument", () => {
     expect(documentOf().components).not.toHaveProperty("securitySchemes")
   })
 
-  test("shows a caller what it may call, and nobody what is internal or not exposed", () => {
+  test("shows a caller what it may call, and never internal or unexposed operations", () => {
     const idsFor = (options: Partial<DocumentOptions>): string[] =>
       Object.keys(documentOf(demo, options).paths)
 

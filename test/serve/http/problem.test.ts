@@ -127,7 +127,7 @@ describe("a problem", () => {
     expect(JSON.parse(body as string)).toMatchObject({ status: 405, mayHaveExecuted: false })
   })
 
-  it("never tells clients to come back at once, or never", () => {
+  it("never sends a retry delay of zero or infinity", () => {
     const after = (retryAfterMs: number): string | undefined =>
       problemAnswer(new CallError("OVERLOADED", "x", { retryAfterMs })).headers["retry-after"]
     expect(after(0)).toBe("1")

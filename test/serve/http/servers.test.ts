@@ -267,7 +267,7 @@ describe("fetch", () => {
     expect([headless.status, await headless.text()]).toEqual([200, ""])
   })
 
-  test("takes the word of whoever knows who calls", async () => {
+  test("accepts an identity that the application passes", async () => {
     const { registry } = demo()
     await using api = toHTTP(registry, { logger: silentLogger, authenticate: () => undefined })
     const headers = { accept: "text/event-stream" }
@@ -279,7 +279,7 @@ describe("fetch", () => {
     expect(eventsOf(await answer.text())).toHaveLength(2)
   })
 
-  test("ends the handler of a request that is given up", async () => {
+  test("aborts the handler of a cancelled request", async () => {
     const { registry, seen } = demo()
     await using api = toHTTP(registry, { logger: silentLogger })
     const controller = new AbortController()

@@ -109,7 +109,7 @@ describe("the rate of calls over a WebSocket", () => {
     await expect(next).rejects.toMatchObject({ code: "RATE_LIMITED", retryAfterMs: 1000 })
   })
 
-  test("is that of an address where nobody is known", async () => {
+  test("the account of an anonymous socket is that of its address", async () => {
     const { ws, url } = await start({ clock: new VirtualClock(), rateLimit })
     for (let at = 0; at < 5; at++) {
       expect(await outcome(connect(ws).call("demo.echo", at))).toBe(at)
@@ -118,7 +118,7 @@ describe("the rate of calls over a WebSocket", () => {
     expect((await fetch(`${url}/operations`)).status).toBe(429)
   })
 
-  test("is that of whoever a call is said to be from", async () => {
+  test("the account of a call is that of its claimed identity", async () => {
     const { ws } = await start({
       authenticate,
       rateLimit: { perSecond: 0.001, burst: 5 },
@@ -163,7 +163,7 @@ describe("upgrades", () => {
     expect(await upgradeStatus(ws, { authorization: "Bearer ada" })).toBe(101)
   })
 
-  test("are told to come back where nobody can be found out", async () => {
+  test("sockets are refused with a retry delay during an outage of authentication", async () => {
     const outage: Authenticate = () => {
       throw new CallError("UNAVAILABLE", "no keys: canary", { retryAfterMs: 2500 })
     }

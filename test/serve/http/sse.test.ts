@@ -34,7 +34,7 @@ describe("a stream", () => {
     expect(seen[3]).toEqual({ event: "end", data: "{}" })
   })
 
-  test("goes on counting where a client was, and tells the handler", async () => {
+  test("continues event ids after a reconnect, and passes the last one to the handler", async () => {
     const { url, seen } = await start()
     const headers = { ...events, "last-event-id": "41" }
     const answer = await post(`${url}/api/demo/count`, { to: 1 }, { headers })

@@ -51,7 +51,7 @@ describe("standard output that is claimed", () => {
     expect(stderr.text).toBe("a stray line\n")
   })
 
-  test("still tells of its errors and its room", () => {
+  test("the claimed output still emits error and drain events", () => {
     const { output } = claim(stdout, stderr)
     const heard: string[] = []
     const always = (): unknown => heard.push("always")
@@ -77,7 +77,7 @@ describe("standard output that is claimed", () => {
     expect(stderr.text).toBe("")
   })
 
-  test("is left to whoever has replaced it since", () => {
+  test("an output that was replaced meanwhile is not restored", () => {
     const claimed = claim(stdout, stderr)
     const theirs = (): boolean => true
     stdout.write = theirs

@@ -263,7 +263,7 @@ describe("links in a text", () => {
 })
 
 describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => {
-  test("is told to search, describe, then call, and can", async () => {
+  test("a model is instructed to search, describe, then call, and can", async () => {
     const options = { logger: silentLogger, ...searching }
     await using server = toMCP(quietRegistry([greet, count]), options)
     await using listening = await server.listen({ port: 0 })

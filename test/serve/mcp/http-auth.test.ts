@@ -55,7 +55,7 @@ describe("authentication", () => {
     ])
   })
 
-  test("tells where to get a token, and which", async () => {
+  test("sends unauthenticated clients to the metadata, with the required scopes", async () => {
     const resourceMetadata = {
       resource: "https://example.com/mcp",
       authorization_servers: ["https://auth.example.com"],
@@ -110,7 +110,7 @@ describe("authentication", () => {
     expect(status).toBe(401)
   })
 
-  test("lets nobody in particular in with null", async () => {
+  test("admits anonymous callers with null", async () => {
     await using server = toMCP(fixture().registry, { authenticate: () => null })
     const { result } = await answerOf(await server.fetch(call("demo_look")))
     expect(result?.["structuredContent"] ?? result?.["content"]).toBeDefined()

@@ -63,7 +63,7 @@ describe("sessions of legacy clients", () => {
     expect(await names([])).not.toContain("demo_secret")
   })
 
-  test("start anew for a client that has kept an old id", async () => {
+  test("a client with an old session id gets a new session", async () => {
     await using server = toMCP(fixture().registry)
     const old = await open(server)
     const response = await send(server, initialize({ "Mcp-Session-Id": old }))
@@ -71,7 +71,7 @@ describe("sessions of legacy clients", () => {
     expect(response.headers.get("mcp-session-id")).not.toBe(old)
   })
 
-  test("do not start with an initialize that is none", async () => {
+  test("an invalid initialize starts no session", async () => {
     await using server = toMCP(fixture().registry)
     const response = await send(server, legacyRequest("initialize", { nothing: true }))
     expect(response.headers.get("mcp-session-id")).toBeNull()

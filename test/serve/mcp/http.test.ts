@@ -23,7 +23,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era over HTTP",
     expect(textOf(result)).toContain("Hello, Ada")
   })
 
-  test("is told who serves, and what there is", async () => {
+  test("receives the server's name and its tools", async () => {
     const info = { name: "shop", version: "3.1.0", title: "The shop" }
     await using server = toMCP(fixture().registry, info)
     await using listening = await server.listen({ port: 0 })
@@ -292,7 +292,7 @@ describe("serving over HTTP", () => {
     expect(await list()).toBe(text)
   })
 
-  test("refuses a cursor that is none", async () => {
+  test("refuses an invalid cursor", async () => {
     await using server = toMCP(fixture().registry)
     for (const cursor of ["garbage", 7]) {
       const request = rawRequest("tools/list", { params: { cursor } })
@@ -381,7 +381,7 @@ describe("serving over HTTP", () => {
     expect(thrown(() => toMCP({} as never))).toBeInstanceOf(TypeError)
   })
 
-  test("serves legacy clients without sessions when told so", async () => {
+  test("serves legacy clients without sessions with sessions: false", async () => {
     await using server = toMCP(fixture().registry, { sessions: false })
     await using listening = await server.listen({ port: 0 })
     const opened = await fetch(listening.url, initialize())

@@ -247,7 +247,7 @@ describe("questions to a modern client", () => {
     expect(Object.keys((await round(server, { state, answers })).questions)).toEqual(["pay"])
   })
 
-  test("keep their answers to themselves: nobody and nothing else opens a state", async () => {
+  test("a state opens only for the same caller and call", async () => {
     let now = true
     const inputSchema = Type.Object({ to: Type.Optional(Type.String()) })
     const handler = async (_input: never, { requestInput }: OperationContext): Promise<string> => {
@@ -459,7 +459,7 @@ describe("questions to a legacy client", () => {
     expect(isCallError(reasons[0], "TIMEOUT")).toBe(true)
   })
 
-  test("have nobody to go to without sessions", async () => {
+  test("questions to legacy clients fail without sessions", async () => {
     await using server = asking((ask) => ask(form("Who?")), { sessions: false })
     await using listening = await server.listen({ port: 0 })
     await using client = await connect(listening.url, "legacy", {

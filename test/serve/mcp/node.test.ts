@@ -137,7 +137,7 @@ describe("an answer", () => {
     expect(answered.flushHeaders).not.toHaveBeenCalled()
   })
 
-  test("to nobody is not written, and what would have been in it is told", async () => {
+  test("a response without a client is not written, and its body is cancelled", async () => {
     const cancelled = vi.fn()
     for (const body of [new ReadableStream({ cancel: cancelled }), null]) {
       const answered = new Answered()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/core/errors.ts"
 import { OperationRegistry } from "../../../src/engine/registry.ts"
-import { Doorkeeper } from "../../../src/serve/mcp/auth.ts"
+import { Authenticator } from "../../../src/serve/mcp/auth.ts"
 import { errorText } from "../../../src/serve/mcp/faults.ts"
 import { flattened } from "../../../src/serve/mcp/flatten.ts"
 import { paramMismatch } from "../../../src/serve/mcp/headers.ts"
@@ -82,11 +82,11 @@ describe("an input for every client", () => {
   const form = (schema: Record<string, unknown>) => ({
     schema,
     pointer: "",
-    take: (given: Readonly<Record<string, unknown>>) => given,
+    toInput: (args: Readonly<Record<string, unknown>>) => args,
   })
 
   test("has plain names, which no other property has", () => {
-    const { schema, take } = portableInput(
+    const { schema, toInput } = portableInput(
       form({
         type: "object",
         properties: { "a b": true, a_b: {}, "": { title: "own" }, ü: { type: "string" } },
@@ -101,7 +101,7 @@ describe("an input for every client", () => {
       __2: { title: "ü" },
     })
     expect(schema["required"]).toEqual(["a_b_2", "a_b", 5])
-    expect(take({ a_b_2: 1, a_b: 2, _: 3, other: 4 })).toEqual({
+    expect(toInput({ a_b_2: 1, a_b: 2, _: 3, other: 4 })).toEqual({
       "a b": 1,
       a_b: 2,
       "": 3,
@@ -113,10 +113,10 @@ describe("an input for every client", () => {
     const plain = form({ type: "object" })
 
     expect(portableInput(plain).schema).toEqual({ type: "object" })
-    expect(portableInput(plain).take).toBe(plain.take)
+    expect(portableInput(plain).toInput).toBe(plain.toInput)
   })
 
-  test("what some clients refuse is told once", () => {
+  test("reasons for refused schemas are listed once", () => {
     expect(
       unportable({
         $ref: "https://example.com/other.json",
@@ -246,8 +246,8 @@ describe("questions in the words of MCP", () => {
 describe("the door", () => {
   const request = { headers: {}, url: "/" } as never
 
-  test("a scope that nobody in particular has is missing", async () => {
-    const door = new Doorkeeper({ requiredScopes: ["a", "b"] }, SILENT)
+  test("an anonymous caller lacks required scopes", async () => {
+    const door = new Authenticator({ requiredScopes: ["a", "b"] }, SILENT)
     const answer = await door.admit(request, undefined)
 
     expect(answer).toBeInstanceOf(Response)
@@ -259,23 +259,23 @@ describe("the door", () => {
 
   test("metadata of a whole origin is at the well-known path itself", async () => {
     const metadata = { resource: "https://example.com/", authorization_servers: [] }
-    const door = new Doorkeeper({ resourceMetadata: metadata }, SILENT)
+    const door = new Authenticator({ resourceMetadata: metadata }, SILENT)
     const path = "/.well-known/oauth-protected-resource"
 
     expect(await door.metadata("GET", path)?.json()).toEqual(metadata)
     expect(door.metadata("POST", path)?.status).toBe(405)
     expect(door.metadata("GET", `${path}/mcp`)).toBeUndefined()
     const wrong = { resource: "no address", authorization_servers: [] }
-    expect(() => new Doorkeeper({ resourceMetadata: wrong }, SILENT)).toThrow(TypeError)
+    expect(() => new Authenticator({ resourceMetadata: wrong }, SILENT)).toThrow(TypeError)
   })
 
-  test("what is thrown that is no error is told as text", async () => {
+  test("a thrown value that is not an error is reported as text", async () => {
     const told: unknown[] = []
     const logger = { ...SILENT, info: (_: string, fields?: unknown) => told.push(fields) }
     const authenticate = () => {
       throw "broken" as unknown
     }
-    const door = new Doorkeeper({ authenticate }, logger)
+    const door = new Authenticator({ authenticate }, logger)
     const answer = await door.admit(request, undefined)
 
     expect((answer as Response).status).toBe(401)
@@ -283,7 +283,7 @@ describe("the door", () => {
   })
 
   test("who was found before is taken, by subject or by client", async () => {
-    const door = new Doorkeeper({}, SILENT)
+    const door = new Authenticator({}, SILENT)
     const authInfo = { clientId: "client", scopes: ["a"] }
 
     expect(await door.admit(request, { authInfo })).toEqual({
@@ -303,11 +303,11 @@ describe("names and words", () => {
     expect(() => assignNames([entry], () => 5 as never)).toThrow(`naming gave no text for "a.b"`)
   })
 
-  test("a registry without operations has nothing to tell", () => {
+  test("a registry without operations has no instructions", () => {
     expect(describeNamespaces(new OperationRegistry() as never, undefined)).toBeUndefined()
   })
 
-  test("faults that are none are left out", () => {
+  test("malformed issues are left out", () => {
     const errors = [null, { path: 5 }, { path: "", message: "wrong" }]
     const error = new CallError("VALIDATION_ERROR", "Input is invalid: wrong", {
       details: { errors },

@@ -151,8 +151,8 @@ describe("the form of a tool", () => {
     const form = inputForm({ anyOf: [{ type: "object" }, { type: "undefined" }] })
 
     expect(form.schema).not.toHaveProperty("required")
-    expect(form.take({ input: { a: 1 } })).toEqual({ a: 1 })
-    expect(form.take({})).toBeUndefined()
+    expect(form.toInput({ input: { a: 1 } })).toEqual({ a: 1 })
+    expect(form.toInput({})).toBeUndefined()
   })
 
   test("promises no result where there may be none, or more is said than is read", () => {

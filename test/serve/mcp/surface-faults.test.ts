@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { CallError, silentLogger } from "../../../src/index.ts"
 import type { Logger } from "../../../src/index.ts"
 import { capabilityRequired } from "../../../src/mcp/errors.ts"
-import { ProtocolFault } from "../../../src/serve/mcp/model.ts"
+import { ProtocolError } from "../../../src/serve/mcp/model.ts"
 import { operation, rejection } from "../../support/operations.ts"
 import { callOf, caller, surfaceOf, textsOf } from "./surface-support.ts"
 
@@ -39,7 +39,7 @@ describe("a failed call", () => {
     }
   })
 
-  test("lists a bounded number of faults", async () => {
+  test("lists a bounded number of validation issues", async () => {
     const one = operation("a.b", {
       inputSchema: Type.Object({ list: Type.Array(Type.String()) }),
       handler: () => 1,
@@ -161,7 +161,7 @@ describe("what is the protocol's to say", () => {
   test("is that the caller cannot do what a tool needs", async () => {
     const error = capabilityRequired({ sampling: {} }, "It needs sampling.")
     const fault = await rejection(callOf(failing(error)))
-    expect(fault).toBeInstanceOf(ProtocolFault)
+    expect(fault).toBeInstanceOf(ProtocolError)
     expect(fault).toMatchObject({
       code: -32021,
       message: "It needs sampling.",
@@ -171,7 +171,7 @@ describe("what is the protocol's to say", () => {
   })
 
   test("is a fault that whoever asks the caller threw", async () => {
-    const own = new ProtocolFault(-32602, "state expired")
+    const own = new ProtocolError(-32602, "state expired")
     const one = operation("a.b", {
       handler: async (
         _: never,

@@ -137,7 +137,7 @@ describe("what an imported tool answers", () => {
         { path: "a" },
       ),
     )
-    expect(fault).toMatchObject({ name: "ProtocolFault", code: -32000, message: "It failed." })
+    expect(fault).toMatchObject({ name: "ProtocolError", code: -32000, message: "It failed." })
   })
 
   test("says that its server is gone, in a result", async () => {

@@ -3,7 +3,7 @@ import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
 import type { AnyOperation, Identity, Logger } from "../../../src/index.ts"
-import { ProtocolFault } from "../../../src/serve/mcp/model.ts"
+import { ProtocolError } from "../../../src/serve/mcp/model.ts"
 import { createSurface } from "../../../src/serve/mcp/surface.ts"
 import { greet, operation, quietRegistry, rejection, thrown } from "../../support/operations.ts"
 import { allTools, caller, surfaceOf, textsOf } from "./surface-support.ts"
@@ -94,7 +94,7 @@ describe("the list of tools", () => {
     const faults = await Promise.all(
       ["a_secret", "a_internal", "a_nothing"].map(async (name) => {
         const fault = await rejection(surface.call(name, {}, caller()))
-        expect(fault).toBeInstanceOf(ProtocolFault)
+        expect(fault).toBeInstanceOf(ProtocolError)
         return (fault as Error).message.replace(name, "X")
       }),
     )
@@ -185,7 +185,7 @@ describe("pages", () => {
     )
   })
 
-  test("are refused for cursors that are none, also the empty one", () => {
+  test("pages are refused for invalid cursors, including the empty one", () => {
     const surface = surfaceOf(
       ids.map((id) => ping(id)),
       many,
@@ -216,7 +216,7 @@ describe("pages", () => {
 })
 
 describe("changes", () => {
-  test("of one turn are told once, and the list is new at once", async () => {
+  test("changes of one turn are announced once, and the list is new at once", async () => {
     const registry = quietRegistry([greet])
     const surface = createSurface(registry, { logger: silentLogger })
     let told = 0
@@ -236,7 +236,7 @@ describe("changes", () => {
     expect(told).toBe(1)
   })
 
-  test("of what is not shown are nobody's business, unless it was shown before", async () => {
+  test("changes of hidden operations are not announced, unless they were visible before", async () => {
     const registry = quietRegistry([greet])
     const surface = createSurface(registry, {
       logger: silentLogger,
@@ -255,7 +255,7 @@ describe("changes", () => {
     expect(allTools(surface)).toEqual([])
   })
 
-  test("reach the other listeners when one throws, and nobody after closing", async () => {
+  test("changes reach other listeners when one throws, and none after close", async () => {
     const errors: string[] = []
     const logger: Logger = { ...silentLogger, error: (message) => void errors.push(message) }
     const registry = quietRegistry()

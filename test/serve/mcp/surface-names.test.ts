@@ -114,7 +114,7 @@ describe("names of tools", () => {
     ])
   })
 
-  test("of the search tools are nobody else's", () => {
+  test("names of the search tools are reserved", () => {
     const [own = "", imported] = namesOf([
       entry("search.operations"),
       entry("srv.call_operation", "call_operation"),

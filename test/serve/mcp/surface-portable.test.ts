@@ -35,7 +35,7 @@ const shapes = {
 }
 
 describe("the portable profile", () => {
-  test("makes one object of a union at the root, and tells the alternatives in words", () => {
+  test("flattens a union at the root to one object, and describes the alternatives in words", () => {
     const tool = toolOf(taking(shapes), portable)
     expect(tool.inputSchema).toEqual({
       type: "object",

@@ -231,7 +231,7 @@ describe("what a tool says it does", () => {
     })
   })
 
-  test("tells that results come from elsewhere", () => {
+  test("marks tools whose results come from outside", () => {
     expect(hints({ _meta: { openapi: { method: "GET" } } })).toMatchObject({ openWorldHint: true })
   })
 
@@ -252,7 +252,7 @@ describe("what a tool says it does", () => {
 })
 
 describe("lint", () => {
-  test("is told once, with the tools and the reasons", () => {
+  test("an unportable schema is logged once, with the tools and the reasons", () => {
     const lines: unknown[] = []
     const logger: Logger = { ...silentLogger, warn: (...line) => void lines.push(line) }
     const union = { anyOf: [{ type: "object" }, { type: "object" }] }

@@ -104,7 +104,7 @@ describe("search_operations", () => {
     expect((await find(admin)).toSorted()).toEqual(["demo.greet", "vault.open"])
   })
 
-  test("tells what there is to know for choosing", async () => {
+  test("search results contain what a model needs to choose", async () => {
     const result = await surface.call("search_operations", { query: "count numbers" }, caller())
     expect(result.structuredContent).toEqual({
       operations: [
@@ -255,7 +255,7 @@ describe("call_operation", () => {
     )
   })
 
-  test("names faults as the caller wrote the input", async () => {
+  test("reports issues with the paths of the caller's arguments", async () => {
     const result = await meta.call(
       "call_operation",
       { id: "a.list", input: { input: [1, "x"] } },

@@ -111,7 +111,7 @@ describe("a subscription as a tool", () => {
     expect((await running).structuredContent).toEqual({ items: [1], isComplete: false })
   })
 
-  test("tells of each item", async () => {
+  test("reports progress for each item", async () => {
     const updates: unknown[] = []
     const call = caller("modern", undefined, { progress: (value) => void updates.push(value) })
     await callOf(count, { to: 2, limit: 5 }, {}, call)
@@ -182,7 +182,7 @@ describe("a subscription as a tool", () => {
     expect((await callOf(one, { limit: 9 })).structuredContent).toMatchObject({ items: [1] })
   })
 
-  test("refuses limits that are none, and cuts those that are too large", async () => {
+  test("refuses invalid limits, and reduces those that are too large", async () => {
     const result = await callOf(count, { to: 9, limit: 0, timeoutMs: "soon" })
     expect(textsOf(result).split("\n").slice(1)).toEqual([
       "- /limit: must be a whole number, at least 1",

@@ -32,7 +32,7 @@ async function greeting(options: MCPServerOptions): Promise<Record<string, unkno
 }
 
 describe("what a server says of itself", () => {
-  test("is what it is told to say", async () => {
+  test("uses the configured name, version and instructions", async () => {
     const info = {
       name: "mine",
       version: "2.0.0",
@@ -102,7 +102,7 @@ describe("a request", () => {
     expect(long.bodyUsed).toBe(false)
   })
 
-  test("to a server that is closing is told to come again", async () => {
+  test("a request to a closing server receives a retry advice", async () => {
     const server = toMCP(quietRegistry([greet]), { logger: silentLogger })
     await Promise.all([server.close(), server.close()])
 

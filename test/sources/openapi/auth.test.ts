@@ -206,7 +206,7 @@ describe("selectAuth: which one is chosen", () => {
     )
 
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", operationId: "api.list" })
-    expect(error.message).toContain('"header" with "query" or "oauth2", but there is "header"')
+    expect(error.message).toContain('"header" with "query" or "oauth2", but there is only "header"')
   })
 
   test("never takes one secret for two", async () => {
@@ -490,13 +490,13 @@ describe("selectAuth: client credentials", () => {
 
   test("need something to fetch with", async () => {
     const error = await failure(select(["oauth2"], { auth: client }))
-    expect(error.message).toContain("Nothing is there to fetch")
+    expect(error.message).toContain("There is no token provider to fetch")
   })
 
   test("need an address from somewhere", async () => {
     const { context } = tokenServer()
     const error = await failure(select(["oidc"], { auth: client }, context))
-    expect(error.message).toContain('Give "tokenUrl"')
+    expect(error.message).toContain('Add "tokenUrl"')
   })
 
   test("resolve a relative address against the document's own", async () => {

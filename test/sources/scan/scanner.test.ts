@@ -229,7 +229,7 @@ describe("what is skipped and reported", () => {
     expect(problems.map(({ reason }) => reason)).toEqual([
       expect.stringContaining(`the export "default[1]" must be an operation, got 5`),
       expect.stringContaining(`the export "default[2]" must be an operation, got []`),
-      expect.stringContaining(`the export "default[3]" is no sound operation: `),
+      expect.stringContaining(`the export "default[3]" is not a valid operation: `),
     ])
   })
 
@@ -244,7 +244,7 @@ describe("what is skipped and reported", () => {
 
     expect(names).toEqual([])
     expect(problems.map(({ reason }) => reason)).toEqual([
-      expect.stringMatching(/\/inputSchema is not a sound schema.*lost/),
+      expect.stringMatching(/\/inputSchema is not a valid schema.*lost/),
       expect.stringMatching(/\/outputSchema The output of this zod schema/),
     ])
   })
@@ -552,7 +552,7 @@ describe("links", () => {
 
     expect(names).toEqual(["a"])
     expect(problems).toEqual([
-      { file: "ops/b.ts", reason: expect.stringContaining("give fs a realpath()") },
+      { file: "ops/b.ts", reason: expect.stringContaining("add realpath() to fs") },
     ])
   })
 

@@ -222,11 +222,11 @@ describe("requests that travelled together", () => {
 
   test("are unheard together", async () => {
     const { lab, ids, mark } = await together()
-    lab.caller.unheard(mark)
-    lab.caller.unheard(mark)
+    lab.caller.noResponders(mark)
+    lab.caller.noResponders(mark)
     await lab.advance(205)
     for (const id of ids) expect(lab.requests(id)).toHaveLength(2)
-    for (const id of ids) lab.unheard(id)
+    for (const id of ids) lab.noResponders(id)
     for (const id of ids) expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE" })
   })
 
@@ -236,8 +236,8 @@ describe("requests that travelled together", () => {
     const worker = lab.worker("w1")
     worker.accept(first)
     lab.abort(others[0] ?? "")
-    lab.caller.unheard(mark)
-    expect(lab.caller.fateOf(first)?.mayHaveExecuted).toBe(true)
+    lab.caller.noResponders(mark)
+    expect(lab.caller.deliveryStatus(first)?.mayHaveExecuted).toBe(true)
     worker.answer(first)
     expect(lab.outcome(first)).toMatchObject([{ type: "call.responded" }])
     expect(lab.outcome(others[0] ?? "")).toEqual([])

@@ -6,8 +6,8 @@ import { CallerLab } from "./caller-harness.ts"
 
 const ANN: Identity = { id: "ann", scopes: ["read"] }
 
-describe("a call that is left", () => {
-  test("before it was sent is gone without a word", async () => {
+describe("a call that its caller aborts", () => {
+  test("before it was sent is dropped silently", async () => {
     const lab = new CallerLab({ isConnected: false })
     const id = lab.call()
     lab.abort(id)
@@ -17,10 +17,10 @@ describe("a call that is left", () => {
     expect(lab.caller.stats().pending).toBe(0)
   })
 
-  test("while somebody is looked for is looked for no more", async () => {
+  test("while a worker is searched ends the search", async () => {
     const lab = new CallerLab()
     const id = lab.call()
-    lab.unheard(id)
+    lab.noResponders(id)
     lab.abort(id)
     lab.worker("w1", { "task.do": false })
     await lab.advance(1000)
@@ -50,7 +50,7 @@ describe("a call that is left", () => {
     expect(lab.requests(id)).toHaveLength(1)
   })
 
-  test("after it was sent to one worker is told to that one", async () => {
+  test("after it was sent to one worker is aborted there", async () => {
     const lab = new CallerLab({ hasQueues: false })
     lab.worker("w1", { "task.do": false })
     const id = lab.call()
@@ -76,7 +76,7 @@ describe("a call that is left", () => {
     expect(lab.caller.stats()).toMatchObject({ pending: 0, lateAnswers: 1 })
   })
 
-  test("twice, or that never was, is fine", () => {
+  test("twice, or an unknown one, is fine", () => {
     const lab = new CallerLab()
     const id = lab.call()
     lab.abort(id)
@@ -86,36 +86,36 @@ describe("a call that is left", () => {
   })
 })
 
-describe("what is known of a call that is given up", () => {
-  test("follows it through all it goes through", async () => {
+describe("the delivery status of a call that is given up", () => {
+  test("follows the call through all of its states", async () => {
     const lab = new CallerLab({ isConnected: false })
-    const fate = (): unknown => lab.caller.fateOf(id)
+    const status = (): unknown => lab.caller.deliveryStatus(id)
     const notRun = { mayHaveExecuted: false, retryable: true }
     const id = lab.call()
-    expect(fate()).toEqual(notRun)
+    expect(status()).toEqual(notRun)
     lab.reconnect()
     await lab.advance()
-    expect(fate()).toEqual(notRun)
-    lab.unheard(id)
-    expect(fate()).toEqual(notRun)
+    expect(status()).toEqual(notRun)
+    lab.noResponders(id)
+    expect(status()).toEqual(notRun)
     const one = lab.worker("w1", { "task.do": false })
     await lab.advance(300)
-    expect(fate()).toEqual(notRun)
+    expect(status()).toEqual(notRun)
     one.accept(id)
-    expect(fate()).toEqual({ mayHaveExecuted: true, retryable: false })
+    expect(status()).toEqual({ mayHaveExecuted: true, retryable: false })
     lab.disconnect()
-    expect(fate()).toEqual({ mayHaveExecuted: true, retryable: false })
+    expect(status()).toEqual({ mayHaveExecuted: true, retryable: false })
     lab.reconnect()
     one.answer(id)
-    expect(fate()).toBeUndefined()
+    expect(status()).toBeUndefined()
   })
 
-  test("is that it may be repeated, for what may be run twice", () => {
+  test("is retryable for an idempotent operation", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call("task.get")
     worker.accept(id, { isIdempotent: true })
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: true })
   })
 })
 
@@ -131,7 +131,7 @@ describe("a ticket", () => {
     return { subjects, lab: new CallerLab({ signer }) }
   }
 
-  test("is signed for whoever a call is for, and says it instead of the call", async () => {
+  test("is signed for the identity of a call, and replaces it in the request", async () => {
     const { subjects, lab } = signing()
     const id = lab.call("task.do", { identity: ANN, timeout: 5000 })
     expect(lab.requests(id)).toEqual([])
@@ -154,7 +154,7 @@ describe("a ticket", () => {
     expect(subjects).toHaveLength(1)
   })
 
-  test("is not made for a call that is for nobody", () => {
+  test("is not signed for an anonymous call", () => {
     const { subjects, lab } = signing()
     const id = lab.call()
     expect(lab.requests(id)).toMatchObject([{ ticket: undefined }])
@@ -201,8 +201,8 @@ describe("a ticket", () => {
   })
 })
 
-describe("closing", () => {
-  test("leaves no timer, says what was still to say, and may be done twice", async () => {
+describe("closing a caller", () => {
+  test("leaves no timer, sends queued messages, and may be done twice", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const [answered, granted, sent] = [lab.call(), lab.call(), lab.call()]
@@ -224,8 +224,8 @@ describe("closing", () => {
     lab.clear()
     worker.accept(sent)
     worker.answer(sent)
-    lab.caller.unheard("q")
-    lab.caller.unheard("ww1")
+    lab.caller.noResponders("q")
+    lab.caller.noResponders("ww1")
     lab.caller.denied("r1", new CallError("ACCESS_DENIED", "no"))
     lab.caller.connected()
     lab.caller.disconnected()
@@ -236,7 +236,7 @@ describe("closing", () => {
     expect(lab.caller.stats()).toMatchObject({ pending: 0, held: 0, workers: [] })
   })
 
-  test("hands back what never left, and takes nothing more", () => {
+  test("reports unsent calls as undelivered, and accepts no more", () => {
     const lab = new CallerLab({ isConnected: false })
     const id = lab.call()
     lab.caller.close()
@@ -252,7 +252,7 @@ describe("closing", () => {
     const full = lab.call()
     worker.refuse(full, "OVERLOADED")
     const nowhere = lab.call("task.nowhere")
-    lab.unheard(nowhere)
+    lab.noResponders(nowhere)
     lab.call("task.get")
     const stream = lab.stream("task.do")
     worker.accept(stream)
@@ -263,7 +263,7 @@ describe("closing", () => {
 })
 
 describe("a warning", () => {
-  test("is said once, then more seldom, with how often it was not", async () => {
+  test("is logged once, then at increasing intervals, with the number of suppressed ones", async () => {
     const lab = new CallerLab({ guard: { retryBudget: 0 } })
     lab.call("task.do", { timeout: 1_000_000 })
     await lab.advance(120_000)

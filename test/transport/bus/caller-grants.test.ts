@@ -15,7 +15,7 @@ describe("a call that is new", () => {
       ...{ type: "call.requested", requestId: id, operationId: "task.do", kind: "call" },
       ...{ input: { text: "ä 🎉" }, timeout: 5000 },
     })
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: false, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: false, retryable: true })
   })
 
   test("keeps bytes in its input", () => {
@@ -24,7 +24,7 @@ describe("a call that is new", () => {
     expect(lab.requests(id)[0]?.event.input).toEqual({ bytes: new Uint8Array([1, 2, 255]) })
   })
 
-  test("is one of this end's until it is over", () => {
+  test("is pending at this end until it is over", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
@@ -36,10 +36,10 @@ describe("a call that is new", () => {
     expect(lab.caller.stats()).toMatchObject({ pending: 0 })
   })
 
-  test("has an id that no other has that waits", () => {
+  test("is refused if its id is that of a pending call", () => {
     const lab = new CallerLab()
     lab.call("task.do", { requestId: "same" })
-    expect(() => lab.call("task.do", { requestId: "same" })).toThrow(/"same" still waits/)
+    expect(() => lab.call("task.do", { requestId: "same" })).toThrow(/"same" is still pending/)
     expect(lab.caller.stats().pending).toBe(1)
   })
 
@@ -64,7 +64,7 @@ describe("a grant", () => {
     expect(lab.sent("go")).toMatchObject([
       { id, key, left: 4900, at: { to: "control", worker: "w1" } },
     ])
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: false })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: false })
   })
 
   test("travels with others to the same worker in one frame", async () => {
@@ -111,7 +111,7 @@ describe("a grant", () => {
     expect(lab.sent("go")).toMatchObject([{ key }, { key, left: 29_000 }])
   })
 
-  test("goes to nobody else: a second worker that accepts is turned away", async () => {
+  test("goes to one worker only: a second one that accepts is rejected", async () => {
     const lab = new CallerLab()
     const [one, other] = [lab.worker("w1"), lab.worker("w2")]
     const id = lab.call()
@@ -122,7 +122,7 @@ describe("a grant", () => {
     expect(lab.sent("nogo")).toMatchObject([{ id, key, at: { worker: "w2" } }])
   })
 
-  test("goes with one key only: the same worker that accepts with another is turned away", async () => {
+  test("is for one key only: the same worker that accepts with another key is rejected", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
@@ -162,7 +162,7 @@ describe("a grant", () => {
     await lab.advance()
     expect(lab.sent("go")).toEqual([])
     expect(lab.sent("nogo")).toHaveLength(1)
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(false)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(false)
   })
 
   test("may go to the worker of an earlier attempt, if that is the first to accept", async () => {
@@ -183,7 +183,7 @@ describe("an operation that may be run twice", () => {
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")
     expect(lab.requests(id)[0]).toMatchObject({ now: true, at: { to: "any" } })
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: true })
     worker.answer(id, 5)
     expect(lab.outcome(id)).toMatchObject([{ output: { data: 5 } }])
     await lab.advance()
@@ -218,7 +218,7 @@ describe("an operation that may be run twice", () => {
     const key = stranger.accept(id, { isIdempotent: false })
     await lab.advance()
     expect(lab.sent("go")).toMatchObject([{ id, key }])
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: false })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: false })
   })
 
   test("is not run a second time by one who says that this does harm", async () => {
@@ -237,7 +237,7 @@ describe("an operation that may be run twice", () => {
     })
   })
 
-  test("is answered by whoever is first, and the others are told to stop", async () => {
+  test("is answered by the first worker, and the others are aborted", async () => {
     const lab = new CallerLab({ hasQueues: false })
     const one = lab.worker("w1", { "task.get": true })
     const other = lab.worker("w2", { "task.get": true })
@@ -324,12 +324,12 @@ describe("an answer", () => {
     expect(lab.error(id)).toMatchObject({ ...said, details: { id: 7 } })
   })
 
-  test("tells of progress before it is there", () => {
+  test("comes after its progress", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
     worker.accept(id)
-    worker.tell({ type: "call.progress", requestId: id, progress: 1, total: 2 })
+    worker.send({ type: "call.progress", requestId: id, progress: 1, total: 2 })
     worker.answer(id)
     expect(lab.outcome(id).map(({ type }) => type)).toEqual(["call.progress", "call.responded"])
   })
@@ -339,7 +339,7 @@ describe("an answer", () => {
     const worker = lab.worker("w1")
     const id = lab.call()
     worker.accept(id)
-    worker.tell({ type: "call.aborted", requestId: id, reason: "closed" })
+    worker.send({ type: "call.aborted", requestId: id, reason: "closed" })
     expect(lab.outcome(id)).toEqual([{ type: "call.aborted", requestId: id, reason: "closed" }])
   })
 
@@ -348,7 +348,7 @@ describe("an answer", () => {
     const [one, other] = [lab.worker("w1"), lab.worker("w2")]
     const id = lab.call("task.get")
     one.accept(id, { isIdempotent: true })
-    one.tell({ type: "call.aborted", requestId: id })
+    one.send({ type: "call.aborted", requestId: id })
     expect(lab.outcome(id)).toEqual([])
     expect(lab.requests(id)).toHaveLength(2)
     other.answer(id)
@@ -358,7 +358,7 @@ describe("an answer", () => {
     expect(lab.outcome(id)).toHaveLength(1)
   })
 
-  test("that makes no sense is dropped and counted, and does no harm", () => {
+  test("that is invalid is dropped and counted, and does no harm", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
@@ -375,7 +375,7 @@ describe("an answer", () => {
       lab.caller.fromWorker(text)
     }
     lab.caller.fromWorker(`{"from":"w1","messages":[1,{"type":"accepted"},{"type":"__proto__"}]}`)
-    worker.tell({ type: "call.credit", requestId: id, credit: 5 })
+    worker.send({ type: "call.credit", requestId: id, credit: 5 })
     expect(lab.caller.stats().dropped).toBe(7 + 3 + 1)
     worker.answer(id)
     expect(lab.outcome(id)).toHaveLength(1)
@@ -399,7 +399,7 @@ describe("a refusal", () => {
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
   })
 
-  test("of all, again and again, is what the caller hears", async () => {
+  test("of all workers, again and again, fails the call", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call()
@@ -425,7 +425,7 @@ describe("a refusal", () => {
     expect(lab.caller.stats()).toMatchObject({ repeats: 0, directed: 1 })
   })
 
-  test("of an earlier attempt is not heard", async () => {
+  test("of an earlier attempt is ignored", async () => {
     const lab = new CallerLab()
     const [one, other] = [lab.worker("w1"), lab.worker("w2")]
     const id = lab.call()
@@ -448,9 +448,9 @@ describe("a refusal", () => {
     const other = lab.worker("w2", { "task.do": false })
     const id = lab.call()
     const key = one.accept(id)
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(true)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(true)
     one.refuse(id, "UNAVAILABLE", { key })
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: false, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: false, retryable: true })
     expect(lab.requests(id)[1]).toMatchObject({ at: { worker: "w2" } })
     other.accept(id)
     await lab.advance()
@@ -464,7 +464,7 @@ describe("a refusal", () => {
     worker.accept(id)
     worker.refuse(id, "UNAVAILABLE", { key: "another" })
     worker.refuse(id, "UNAVAILABLE")
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(true)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(true)
     expect(lab.requests(id)).toHaveLength(1)
   })
 
@@ -496,8 +496,8 @@ describe("a refusal", () => {
   })
 })
 
-describe("what may have been done", () => {
-  test("stays so, whatever a later worker says", async () => {
+describe("mayHaveExecuted of a call", () => {
+  test("stays true, whatever a later worker reports", async () => {
     const lab = new CallerLab()
     const one = lab.worker("w1", { "task.get": true })
     const other = lab.worker("w2", { "task.get": true })
@@ -510,7 +510,7 @@ describe("what may have been done", () => {
     expect(lab.error(id)).toMatchObject({ code: "VALIDATION_ERROR", mayHaveExecuted: true })
   })
 
-  test("stays so when a later worker refuses", async () => {
+  test("stays true when a later worker refuses", async () => {
     const lab = new CallerLab()
     const one = lab.worker("w1", { "task.get": true })
     const other = lab.worker("w2", { "task.get": true })
@@ -521,16 +521,16 @@ describe("what may have been done", () => {
     expect(lab.error(id)).toMatchObject({ code: "UNAUTHENTICATED", mayHaveExecuted: true })
   })
 
-  test("is not claimed for what a worker refused that would have run it at once", () => {
+  test("is false if a worker refused the call that it could have run at once", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(true)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(true)
     worker.refuse(id, "UNAUTHENTICATED", { elsewhere: false })
     expect(lab.error(id)).toMatchObject({ mayHaveExecuted: false })
   })
 
-  test("is not claimed where the worker that ran it says it was not", () => {
+  test("is false if the worker reports that the call did not run", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")

@@ -6,15 +6,15 @@ import type {
   Logger,
   ResponseEnvelope,
 } from "../../../src/index.ts"
-import { GuardedCaller } from "../../../src/transport/bus/caller/caller.ts"
+import { BusCaller } from "../../../src/transport/bus/caller/caller.ts"
 import type { CallerParts } from "../../../src/transport/bus/caller/caller.ts"
 import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
-import { settleGuard } from "../../../src/transport/bus/options.ts"
+import { resolveGuardSettings } from "../../../src/transport/bus/options.ts"
 import type { GuardOptions } from "../../../src/transport/bus/options.ts"
 import type { Bus } from "../../../src/transport/bus/types.ts"
 import {
   frameText,
-  markOf,
+  hashOperationId,
   messageText,
   readCallerFrame,
 } from "../../../src/transport/bus/wire/wire.ts"
@@ -115,7 +115,7 @@ export interface LabOptions extends Partial<CallerParts> {
   readonly guard?: GuardOptions
   readonly hasQueues?: boolean
   readonly isConnected?: boolean
-  /** Nothing was called yet, and what workers say is not heeded. */
+  /** Nothing was called yet, and messages of workers are ignored. */
   readonly isNew?: boolean
 }
 
@@ -123,7 +123,7 @@ export interface LabOptions extends Partial<CallerParts> {
 export class CallerLab {
   readonly clock = new LabClock()
   readonly bus = new ScriptedBus()
-  readonly caller: GuardedCaller
+  readonly caller: BusCaller
   readonly events: CallEvent[] = []
   readonly undelivered: CallEvent[] = []
   readonly warnings: Line[] = []
@@ -137,8 +137,8 @@ export class CallerLab {
     const warn = (message: string, fields?: Line["fields"]): void =>
       void this.warnings.push({ message, fields })
     const logger: Logger = { debug() {}, info() {}, warn, error: warn }
-    const settings = settleGuard(guard)
-    this.caller = new GuardedCaller(this.bus, settings, {
+    const settings = resolveGuardSettings(guard)
+    this.caller = new BusCaller(this.bus, settings, {
       ...{ clock: this.clock, logger, random: () => 0.5 },
       ...parts,
     })
@@ -223,13 +223,13 @@ export class CallerLab {
   }
 
   /** Nobody listened where the latest request of a call went. */
-  unheard(requestId: string): void {
-    this.caller.unheard(this.requests(requestId).at(-1)?.at.mark ?? "")
+  noResponders(requestId: string): void {
+    this.caller.noResponders(this.requests(requestId).at(-1)?.at.mark ?? "")
   }
 
   /** No worker was there to be asked who is. */
   nobodyThere(): void {
-    this.caller.unheard(this.sent("who").findLast(({ at }) => at.to === "ask")?.at.mark ?? "")
+    this.caller.noResponders(this.sent("who").findLast(({ at }) => at.to === "ask")?.at.mark ?? "")
   }
 
   /** What came of a request. */
@@ -255,7 +255,7 @@ export class CallerLab {
   }
 }
 
-/** A worker that says what a test tells it to. */
+/** A worker that sends what a test asks for. */
 export class ScriptedWorker {
   readonly address: string
   readonly #lab: CallerLab
@@ -270,11 +270,13 @@ export class ScriptedWorker {
   }
 
   here(operations: Readonly<Record<string, boolean>>): void {
-    const marks = Object.entries(operations).map(([id, it]) => [markOf(id), it ? 1 : 0] as const)
+    const marks = Object.entries(operations).map(
+      ([id, it]) => [hashOperationId(id), it ? 1 : 0] as const,
+    )
     this.say({ type: "here", operations: Object.fromEntries(marks) })
   }
 
-  /** Accepts the latest attempt, unless told otherwise. */
+  /** Accepts the latest attempt by default. */
   accept(id: string, about: Partial<WorkerMessage & { type: "accepted" }> = {}): string {
     const key = about.key ?? `${this.address}-${id}`
     const attempt = about.attempt ?? this.#lab.requests(id).at(-1)?.attempt ?? 1
@@ -291,25 +293,25 @@ export class ScriptedWorker {
     this.say({ ...{ type: "refused", id, attempt, elsewhere: true, error }, ...about })
   }
 
-  tell(event: CallEvent, after?: number): void {
+  send(event: CallEvent, after?: number): void {
     this.say({ type: "event", event, after })
   }
 
   answer(requestId: string, data: unknown = "done"): void {
-    this.tell({ type: "call.responded", requestId, output: envelope(data) })
+    this.send({ type: "call.responded", requestId, output: envelope(data) })
   }
 
   fail(requestId: string, about: Partial<CallErrorEvent> = {}): void {
     const error = { code: "EXECUTION_ERROR", message: "it failed", mayHaveExecuted: true }
-    this.tell({ type: "call.error", requestId, retryable: false, ...error, ...about })
+    this.send({ type: "call.error", requestId, retryable: false, ...error, ...about })
   }
 
   item(requestId: string, seq: number): void {
-    this.tell({ type: "call.responded", requestId, output: envelope(seq), seq })
+    this.send({ type: "call.responded", requestId, output: envelope(seq), seq })
   }
 
   complete(requestId: string, seq: number): void {
-    this.tell({ type: "call.completed", requestId, seq })
+    this.send({ type: "call.completed", requestId, seq })
   }
 
   pong(about: Partial<WorkerMessage & { type: "pong" }> = {}): void {
@@ -318,7 +320,7 @@ export class ScriptedWorker {
 
   /** Nobody listens at its address. */
   gone(): void {
-    this.#lab.caller.unheard(`w${this.address}`)
+    this.#lab.caller.noResponders(`w${this.address}`)
   }
 }
 

@@ -96,7 +96,7 @@ describe("a worker that is gone", () => {
     expect(lab.warnings).toMatchObject([{ fields: { address: "w1", calls: 1 } }])
   })
 
-  test("that is heard again in time is not", async () => {
+  test("that responds again in time is not given up", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call()
@@ -120,7 +120,7 @@ describe("a worker that is gone", () => {
   })
 })
 
-describe("a worker that says nothing", () => {
+describe("a silent worker", () => {
   test("is given up after silentMs, and those of others go on", async () => {
     const lab = new CallerLab()
     const frozen = lab.worker("w1", { "task.do": false })
@@ -132,15 +132,15 @@ describe("a worker that says nothing", () => {
     expect(lab.outcome(one)).toEqual([])
     await pass(lab, 2, alive)
     expect(lab.error(one)).toMatchObject({ code: "WORKER_LOST", mayHaveExecuted: true })
-    expect(lab.error(one).message).toMatch(/has said nothing for \d+ ms/)
+    expect(lab.error(one).message).toMatch(/has not responded for \d+ ms/)
     expect(lab.outcome(other)).toEqual([])
-    // It is told to stop, should it wake up.
+    // It is asked to stop, should it wake up.
     expect(lab.sent("event")).toMatchObject([
       { event: { type: "call.aborted", requestId: one }, at: { worker: "w1" } },
     ])
     expect(lab.warnings.map(({ message }) => message)).toEqual([
-      "A worker says nothing",
-      "A worker was given up with the calls that it had",
+      "A worker does not respond",
+      "A worker was lost, with the calls that it had",
     ])
   })
 
@@ -213,7 +213,7 @@ describe("a worker that says nothing", () => {
     worker.accept(id)
     for (let round = 0; round < 10; round++) {
       await lab.advance(1000)
-      worker.tell({ type: "call.progress", requestId: id, progress: round })
+      worker.send({ type: "call.progress", requestId: id, progress: round })
     }
     worker.answer(id)
     expect(lab.outcome(id).at(-1)).toMatchObject({ type: "call.responded" })
@@ -221,7 +221,7 @@ describe("a worker that says nothing", () => {
 })
 
 describe("when this process itself stood still", () => {
-  test("nobody is accused, and it is counted", async () => {
+  test("no worker is given up, and the stall is counted", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call()
@@ -279,7 +279,7 @@ describe("the calls of a worker that is lost", () => {
     expect(lab.caller.stats()).toMatchObject({ repeats: 1, retryBudget: 99 })
     alive.answer(id)
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
-    // The first one is told that nobody waits for it any more.
+    // The first one receives an abort.
     await lab.advance()
     expect(lab.sent("event")).toMatchObject([
       { event: { type: "call.aborted" }, at: { worker: "w1" } },
@@ -306,7 +306,7 @@ describe("the calls of a worker that is lost", () => {
     await pass(lab, 7, alive)
     expect(lab.requests(id)).toHaveLength(1)
     expect(lab.outcome(id)).toEqual([])
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: true })
     expect(lab.caller.stats().budgetDenied).toBeGreaterThan(0)
     frozen.answer(id)
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
@@ -347,7 +347,7 @@ describe("the calls of a worker that is lost", () => {
     const alive = lab.worker("w2", { "task.do": false })
     await pass(lab, 8, alive)
     expect(lab.requests(id).map(({ at }) => at.worker)).toEqual(["w1", "w2"])
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(false)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(false)
   })
 
   test("are lost one by one, where the worker does not know them any more", () => {

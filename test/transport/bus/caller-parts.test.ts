@@ -26,18 +26,18 @@ describe("RetryBudget", () => {
 describe("AcceptLatency", () => {
   test("rises soon, falls slowly, and is never impatient", () => {
     const latency = new AcceptLatency(500)
-    expect(latency.patience(0)).toBe(500)
+    expect(latency.acceptTimeout(0)).toBe(500)
     latency.observe(1000)
-    expect(latency.patience(0)).toBe(1000)
+    expect(latency.acceptTimeout(0)).toBe(1000)
     latency.observe(0)
-    expect(latency.patience(0)).toBe(950)
+    expect(latency.acceptTimeout(0)).toBe(950)
     for (let times = 0; times < 200; times++) latency.observe(1)
-    expect(latency.patience(0)).toBe(500)
+    expect(latency.acceptTimeout(0)).toBe(500)
   })
 
   test("gives more time to what was repeated more than once", () => {
     const latency = new AcceptLatency(100)
-    expect([0, 1, 2, 3, 4].map((repeats) => latency.patience(repeats))).toEqual([
+    expect([0, 1, 2, 3, 4].map((repeats) => latency.acceptTimeout(repeats))).toEqual([
       ...[100, 100, 200, 400, 800],
     ])
   })
@@ -136,7 +136,7 @@ describe("Offers", () => {
     const offer = offers.of("task.do")
     expect(offer).toBeDefined()
     expect(offers.of("task.do")).toBe(offer)
-    expect(offers.marked(offer?.mark ?? "")).toBe(offer)
+    expect(offers.byHash(offer?.operationHash ?? "")).toBe(offer)
     expect(offer?.isIdempotent).toBeUndefined()
   })
 

@@ -12,7 +12,10 @@ describe("without a broker", () => {
     await lab.advance(10_000)
     expect(lab.bus.sent).toEqual([])
     expect(lab.caller.stats()).toMatchObject({ pending: 2, held: 2 })
-    expect(lab.caller.fateOf(ids[0] ?? "")).toEqual({ mayHaveExecuted: false, retryable: true })
+    expect(lab.caller.deliveryStatus(ids[0] ?? "")).toEqual({
+      mayHaveExecuted: false,
+      retryable: true,
+    })
     lab.reconnect()
     await lab.advance()
     expect(ids.flatMap((id) => lab.requests(id))).toHaveLength(2)
@@ -41,7 +44,7 @@ describe("without a broker", () => {
     expect(lab.caller.stats()).toMatchObject({ repeats: 0, budgetDenied: 0 })
   })
 
-  test("all that was granted is asked about as soon as it is back, and nobody is accused", async () => {
+  test("all granted calls are asked about after a reconnect, and no worker is given up", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false, "task.watch": false })
     const [id, stream] = [lab.call(), lab.stream()]
@@ -120,7 +123,7 @@ describe("without a broker", () => {
     lab.reconnect()
     await lab.advance(300)
     for (let round = 0; round < 10; round++) {
-      lab.unheard(id)
+      lab.noResponders(id)
       lab.nobodyThere()
       await lab.advance(200)
     }
@@ -138,7 +141,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
   const nobody = async (lab: CallerLab, id: string, milliseconds: number): Promise<void> => {
     for (let passed = 0; passed < milliseconds; passed += 10) {
       const [last] = lab.requests(id).slice(-1)
-      if (last !== undefined) lab.caller.unheard(last.at.mark)
+      if (last !== undefined) lab.caller.noResponders(last.at.mark)
       lab.nobodyThere()
       await lab.advance(10)
     }
@@ -153,12 +156,12 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.error(id)).toMatchObject({
       ...{ code: "UNAVAILABLE", retryable: true, mayHaveExecuted: false },
     })
-    expect(lab.error(id).message).toMatch(/^Nobody serves "task.do" now\. Start a worker/)
+    expect(lab.error(id).message).toMatch(/^No worker serves "task.do" now\. Start one/)
     expect(lab.caller.stats()).toMatchObject({ pending: 0, retryBudget: 100 })
     expect(lab.requests(id)).toHaveLength(hasQueues ? 2 : 0)
   })
 
-  test("one that starts meanwhile gets it", async () => {
+  test("a worker that starts meanwhile gets the call", async () => {
     const lab = new CallerLab({ hasQueues })
     const id = lab.call()
     await nobody(lab, id, 100)
@@ -170,7 +173,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
   })
 
-  test("what was to be run at once is not said to have been run", async () => {
+  test("a call that could run at once is not reported as mayHaveExecuted", async () => {
     const lab = new CallerLab({ hasQueues })
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")
@@ -187,7 +190,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     lab.worker("w2", { "task.other": false })
     const id = lab.call()
     for (let passed = 0; passed < 500; passed += 50) {
-      lab.unheard(id)
+      lab.noResponders(id)
       await lab.advance(50)
     }
     expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false })
@@ -197,7 +200,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     const lab = new CallerLab({ hasQueues })
     const worker = lab.worker("w1", { "task.other": false })
     const id = lab.call("task.typo")
-    if (hasQueues) lab.unheard(id)
+    if (hasQueues) lab.noResponders(id)
     await lab.advance(450)
     const request = lab.requests(id).at(-1)
     expect(request).toMatchObject({ at: { to: "worker", worker: "w1", operationId: "task.typo" } })
@@ -209,7 +212,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.error(id)).toMatchObject({ code: "OPERATION_NOT_FOUND", message })
     // It has not become one that is served by that.
     const again = lab.call("task.typo")
-    if (hasQueues) lab.unheard(again)
+    if (hasQueues) lab.noResponders(again)
     await lab.advance(450)
     expect(lab.requests(again).at(-1)).toMatchObject({ at: { worker: "w1" } })
   })
@@ -218,21 +221,21 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     const lab = new CallerLab({ hasQueues })
     const stranger = lab.worker("w1", { "task.other": false })
     const id = lab.call()
-    if (hasQueues) lab.unheard(id)
+    if (hasQueues) lab.noResponders(id)
     await lab.advance(450)
     stranger.accept(id)
     const worker = lab.worker("w2", { "task.do": false })
     stranger.fail(id, { code: "OPERATION_NOT_FOUND", mayHaveExecuted: false })
     expect(lab.outcome(id)).toEqual([])
     expect(lab.requests(id).at(-1)?.at.worker).toBe("w2")
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(false)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(false)
     worker.accept(id)
     // Of one that serves it, it is the answer.
     worker.fail(id, { code: "OPERATION_NOT_FOUND", mayHaveExecuted: false })
     expect(lab.error(id).code).toBe("OPERATION_NOT_FOUND")
   })
 
-  test("just after an outage nobody is asked who does not serve it: others may come back", async () => {
+  test("just after an outage a call does not go to a worker that does not serve it: others may come back", async () => {
     const lab = new CallerLab({ hasQueues })
     lab.disconnect()
     const id = lab.call()
@@ -240,7 +243,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     lab.worker("w1", { "task.other": false })
     for (let passed = 0; passed < 2500; passed += 100) {
       await lab.advance(100)
-      if (hasQueues) lab.unheard(id)
+      if (hasQueues) lab.noResponders(id)
     }
     expect(lab.requests(id).filter(({ at }) => at.to === "worker")).toEqual([])
     const worker = lab.worker("w2", { "task.do": false })
@@ -256,20 +259,20 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     for (const address of ["w1", "w2", "w3"]) lab.worker(address, { "task.do": false })
     const id = lab.call()
     lab.worker("w0")
-    if (hasQueues) lab.unheard(id)
+    if (hasQueues) lab.noResponders(id)
     const seen = [lab.requests(id).at(-1)?.at.worker]
-    lab.unheard(id)
-    if (hasQueues) lab.unheard(id)
+    lab.noResponders(id)
+    if (hasQueues) lab.noResponders(id)
     seen.push(lab.requests(id).at(-1)?.at.worker)
     expect(new Set(seen).size).toBe(2)
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(false)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(false)
     expect(lab.outcome(id)).toEqual([])
   })
 
   test("many calls ask once who is there", async () => {
     const lab = new CallerLab({ hasQueues })
     const ids = Array.from({ length: 50 }, () => lab.call())
-    if (hasQueues) for (const id of ids) lab.unheard(id)
+    if (hasQueues) for (const id of ids) lab.noResponders(id)
     await lab.advance(1)
     expect(lab.sent("who").length).toBeLessThanOrEqual(1)
   })
@@ -347,14 +350,14 @@ describe("where callers choose", () => {
     worker.accept(id)
   })
 
-  test("nobody is found out in time, however long a message takes", async () => {
+  test("a missing worker is detected in time, however long a message takes", async () => {
     const lab = new CallerLab({ hasQueues: false })
     const id = lab.call()
     const unheard = new Map<string, number>()
     for (let passed = 0; passed < 900; passed += 10) {
       for (const { at } of lab.sent("who")) if (!unheard.has(at.mark)) unheard.set(at.mark, passed)
       // It takes 300 ms until the broker says that nobody listened.
-      for (const [mark, when] of unheard) if (passed === when + 300) lab.caller.unheard(mark)
+      for (const [mark, when] of unheard) if (passed === when + 300) lab.caller.noResponders(mark)
       await lab.advance(10)
     }
     expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false })
@@ -379,8 +382,8 @@ describe("where callers choose", () => {
   })
 })
 
-describe("asking who is there", () => {
-  test("in vain says nothing about those that came after the question", async () => {
+describe("discovering workers", () => {
+  test("without responders does not affect workers that came later", async () => {
     const lab = new CallerLab()
     await lab.advance(100)
     lab.worker("w1", { "task.do": false })
@@ -392,13 +395,13 @@ describe("asking who is there", () => {
     const mark = lab.sent("who").at(-1)?.at.mark ?? ""
     await lab.advance(5)
     lab.worker("w2", { "task.do": false })
-    lab.caller.unheard(mark)
-    lab.caller.unheard(mark)
+    lab.caller.noResponders(mark)
+    lab.caller.noResponders(mark)
     expect(lab.caller.stats().workers.map(({ address }) => address)).toEqual(["w2"])
     expect(lab.outcome(id)).toEqual([])
   })
 
-  test("is not done by one who never calls", () => {
+  test("is not done by a caller that never calls", () => {
     const lab = new CallerLab({ isNew: true })
     lab.worker("w1", { "task.do": false })
     expect(lab.bus.sent).toEqual([])
@@ -417,7 +420,7 @@ describe("asking who is there", () => {
 })
 
 describe("a message that cannot leave", () => {
-  test("is too large: that is said at once, and nothing is left", async () => {
+  test("is too large: it fails at once, and nothing is left", async () => {
     const lab = new CallerLab()
     lab.bus.maxPayload = 1000
     const send = (): string => lab.call("task.do", { input: "x".repeat(2000) })
@@ -474,7 +477,7 @@ describe("a message that cannot leave", () => {
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
     // One that was only asked because nobody serves it says nothing about permission.
     const typo = lab.call("task.typo")
-    lab.unheard(typo)
+    lab.noResponders(typo)
     lab.caller.denied(lab.requests(typo).at(-1)?.at.mark ?? "", error)
     expect(lab.error(typo)).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false })
   })

@@ -32,7 +32,7 @@ describe("a call that nobody accepts", () => {
     expect(lab.requests(id).map(({ at }) => at.to)).toEqual(["any", "any"])
   })
 
-  test("fails when it was given to as many as it may be, and was not run", async () => {
+  test("fails after maxAttempts, and was not run", async () => {
     const lab = new CallerLab({ guard: { maxAttempts: 3 } })
     const id = lab.call()
     await lab.advance(5000)
@@ -108,7 +108,7 @@ describe("the budget for repeats", () => {
     }
     expect(lab.caller.stats().retryBudget).toBe(1)
     // Said once, not with every call.
-    expect(lab.warnings.filter(({ message }) => message.includes("not repeated"))).toHaveLength(1)
+    expect(lab.warnings.filter(({ message }) => message.includes("not retried"))).toHaveLength(1)
   })
 
   test("does not grow beyond what it was", () => {
@@ -144,7 +144,7 @@ describe("the budget for repeats", () => {
 })
 
 describe("choosing a worker", () => {
-  test("goes round one that says nothing, already at the first attempt", async () => {
+  test("avoids a silent worker, already at the first attempt", async () => {
     const lab = new CallerLab()
     const frozen = lab.worker("w1", { "task.do": false })
     const alive = lab.worker("w2", { "task.do": false })
@@ -261,7 +261,7 @@ describe("an operation that brings workers down", () => {
     expect(error).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false, retryable: true })
     expect(error.retryAfterMs).toBeGreaterThan(9000)
     expect(error.retryAfterMs).toBeLessThanOrEqual(10_000)
-    expect(lab.warnings.some(({ message }) => message.includes("is not called for now"))).toBe(true)
+    expect(lab.warnings.some(({ message }) => message.includes("is suspended for now"))).toBe(true)
     // Others are not touched.
     expect(lab.requests(lab.call("task.do"))).toHaveLength(1)
     await lab.advance(10_000)

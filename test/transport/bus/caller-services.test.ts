@@ -110,16 +110,16 @@ describe("services.list", () => {
   test("is empty where nobody is there", async () => {
     const lab = new CallerLab()
     const id = list(lab)
-    lab.unheard(id)
+    lab.noResponders(id)
     await lab.advance(199)
     expect(lab.outcome(id)).toEqual([])
     await lab.advance(1)
     expect(lab.requests(id)).toHaveLength(2)
-    lab.unheard(id)
+    lab.noResponders(id)
     expect(dataOf(lab, id)).toEqual({ operations: [], hasMore: false })
   })
 
-  test("is no empty list where workers are there and say nothing", async () => {
+  test("fails, instead of being empty, where workers do not respond", async () => {
     const lab = new CallerLab()
     lab.worker("w1", {})
     const id = list(lab)
@@ -169,11 +169,11 @@ describe("services.list", () => {
     expect(dataOf(lab, id)).toEqual({ operations: [], hasMore: false })
   })
 
-  test("may be left, and answers that follow are nobody's", async () => {
+  test("may be aborted, and later answers are ignored", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", {})
     const id = list(lab)
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: true })
     lab.abort(id)
     expect(lab.caller.has(id)).toBe(false)
     answerList(worker, id, [])
@@ -182,7 +182,7 @@ describe("services.list", () => {
     expect(lab.caller.stats().lateAnswers).toBe(1)
   })
 
-  test("is signed where it is for somebody", async () => {
+  test("is signed where it has an identity", async () => {
     const sign = vi.fn(() => Promise.resolve("ticket"))
     const lab = new CallerLab({ signer: { sign } })
     const identity = { id: "ann", scopes: [] }
@@ -215,11 +215,11 @@ describe("services.list", () => {
     const lab = new CallerLab()
     lab.worker("w1", {})
     const id = lab.stream("services.list")
-    lab.unheard(id)
+    lab.noResponders(id)
     expect(lab.requests(id).at(-1)).toMatchObject({ at: { to: "worker", worker: "w1" } })
   })
 
-  test("survives answers that make no sense", async () => {
+  test("survives invalid answers", async () => {
     const lab = new CallerLab()
     const [one, two] = [lab.worker("w1", {}), lab.worker("w2", {})]
     const id = list(lab, null)
@@ -249,9 +249,9 @@ describe("services.schema", () => {
   test("is empty where nobody is there", async () => {
     const lab = new CallerLab()
     const id = lab.call("services.schema", { input: { ids: ["a.x"] } })
-    lab.unheard(id)
+    lab.noResponders(id)
     await lab.advance(200)
-    lab.unheard(id)
+    lab.noResponders(id)
     expect(dataOf(lab, id)).toEqual({ specs: [], rest: [] })
   })
 })
@@ -285,7 +285,7 @@ describe("services.changes", () => {
     expect(lab.bus.sent.filter(({ to }) => to === "any" || to === "worker")).toEqual([])
   })
 
-  test("says nothing when nothing has changed", async () => {
+  test("sends nothing when nothing has changed", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.stream("services.changes")
@@ -298,7 +298,7 @@ describe("services.changes", () => {
     expect(said(lab, id)).toEqual(["1 ready"])
   })
 
-  test("keeps to its credit, and says many changes as one then", async () => {
+  test("respects its credit, and reports many changes as one then", async () => {
     const lab = new CallerLab()
     const id = lab.stream("services.changes", { window: 1 })
     await lab.advance()
@@ -313,7 +313,7 @@ describe("services.changes", () => {
     expect(said(lab, id)).toHaveLength(2)
   })
 
-  test("says so after the broker was gone: what was announced meanwhile was not heard", async () => {
+  test("reports a change after a reconnect: announcements were missed meanwhile", async () => {
     const lab = new CallerLab()
     const id = lab.stream("services.changes")
     await lab.advance(10)
@@ -323,7 +323,7 @@ describe("services.changes", () => {
     expect(said(lab, id)).toEqual(["1 ready", "2 reset"])
   })
 
-  test("finds workers that went without a word", async () => {
+  test("reports workers that disappeared silently", async () => {
     const lab = new CallerLab()
     const alive = lab.worker("w1", { "task.do": false })
     lab.worker("w2", { "task.do": false })
@@ -337,7 +337,7 @@ describe("services.changes", () => {
     expect(said(lab, id)).toEqual(["1 ready", "2 reset"])
   })
 
-  test("says so when one is heard again that an answer of all was given without", async () => {
+  test("reports a change when a worker responds again that was missing from a merged answer", async () => {
     const lab = new CallerLab()
     const [one, slow] = [lab.worker("w1", {}), lab.worker("w2", {})]
     const id = lab.stream("services.changes")
@@ -354,7 +354,7 @@ describe("services.changes", () => {
     const lab = new CallerLab()
     const id = lab.stream("services.changes")
     await lab.advance(10)
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: false, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: false, retryable: true })
     lab.worker("w1", { "task.do": false })
     lab.abort(id)
     await lab.advance(1000)

@@ -38,7 +38,7 @@ describe("a stream", () => {
     expect(lab.caller.has(id)).toBe(false)
   })
 
-  test("shows nothing twice", () => {
+  test("delivers no item twice", () => {
     const { lab, worker, id } = begin()
     for (const seq of [1, 1, 2, 1, 2, 3, 3]) worker.item(id, seq)
     expect(seqs(lab.outcome(id))).toEqual([1, 2, 3])
@@ -143,11 +143,11 @@ describe("a gap in a stream", () => {
     expect(lab.caller.has(id)).toBe(false)
   })
 
-  test("before an error is filled before that is told", async () => {
+  test("before an error is filled before the error is reported", async () => {
     const { lab, worker, id } = begin()
     worker.item(id, 1)
     const error = { type: "call.error", requestId: id, code: "BAD", message: "bad" } as const
-    worker.tell(error, 2)
+    worker.send(error, 2)
     expect(lab.outcome(id)).toHaveLength(1)
     worker.item(id, 2)
     expect(lab.outcome(id).map(({ type }) => type)).toEqual([
@@ -155,7 +155,7 @@ describe("a gap in a stream", () => {
     ])
   })
 
-  test("that cannot be filled is a loss of data, and the worker is told to stop", async () => {
+  test("that cannot be filled is DATA_LOSS, and the worker is asked to stop", async () => {
     const { lab, worker, id } = begin()
     worker.item(id, 1)
     worker.item(id, 3)
@@ -163,7 +163,7 @@ describe("a gap in a stream", () => {
     expect(lab.error(id)).toMatchObject({
       ...{ code: "DATA_LOSS", mayHaveExecuted: true, retryable: true, details: { worker: "w1" } },
     })
-    expect(lab.error(id).message).toMatch(/"task.watch" lost data: what follows item 1/)
+    expect(lab.error(id).message).toMatch(/"task.watch" lost data: items after 1/)
     await lab.advance()
     expect(lab.sent("event")).toMatchObject([{ event: { type: "call.aborted", requestId: id } }])
   })

@@ -1,7 +1,7 @@
 import { refusal } from "../../../src/core/errors.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
 import type { Clock } from "../../../src/internal/platform.ts"
-import type { Bus, BusCaller, BusReceiver } from "../../../src/transport/bus/types.ts"
+import type { Bus, MessageOrigin, BusReceiver } from "../../../src/transport/bus/types.ts"
 
 export interface MemoryBrokerOptions {
   readonly hasQueues?: boolean | undefined
@@ -160,12 +160,12 @@ export class MemoryBus implements Bus {
   ): void {
     this.#check(text)
     const { user, address } = this
-    const from: BusCaller = { user, address, reply: address, operationId }
+    const from: MessageOrigin = { user, address, reply: address, operationId }
     const heard = to.filter((bus) => bus !== undefined)
     for (const bus of heard) {
       this.#broker.deliver(bus, (receiver) => receiver.fromCaller(text, from))
     }
-    if (heard.length === 0) this.#broker.deliver(this, (receiver) => receiver.unheard(mark))
+    if (heard.length === 0) this.#broker.deliver(this, (receiver) => receiver.noResponders(mark))
   }
 
   #check(text: string): void {

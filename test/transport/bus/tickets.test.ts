@@ -127,7 +127,7 @@ async function expectRefused(
 
   expect(error.toJSON()).toEqual({
     code: "UNAUTHENTICATED",
-    message: '"task.create" was not called: the ticket for its caller does not hold.',
+    message: '"task.create" was not called: the ticket for its caller is not valid.',
     retryable: false,
     mayHaveExecuted: false,
     operationId: "task.create",
@@ -136,14 +136,14 @@ async function expectRefused(
   expect(error.cause).toBeUndefined()
   expect(logger.lines).toEqual([
     {
-      message: "A call was refused: its ticket does not hold",
+      message: "A call was refused: its ticket is not valid",
       fields: { reason, operationId: "task.create", requestId: "r-1" },
     },
   ])
 }
 
 describe("a ticket", () => {
-  test("says for whom a call is", async () => {
+  test("contains the identity of the caller", async () => {
     const { signer, verifier, logger } = setup()
     const identity = { ...ada, resources: { "project:1": ["read"], "project:2": [] } }
 
@@ -210,7 +210,7 @@ describe("a ticket", () => {
     }
   })
 
-  test("does not hold for an input that cannot be read to its end", async () => {
+  test("is not valid for an input that cannot be read completely", async () => {
     const { signer, verifier } = setup()
     const ticket = await signer.sign(ada, subject)
     let deep: unknown = {}
@@ -220,7 +220,7 @@ describe("a ticket", () => {
     })
   })
 
-  test("needs to be told whose tickets count", () => {
+  test("needs a verifier with senders", () => {
     const options = { issuer: ISSUER, audience: AUDIENCE, keys: publicKey }
     expect(() => createTicketVerifier(options as unknown as TicketVerifierOptions)).toThrow(
       /senders/,
@@ -310,12 +310,12 @@ describe("a ticket", () => {
   )
 })
 
-describe("a ticket that does not hold", () => {
-  test("for another request", async () => {
+describe("a ticket that is refused", () => {
+  test("is for another request", async () => {
     await expectRefused(await forge({ rid: "r-2" }), "another request")
   })
 
-  test("for another operation", async () => {
+  test("is for another operation", async () => {
     await expectRefused(await forge({ op: "task.createX" }), "another operation")
   })
 
@@ -327,7 +327,7 @@ describe("a ticket that does not hold", () => {
     await expectRefused(ticket, "another request", parts)
   })
 
-  test("that somebody else presents than the one who sends calls for others", async () => {
+  test("is sent by a user who is not one of the senders", async () => {
     const { signer, verifier, logger } = setup({}, { senders: ["hub", "hub-2"] })
     const ticket = await signer.sign(ada, subject)
 
@@ -342,7 +342,7 @@ describe("a ticket that does not hold", () => {
     expect(logger.lines[0]?.fields).toMatchObject({ reason: "sender", user: "mallory" })
   })
 
-  test("that is over", async () => {
+  test("is expired", async () => {
     const parts = setup()
     const ticket = await parts.signer.sign(ada, subject)
     parts.clock.time += 40_000
@@ -350,7 +350,7 @@ describe("a ticket that does not hold", () => {
     await expectRefused(ticket, "expired", parts)
   })
 
-  test("that was good a moment ago and is over now", async () => {
+  test("was valid a moment ago and is expired now", async () => {
     const parts = setup()
     const ticket = await parts.signer.sign(ada, subject)
     parts.clock.time += 39_000
@@ -360,11 +360,11 @@ describe("a ticket that does not hold", () => {
     await expectRefused(ticket, "expired", parts)
   })
 
-  test("that is not good yet", async () => {
+  test("is not yet valid", async () => {
     await expectRefused(await forge({ nbf: NOW / 1000 + 6 }), "not yet valid")
   })
 
-  test("that was good until the clock was set back", async () => {
+  test("was valid until the clock was set back", async () => {
     const parts = setup()
     const ticket = await parts.signer.sign(ada, subject)
     await parts.verifier.verify(ticket, subject)
@@ -373,7 +373,7 @@ describe("a ticket that does not hold", () => {
     await expectRefused(ticket, "not yet valid", parts)
   })
 
-  test("that would hold for days", async () => {
+  test("has a lifetime of days", async () => {
     await expectRefused(await forge({ exp: NOW / 1000 + 86_500 }), "holds too long")
   })
 
@@ -415,7 +415,7 @@ describe("a ticket that does not hold", () => {
     await expectRefused(await forge(claims), "claims")
   })
 
-  test("of another key", async () => {
+  test("is signed by another key", async () => {
     await expectRefused(await forge({}, {}, other.privateKey), "signature")
   })
 
@@ -499,7 +499,7 @@ describe("a ticket that does not hold", () => {
     await expectRefused(value as never, "malformed")
   })
 
-  test("that is very long", async () => {
+  test("is too long", async () => {
     await expectRefused("a".repeat(10_000_000), "too long")
   })
 
@@ -532,7 +532,7 @@ describe("a ticket that does not hold", () => {
     await expectRefused(`${head}.${claims}.${signature}`, "signature")
   })
 
-  test("is shown to nobody: neither it nor what it says is in an error or a log", async () => {
+  test("appears in no error and no log, nor do its claims", async () => {
     const parts = setup()
     const ticket = await forge({ sub: "canary", scp: ["canary"], iss: "canary" })
     const error = await failure(parts.verifier.verify(ticket, subject))
@@ -555,7 +555,7 @@ describe("verified tickets", () => {
     expect(Object.isFrozen(first.resources?.["a:1"])).toBe(true)
   })
 
-  test("are forgotten after a thousand others, and still hold", async () => {
+  test("are evicted from the cache after a thousand others, and still valid", async () => {
     const { signer, verifier } = setup()
     const first = await signer.sign(ada, subject)
     const known = await verifier.verify(first, subject)
@@ -569,7 +569,7 @@ describe("verified tickets", () => {
     expect(again).not.toBe(known)
   })
 
-  test("of many calls at once hold, each for its own", async () => {
+  test("of many calls at once are valid, each for its own call", async () => {
     const { signer, verifier } = setup()
     const all = Array.from({ length: 100 }, async (_, at) => {
       const one = { operationId: `a.b${at}`, requestId: `r-${at}`, timeout: 1 }
@@ -621,7 +621,7 @@ describe("keys", () => {
     await expectTrusted(signer, [spki, other.publicKey, pair.publicKey])
   })
 
-  test("take over from each other: tickets of both hold meanwhile", async () => {
+  test("can be rotated: tickets of both are valid meanwhile", async () => {
     const old = setup({ key: pem }).signer
     const next = setup({ key: other.privateKey }).signer
 
@@ -629,7 +629,7 @@ describe("keys", () => {
     await expectTrusted(next, [spki, other.publicKey])
     const { verifier } = setup({}, { keys: [other.publicKey] })
     await expect(verifier.verify(await old.sign(ada, subject), subject)).rejects.toThrow(
-      "does not hold",
+      "is not valid",
     )
   })
 
@@ -660,20 +660,20 @@ describe("keys", () => {
   const x25519 = generateKeyPairSync("x25519")
 
   test.each<[string, unknown, string]>([
-    ["nothing", undefined, "no private Ed25519 key"],
-    ["null", null, "no private Ed25519 key"],
-    ["a number", 5, "no private Ed25519 key"],
-    ["an empty text", "", "no private Ed25519 key"],
-    ["any text", "canary-canary", "no private Ed25519 key"],
-    ["broken JSON", '{"d":"canary', "no private Ed25519 key"],
-    ["JSON that is no key", '{"d":"canary"}', "no private Ed25519 key"],
-    ["a secret", { kty: "oct", k: "canary" }, "no private Ed25519 key"],
-    ["a JWK of another curve", { ...jwk, crv: "X25519" }, "no private Ed25519 key"],
-    ["a JWK of another length", { ...jwk, d: "canary" }, "no private Ed25519 key"],
+    ["nothing", undefined, "not a private Ed25519 key"],
+    ["null", null, "not a private Ed25519 key"],
+    ["a number", 5, "not a private Ed25519 key"],
+    ["an empty text", "", "not a private Ed25519 key"],
+    ["any text", "canary-canary", "not a private Ed25519 key"],
+    ["broken JSON", '{"d":"canary', "not a private Ed25519 key"],
+    ["JSON that is no key", '{"d":"canary"}', "not a private Ed25519 key"],
+    ["a secret", { kty: "oct", k: "canary" }, "not a private Ed25519 key"],
+    ["a JWK of another curve", { ...jwk, crv: "X25519" }, "not a private Ed25519 key"],
+    ["a JWK of another length", { ...jwk, d: "canary" }, "not a private Ed25519 key"],
     ["a JWK with an odd name", { ...jwk, kid: 5 }, '"kid" of a JWK must be text'],
-    ["a KeyObject of RSA", rsa.privateKey, "no private Ed25519 key"],
-    ["a KeyObject of EC", ec.privateKey, "no private Ed25519 key"],
-    ["bytes", new Uint8Array(32), "no private Ed25519 key"],
+    ["a KeyObject of RSA", rsa.privateKey, "not a private Ed25519 key"],
+    ["a KeyObject of EC", ec.privateKey, "not a private Ed25519 key"],
+    ["bytes", new Uint8Array(32), "not a private Ed25519 key"],
     ["a public PEM", spki, "is a public key; signing needs the private one"],
     ["a public JWK", publicJwk, "is a public key; signing needs the private one"],
     ["a public KeyObject", publicKey, "is a public key; signing needs the private one"],
@@ -696,11 +696,15 @@ describe("keys", () => {
 
   test.each<[string, unknown, string]>([
     ["none", [], "must be 1 to 32 public keys"],
-    ["nothing", undefined, "number 1 is no public Ed25519 key"],
-    ["a private PEM", [spki, pem], "number 2 is a private key; checking needs the public one only"],
-    ["a private JWK", jwk, "is a private key; checking needs the public one only"],
-    ["a private KeyObject", privateKey, "is a private key; checking needs the public one only"],
-    ["a secret", "canary", "no public Ed25519 key"],
+    ["nothing", undefined, "number 1 is not a public Ed25519 key"],
+    [
+      "a private PEM",
+      [spki, pem],
+      "number 2 is a private key; verifying needs only the public one",
+    ],
+    ["a private JWK", jwk, "is a private key; verifying needs only the public one"],
+    ["a private KeyObject", privateKey, "is a private key; verifying needs only the public one"],
+    ["a secret", "canary", "not a public Ed25519 key"],
     ["too many", Array.from({ length: 33 }, () => spki), "must be 1 to 32 public keys"],
     ["a certificate", "-----BEGIN CERTIFICATE-----\n", 'is a PEM of "CERTIFICATE"'],
   ])("that check cannot be %s", (_, keys, message) => {
@@ -730,7 +734,7 @@ describe("keys", () => {
           retryable: false,
           mayHaveExecuted: false,
         })
-        expect(error.message).toContain("createTicketSigner({ key }) is no private Ed25519 key.")
+        expect(error.message).toContain("createTicketSigner({ key }) is not a private Ed25519 key.")
         const body = key.split("\n")[1] as string
         expect(JSON.stringify([error.message, error.stack, String(error.cause)])).not.toContain(
           body,
@@ -739,7 +743,7 @@ describe("keys", () => {
     },
   )
 
-  test("that cannot be read are not a caller's fault", async () => {
+  test("that cannot be loaded are reported as UNAVAILABLE, not as the caller's error", async () => {
     const keys = rsa.publicKey.export({ type: "spki", format: "pem" }) as string
     const { signer, verifier, logger } = setup({}, { keys })
     const error = await failure(verifier.verify(await signer.sign(ada, subject), subject))
@@ -748,9 +752,9 @@ describe("keys", () => {
     expect(error.message).not.toContain("key")
     expect(logger.lines).toMatchObject([
       {
-        message: "Tickets cannot be checked",
+        message: "Tickets cannot be verified",
         fields: {
-          reason: expect.stringContaining("number 1 is no public Ed25519 key") as string,
+          reason: expect.stringContaining("number 1 is not a public Ed25519 key") as string,
         },
       },
     ])

@@ -22,7 +22,7 @@ import { events, json, parsed } from "../../protocol/arbitrary-events.ts"
 const host = { due() {} }
 
 function entryOf(event: CallRequestedEvent, isSigned = false): CallEntry {
-  const entry = new CallEntry(host, event, new Offers().marked("m"), isSigned, 1000)
+  const entry = new CallEntry(host, event, new Offers().byHash("m"), isSigned, 1000)
   entry.attempt = 1
   return entry
 }
@@ -218,7 +218,7 @@ describe("a frame", () => {
     expect(frame.take()).toBe(frameText("me", ['["g","r1","k",5,"r2","k",5,"r3","k",5]']))
   })
 
-  test("loses of a list only what makes no sense", () => {
+  test("drops only the invalid items of a list", () => {
     const text = `{"from":"me","messages":[["a",1,0,0,"r1","k1",7,"k2","r3","k3","cut"]]}`
     expect(readWorkerFrame(text)).toMatchObject({
       dropped: 2,

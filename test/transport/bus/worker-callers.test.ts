@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { markOf, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { hashOperationId, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { Harness, streamOf } from "./worker-harness.ts"
 
 const alive = { type: "ping", ids: [], streams: {} } as const
 
 describe("callers that go", () => {
-  test("one that leaves stops what runs, and what waits is forgotten", async () => {
+  test("a caller that leaves stops its running calls, and its waiting ones are forgotten", async () => {
     const it = new Harness()
     await it.running({ requestId: "r1" })
     const key = await it.accepted({ requestId: "r2" })
@@ -20,7 +20,7 @@ describe("callers that go", () => {
     expect(it.worker.stats()).toMatchObject({ waiting: 0, running: 0, kept: 0, dropped: 0 })
   })
 
-  test("one that says nothing is given up with all that it wanted, others are not", async () => {
+  test("a silent caller is given up with all of its calls, others are not", async () => {
     const it = new Harness({ guard: { callerSilentMs: 3000 } })
     await it.running({ requestId: "r1", timeout: 60_000 })
     await it.accepted({ requestId: "r2", timeout: 60_000 })
@@ -34,7 +34,7 @@ describe("callers that go", () => {
     expect(it.worker.stats()).toMatchObject({ running: 1, waiting: 0, callers: 1, callersLost: 1 })
   })
 
-  test("a caller with nothing is forgotten without a word, and then nothing ticks", async () => {
+  test("a caller without calls is forgotten silently, and the worker's ticker stops", async () => {
     const it = new Harness({ guard: { callerSilentMs: 3000 } })
     await it.running()
     it.respond()
@@ -47,7 +47,7 @@ describe("callers that go", () => {
     await it.accepted()
   })
 
-  test("whoever only asks is not remembered", async () => {
+  test("a caller that only asks what is served is not remembered", async () => {
     const it = new Harness()
     for (let caller = 0; caller < 100; caller++) it.say(alive, { address: `c${caller}` })
     expect((await it.heard()).length).toBe(100)
@@ -55,7 +55,7 @@ describe("callers that go", () => {
     expect(it.clock.timers).toBe(0)
   })
 
-  test("its own standstill is not the callers' silence", async () => {
+  test("a standstill of the worker does not count as silence of its callers", async () => {
     const it = new Harness({ guard: { callerSilentMs: 3000 } })
     await it.running({ timeout: 600_000 })
     await it.clock.advance(1500)
@@ -67,7 +67,7 @@ describe("callers that go", () => {
     expect(it.aborts).toEqual(["r1"])
   })
 
-  test("nobody is silent while the broker is out of reach", async () => {
+  test("no caller counts as silent while the broker is unreachable", async () => {
     const it = new Harness({ guard: { callerSilentMs: 3000 } })
     await it.running({ timeout: 600_000 })
     it.bus.isConnected = false
@@ -81,7 +81,7 @@ describe("callers that go", () => {
     expect(it.aborts).toEqual(["r1"])
   })
 
-  test("what runs past its deadline and says nothing is stopped", async () => {
+  test("a call that runs past its deadline is stopped", async () => {
     const it = new Harness()
     await it.running({ timeout: 1000 })
     await it.clock.advance(7000)
@@ -106,7 +106,7 @@ describe("a worker that stood still", () => {
     expect(it.worker.stats()).toMatchObject({ stalls: 1, waiting: 0 })
   })
 
-  test("a short one changes nothing", async () => {
+  test("a short standstill changes nothing", async () => {
     const it = new Harness()
     const key = await it.accepted({ timeout: 60_000 })
     it.clock.time += 1500
@@ -116,8 +116,8 @@ describe("a worker that stood still", () => {
   })
 })
 
-describe("leaving", () => {
-  test("takes no requests, hands back what waits, and what runs goes on", async () => {
+describe("a worker that leaves", () => {
+  test("accepts no requests, hands back waiting ones, and completes running ones", async () => {
     const it = new Harness()
     await it.running({ requestId: "r1" })
     const key = await it.accepted({ requestId: "r2" })
@@ -137,7 +137,7 @@ describe("leaving", () => {
     expect(it.bus.announced.filter(([first]) => first?.type === "bye")).toHaveLength(1)
   })
 
-  test("credit, pings and that a caller left are still heard", async () => {
+  test("still handles credit, pings and aborts", async () => {
     const it = new Harness()
     await it.running(streamOf())
     it.worker.leave()
@@ -154,7 +154,7 @@ describe("leaving", () => {
     ])
   })
 
-  test("changes are not announced any more, until it serves again", async () => {
+  test("announces no changes until it serves again", async () => {
     const it = new Harness()
     it.worker.leave()
     expect(it.offered.listeners.size).toBe(0)
@@ -166,7 +166,7 @@ describe("leaving", () => {
     await it.accepted()
   })
 
-  test("closing sends what waits, hands back, and leaves nothing behind", async () => {
+  test("sends queued messages, hands back requests and leaves nothing behind when it is closed", async () => {
     const it = new Harness()
     await it.running({ requestId: "r1" })
     await it.accepted({ requestId: "r2" })
@@ -190,15 +190,19 @@ describe("leaving", () => {
   })
 })
 
-describe("what is served", () => {
+describe("the operations of a worker", () => {
   const here = {
     type: "here",
     operations: {
-      ...{ [markOf("orders.add")]: 0, [markOf("orders.get")]: 1, [markOf("orders.watch")]: 0 },
+      ...{
+        [hashOperationId("orders.add")]: 0,
+        [hashOperationId("orders.get")]: 1,
+        [hashOperationId("orders.watch")]: 0,
+      },
     },
   }
 
-  test("is told to the bus, to all, and to whoever asks", async () => {
+  test("are announced to the bus, to all callers, and to a caller that asks", async () => {
     const it = new Harness()
     expect(it.bus.served).toEqual([["orders.add", "orders.get", "orders.watch"]])
     expect(it.bus.announced).toEqual([[here]])
@@ -208,20 +212,20 @@ describe("what is served", () => {
     expect(it.bus.announced).toEqual([[here], [here]])
   })
 
-  test("changes of one turn are announced once", async () => {
+  test("that change in one turn are announced once", async () => {
     const it = new Harness()
     it.offered.operations = [{ id: "orders.drop", isIdempotent: true }]
     for (const listener of it.offered.listeners) for (let n = 0; n < 50; n++) listener()
     await it.clock.advance(0)
     expect(it.bus.served.slice(1)).toEqual([["orders.drop"]])
     expect(it.bus.announced.slice(1)).toEqual([
-      [{ type: "changed" }, { type: "here", operations: { [markOf("orders.drop")]: 1 } }],
+      [{ type: "changed" }, { type: "here", operations: { [hashOperationId("orders.drop")]: 1 } }],
     ])
     it.request({ operationId: "orders.drop" }, { now: true })
     expect(it.runs).toEqual(["r1"])
   })
 
-  test("is announced once the broker is there", async () => {
+  test("are announced once the broker is connected", async () => {
     const it = new Harness({ isIdle: true })
     it.bus.isConnected = false
     it.worker.serve(it.offered)
@@ -231,7 +235,7 @@ describe("what is served", () => {
     expect(it.bus.announced).toEqual([[here]])
   })
 
-  test("more operations than fit into a message are told as far as they fit", async () => {
+  test("that do not fit into one message are announced as far as they fit", async () => {
     const it = new Harness({ isIdle: true })
     it.offered.operations = Array.from({ length: 20_000 }, (_, n) => ({
       ...{ id: `many.operation${n}`, isIdempotent: true },

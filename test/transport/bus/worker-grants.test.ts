@@ -221,7 +221,7 @@ describe("now", () => {
 })
 
 describe("a request that was refused", () => {
-  test("and arrives once more is not run at once, because its caller was told that it was not", async () => {
+  test("and arrives once more is not run at once, because its caller was informed that it was not run", async () => {
     const it = new Harness()
     it.offered.error = overloaded()
     it.request({ operationId: "orders.get" }, { now: true })

@@ -2,11 +2,11 @@ import type { CallEvent, CallRequestedEvent } from "../../../src/core/events.ts"
 import { refusal } from "../../../src/core/errors.ts"
 import type { CallError } from "../../../src/core/errors.ts"
 import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
-import { settleGuard } from "../../../src/transport/bus/options.ts"
+import { resolveGuardSettings } from "../../../src/transport/bus/options.ts"
 import type { BusOptions, GuardOptions } from "../../../src/transport/bus/options.ts"
-import type { Bus, BusCaller } from "../../../src/transport/bus/types.ts"
+import type { Bus, MessageOrigin } from "../../../src/transport/bus/types.ts"
 import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
-import { GuardedWorker } from "../../../src/transport/bus/worker/worker.ts"
+import { BusWorker } from "../../../src/transport/bus/worker/worker.ts"
 import type {
   ServedOperation,
   ServedOperations,
@@ -86,14 +86,14 @@ export class Harness {
   /** What the worker handed on. */
   readonly events: { readonly event: CallEvent; readonly peer: TransportPeer | undefined }[] = []
   readonly logged: string[] = []
-  readonly worker: GuardedWorker
+  readonly worker: BusWorker
   #read = 0
 
   constructor({ guard, identify, verifier, isIdle = false }: HarnessOptions = {}) {
     const log = (message: string): void => void this.logged.push(message)
     const logger = { debug: log, info: log, warn: log, error: log }
     const parts = { clock: this.clock, logger, random: () => 0.5, identify, verifier }
-    this.worker = new GuardedWorker(this.bus, settleGuard(guard), parts)
+    this.worker = new BusWorker(this.bus, resolveGuardSettings(guard), parts)
     this.worker.open({
       event: (event, peer) => void this.events.push({ event: event as CallEvent, peer }),
       undelivered() {},
@@ -104,7 +104,7 @@ export class Harness {
   }
 
   /** Says something as a caller. */
-  say(messages: CallerMessage | readonly CallerMessage[], from: Partial<BusCaller> = {}): void {
+  say(messages: CallerMessage | readonly CallerMessage[], from: Partial<MessageOrigin> = {}): void {
     const list = Array.isArray(messages)
       ? (messages as CallerMessage[])
       : [messages as CallerMessage]
@@ -112,7 +112,7 @@ export class Harness {
     this.raw(frameText(caller.address, list.map(messageText)), caller)
   }
 
-  raw(text: string, from: Partial<BusCaller> = {}): void {
+  raw(text: string, from: Partial<MessageOrigin> = {}): void {
     this.worker.fromCaller(text, callerOf(from))
   }
 
@@ -149,7 +149,7 @@ export class Harness {
   /** Asks for an operation, and lets it run. */
   async running(
     event: Partial<CallRequestedEvent> = {},
-    from?: Partial<BusCaller>,
+    from?: Partial<MessageOrigin>,
   ): Promise<string> {
     const key = await this.accepted(event, from)
     const id = event.requestId ?? "r1"
@@ -180,7 +180,7 @@ export class Harness {
   }
 }
 
-export interface RequestOptions extends Partial<BusCaller> {
+export interface RequestOptions extends Partial<MessageOrigin> {
   readonly attempt?: number | undefined
   readonly now?: boolean | undefined
   readonly ticket?: string | undefined
@@ -213,7 +213,7 @@ export function overloaded(): CallError {
   return refusal("OVERLOADED", "full", { retryAfterMs: 1000 })
 }
 
-function callerOf(from: Partial<BusCaller>): BusCaller {
+function callerOf(from: Partial<MessageOrigin>): MessageOrigin {
   const { user = "ann", address = "caller1", operationId } = from
   return { user, address, reply: from.reply ?? `${user}/${address}`, operationId }
 }

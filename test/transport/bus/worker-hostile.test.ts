@@ -74,7 +74,7 @@ const NO_MESSAGES: Record<string, unknown> = {
   "that something was accepted": ["a", 1, 0, 0, "r1", "k"],
 }
 
-describe("what makes no sense is dropped and counted", () => {
+describe("an invalid message is dropped and counted", () => {
   test.each(Object.entries(NO_FRAMES))("a frame: %s", async (_, text) => {
     const it = new Harness()
     it.raw(text, { operationId: "orders.add" })

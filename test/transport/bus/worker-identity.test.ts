@@ -26,21 +26,21 @@ async function run(it: Harness, key: string): Promise<unknown> {
   return it.events[0]?.peer
 }
 
-describe("who asks", () => {
-  test("nobody in particular, where nothing says so: what a request claims is no proof", async () => {
+describe("the identity of a caller", () => {
+  test("is anonymous without proof: the claim of a request is ignored", async () => {
     const it = new Harness()
     const key = await it.accepted({ identity: claim })
     expect(await run(it, key)).toEqual({ identity: undefined, user: "ann" })
   })
 
-  test("the one of the caller's segment", async () => {
+  test("is that of the user in the address", async () => {
     const it = new Harness({ identify: (user) => ({ id: user, scopes: [] }) })
     expect(await run(it, await it.accepted())).toEqual({
       ...{ identity: { id: "ann", scopes: [] }, user: "ann" },
     })
   })
 
-  test("found out later, the request waits for it", async () => {
+  test("may be found asynchronously, and the request waits for it", async () => {
     let found: (identity: Identity | undefined) => void = () => {}
     const it = new Harness({ identify: () => new Promise((resolve) => (found = resolve)) })
     it.request()
@@ -52,7 +52,7 @@ describe("who asks", () => {
     expect(it.runs).toEqual([])
   })
 
-  test("not found out, the request is refused without the reason", async () => {
+  test("that cannot be found refuses the request, without the reason", async () => {
     for (const identify of [
       () => {
         throw new Error("secret")
@@ -71,7 +71,7 @@ describe("who asks", () => {
 })
 
 describe("tickets", () => {
-  test("a good one says who it is, for this request, whatever else is said", async () => {
+  test("a valid one identifies the caller of this request, whatever the request claims", async () => {
     const verifier = new Verifier()
     const it = new Harness({ verifier, identify: () => claim })
     const key = await it.accepted({ identity: claim }, { ticket: "good" })
@@ -84,7 +84,7 @@ describe("tickets", () => {
     ])
   })
 
-  test("one that was used starts no second call, once its first is over and forgotten", async () => {
+  test("a used one starts no second call, after its first is over and forgotten", async () => {
     const it = new Harness({ verifier: new Verifier() })
     await run(it, await it.accepted({}, { ticket: "good" }))
     expect(it.runs).toHaveLength(1)
@@ -95,7 +95,7 @@ describe("tickets", () => {
     expect(it.runs).toHaveLength(1)
   })
 
-  test("one that was used may ask again for what does no harm twice", async () => {
+  test("a used one may repeat an idempotent call", async () => {
     const it = new Harness({ verifier: new Verifier() })
     for (const round of [1, 2]) {
       it.request({ operationId: "orders.get" }, { ticket: "good", now: true })
@@ -106,7 +106,7 @@ describe("tickets", () => {
     }
   })
 
-  test("a bad one is refused: it does not make its caller somebody else", async () => {
+  test("an invalid one is refused, instead of falling back to another identity", async () => {
     for (const ticket of ["bad", "odd", ""]) {
       const it = new Harness({ verifier: new Verifier(), identify: () => ann })
       it.request({ operationId: "orders.get" }, { ticket, now: true })
@@ -117,7 +117,7 @@ describe("tickets", () => {
     }
   })
 
-  test("one that nobody reads is refused", async () => {
+  test("one at a worker without a verifier is refused", async () => {
     const it = new Harness({ identify: () => ann })
     it.request({}, { ticket: "good" })
     expect(await it.heard()).toMatchObject([
@@ -125,12 +125,12 @@ describe("tickets", () => {
     ])
   })
 
-  test("none at all leaves the caller who it is by its segment", async () => {
+  test("without one the caller has the identity of its user", async () => {
     const it = new Harness({ verifier: new Verifier() })
     expect(await run(it, await it.accepted())).toEqual({ identity: undefined, user: "ann" })
   })
 
-  test("a caller that leaves while its ticket is read: nothing runs", async () => {
+  test("a caller that leaves while its ticket is verified: nothing runs", async () => {
     const it = new Harness({ verifier: new Verifier() })
     it.request({ operationId: "orders.get" }, { ticket: "good", now: true })
     it.say({ type: "event", event: { type: "call.aborted", requestId: "r1" } })
@@ -139,7 +139,7 @@ describe("tickets", () => {
     expect(it.aborts).toEqual([])
   })
 
-  test("a worker that leaves, or whose time passes, while a ticket is read", async () => {
+  test("a worker that leaves, or a deadline that passes, while a ticket is verified: nothing runs", async () => {
     const it = new Harness({ verifier: new Verifier() })
     it.request({}, { ticket: "good" })
     it.worker.leave()

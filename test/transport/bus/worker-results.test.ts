@@ -18,7 +18,7 @@ describe("results", () => {
     expect(it.worker.stats()).toMatchObject({ kept: 1, resent: 1, running: 0 })
   })
 
-  test("one that has only just left is not sent again yet, unless the way was cut", async () => {
+  test("a result that was just sent is not sent again yet, unless the connection was lost", async () => {
     const it = new Harness()
     await it.running()
     it.respond()
@@ -31,7 +31,7 @@ describe("results", () => {
     expect(await it.heard()).toMatchObject([{ type: "event" }, pong])
   })
 
-  test("the request said again brings the result again", async () => {
+  test("a repeated request gets the result again", async () => {
     const it = new Harness()
     await it.running()
     it.respond()
@@ -41,7 +41,7 @@ describe("results", () => {
     expect(it.runs).toEqual(["r1"])
   })
 
-  test("done forgets it, and what runs is not forgotten by it", async () => {
+  test("a confirmed result is forgotten, and a running call is not", async () => {
     const it = new Harness()
     await it.running()
     it.say({ type: "done", ids: ["r1", "never"] })
@@ -54,7 +54,7 @@ describe("results", () => {
     expect(await it.heard()).toMatchObject([{ type: "pong", unknown: ["r1"], lost: [] }])
   })
 
-  test("it is kept until 5 s after its deadline", async () => {
+  test("a result is kept until 5 s after its deadline", async () => {
     const it = new Harness()
     await it.running({ timeout: 5000 })
     it.respond()
@@ -64,7 +64,7 @@ describe("results", () => {
     expect(it.worker.stats()).toMatchObject({ kept: 0, keptBytes: 0 })
   })
 
-  test("without a deadline it is kept as long as its caller may be silent", async () => {
+  test("a result without a deadline is kept as long as its caller may be silent", async () => {
     const it = new Harness({ guard: { callerSilentMs: 3000 } })
     await it.running({ timeout: undefined })
     await it.clock.advance(2000)
@@ -80,7 +80,7 @@ describe("results", () => {
     expect(it.worker.stats().kept).toBe(0)
   })
 
-  test("more bytes than may be kept: the oldest go, and their callers hear that they are unknown", async () => {
+  test("beyond maxKeptBytes the oldest results are evicted, and pings report them as unknown", async () => {
     const it = new Harness({ guard: { maxKeptBytes: 2500 } })
     for (const id of ["r1", "r2", "r3"]) {
       await it.running({ requestId: id })
@@ -96,7 +96,7 @@ describe("results", () => {
     expect(heard.at(-1)).toMatchObject({ unknown: ["r1"] })
   })
 
-  test("one that is larger than all that may be kept is sent all the same", async () => {
+  test("a result larger than maxKeptBytes is still sent", async () => {
     const it = new Harness({ guard: { maxKeptBytes: 100 } })
     await it.running()
     it.respond("r1", "x".repeat(1000))
@@ -104,7 +104,7 @@ describe("results", () => {
     expect(it.worker.stats()).toMatchObject({ kept: 0, keptBytes: 0, running: 0 })
   })
 
-  test("errors and that a worker gave up are kept as results are", async () => {
+  test("errors and aborts are kept like results", async () => {
     const it = new Harness()
     await it.running({ requestId: "r1" })
     await it.running({ requestId: "r2" })
@@ -131,7 +131,7 @@ describe("results", () => {
     expect(it.worker.stats().kept).toBe(1)
   })
 
-  test("bytes come as bytes", async () => {
+  test("bytes in a result arrive as bytes", async () => {
     const it = new Harness()
     await it.running()
     it.respond("r1", new Uint8Array([1, 2, 255]))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { settleTarget } from "../../../src/transport/nats/servers.ts"
+import { resolveTarget } from "../../../src/transport/nats/servers.ts"
 import { provideNats, startNats } from "../../support/brokers.ts"
 import { isUp, keepingLogger, openBus, portOfNobody, works } from "./recorder.ts"
 import { startScripted } from "./scripted-server.ts"
@@ -14,7 +14,7 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
       subscribe: ["_INBOX_bob.>", "operations.call.*.any.demo.greet"] } }
     { user: deaf, password: "deaf", permissions: { publish: ">", subscribe: "operations.>" } }
   ] }`
-  const as = (url: string, user: string, pass: string) => settleTarget("test", url, { user, pass })
+  const as = (url: string, user: string, pass: string) => resolveTarget("test", url, { user, pass })
 
   test("are taken from the options or the address", async () => {
     await using broker = await startNats({ config: users })
@@ -22,25 +22,25 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     await using two = openBus(`nats://ada:s3cret@127.0.0.1:${broker.port}`)
     await isUp(one)
     await isUp(two)
-    expect([one.told.failures, two.told.failures]).toEqual([[], []])
+    expect([one.recorder.failures, two.recorder.failures]).toEqual([[], []])
   })
 
   test.each([
     ["wrong", "ada", "wrong-pass"],
     ["of nobody", "eve", "wrong-pass"],
-  ])("that are %s fail for good, and are not told on", async (_name, user, pass) => {
+  ])("that are %s fail for good, and appear in no message", async (_name, user, pass) => {
     await using broker = await startNats({ config: users })
     const logger = keepingLogger()
     await using both = openBus(as(broker.url, user, pass), { logger })
-    await expect.poll(() => both.told.failures).toHaveLength(1)
-    const [error] = both.told.failures
+    await expect.poll(() => both.recorder.failures).toHaveLength(1)
+    const [error] = both.recorder.failures
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", retryable: false })
     expect(error?.message).toContain(`NATS at 127.0.0.1:${broker.port} refuses the credentials`)
     expect(error?.message).toContain(`"connect"`)
     expect(JSON.stringify([error, logger.lines])).not.toContain(pass)
     expect(both.bus.isConnected).toBe(false)
     // It is over: nothing tries on.
-    expect(both.told.states).not.toContain("up")
+    expect(both.recorder.states).not.toContain("up")
   })
 
   test("that are refused after a restart are tried again, slowly, until they are taken", async () => {
@@ -53,19 +53,19 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
       port,
       config: `authorization { user: other, password: other }`,
     })
-    await expect.poll(() => both.told.refusals.length).toBeGreaterThan(0)
-    expect(both.told.refusals[0]).toMatchObject({
+    await expect.poll(() => both.recorder.refusals.length).toBeGreaterThan(0)
+    expect(both.recorder.refusals[0]).toMatchObject({
       code: "UNAVAILABLE",
       retryable: true,
       mayHaveExecuted: false,
-      message: expect.stringMatching(/refuses the credentials.*It is tried again/),
+      message: expect.stringMatching(/refuses the credentials.*Reconnecting continues/),
     })
     expect(both.bus.isConnected).toBe(false)
     await other[Symbol.asyncDispose]()
     await using _after = await startNats({ port, config: users })
     await expect.poll(() => both.bus.isConnected).toBe(true)
-    expect(both.told.failures).toEqual([])
-    expect(both.told.states).toEqual(["up", "down", "up"])
+    expect(both.recorder.failures).toEqual([])
+    expect(both.recorder.states).toEqual(["up", "down", "up"])
   })
 
   test.each([
@@ -83,7 +83,7 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     })
     await using both = openBus(server.url)
     await isUp(both)
-    expect(both.told.failures).toEqual([])
+    expect(both.recorder.failures).toEqual([])
     expect(server.attempts).toBeGreaterThan(1)
   })
 
@@ -96,13 +96,13 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     await using both = openBus(server.url)
     await isUp(both)
     server.say("-ERR 'User Authentication Expired'")
-    await expect.poll(() => both.told.states).toEqual(["up", "down", "up"])
+    await expect.poll(() => both.recorder.states).toEqual(["up", "down", "up"])
     isExpired = true
     server.say("-ERR 'User Authentication Expired'")
-    await expect.poll(() => both.told.refusals.length).toBeGreaterThan(0)
+    await expect.poll(() => both.recorder.refusals.length).toBeGreaterThan(0)
     isExpired = false
-    await expect.poll(() => both.told.states.at(-1)).toBe("up")
-    expect(both.told.failures).toEqual([])
+    await expect.poll(() => both.recorder.states.at(-1)).toBe("up")
+    expect(both.recorder.failures).toEqual([])
   })
 
   test("that do not permit a call fail it, and say what is missing", async () => {
@@ -113,8 +113,8 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     await isUp(both)
     await works(both)
     both.bus.toAny("demo.secret", "x", "m1")
-    await expect.poll(() => both.told.denials).toHaveLength(1)
-    const [denial] = both.told.denials
+    await expect.poll(() => both.recorder.denials).toHaveLength(1)
+    const [denial] = both.recorder.denials
     expect(denial).toMatchObject({ mark: "m1", error: { code: "ACCESS_DENIED" } })
     expect(denial?.error.message).toContain("operations.call.bob.any.demo.secret")
     const lines = logger.lines.join("\n")
@@ -122,7 +122,7 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     expect(lines).toContain(`subscribe to "operations.news"`)
     // The rest works on.
     await works(both)
-    expect(both.told.states).toEqual(["up"])
+    expect(both.recorder.states).toEqual(["up"])
   })
 
   test("that do not permit to hear answers leave a worker, and no caller", async () => {
@@ -142,8 +142,8 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
         }
       })
       .toMatchObject({ code: "ACCESS_DENIED" })
-    worker.told.onCaller = (text, { reply }) => worker.bus.answer(reply, `re: ${text}`)
+    worker.recorder.onCaller = (text, { reply }) => worker.bus.answer(reply, `re: ${text}`)
     caller.bus.toAny("demo.greet", "hello", "m1")
-    await expect.poll(() => caller.told.fromWorkers).toContain("re: hello")
+    await expect.poll(() => caller.recorder.fromWorkers).toContain("re: hello")
   })
 })

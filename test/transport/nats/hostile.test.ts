@@ -29,7 +29,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     await isUp(worker)
     await works(worker)
     await settled(worker)
-    worker.told.fromCallers.length = 0
+    worker.recorder.fromCallers.length = 0
   })
   afterEach(async () => {
     await worker.bus.close()
@@ -52,9 +52,9 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     ["a very long address", `_INBOX_ada.${"a".repeat(65)}.m1`],
   ])("that wants its answer at %s is dropped and counted", async (_name, reply) => {
     eve.publish(any, `{"from":"x","messages":[]}`, reply === undefined ? {} : { reply })
-    await expect.poll(() => worker.told.fromCallers).toHaveLength(1)
-    // The guard counts what makes no sense: it is handed nothing that could be answered.
-    expect(worker.told.fromCallers).toEqual([
+    await expect.poll(() => worker.recorder.fromCallers).toHaveLength(1)
+    // The receiver counts invalid messages: it gets nothing that could be answered.
+    expect(worker.recorder.fromCallers).toEqual([
       { text: "", caller: { user: "", address: "", reply: "", operationId: undefined } },
     ])
     await works(worker)
@@ -66,7 +66,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
   ])("with %s is dropped", async (_name, subject) => {
     const user = subject.split(".")[2]
     eve.publish(subject, "x", { reply: `_INBOX_${user}.caller1234567.m1` })
-    await expect.poll(() => worker.told.fromCallers.map(({ text }) => text)).toEqual([""])
+    await expect.poll(() => worker.recorder.fromCallers.map(({ text }) => text)).toEqual([""])
   })
 
   test("to all, or to this worker, is taken only for what is so called", async () => {
@@ -84,16 +84,16 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
       eve.publish(subject, "x", { reply })
     }
     eve.publish(`operations.ctl.ada.${own}`, "the last", { reply })
-    await expect.poll(() => worker.told.fromCallers.at(-1)?.text).toBe("the last")
-    expect(worker.told.fromCallers.slice(0, -1).filter(({ text }) => text !== "")).toEqual([])
+    await expect.poll(() => worker.recorder.fromCallers.at(-1)?.text).toBe("the last")
+    expect(worker.recorder.fromCallers.slice(0, -1).filter(({ text }) => text !== "")).toEqual([])
   })
 
   test("can be any bytes", async () => {
     const reply = "_INBOX_ada.caller1234567.m1"
     const bytes = [new Uint8Array(0), new Uint8Array([0xff, 0xfe, 0, 0xc3]), new Uint8Array(1e6)]
     for (const one of bytes) eve.publish(any, one, { reply })
-    await expect.poll(() => worker.told.fromCallers).toHaveLength(3)
-    for (const { text } of worker.told.fromCallers) expect(typeof text).toBe("string")
+    await expect.poll(() => worker.recorder.fromCallers).toHaveLength(3)
+    for (const { text } of worker.recorder.fromCallers) expect(typeof text).toBe("string")
     await works(worker)
   })
 
@@ -102,8 +102,8 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     eve.publish(`${inbox}.m1`, "text", { headers: headers(503, "No Responders") })
     eve.publish(`${inbox}.m2`, "", { headers: headers(408, "Timeout") })
     eve.publish(`${inbox}.m3`, "")
-    await expect.poll(() => worker.told.fromWorkers).toEqual(["text", "", ""])
-    expect(worker.told.unheards).toEqual([])
+    await expect.poll(() => worker.recorder.fromWorkers).toEqual(["text", "", ""])
+    expect(worker.recorder.unheards).toEqual([])
   })
 
   test("with headers that nobody can read harms nothing", async () => {
@@ -120,9 +120,9 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
       await say(socket, `HPUB ${inbox} ${header.length} ${header.length}\r\n${header}`)
     }
     await say(socket, `PUB operations.news 4\r\nlast`)
-    await expect.poll(() => worker.told.fromWorkers).toContain("last")
+    await expect.poll(() => worker.recorder.fromWorkers).toContain("last")
     await works(worker)
-    expect(worker.told.states).toEqual(["up"])
+    expect(worker.recorder.states).toEqual(["up"])
     socket.destroy()
   })
 })

@@ -8,25 +8,25 @@ import { isUp, keepingLogger, openBus, portOfNobody, works } from "./recorder.ts
 const isThere = await provideNats()
 
 describe.skipIf(!isThere)("a connection to NATS", () => {
-  test("is made when the broker appears, and that it is absent is told", async () => {
+  test("is opened when the broker appears, and its absence is reported", async () => {
     const port = await portOfNobody()
     const logger = keepingLogger()
     await using both = openBus(`nats://127.0.0.1:${port}`, { logger })
     both.bus.serve(["demo.greet"])
-    await expect.poll(() => both.told.states).toEqual(["down"])
+    await expect.poll(() => both.recorder.states).toEqual(["down"])
     expect(both.bus.isConnected).toBe(false)
     expect(logger.lines[0]).toMatch(
-      `warn: NATS is out of reach at 127.0.0.1:${port}: connection refused. It is tried again`,
+      `warn: NATS is unreachable at 127.0.0.1:${port}: connection refused. Reconnecting`,
     )
     // Nothing that is sent meanwhile comes later, out of the blue.
     both.bus.toAny("demo.greet", "too early", "m1")
     await using _broker = await startNats({ port })
     await isUp(both)
     await works(both)
-    expect(both.told.fromCallers.map(({ text }) => text)).not.toContain("too early")
-    expect(both.told.states.at(-1)).toBe("up")
-    expect(both.told.failures).toEqual([])
-    expect(logger.lines.filter((line) => line.includes("out of reach"))).toHaveLength(1)
+    expect(both.recorder.fromCallers.map(({ text }) => text)).not.toContain("too early")
+    expect(both.recorder.states.at(-1)).toBe("up")
+    expect(both.recorder.failures).toEqual([])
+    expect(logger.lines.filter((line) => line.includes("unreachable"))).toHaveLength(1)
   })
 
   test("comes back when the broker does, with all that is listened to", async () => {
@@ -42,11 +42,11 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
     await broker.restart()
     await isUp(both)
     await works(both, "demo.late")
-    expect(both.told.states).toEqual(["up", "down", "up"])
+    expect(both.recorder.states).toEqual(["up", "down", "up"])
     both.bus.toAny("demo.greet", "x", "m2")
-    await expect.poll(() => both.told.unheards).toContain("m2")
+    await expect.poll(() => both.recorder.unheards).toContain("m2")
     both.bus.control(both.bus.address, "to myself", "m3")
-    await expect.poll(() => both.told.fromCallers.at(-1)?.text).toBe("to myself")
+    await expect.poll(() => both.recorder.fromCallers.at(-1)?.text).toBe("to myself")
   })
 
   test("survives many restarts", async () => {
@@ -57,7 +57,7 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
       await isUp(both)
       await works(both)
       await broker.restart()
-      await expect.poll(() => both.told.states.length).toBeGreaterThan(2 * time + 1)
+      await expect.poll(() => both.recorder.states.length).toBeGreaterThan(2 * time + 1)
     }
     await isUp(both)
     await works(both)
@@ -74,14 +74,14 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
     await expect
       .poll(() => {
         both.bus.announce("anybody?")
-        return both.told.states
+        return both.recorder.states
       })
       .toEqual(["up", "down"])
     expect(both.bus.isConnected).toBe(false)
     broker.thaw()
     await isUp(both)
     await works(both)
-    expect(both.told.states).toEqual(["up", "down", "up"])
+    expect(both.recorder.states).toEqual(["up", "down", "up"])
   })
 
   test("that is idle asks the broker for nothing, and stays", async () => {
@@ -90,7 +90,7 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
     await isUp(both)
     broker.freeze()
     await sleep(2500)
-    expect(both.told.states).toEqual(["up"])
+    expect(both.recorder.states).toEqual(["up"])
     broker.thaw()
   })
 
@@ -109,7 +109,7 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
       await isUp(both)
       await works(both)
     }
-    expect(both.told.failures).toEqual([])
+    expect(both.recorder.failures).toEqual([])
   })
 })
 
@@ -126,35 +126,35 @@ describe.skipIf(!isThere)("a connection of the user's own", () => {
     await broker.restart()
     await isUp(both)
     await works(both)
-    const heard = both.told.fromCallers.length
+    const heard = both.recorder.fromCallers.length
     await both.bus.close()
     await both.bus.close()
     expect(own.isClosed()).toBe(false)
     const unheard = await own.request("operations.call.x.any.demo.greet", "x").catch(String)
     expect(unheard).toContain("no responders")
-    expect(both.told.fromCallers).toHaveLength(heard)
+    expect(both.recorder.fromCallers).toHaveLength(heard)
     await own.close()
-    expect(both.told.failures).toEqual([])
+    expect(both.recorder.failures).toEqual([])
   })
 
-  test("that was closed before is told as the end, too", async () => {
+  test("that was closed before is reported as failed, too", async () => {
     await using broker = await startNats()
     const own = await connect({ servers: broker.url })
     await own.close()
     await using both = openBus(own)
-    await expect.poll(() => both.told.failures).toHaveLength(1)
-    expect(both.told.states).not.toContain("up")
+    await expect.poll(() => both.recorder.failures).toHaveLength(1)
+    expect(both.recorder.states).not.toContain("up")
   })
 
-  test("that is closed by its owner is told as the end", async () => {
+  test("that is closed by its owner is reported as failed", async () => {
     await using broker = await startNats()
     const own = await connect({ servers: broker.url })
     await using both = openBus(own)
     await isUp(both)
     await own.close()
-    await expect.poll(() => both.told.failures).toHaveLength(1)
-    expect(both.told.failures[0]).toMatchObject({ code: "UNAVAILABLE" })
-    expect(both.told.states).toEqual(["up", "down"])
+    await expect.poll(() => both.recorder.failures).toHaveLength(1)
+    expect(both.recorder.failures[0]).toMatchObject({ code: "UNAVAILABLE" })
+    expect(both.recorder.states).toEqual(["up", "down"])
     both.bus.toAny("demo.greet", "x", "m1")
   })
 })

@@ -152,7 +152,7 @@ describe.skipIf(!(await provideNats()))(
       })
     })
 
-    test("are fine with a later version, on this machine, and where the transport is told so", async () => {
+    test("are allowed with a later version, on this machine, and with insecure", async () => {
       await using broker = await startNats()
       await using fixed = await startFront(broker.port, ELSEWHERE, FIXED)
       await using local = await startFront(broker.port, "127.0.0.1", OLD)

@@ -3,7 +3,7 @@ import { silentLogger } from "../../../src/index.ts"
 import { createNatsTransport } from "../../../src/nats.ts"
 import type { NatsTransportOptions } from "../../../src/nats.ts"
 import { Pace } from "../../../src/transport/nats/pace.ts"
-import { settleTarget } from "../../../src/transport/nats/servers.ts"
+import { resolveTarget } from "../../../src/transport/nats/servers.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 
 /** What making a transport throws; one that is made is not opened, and needs no closing. */
@@ -90,24 +90,26 @@ describe("options for NATS", () => {
   })
 
   test("addresses are read as they are written everywhere", () => {
-    const { servers, options } = settleTarget("test", [
+    const { servers, options } = resolveTarget("test", [
       "nats://a%40b:p%3Aw@127.0.0.1:80/",
       "localhost",
       "NATS://[::1]:1",
     ])
     expect(servers).toEqual(["127.0.0.1:80", "localhost:4222", "[::1]:1"])
     expect(options).toMatchObject({ user: "a@b", pass: "p:w" })
-    expect(settleTarget("test", "t0ken@127.0.0.1").options).toMatchObject({ token: "t0ken" })
+    expect(resolveTarget("test", "t0ken@127.0.0.1").options).toMatchObject({ token: "t0ken" })
     // What is said in so many words counts.
     const given = { user: "eve", pass: "other" }
-    expect(settleTarget("test", "a:b@127.0.0.1", given).options).toMatchObject(given)
+    expect(resolveTarget("test", "a:b@127.0.0.1", given).options).toMatchObject(given)
   })
 
-  test("servers that a broker tells of are used only where they would be safe", () => {
+  test("servers that a broker announces are used only where they would be safe", () => {
     const safe = { user: "a", pass: "b", tls: {} }
-    expect(settleTarget("test", "127.0.0.1").options.ignoreClusterUpdates).toBe(true)
-    expect(settleTarget("test", "127.0.0.1", safe).options.ignoreClusterUpdates).toBeUndefined()
-    expect(settleTarget("test", "127.0.0.1", {}, true).options.ignoreClusterUpdates).toBeUndefined()
+    expect(resolveTarget("test", "127.0.0.1").options.ignoreClusterUpdates).toBe(true)
+    expect(resolveTarget("test", "127.0.0.1", safe).options.ignoreClusterUpdates).toBeUndefined()
+    expect(
+      resolveTarget("test", "127.0.0.1", {}, true).options.ignoreClusterUpdates,
+    ).toBeUndefined()
   })
 })
 

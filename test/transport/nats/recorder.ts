@@ -4,16 +4,16 @@ import type { CallError } from "../../../src/index.ts"
 import { silentLogger } from "../../../src/index.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
 import type { Logger } from "../../../src/internal/logger.ts"
-import type { Bus, BusCaller, BusReceiver } from "../../../src/transport/bus/types.ts"
+import type { Bus, MessageOrigin, BusReceiver } from "../../../src/transport/bus/types.ts"
 import { NatsBus } from "../../../src/transport/nats/bus.ts"
 import type { NatsBusParts } from "../../../src/transport/nats/bus.ts"
-import { settleTarget } from "../../../src/transport/nats/servers.ts"
+import { resolveTarget } from "../../../src/transport/nats/servers.ts"
 import { startNats } from "../../support/brokers.ts"
 import { PATIENCE } from "../../support/patience.ts"
 
-/** Writes down what a bus tells. */
+/** Records what a bus reports. */
 export class Recorder implements BusReceiver {
-  readonly fromCallers: { readonly text: string; readonly caller: BusCaller }[] = []
+  readonly fromCallers: { readonly text: string; readonly caller: MessageOrigin }[] = []
   readonly fromWorkers: string[] = []
   readonly unheards: string[] = []
   readonly states: ("up" | "down")[] = []
@@ -22,9 +22,9 @@ export class Recorder implements BusReceiver {
   readonly refusals: CallError[] = []
   readonly denials: { readonly mark: string; readonly error: CallError }[] = []
   /** Called with each message of a caller, after it was written down. */
-  onCaller: ((text: string, caller: BusCaller) => void) | undefined
+  onCaller: ((text: string, caller: MessageOrigin) => void) | undefined
 
-  fromCaller(text: string, caller: BusCaller): void {
+  fromCaller(text: string, caller: MessageOrigin): void {
     this.fromCallers.push({ text, caller })
     this.onCaller?.(text, caller)
   }
@@ -33,7 +33,7 @@ export class Recorder implements BusReceiver {
     this.fromWorkers.push(text)
   }
 
-  unheard(mark: string): void {
+  noResponders(mark: string): void {
     this.unheards.push(mark)
   }
 
@@ -57,15 +57,15 @@ export class Recorder implements BusReceiver {
 
 export interface OpenBus extends AsyncDisposable {
   readonly bus: Bus
-  readonly told: Recorder
+  readonly recorder: Recorder
 }
 
-/** A bus on a server, and what it tells. */
+/** A bus on a server, and a recorder of what it reports. */
 export function openBus(
   from: string | NatsBusParts["from"],
   options: Partial<Omit<NatsBusParts, "from">> = {},
 ): OpenBus {
-  const target = typeof from === "string" ? settleTarget("test", from) : from
+  const target = typeof from === "string" ? resolveTarget("test", from) : from
   const bus = new NatsBus({
     user: "anyone",
     prefix: "operations",
@@ -74,12 +74,12 @@ export function openBus(
     ...options,
     from: target,
   })
-  const told = new Recorder()
-  bus.open(told)
-  return { bus, told, [Symbol.asyncDispose]: () => bus.close() }
+  const recorder = new Recorder()
+  bus.open(recorder)
+  return { bus, recorder, [Symbol.asyncDispose]: () => bus.close() }
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its lines. */
 export function keepingLogger(): Logger & { readonly lines: string[] } {
   const lines: string[] = []
   const write =
@@ -114,12 +114,12 @@ export function held(): number {
 }
 
 /** Waits until a bus hears what it sends to any that serves an operation. */
-export async function works({ bus, told }: OpenBus, id = "demo.greet"): Promise<void> {
-  const heard = told.fromCallers.length
+export async function works({ bus, recorder }: OpenBus, id = "demo.greet"): Promise<void> {
+  const heard = recorder.fromCallers.length
   let at = 0
   const send = (): number => {
     bus.toAny(id, "x", `w${at++}`)
-    return told.fromCallers.length
+    return recorder.fromCallers.length
   }
   await expect.poll(send).toBeGreaterThan(heard)
 }
@@ -129,7 +129,7 @@ export async function works({ bus, told }: OpenBus, id = "demo.greet"): Promise<
  * those who have subscribed, so it is repeated, and forgotten once the last one has arrived.
  */
 export async function hears(caller: OpenBus, worker: OpenBus): Promise<void> {
-  const { fromWorkers } = caller.told
+  const { fromWorkers } = caller.recorder
   let sent = 0
   const announce = (): string[] => {
     worker.bus.announce(`here ${++sent}`)
@@ -147,7 +147,7 @@ export async function portOfNobody(): Promise<number> {
 }
 
 /** Waits for the last of what a bus has sent to itself. */
-export async function settled({ bus, told }: OpenBus): Promise<void> {
+export async function settled({ bus, recorder }: OpenBus): Promise<void> {
   bus.control(bus.address, "settled", "s1")
-  await expect.poll(() => told.fromCallers.at(-1)?.text).toBe("settled")
+  await expect.poll(() => recorder.fromCallers.at(-1)?.text).toBe("settled")
 }

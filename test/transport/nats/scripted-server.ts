@@ -25,14 +25,14 @@ export async function startScripted({ info = {}, refuse }: Script): Promise<Scri
     sockets.add(socket)
     socket.on("close", () => sockets.delete(socket))
     socket.on("error", () => {})
-    const told = {
+    const defaults = {
       server_id: "x",
       version: "2.14.0",
       proto: 1,
       max_payload: 1048576,
       headers: true,
     }
-    socket.write(`INFO ${JSON.stringify({ ...told, ...info })}\r\n`)
+    socket.write(`INFO ${JSON.stringify({ ...defaults, ...info })}\r\n`)
     socket.on("data", (data) => {
       for (const line of String(data).split("\r\n")) {
         if (line.startsWith("CONNECT")) {

@@ -11,7 +11,7 @@ export interface TestWorker {
   readonly transport: BusTransport
   readonly server: CallServer
   readonly runs: string[]
-  /** Stops as a program does that is told to: no further calls, and those that run are finished. */
+  /** Stops as a program does on a signal: no further calls, and running ones are completed. */
   stop(): Promise<void>
 }
 

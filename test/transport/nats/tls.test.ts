@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { settleTarget } from "../../../src/transport/nats/servers.ts"
+import { resolveTarget } from "../../../src/transport/nats/servers.ts"
 import { provideNats, startNats } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
 import { isUp, keepingLogger, openBus, works } from "./recorder.ts"
@@ -45,7 +45,7 @@ describe.skipIf(!hasCertificate)("a NATS server with TLS", () => {
     await rm(folder, { recursive: true })
   })
   const target = (host: string, tls: { ca: string } | undefined, scheme = "tls") =>
-    settleTarget("test", `${scheme}://ada:s3cret@${host}:${broker.port}`, { tls })
+    resolveTarget("test", `${scheme}://ada:s3cret@${host}:${broker.port}`, { tls })
 
   test.each(["127.0.0.1", "localhost"])("is reached at %s, and comes back", async (host) => {
     await using both = openBus(target(host, { ca }))
@@ -53,23 +53,23 @@ describe.skipIf(!hasCertificate)("a NATS server with TLS", () => {
     await isUp(both)
     await works(both)
     await broker.restart()
-    await expect.poll(() => both.told.states).toEqual(["up", "down", "up"])
+    await expect.poll(() => both.recorder.states).toEqual(["up", "down", "up"])
     await works(both)
   })
 
   test("with a certificate that nobody vouches for is not reached, and says why", async () => {
     const logger = keepingLogger()
     await using both = openBus(target("127.0.0.1", undefined), { logger })
-    await expect.poll(() => both.told.states).toEqual(["down"])
-    expect(logger.lines.join("\n")).toMatch(/out of reach at 127\.0\.0\.1:\d+: self-signed/)
+    await expect.poll(() => both.recorder.states).toEqual(["down"])
+    expect(logger.lines.join("\n")).toMatch(/unreachable at 127\.0\.0\.1:\d+: self-signed/)
     expect(logger.lines.join("\n")).not.toContain("s3cret")
   })
 
   test("is asked for where the address says so: one without is not used", async () => {
     await using plain = await startNats()
     const logger = keepingLogger()
-    await using both = openBus(settleTarget("test", `tls://127.0.0.1:${plain.port}`), { logger })
-    await expect.poll(() => both.told.states).toEqual(["down"])
+    await using both = openBus(resolveTarget("test", `tls://127.0.0.1:${plain.port}`), { logger })
+    await expect.poll(() => both.recorder.states).toEqual(["down"])
     expect(logger.lines.join("\n")).toContain("server does not support 'tls'")
     expect(both.bus.isConnected).toBe(false)
   })

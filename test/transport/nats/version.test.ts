@@ -31,7 +31,7 @@ describe("the version of a NATS server", () => {
     await using both = openBus(server.url, { logger })
     await isUp(both)
     server.say("-ERR 'User Authentication Expired'")
-    await expect.poll(() => both.told.states).toEqual(["up", "down", "up"])
+    await expect.poll(() => both.recorder.states).toEqual(["up", "down", "up"])
     expect(logger.lines.filter((line) => line.includes("2.9.10"))).toHaveLength(1)
   })
 

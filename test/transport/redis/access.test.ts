@@ -32,20 +32,20 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
   test.each([
     ["a wrong password", as("alice", "canary-password"), /refuses this user or password/],
     ["an unknown user", as("mallory"), /refuses this user or password/],
-    ["no password", { connect: {} }, /asks for a password, and none was given/],
+    ["no password", { connect: {} }, /requires a password, and none was given/],
   ])("refuses %s for good, in words that help", async (_what, options, message) => {
     await using end = openEnd(broker.url, options)
     await expect
-      .poll(() => end.told.error)
+      .poll(() => end.recorder.error)
       .toMatchObject({
         code: "UNAUTHENTICATED",
         retryable: false,
         mayHaveExecuted: false,
         message: expect.stringMatching(message),
       })
-    expect(end.told.error?.message).toContain('Give "username" and "password"')
-    expect(JSON.stringify([end.told.error, end.lines])).not.toMatch(/canary-password|secret/)
-    expect(end.told.story).toEqual(["failed"])
+    expect(end.recorder.error?.message).toContain('Give "username" and "password"')
+    expect(JSON.stringify([end.recorder.error, end.lines])).not.toMatch(/canary-password|secret/)
+    expect(end.recorder.story).toEqual(["failed"])
     expect(end.bus.isConnected).toBe(false)
   })
 
@@ -56,40 +56,40 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
     alice.bus.ask(alice.frame("who"), "m1")
     alice.bus.control(address, alice.frame("ping"), "m2")
     alice.bus.toWorker(address, "demo.greet", alice.frame("greet"), "m3")
-    await expect.poll(() => worker.told.calls.length).toBe(3)
+    await expect.poll(() => worker.recorder.calls.length).toBe(3)
     worker.bus.answer(alice.channels.inbox, worker.frame("answer"))
     worker.bus.announce(worker.frame("here"))
-    await expect.poll(() => alice.told.answers.length).toBe(2)
+    await expect.poll(() => alice.recorder.answers.length).toBe(2)
     expect(alice.lines.warnings).toEqual([])
-    expect(alice.told.deniedMarks).toEqual([])
+    expect(alice.recorder.deniedMarks).toEqual([])
 
     alice.bus.toWorker(address, "demo.secret", alice.frame("secret"), "m4")
     await expect
-      .poll(() => alice.told.deniedMarks)
+      .poll(() => alice.recorder.deniedMarks)
       .toEqual([{ mark: "m4", error: expect.objectContaining({ code: "ACCESS_DENIED" }) }])
-    expect(alice.told.deniedMarks[0]?.error).toMatchObject({
+    expect(alice.recorder.deniedMarks[0]?.error).toMatchObject({
       operationId: "demo.secret",
       mayHaveExecuted: false,
       message: expect.stringContaining('publish to "operations:call:alice:'),
     })
     alice.bus.toWorker(address, "demo.secret", alice.frame("secret"), "m5")
-    await expect.poll(() => alice.told.deniedMarks.length).toBe(2)
+    await expect.poll(() => alice.recorder.deniedMarks.length).toBe(2)
     // One line says it.
     expect(alice.lines.warnings).toHaveLength(1)
     expect(alice.lines.warnings[0]).toContain("operations:call:alice")
-    expect(worker.told.calls).toHaveLength(3)
-    expect(alice.told.unheardMarks).toEqual([])
+    expect(worker.recorder.calls).toHaveLength(3)
+    expect(alice.recorder.noResponderIds).toEqual([])
   })
 
   test("lets nobody speak as another", async () => {
     await using worker = await connectWorker(broker.url, as("work"))
     await using mallory = openEnd(broker.url, { ...as("alice"), user: "bob" })
-    await expect.poll(() => mallory.told.error).toMatchObject({ code: "ACCESS_DENIED" })
+    await expect.poll(() => mallory.recorder.error).toMatchObject({ code: "ACCESS_DENIED" })
     await using alice = await connectEnd(broker.url, as("alice"))
     // An answer to another one's inbox.
     alice.bus.answer("operations:inbox:bob:aaaaaaaa", alice.frame("forged"))
     await expect.poll(() => alice.lines.warnings.length).toBe(1)
-    expect(worker.told.calls).toEqual([])
+    expect(worker.recorder.calls).toEqual([])
   })
 
   test("that lets a worker not call keeps it serving, and says why a call fails", async () => {
@@ -100,13 +100,13 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
         message: expect.stringMatching(/subscribe to "operations:inbox:work:.*ACL SETUSER/),
       }),
     )
-    expect(worker.told.story).toEqual(["connected"])
+    expect(worker.recorder.story).toEqual(["connected"])
   })
 
   test("that lets a caller not hear its answers fails it for good", async () => {
     await using end = openEnd(broker.url, as("deaf"))
     await expect
-      .poll(() => end.told.error)
+      .poll(() => end.recorder.error)
       .toMatchObject({
         code: "ACCESS_DENIED",
         message: expect.stringContaining("(+subscribe &operations:inbox:deaf:*)"),
@@ -121,7 +121,7 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
     await expect.poll(() => end.bus.isConnected).toBe(isLater)
     end.bus.serve(["demo.greet"])
     await expect
-      .poll(() => end.told.error)
+      .poll(() => end.recorder.error)
       .toMatchObject({
         code: "ACCESS_DENIED",
         message: expect.stringMatching(/cannot serve.*\(\+psubscribe allchannels\)/),
@@ -138,13 +138,13 @@ describe.skipIf(!isThere)("a broker that forgot its users", () => {
     const redis = new Redis(broker.url, connect)
     await redis.config("SET", "requirepass", "other")
     await redis.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-    await expect.poll(() => end.told.story.at(-1)).toBe("refused: UNAVAILABLE")
+    await expect.poll(() => end.recorder.story.at(-1)).toBe("refused: UNAVAILABLE")
     expect(end.bus.isConnected).toBe(false)
     await redis.config("SET", "requirepass", "right")
     redis.disconnect()
     await expect.poll(() => end.bus.isConnected).toBe(true)
-    expect(end.told.story.slice(0, 2)).toEqual(["connected", "disconnected"])
-    expect(end.told.story.at(-1)).toBe("connected")
-    expect(end.told.error).toBeUndefined()
+    expect(end.recorder.story.slice(0, 2)).toEqual(["connected", "disconnected"])
+    expect(end.recorder.story.at(-1)).toBe("connected")
+    expect(end.recorder.error).toBeUndefined()
   })
 })

@@ -21,7 +21,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     const text = caller.frame("request")
     caller.bus.toWorker(worker.bus.address, "demo.greet", text, "m1")
     await expect
-      .poll(() => worker.told.calls)
+      .poll(() => worker.recorder.calls)
       .toEqual([
         {
           text,
@@ -33,10 +33,10 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
           },
         },
       ])
-    const reply = worker.told.calls[0]?.caller.reply ?? ""
+    const reply = worker.recorder.calls[0]?.caller.reply ?? ""
     worker.bus.answer(reply, worker.frame("answer"))
-    await expect.poll(() => caller.told.answers).toEqual([worker.frame("answer")])
-    expect(caller.told.unheardMarks).toEqual([])
+    await expect.poll(() => caller.recorder.answers).toEqual([worker.frame("answer")])
+    expect(caller.recorder.noResponderIds).toEqual([])
   })
 
   test("keeps the order, and what is no plain letter", async () => {
@@ -44,9 +44,9 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     await using caller = await connectEnd(broker.url)
     const texts = Array.from({ length: 500 }, (_item, at) => caller.frame(`${at} 🦊 \u0000 é`))
     for (const text of texts) caller.bus.control(worker.bus.address, text, "m")
-    await expect.poll(() => worker.told.calls.length).toBe(500)
-    expect(worker.told.calls.map(({ text }) => text)).toEqual(texts)
-    expect(worker.told.calls[0]?.caller.operationId).toBeUndefined()
+    await expect.poll(() => worker.recorder.calls.length).toBe(500)
+    expect(worker.recorder.calls.map(({ text }) => text)).toEqual(texts)
+    expect(worker.recorder.calls[0]?.caller.operationId).toBeUndefined()
   })
 
   test("reaches all workers, and no worker of another prefix", async () => {
@@ -57,13 +57,13 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     caller.bus.toAll("services.list", caller.frame("list"), "m1")
     caller.bus.ask(caller.frame("who"), "m2")
     for (const worker of [one, two]) {
-      await expect.poll(() => worker.told.calls.length).toBe(2)
-      expect(worker.told.calls.map(({ caller: { operationId } }) => operationId)).toEqual([
+      await expect.poll(() => worker.recorder.calls.length).toBe(2)
+      expect(worker.recorder.calls.map(({ caller: { operationId } }) => operationId)).toEqual([
         "services.list",
         undefined,
       ])
     }
-    expect(other.told.calls).toEqual([])
+    expect(other.recorder.calls).toEqual([])
   })
 
   test("says at once where nobody listens", async () => {
@@ -72,7 +72,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     caller.bus.control("nobodythere", caller.frame("ping"), "m2")
     caller.bus.toAll("services.list", caller.frame("list"), "m3")
     caller.bus.ask(caller.frame("who"), "m4")
-    await expect.poll(() => caller.told.unheardMarks).toEqual(["m1", "m2", "m3", "m4"])
+    await expect.poll(() => caller.recorder.noResponderIds).toEqual(["m1", "m2", "m3", "m4"])
   })
 
   test("announces only when the worker that does can be asked", async () => {
@@ -80,10 +80,10 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     await using caller = await connectEnd(broker.url, { prefix: "news" })
     worker.bus.serve(["demo.greet"])
     worker.bus.announce(worker.frame("changed"))
-    await expect.poll(() => caller.told.answers).toEqual([worker.frame("changed")])
+    await expect.poll(() => caller.recorder.answers).toEqual([worker.frame("changed")])
     caller.bus.ask(caller.frame("who"), "m1")
-    await expect.poll(() => worker.told.calls.length).toBe(1)
-    expect(caller.told.unheardMarks).toEqual([])
+    await expect.poll(() => worker.recorder.calls.length).toBe(1)
+    expect(caller.recorder.noResponderIds).toEqual([])
   })
 
   test("that leaves hears what is for it, and nothing that is for all", async () => {
@@ -91,17 +91,17 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     await using caller = await connectEnd(broker.url, { prefix: "leaves" })
     worker.bus.serve(undefined)
     worker.bus.announce(worker.frame("bye"))
-    await expect.poll(() => caller.told.answers.length).toBe(1)
+    await expect.poll(() => caller.recorder.answers.length).toBe(1)
     caller.bus.ask(caller.frame("who"), "m1")
     caller.bus.toAll("services.list", caller.frame("list"), "m2")
     caller.bus.control(worker.bus.address, caller.frame("go"), "m3")
     caller.bus.toWorker(worker.bus.address, "demo.greet", caller.frame("request"), "m4")
-    await expect.poll(() => worker.told.calls.length).toBe(2)
-    expect(worker.told.calls.map(({ text }) => text)).toEqual([
+    await expect.poll(() => worker.recorder.calls.length).toBe(2)
+    expect(worker.recorder.calls.map(({ text }) => text)).toEqual([
       caller.frame("go"),
       caller.frame("request"),
     ])
-    expect(caller.told.unheardMarks).toEqual(["m1", "m2"])
+    expect(caller.recorder.noResponderIds).toEqual(["m1", "m2"])
   })
 
   test("finds no worker by itself", async () => {
@@ -129,7 +129,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
       expect.objectContaining({ code: "PAYLOAD_TOO_LARGE", mayHaveExecuted: true }),
     )
     send("x".repeat(4000))
-    await expect.poll(() => worker.told.calls.length).toBe(1)
+    await expect.poll(() => worker.recorder.calls.length).toBe(1)
   })
 
   test.each([
@@ -177,11 +177,11 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     expect(await redis.publish(worker.channels.inbox, frame("all"))).toBe(1)
     await redis.publish(`operations:ctl:alice:${address}`, frame("aaaaaaaa"))
     redis.disconnect()
-    await expect.poll(() => worker.told.calls.length).toBe(hostile.length + 1)
-    const texts = worker.told.calls.map(({ text }) => text)
+    await expect.poll(() => worker.recorder.calls.length).toBe(hostile.length + 1)
+    const texts = worker.recorder.calls.map(({ text }) => text)
     expect(texts.slice(0, -1).every((text) => text === "")).toBe(true)
     expect(texts.at(-1)).toBe(frame("aaaaaaaa"))
-    expect(worker.told.answers).toEqual(["", ""])
+    expect(worker.recorder.answers).toEqual(["", ""])
   })
 
   test("waits while too much is under way, and no longer", async () => {
@@ -194,7 +194,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     expect(caller.bus.ready()).toBe(waiting)
     await waiting
     expect(caller.bus.ready()).toBeUndefined()
-    await expect.poll(() => worker.told.calls.length).toBe(1)
+    await expect.poll(() => worker.recorder.calls.length).toBe(1)
   })
 
   test("sends what waits when it is closed, and nothing after that", async () => {
@@ -202,21 +202,21 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     const caller = await connectEnd(broker.url)
     caller.bus.control(worker.bus.address, caller.frame("last words"), "m1")
     await Promise.all([caller.bus.close(), caller.bus.close()])
-    await expect.poll(() => worker.told.calls.length).toBe(1)
+    await expect.poll(() => worker.recorder.calls.length).toBe(1)
     caller.bus.control(worker.bus.address, caller.frame("more"), "m2")
     expect(caller.bus.isConnected).toBe(false)
     expect(caller.bus.ready()).toBeUndefined()
     await caller.bus.close()
-    expect(worker.told.calls).toHaveLength(1)
-    expect(caller.told.story).toEqual(["connected"])
+    expect(worker.recorder.calls).toHaveLength(1)
+    expect(caller.recorder.story).toEqual(["connected"])
   })
 
-  test("closed at any moment of connecting leaves nothing and says nothing", async () => {
+  test("closed at any moment of connecting leaves nothing and logs nothing", async () => {
     for (const wait of [0, 0, 1, 2, 3, 5, 8]) {
       const end = openEnd(broker.url)
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
       await end.bus.close()
-      expect(end.told.story.filter((what) => what !== "connected")).toEqual([])
+      expect(end.recorder.story.filter((what) => what !== "connected")).toEqual([])
     }
     const redis = new Redis(broker.url)
     await expect

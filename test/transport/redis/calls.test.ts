@@ -196,7 +196,7 @@ describe.skipIf(!isThere)("calls over Redis", () => {
     })
   })
 
-  test("tell a worker by which name they came", async () => {
+  test("report their user to the worker", async () => {
     const options = { url: broker.url, prefix: "names" }
     const whoami = operation("demo.whoami", {
       handler: (_input: never, context: { readonly identity?: { readonly id: string } }) =>

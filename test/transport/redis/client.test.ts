@@ -10,8 +10,8 @@ import { BusRecorder, connectEnd, Lines } from "./ends.ts"
 
 const isThere = await provideRedis()
 
-function openLike(client: RedisClientLike): { bus: RedisBus; told: BusRecorder; lines: Lines } {
-  const told = new BusRecorder()
+function openLike(client: RedisClientLike): { bus: RedisBus; recorder: BusRecorder; lines: Lines } {
+  const recorder = new BusRecorder()
   const lines = new Lines()
   const address = crypto.randomUUID().replaceAll("-", "")
   const bus = new RedisBus({
@@ -24,8 +24,8 @@ function openLike(client: RedisClientLike): { bus: RedisBus; told: BusRecorder; 
     peer: "Redis",
     connectTimeout: 5000,
   })
-  bus.open(told)
-  return { bus, told, lines }
+  bus.open(recorder)
+  return { bus, recorder, lines }
 }
 
 describe.skipIf(!isThere)("a client of one's own", () => {
@@ -40,14 +40,14 @@ describe.skipIf(!isThere)("a client of one's own", () => {
       enableAutoPipelining: true,
       connectionName: "mine",
     })
-    const { bus, told } = openLike(client)
+    const { bus, recorder } = openLike(client)
     bus.serve(["demo.greet"])
     await expect.poll(() => bus.isConnected).toBe(true)
     await using caller = await connectEnd(broker.url)
     caller.bus.ask(caller.frame("who"), "m1")
-    await expect.poll(() => told.calls.length).toBe(1)
+    await expect.poll(() => recorder.calls.length).toBe(1)
     bus.control("nobodythere", `{"from":"${bus.address}","messages":[]}`, "m2")
-    await expect.poll(() => told.unheardMarks).toEqual(["m2"])
+    await expect.poll(() => recorder.noResponderIds).toEqual(["m2"])
     await bus.close()
     expect(client.status).toBe("ready")
     expect(await client.ping()).toBe("PONG")
@@ -65,17 +65,17 @@ describe.skipIf(!isThere)("a client of one's own", () => {
     await expect.poll(async () => String(await admin.cluster("INFO"))).toContain("cluster_state:ok")
     admin.disconnect()
     const cluster = new Cluster([{ host: "127.0.0.1", port: broker.port }], { lazyConnect: true })
-    const { bus, told } = openLike(cluster)
+    const { bus, recorder } = openLike(cluster)
     bus.serve(["demo.greet"])
     await expect.poll(() => bus.isConnected).toBe(true)
     // A plain connection to a node finds out by itself.
     await using caller = await connectEnd(broker.url)
     caller.bus.control("nobodythere", caller.frame("ping"), "m1")
     caller.bus.ask(caller.frame("who"), "m2")
-    await expect.poll(() => told.calls.length).toBe(1)
+    await expect.poll(() => recorder.calls.length).toBe(1)
     caller.bus.control(bus.address, caller.frame("ping"), "m3")
-    await expect.poll(() => told.calls.length).toBe(2)
-    expect(caller.told.unheardMarks).toEqual([])
+    await expect.poll(() => recorder.calls.length).toBe(2)
+    expect(caller.recorder.noResponderIds).toEqual([])
     await bus.close()
     expect(cluster.status).toBe("ready")
     cluster.disconnect()
@@ -84,18 +84,18 @@ describe.skipIf(!isThere)("a client of one's own", () => {
   test("that speaks the older protocol works as well", async () => {
     await using broker = await startRedis()
     const client = new Redis(broker.url, { protocol: 2, lazyConnect: true })
-    const { bus, told } = openLike(client)
+    const { bus, recorder } = openLike(client)
     bus.serve(["demo.greet"])
     await expect.poll(() => bus.isConnected).toBe(true)
     await using caller = await connectEnd(broker.url, { connect: { protocol: 2 } })
     caller.bus.ask(caller.frame("who"), "m1")
     caller.bus.control("nobodythere", caller.frame("ping"), "m2")
-    await expect.poll(() => told.calls.length).toBe(1)
-    await expect.poll(() => caller.told.unheardMarks).toEqual(["m2"])
+    await expect.poll(() => recorder.calls.length).toBe(1)
+    await expect.poll(() => caller.recorder.noResponderIds).toEqual(["m2"])
     // Long enough that both are asked whether they are there.
     await new Promise((resolve) => setTimeout(resolve, 3000))
-    expect(told.story).toEqual(["connected"])
-    expect(caller.told.story).toEqual(["connected"])
+    expect(recorder.story).toEqual(["connected"])
+    expect(caller.recorder.story).toEqual(["connected"])
     await bus.close()
     expect(client.status).toBe("wait")
   })
@@ -108,6 +108,6 @@ describe.skipIf(!isThere)("a client of one's own", () => {
     end.bus.control("nobodythere", end.frame("ping"), "m1")
     end.bus.ask(end.frame("who"), "m2")
     await end.bus.close()
-    expect(end.told.unheardMarks).toEqual([])
+    expect(end.recorder.noResponderIds).toEqual([])
   })
 })

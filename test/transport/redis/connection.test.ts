@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { RedisConnection } from "../../../src/transport/redis/connection.ts"
 import type { RedisLike } from "../../../src/transport/redis/ioredis.ts"
 
-/** A server that answers when it is told to. */
+/** A server that answers on command. */
 class Fake extends EventEmitter {
   readonly status = "ready"
   readonly stream = { bytesRead: 100, destroy: () => undefined }
@@ -35,13 +35,13 @@ function connect(lost: (cause: Error | undefined) => void = () => {}): {
 describe("a connection that is looked at", () => {
   test("asks its server, once at a time", async () => {
     const { fake, connection } = connect()
-    expect(connection.look(1000, 0, false)).toBeUndefined()
+    expect(connection.check(1000, 0, false)).toBeUndefined()
     fake.stream.bytesRead++
-    connection.look(1500, 0, false)
+    connection.check(1500, 0, false)
     expect(fake.pings).toBe(1)
     await fake.answer()
-    connection.look(2000, 0, false)
-    connection.look(2500, 0, false)
+    connection.check(2000, 0, false)
+    connection.check(2500, 0, false)
     expect(fake.pings).toBe(2)
   })
 
@@ -54,7 +54,7 @@ describe("a connection that is looked at", () => {
   ])("is given up where the answer belongs to another question: %j", async (answer, count) => {
     const lost: unknown[] = []
     const { fake, connection } = connect((cause) => lost.push(cause?.message))
-    connection.look(1000, 0, false)
+    connection.check(1000, 0, false)
     await fake.answer(answer)
     expect(lost).toHaveLength(count)
     connection.breakOff(new Error("again"))
@@ -64,7 +64,7 @@ describe("a connection that is looked at", () => {
   test("gives up a server that does not answer, before a worker would be accused", () => {
     const { connection } = connect()
     const found = [0, 500, 1000, 1500, 2000, 2500].map((after) =>
-      connection.look(10_000 + after, 0, false),
+      connection.check(10_000 + after, 0, false),
     )
     expect(found).toEqual([undefined, undefined, undefined, undefined, 2000, 2500])
   })
@@ -73,24 +73,24 @@ describe("a connection that is looked at", () => {
     const { fake, connection } = connect()
     const found = [0, 2000, 4000, 6000].map((after) => {
       fake.stream.bytesRead++
-      return connection.look(10_000 + after, 0, false)
+      return connection.check(10_000 + after, 0, false)
     })
     expect(found).toEqual([undefined, undefined, undefined, 6000])
   })
 
   test("waits longer where much is under way", () => {
     const { connection } = connect()
-    connection.look(1000, 0, false)
-    expect(connection.look(9000, 8192, false)).toBeUndefined()
-    expect(connection.look(12_000, 8192, false)).toBe(11_000)
+    connection.check(1000, 0, false)
+    expect(connection.check(9000, 8192, false)).toBeUndefined()
+    expect(connection.check(12_000, 8192, false)).toBe(11_000)
   })
 
   test("blames nobody for a standstill of its own", async () => {
     const { fake, connection } = connect()
-    connection.look(1000, 0, false)
-    connection.look(1500, 0, false)
-    expect(connection.look(60_000, 0, true)).toBeUndefined()
+    connection.check(1000, 0, false)
+    connection.check(1500, 0, false)
+    expect(connection.check(60_000, 0, true)).toBeUndefined()
     await fake.answer()
-    expect(connection.look(60_500, 0, false)).toBeUndefined()
+    expect(connection.check(60_500, 0, false)).toBeUndefined()
   })
 })

@@ -109,12 +109,12 @@ describe.skipIf(!isThere)("bytes that were damaged on their way from Redis", () 
         return way.change
       })
       .toBeUndefined()
-    worker.told.calls.length = 0
+    worker.recorder.calls.length = 0
     // Whoever was hit is back by itself, and hears and is heard.
     await expect
       .poll(() => {
         ask("after")
-        return worker.told.calls.some(({ text }) => text.includes("after"))
+        return worker.recorder.calls.some(({ text }) => text.includes("after"))
       })
       .toBe(true)
     await expect.poll(() => worker.bus.isConnected && caller.bus.isConnected).toBe(true)

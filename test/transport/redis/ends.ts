@@ -2,22 +2,22 @@ import { expect } from "vitest"
 import type { CallError } from "../../../src/core/errors.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
 import type { Logger } from "../../../src/index.ts"
-import type { BusCaller, BusReceiver } from "../../../src/transport/bus/types.ts"
+import type { MessageOrigin, BusReceiver } from "../../../src/transport/bus/types.ts"
 import { RedisBus } from "../../../src/transport/redis/bus.ts"
 import { RedisChannels } from "../../../src/transport/redis/channels.ts"
 import { connectionsTo } from "../../../src/transport/redis/ioredis.ts"
 import { optionsOfUrl, reachOf } from "../../../src/transport/redis/reach.ts"
 
-/** Writes down what a bus tells. */
+/** Records what a bus reports. */
 export class BusRecorder implements BusReceiver {
-  readonly calls: { readonly text: string; readonly caller: BusCaller }[] = []
+  readonly calls: { readonly text: string; readonly caller: MessageOrigin }[] = []
   readonly answers: string[] = []
-  readonly unheardMarks: string[] = []
+  readonly noResponderIds: string[] = []
   readonly deniedMarks: { readonly mark: string; readonly error: CallError }[] = []
   readonly story: string[] = []
   error: CallError | undefined
 
-  fromCaller(text: string, caller: BusCaller): void {
+  fromCaller(text: string, caller: MessageOrigin): void {
     this.calls.push({ text, caller })
   }
 
@@ -25,8 +25,8 @@ export class BusRecorder implements BusReceiver {
     this.answers.push(text)
   }
 
-  unheard(mark: string): void {
-    this.unheardMarks.push(mark)
+  noResponders(mark: string): void {
+    this.noResponderIds.push(mark)
   }
 
   denied(mark: string, error: CallError): void {
@@ -62,7 +62,7 @@ export class Lines implements Logger {
 
 export interface End extends AsyncDisposable {
   readonly bus: RedisBus
-  readonly told: BusRecorder
+  readonly recorder: BusRecorder
   readonly lines: Lines
   readonly channels: RedisChannels
   /** A frame of this end, with something to tell it by. */
@@ -94,11 +94,11 @@ export function openEnd(url: string, options: EndOptions = {}): End {
     peer: reachOf(connect).peer,
     connectTimeout: options.connectTimeout ?? 5000,
   })
-  const told = new BusRecorder()
-  bus.open(told)
+  const recorder = new BusRecorder()
+  bus.open(recorder)
   return {
     bus,
-    told,
+    recorder,
     lines,
     channels,
     frame: (what) => `{"from":"${address}","messages":[${JSON.stringify(what)}]}`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { MissingPackage } from "../../../src/internal/import-peer.ts"
-import { permanentFault, reasonOf } from "../../../src/transport/redis/faults.ts"
+import { permanentFailure, reasonOf } from "../../../src/transport/redis/faults.ts"
 
 describe("what went wrong", () => {
   test.each<[unknown, string | undefined]>([
@@ -17,7 +17,7 @@ describe("what went wrong", () => {
     [Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }), undefined],
     ["thrown", undefined],
   ])("lasts or not: %s", (error, code) => {
-    expect(permanentFault(error, "Redis at redis://x")?.code).toBe(code)
+    expect(permanentFailure(error, "Redis at redis://x")?.code).toBe(code)
   })
 
   test("is said in a few words", () => {

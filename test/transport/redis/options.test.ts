@@ -29,7 +29,7 @@ describe("createRedisTransport", () => {
       { client: new Cluster([{ host: "redis.example.com" }], { lazyConnect: true }) },
     ],
     ["of a cluster by URL", { client: new Cluster(["redis://10.0.0.1:1"], { lazyConnect: true }) }],
-  ])("refuses a broker elsewhere %s, unless told otherwise", async (_what, options) => {
+  ])("refuses a broker on another machine %s, unless insecure is set", async (_what, options) => {
     const create = (): unknown => createRedisTransport(options)
     expect(create).toThrow(TypeError)
     expect(create).toThrow(/not on this machine.*insecure: true/)
@@ -63,7 +63,7 @@ describe("createRedisTransport", () => {
     ["a prefix with a star", { prefix: "a*" }, /prefix/],
     ["a prefix with a question mark", { prefix: "a?[b]" }, /prefix/],
     ["no URL", { url: "localhost" }, /not a URL/],
-    ["a URL of something else", { url: "http://:canary@localhost" }, /"http:" is no protocol/],
+    ["a URL of something else", { url: "http://:canary@localhost" }, /"http:" is not a protocol/],
     [
       "two servers",
       { url: "redis://:can,ary@10.0.0.1:6379,10.0.0.2:6379" },

@@ -10,25 +10,25 @@ import type { End } from "./ends.ts"
 
 const isThere = await provideRedis()
 
-describe.skipIf(!isThere)("a broker that is out of reach", () => {
-  test("is connected to when it appears, and that is told", async () => {
+describe.skipIf(!isThere)("an unreachable broker", () => {
+  test("is connected when it appears, and that is reported", async () => {
     const before = await startRedis()
     await before.kill()
     await using end = openEnd(before.url)
     end.bus.serve(["demo.greet"])
-    await expect.poll(() => end.told.story).toEqual(["disconnected"])
+    await expect.poll(() => end.recorder.story).toEqual(["disconnected"])
     // Nothing is kept for later, and nothing is thrown.
     end.bus.ask(end.frame("who"), "m1")
     end.bus.announce(end.frame("here"))
     expect(end.bus.ready()).toBeUndefined()
     await before.restart()
     await using broker = before
-    await expect.poll(() => end.told.story).toEqual(["disconnected", "connected"])
+    await expect.poll(() => end.recorder.story).toEqual(["disconnected", "connected"])
     await using caller = await connectEnd(broker.url)
     caller.bus.ask(caller.frame("who"), "m2")
-    await expect.poll(() => end.told.calls.length).toBe(1)
+    await expect.poll(() => end.recorder.calls.length).toBe(1)
     expect(end.lines.warnings).toHaveLength(1)
-    expect(end.lines.warnings[0]).toMatch(/out of reach.*ECONNREFUSED/)
+    expect(end.lines.warnings[0]).toMatch(/unreachable.*ECONNREFUSED/)
   })
 
   test("is connected to again after a crash, with all that was heard before", async () => {
@@ -44,12 +44,12 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
       for (const { bus } of ends) await expect.poll(() => bus.isConnected).toBe(true)
       await expectHeard(caller, worker, round)
     }
-    expect(caller.told.story).toEqual([
+    expect(caller.recorder.story).toEqual([
       "connected",
       ...[1, 2, 3].flatMap(() => ["disconnected", "connected"]),
     ])
-    expect(worker.told.calls.every(({ text }) => text !== caller.frame("lost"))).toBe(true)
-    expect(caller.told.unheardMarks).toEqual([])
+    expect(worker.recorder.calls.every(({ text }) => text !== caller.frame("lost"))).toBe(true)
+    expect(caller.recorder.noResponderIds).toEqual([])
   })
 
   test("that is frozen is noticed within seconds, and used again when it is thawed", async () => {
@@ -74,7 +74,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
   })
 
   test.each(["publish", "subscribe"])(
-    "for its connection to %s only is out of reach altogether",
+    "for its connection to %s only is unreachable altogether",
     async (which) => {
       await using broker = await startRedis()
       await using worker = await connectWorker(broker.url)
@@ -83,8 +83,8 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
       const type = which === "publish" ? "normal" : "pubsub"
       await redis.call("CLIENT", "KILL", "TYPE", type, "SKIPME", "yes")
       redis.disconnect()
-      for (const { told } of [worker, caller]) {
-        await expect.poll(() => told.story).toEqual(["connected", "disconnected", "connected"])
+      for (const { recorder } of [worker, caller]) {
+        await expect.poll(() => recorder.story).toEqual(["connected", "disconnected", "connected"])
       }
       await expectHeard(caller, worker, 1)
       expect(await clientsOf(broker)).toBe(4)
@@ -98,9 +98,11 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     await using worker = await connectWorker(broker.url)
     await using caller = await connectEnd(broker.url)
     worker.bus.answer(caller.channels.inbox, worker.frame("x".repeat(500_000)))
-    await expect.poll(() => caller.told.story).toEqual(["connected", "disconnected", "connected"])
+    await expect
+      .poll(() => caller.recorder.story)
+      .toEqual(["connected", "disconnected", "connected"])
     expect(caller.lines.warnings.at(-1)).toContain("client-output-buffer-limit")
-    expect(worker.told.story).toEqual(["connected"])
+    expect(worker.recorder.story).toEqual(["connected"])
     await expectHeard(caller, worker, 1)
     // A broker that was started anew had its own reasons.
     await broker.kill()
@@ -111,7 +113,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     expect(caller.lines.warnings.at(-1)).not.toContain("client-output-buffer-limit")
   })
 
-  test("that accepts and says nothing is given up, and tried again", async () => {
+  test("that accepts and does not respond is given up, and tried again", async () => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
       sockets.add(socket)
@@ -123,7 +125,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     const end = openEnd(`redis://127.0.0.1:${port}`, { connectTimeout: 100 })
     await expect.poll(() => sockets.size).toBeGreaterThan(2)
     await end.bus.close()
-    expect(end.told.story).toEqual(["disconnected"])
+    expect(end.recorder.story).toEqual(["disconnected"])
     expect(end.lines.warnings.join()).toMatch(/did not answer within 100 ms/)
     const open = [...sockets].filter(({ readableEnded, destroyed }) => !readableEnded && !destroyed)
     await expect
@@ -144,7 +146,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     const end = openEnd(`redis://127.0.0.1:${port}`, { connectTimeout: 200 })
     await expect.poll(() => connections).toBeGreaterThan(2)
     await end.bus.close()
-    expect(end.told.story).toEqual(["disconnected"])
+    expect(end.recorder.story).toEqual(["disconnected"])
     server.close()
   })
 
@@ -160,7 +162,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     await waiting
     await expect.poll(() => caller.bus.isConnected).toBe(false)
     expect(caller.bus.ready()).toBeUndefined()
-    expect(caller.told.unheardMarks).toEqual([])
+    expect(caller.recorder.noResponderIds).toEqual([])
   })
 })
 
@@ -184,14 +186,14 @@ describe("the pause before the next attempt", () => {
 })
 
 async function expectHeard(caller: End, worker: End, round: number): Promise<void> {
-  const { length } = worker.told.calls
+  const { length } = worker.recorder.calls
   caller.bus.toWorker(worker.bus.address, "demo.greet", caller.frame(`${round}`), "m1")
   caller.bus.ask(caller.frame("who"), "m2")
-  await expect.poll(() => worker.told.calls.length).toBe(length + 2)
-  const answers = caller.told.answers.length
-  worker.bus.answer(worker.told.calls[length]?.caller.reply ?? "", worker.frame("answer"))
+  await expect.poll(() => worker.recorder.calls.length).toBe(length + 2)
+  const answers = caller.recorder.answers.length
+  worker.bus.answer(worker.recorder.calls[length]?.caller.reply ?? "", worker.frame("answer"))
   worker.bus.announce(worker.frame("here"))
-  await expect.poll(() => caller.told.answers.length).toBe(answers + 2)
+  await expect.poll(() => caller.recorder.answers.length).toBe(answers + 2)
 }
 
 /** Connections to a broker, but for the one that asks. */

@@ -28,7 +28,7 @@ describe("messages of one turn", () => {
     return { publisher, fake, story }
   }
 
-  test("leave together, and each is told what became of it", async () => {
+  test("leave together, and the outcome of each is reported", async () => {
     const { publisher, fake, story } = publish({
       publish: (_channel, text) => (text === "b" ? NOPERM : 1),
     })

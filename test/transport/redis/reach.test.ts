@@ -26,7 +26,7 @@ describe("the URL of a server", () => {
 })
 
 describe("whom options reach", () => {
-  test("is told in words, whatever is left out", () => {
+  test("is described in words, whatever is left out", () => {
     expect(reachOf({}).peer).toBe("Redis at redis://localhost:6379")
     expect(reachOf({ sentinels: [{}], name: "main" })).toMatchObject({
       peer: 'Redis "main" of 1 sentinels',

@@ -39,7 +39,7 @@ describe("what a server is", () => {
     await expect(describeServer(redis)).rejects.toBe(CLOSED)
   })
 
-  test("includes how many listen, where that is told", async () => {
+  test("includes the number of subscribers, where the server reports it", async () => {
     expect(await countListeners(new FakeRedis({ pubsub: () => ["x", 7] }), "x")).toBe(7)
     expect(await countListeners(new FakeRedis({ pubsub: () => NOPERM }), "x")).toBeUndefined()
   })

@@ -58,7 +58,7 @@ describe("a session", () => {
       subscribe: (channel: string) => (channel.includes("news") ? NOPERM : "OK"),
     })
     await session.open()
-    expect(session.deaf).toBeUndefined()
+    expect(session.inboxDenied).toBeUndefined()
     await session.close()
   })
 

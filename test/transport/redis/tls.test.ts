@@ -41,20 +41,20 @@ describe.skipIf(!hasCertificate)("a broker with TLS", () => {
     // Long enough that a server whose answers go unseen would be given up.
     await sleep(3000)
     caller.bus.toWorker(worker.bus.address, "demo.greet", caller.frame("request"), "m1")
-    await expect.poll(() => worker.told.calls.length).toBe(1)
-    expect(caller.told.story).toEqual(["connected"])
-    expect(worker.told.story).toEqual(["connected"])
+    await expect.poll(() => worker.recorder.calls.length).toBe(1)
+    expect(caller.recorder.story).toEqual(["connected"])
+    expect(worker.recorder.story).toEqual(["connected"])
   })
 
   test("with a certificate that nobody vouches for is not reached, and says why", async () => {
     await using end = openEnd(url)
-    await expect.poll(() => end.told.story).toEqual(["disconnected"])
+    await expect.poll(() => end.recorder.story).toEqual(["disconnected"])
     expect(end.lines.warnings.join()).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY/)
   })
 
   test("at the port of which nobody speaks TLS is not reached", async () => {
     await using end = openEnd(`rediss://:secret@127.0.0.1:${broker.port}`, { connectTimeout: 500 })
-    await expect.poll(() => end.told.story).toEqual(["disconnected"])
+    await expect.poll(() => end.recorder.story).toEqual(["disconnected"])
     expect(end.bus.isConnected).toBe(false)
   })
 })

@@ -2,7 +2,7 @@ import type { CallEvent } from "../../../src/core/events.ts"
 import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import {
   frameText,
-  markOf,
+  hashOperationId,
   messageText,
   readCallerFrame,
 } from "../../../src/transport/bus/wire/wire.ts"
@@ -45,7 +45,7 @@ export class EvilWorker {
   }
 
   #here(): WorkerMessage {
-    return { type: "here", operations: { [markOf(this.#serves)]: 0 } }
+    return { type: "here", operations: { [hashOperationId(this.#serves)]: 0 } }
   }
 
   #heard(heard: Heard): void {

@@ -284,13 +284,13 @@ async function redisRaw(
   }
   const speaking = new Redis(options)
   const hearing = new Redis(options)
-  const listeners: { readonly pattern: string; readonly tell: (heard: Heard) => void }[] = []
-  const tell = (pattern: string, to: string, text: string): void => {
+  const listeners: { readonly pattern: string; readonly notify: (heard: Heard) => void }[] = []
+  const notify = (pattern: string, to: string, text: string): void => {
     for (const one of listeners)
-      if (one.pattern === pattern) one.tell({ to, reply: undefined, text })
+      if (one.pattern === pattern) one.notify({ to, reply: undefined, text })
   }
-  hearing.on("message", (channel, text) => tell(channel, channel, text))
-  hearing.on("pmessage", (pattern, channel, text) => tell(pattern, channel, text))
+  hearing.on("message", (channel, text) => notify(channel, channel, text))
+  hearing.on("pmessage", (pattern, channel, text) => notify(pattern, channel, text))
   await Promise.all([speaking.connect(), hearing.connect()])
   return {
     async publish(to, text) {
@@ -309,7 +309,7 @@ async function redisRaw(
       const heard: Heard[] = []
       listeners.push({
         pattern: to,
-        tell(one) {
+        notify(one) {
           heard.push(one)
           onHeard?.(one)
         },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
 import { tagOf } from "../../../src/internal/user-tag.ts"
 import { createNatsTransport } from "../../../src/nats.ts"
-import { frameText, markOf } from "../../../src/transport/bus/wire/wire.ts"
+import { frameText, hashOperationId } from "../../../src/transport/bus/wire/wire.ts"
 import { provideNats } from "../../support/brokers.ts"
 import { natsLab, settled, until } from "./lab.ts"
 import type { Lab } from "./lab.ts"
@@ -106,7 +106,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the command", () => {
       const { heard } = await raw.listen(`ops.to.*.${tagOf("w2")}.*.>`)
       const bob = stage.caller("bob")
       await bob.call("task.list")
-      const marks = { [markOf("task.whoami")]: 0, [markOf("task.list")]: 1 }
+      const marks = { [hashOperationId("task.whoami")]: 0, [hashOperationId("task.list")]: 1 }
       const here = JSON.stringify({ type: "here", operations: marks })
       for (const letter of ["x", "y", "z"]) {
         const from = tagOf("w2") + letter.repeat(16)
@@ -159,7 +159,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the command", () => {
       )
     })
 
-    test("is told so, and what to check", async () => {
+    test("gets an error that says what to check", async () => {
       const transport = createNatsTransport({
         ...{ servers: lab.broker.url, prefix: "ops", user: "alice", logger: silentLogger },
         connect: { user: "alice", pass: "wrong-canary" },

@@ -84,7 +84,7 @@ describe.skipIf(!isThere)("Redis with the permissions of the command", () => {
       expect(said).toMatch(/NOAUTH|NOPERM/)
     })
 
-    test("is told so, and what to check", async () => {
+    test("gets an error that says what to check", async () => {
       const transport = createRedisTransport({
         ...{ url: lab.broker.url, prefix: "ops", user: "alice", logger: silentLogger },
         connect: { username: "alice", password: "wrong-canary" },

@@ -28,7 +28,7 @@ export const ADDRESS = /^(?:https?:\/\/|mailto:)/i
 
 const KEPT = new Set(TAGS)
 const TAG = /<!--[\s\S]*?(?:-->|$)|<(\/?)([a-zA-Z][a-zA-Z0-9-]*)([^<>]*)>/g
-// What is inside of these is no text.
+// The content of these is not text.
 const UNREADABLE =
   /<(script|style|template|iframe|object|svg|math|noscript)\b[\s\S]*?(?:<\/\1\s*>|$)/gi
 

@@ -34,7 +34,7 @@ export function hasChildParts(flat: Flat): boolean {
   return childParts(flat).length > 0
 }
 
-/** Declared properties; what several layers say of one name holds at once. */
+/** Declared properties; the schemas of one name in several layers all apply. */
 function properties({ layers }: Flat): readonly ChildPart[] {
   const found = new Map<string, Part[]>()
   const required = new Set<string>()
@@ -61,8 +61,8 @@ function otherNames({ schema, scope }: Layer): readonly ChildPart[] {
   const open = isRecord(additionalProperties) ? additionalProperties : unevaluatedProperties
   return [
     ...patterns.map(([pattern, value]) => child("names", `names like ${pattern}`, value, scope)),
-    ...(isTelling(open) ? [child("names", "other names", open, scope)] : []),
-    ...(isTelling(propertyNames) ? [child("names", "each name", propertyNames, scope)] : []),
+    ...(isInformative(open) ? [child("names", "other names", open, scope)] : []),
+    ...(isInformative(propertyNames) ? [child("names", "each name", propertyNames, scope)] : []),
   ]
 }
 
@@ -76,10 +76,10 @@ function items({ schema, scope }: Layer): readonly ChildPart[] {
       ...child("item", `item ${index + 1}`, place, scope),
       isRequired: index < least,
     })),
-    ...(isTelling(rest) && isWorthARow({ schema: rest, scope })
+    ...(isInformative(rest) && isWorthARow({ schema: rest, scope })
       ? [child("item", places.length > 0 ? "each other item" : "each item", rest, scope)]
       : []),
-    ...(isTelling(contains) ? [child("item", "at least one item", contains, scope)] : []),
+    ...(isInformative(contains) ? [child("item", "at least one item", contains, scope)] : []),
   ]
 }
 
@@ -106,7 +106,7 @@ function options({ parts }: Union): readonly ChildPart[] {
   })
 }
 
-/** What tells an option from the others beside its type: its title, or a constant among its properties. */
+/** The name of an option besides its type: its title, or a constant among its properties. */
 function optionName(part: Part): string | undefined {
   const flat = flatten([part])
   const title = isRecord(part.schema) ? textOf(part.schema["title"]) : undefined
@@ -127,10 +127,10 @@ function conditions({ schema, scope }: Layer): readonly ChildPart[] {
   const { not, if: when, then, else: otherwise, dependentSchemas } = schema
   const dependent = isRecord(dependentSchemas) ? Object.entries(dependentSchemas) : []
   return [
-    ...(isTelling(not) ? [child("condition", "must not be", not, scope)] : []),
+    ...(isInformative(not) ? [child("condition", "must not be", not, scope)] : []),
     ...(when === undefined ? [] : [child("condition", "if it is", when, scope)]),
-    ...(isTelling(then) ? [child("condition", "then it is", then, scope)] : []),
-    ...(isTelling(otherwise) ? [child("condition", "else it is", otherwise, scope)] : []),
+    ...(isInformative(then) ? [child("condition", "then it is", then, scope)] : []),
+    ...(isInformative(otherwise) ? [child("condition", "else it is", otherwise, scope)] : []),
     ...dependent.map(([name, value]) => child("condition", `with ${name}`, value, scope)),
   ]
 }
@@ -139,18 +139,18 @@ function child(kind: ChildKind, label: string, schema: unknown, scope: Scope): C
   return { kind, label, isRequired: false, parts: [{ schema, scope }] }
 }
 
-function isTelling(schema: unknown): boolean {
+function isInformative(schema: unknown): boolean {
   return hasKeys(schema)
 }
 
-const SAID_BY_TYPE = new Set(["type", "$comment"])
+const IMPLIED_BY_TYPE = new Set(["type", "$comment"])
 
-/** `string[]` says all there is to say of its items. */
+/** Whether items need a row of their own; `string[]` already describes them. */
 function isWorthARow(part: Part): boolean {
   const flat = flatten([part])
   if (typesOf(flat).some((type) => type === "object" || type === "array")) return true
   return (
     flat.unions.length > 0 ||
-    flat.layers.some(({ schema }) => Object.keys(schema).some((key) => !SAID_BY_TYPE.has(key)))
+    flat.layers.some(({ schema }) => Object.keys(schema).some((key) => !IMPLIED_BY_TYPE.has(key)))
   )
 }

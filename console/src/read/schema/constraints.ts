@@ -3,7 +3,7 @@ import type { JsonSchema } from "../json.ts"
 import type { Flat } from "./flatten.ts"
 import { requirementsOf } from "./types.ts"
 
-/** What a value is held to, beside its type, in words. */
+/** The constraints of a value besides its type, in words. */
 export function constraintsOf(flat: Flat): readonly string[] {
   const found = flat.layers.flatMap(({ schema }) => [
     ...sizes(schema),

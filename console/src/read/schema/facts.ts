@@ -4,7 +4,7 @@ import type { Flat } from "./flatten.ts"
 import { typeText } from "./types.ts"
 import { valuesOf } from "./values.ts"
 
-/** What a schema says of a value, ready to be shown. */
+/** The facts about a value in a schema, for display. */
 export interface Facts {
   readonly type: string
   readonly title: string | undefined
@@ -24,7 +24,7 @@ const MAX_EXAMPLES = 5
 // Enough to read, too few to make a page slow.
 const MAX_VALUES = 2000
 
-/** Gathers what is said of a value; what the schema says itself goes before what it refers to. */
+/** Gathers the facts about a value; those of the schema itself come before those of its references. */
 export function factsOf(flat: Flat): Facts {
   const first = (keyword: string): string | undefined => {
     for (const { schema } of flat.layers) {

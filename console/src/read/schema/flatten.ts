@@ -1,4 +1,4 @@
-// A schema as a reader thinks of it: references followed, `allOf` laid together, `null` set apart.
+// A schema as a reader thinks of it: references followed, `allOf` merged, `null` separated.
 
 import { isRecord, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
@@ -29,7 +29,7 @@ export interface Flat {
   readonly isNullable: boolean
   /** No value fits. */
   readonly isNothing: boolean
-  /** References that lead nowhere. */
+  /** Unresolvable references. */
   readonly lost: readonly string[]
 }
 
@@ -80,7 +80,7 @@ class Flattening implements Flat {
     }
   }
 
-  /** "Something or null" is that something; a choice of one is no choice. */
+  /** Reduces "X or null" to X, and a choice of one to that one. */
   #unite(kind: Union["kind"], members: readonly unknown[], scope: Scope): void {
     const others = members.filter((member) => !isNull(member))
     if (others.length < members.length) this.isNullable = true

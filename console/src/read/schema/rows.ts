@@ -13,7 +13,7 @@ export interface Row {
   readonly parent: number
 }
 
-/** Values of an enum that are shown before all of them are asked for. */
+/** Number of enum values that are displayed before the list is expanded. */
 export const SHORT_LIST = 8
 
 // A schema that refers to itself has no end.
@@ -87,7 +87,7 @@ export function allOpen(root: SchemaNode, most = 400): ReadonlySet<string> {
   return open
 }
 
-/** What is open before anybody has opened anything: all of a small schema, the items of a list. */
+/** The initially open nodes: all of a small schema, the items of a list. */
 export function openAtFirst(root: SchemaNode): ReadonlySet<string> {
   const open = new Set(allOpen(root, FEW_ROWS))
   const children = root.hasChildren ? root.children() : []

@@ -1,9 +1,9 @@
 import { getOwn, isRecord, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 
-/** Where references of a schema are looked up. */
+/** The scope of a schema's references. */
 export interface Scope {
-  /** All there is. */
+  /** The whole document. */
   readonly document: JsonSchema
   /** The part that `#` means: the nearest schema with an `$id`, else the document. */
   readonly resource: JsonSchema
@@ -15,7 +15,7 @@ export interface Part {
   readonly scope: Scope
 }
 
-/** What a reference leads to, and what that is called. */
+/** The target of a reference, and its name. */
 export interface Target extends Part {
   readonly name: string | undefined
 }
@@ -33,7 +33,7 @@ export function scopeWithin(schema: JsonSchema, scope: Scope): Scope {
     : scope
 }
 
-/** What a reference leads to; `undefined` where that is not part of the document. */
+/** The target of a reference; `undefined` if it is not part of the document. */
 export function follow(reference: string, scope: Scope): Target | undefined {
   if (reference === "#") return { schema: scope.resource, scope, name: nameOf(scope.resource) }
   if (reference.startsWith("#/")) return byPointer(reference.slice(1), scope)

@@ -5,13 +5,13 @@ import type { Flat, Union } from "./flatten.ts"
 import type { Part } from "./scope.ts"
 import { jsonType, valuesOf } from "./values.ts"
 
-// Deeper than this a type in words is no help.
+// Deeper types are not helpful in words.
 const MAX_DEPTH = 3
 /** Members of a union that its type names one by one. */
 export const MAX_MEMBERS = 4
 const MAX_NAME = 60
 
-/** JSON types that a value may have; empty when nothing is said. */
+/** JSON types that a value may have; empty if the schema names none. */
 export function typesOf(flat: Flat): readonly string[] {
   let found: readonly string[] = []
   for (const { schema } of flat.layers) {

@@ -18,7 +18,7 @@ export function valuesOf(flat: Flat): readonly unknown[] | undefined {
 function literalsOf({ parts }: Union): readonly unknown[] | undefined {
   const values: unknown[] = []
   for (const { schema } of parts) {
-    // What is said of a value would be lost in a list.
+    // The descriptions of values would be lost in a list.
     if (!isRecord(schema) || schema["description"] !== undefined) return undefined
     const own = ownValues(schema)
     if (own === undefined || !Object.keys(schema).every((key) => WORDS.has(key))) return undefined

@@ -5,7 +5,7 @@ import type { Part } from "../schema/scope.ts"
 import { choicesOf, typesOf } from "../schema/types.ts"
 import { shellWord } from "./shell.ts"
 
-// More than this is read better as JSON.
+// Longer inputs are more readable as JSON.
 const MAX_ARGUMENTS = 8
 
 /**
@@ -29,7 +29,7 @@ function argumentsOf(
   const words: string[] = []
   for (const [name, value] of Object.entries(input)) {
     const part = propertyOf(root, name)
-    // Of other names the command may have ideas of its own.
+    // Other names may have a meaning for the command.
     if (part === undefined || !isPlainName(name)) return undefined
     words.push(...wordsOf(name, value, part))
   }
@@ -76,7 +76,7 @@ function typed(value: unknown): string {
   return text.startsWith("@") ? `@${text}` : text
 }
 
-/** Whether the command takes what is typed for this very value. */
+/** Whether the command reads the argument as the same value. */
 function isReadBack(value: unknown, part: Part): boolean {
   const flat = flatten([part])
   const [type, ...others] = typesOf(flat).filter((one) => one !== "null")
@@ -93,7 +93,7 @@ function isReadBack(value: unknown, part: Part): boolean {
   }
 }
 
-/** What is declared under a name without a doubt. */
+/** The schema of a property, if it is unambiguous. */
 function propertyOf(part: Part, name: string): Part | undefined {
   const flat = flatten([part])
   if (choicesOf(flat).length > 0) return undefined

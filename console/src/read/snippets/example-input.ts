@@ -35,7 +35,7 @@ function completed(example: unknown, made: unknown, schema: unknown): unknown {
 
 const WORDS = new Set(["input", "output", "name", "title", "description", "summary"])
 
-/** Some write an example as what goes in and what comes out. */
+/** Some authors write an example as a pair of input and output. */
 function unwrapped(example: unknown, schema: unknown): unknown {
   if (!isRecord(example) || !Object.hasOwn(example, "input")) return example
   const properties = isRecord(schema) ? schema["properties"] : undefined

@@ -1,7 +1,7 @@
 // Texts for the patterns that schemas really have: `^[a-z]{2,5}-\d+$`. What is beyond that is left.
 
 const WORDS = ["a", "A", "1", "abc123", "example-1", "1.0.0", "/example", "main", "#000000"]
-// An evil pattern takes long to refuse a text, but not a short one.
+// A malicious pattern is slow on long texts, but not on short ones.
 const MAX_TESTED = 24
 const MAX_TEXT = 200
 

@@ -13,17 +13,17 @@ import { sampleText } from "./sample-text.ts"
 const MAX_DEPTH = 12
 const MAX_ITEMS = 20
 
-/** A value for a schema. Not every schema can be served: what is wrong is said when it is called. */
+/** A sample value for a schema. It may be invalid for unusual schemas; the hub reports that when it is called. */
 export function sampleOf(part: Part, depth = 0): unknown {
   const flat = flatten([part])
-  const given = givenOf(flat)
-  if (given !== undefined) return given.value
+  const declared = declaredValue(flat)
+  if (declared !== undefined) return declared.value
   if (depth > MAX_DEPTH) return null
   return made(chosen(flat), depth)
 }
 
-/** What the schema shows: an example, its default, the first of its values. */
-function givenOf(flat: Flat): { readonly value: unknown } | undefined {
+/** A value that the schema declares: an example, its default, the first of its values. */
+function declaredValue(flat: Flat): { readonly value: unknown } | undefined {
   for (const { schema } of flat.layers) {
     const [example] = listOf(schema["examples"])
     if (example !== undefined && fits(example, flat)) return { value: example }
@@ -75,8 +75,8 @@ function plain(schema: Readonly<Record<string, unknown>>): Readonly<Record<strin
 }
 
 function made(flat: Flat, depth: number): unknown {
-  const given = givenOf(flat)
-  if (given !== undefined) return given.value
+  const declared = declaredValue(flat)
+  if (declared !== undefined) return declared.value
   const [type] = typesOf(flat).filter((one) => one !== "null")
   switch (type) {
     case "object":
@@ -145,7 +145,7 @@ function itemAt(flat: Flat, index: number): Part | undefined {
   return undefined
 }
 
-/** Where no item may be there twice, texts and numbers are told apart. */
+/** Makes texts and numbers distinct where items must be unique. */
 function different(value: unknown, items: readonly unknown[], flat: Flat): unknown {
   if (!flat.layers.some(({ schema }) => schema["uniqueItems"] === true)) return value
   if (typeof value === "number") return value + items.length

@@ -1,4 +1,4 @@
-// How an operation of this hub is called from elsewhere. Everything here can be pasted and run.
+// Code that calls an operation of this hub. Everything here can be pasted and run.
 
 import type { OperationSpec } from "../../api/model.ts"
 import { commandInput } from "./command-input.ts"
@@ -11,14 +11,14 @@ export interface Snippet {
   readonly label: string
   readonly language: "ts" | "sh" | "json"
   readonly code: string
-  /** What is needed before it runs. */
+  /** What it needs to run. */
   readonly note: string
 }
 
 /** The hub, as it is reached from where this page is. */
 export interface SnippetPlace {
   readonly baseUrl: string
-  /** Whether the hub wants to know who calls. */
+  /** Whether the hub requires a credential. */
   readonly needsToken: boolean
 }
 
@@ -71,15 +71,15 @@ function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): str
   const address = JSON.stringify(`${place.baseUrl.replace(/^http/i, "ws")}/ws`)
   const token = place.needsToken ? `, {\n  token: process.env["OPERATIONS_TOKEN"],\n}` : ""
   const id = JSON.stringify(idOf(spec))
-  const given = input === undefined ? "" : `, ${sourceText(input, "", id.length + 20)}`
+  const inputText = input === undefined ? "" : `, ${sourceText(input, "", id.length + 20)}`
   const call =
     spec.type === "subscription"
       ? [
-          `for await (const { data } of client.subscribe(${id}${given})) {`,
+          `for await (const { data } of client.subscribe(${id}${inputText})) {`,
           "  console.log(data)",
           "}",
         ]
-      : [`const { data } = await client.call(${id}${given})`, "console.log(data)"]
+      : [`const { data } = await client.call(${id}${inputText})`, "console.log(data)"]
   return [
     `import { createClient } from "@alkdev/operations"`,
     `import { createWebSocketTransport } from "@alkdev/operations/websocket"`,

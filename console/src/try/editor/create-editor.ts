@@ -28,7 +28,7 @@ import { highlightStyle, theme } from "./theme.ts"
 
 /** An editor that is on the page. */
 export interface JsonEditorHandle {
-  /** Shows another text; what was typed can be had back by undoing. */
+  /** Replaces the text; undo restores the typed one. */
   setText(text: string): void
   focus(): void
   /** Puts the cursor at a place of the text, and shows it. */
@@ -36,7 +36,7 @@ export interface JsonEditorHandle {
   destroy(): void
 }
 
-/** What an editor is made of. */
+/** The options of an editor. */
 export interface JsonEditorOptions {
   readonly parent: HTMLElement
   readonly text: string
@@ -47,7 +47,7 @@ export interface JsonEditorOptions {
 }
 
 /**
- * Makes an editor inside of a shadow root.
+ * Creates an editor inside a shadow root.
  *
  * There its styles are adopted sheets, which the page's policy allows; in the page they would be a
  * `style` element, which it does not.
@@ -104,7 +104,7 @@ const typing = EditorView.domEventHandlers({
 
 function extensions({ label, schema, check, onText }: JsonEditorOptions): Extension {
   return [
-    // Running is the page's business: the event goes on to it, and no blank line is put in.
+    // The page handles this key: the event is passed on, and no blank line is inserted.
     Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => true }])),
     typing,
     lineNumbers(),

@@ -1,4 +1,4 @@
-/** Reads JSON text: its value, or why it is none. Nothing at all is no input. */
+/** Parses JSON text: its value, or why it is invalid. Empty text means no input. */
 export function readJson(
   text: string,
 ):

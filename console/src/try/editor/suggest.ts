@@ -3,7 +3,7 @@ import { examplesOf, exampleValue } from "../schema/initial.ts"
 import { namedSchemas, own, sameJson, stringsUnder, textOf, typesOf } from "../schema/json.ts"
 import type { JsonRecord, JsonSchema, Path } from "../schema/json.ts"
 
-/** Something that can be typed at a place. */
+/** A suggestion for a place in the text. */
 export interface Suggestion {
   /** What is shown in the list. */
   readonly label: string
@@ -14,7 +14,7 @@ export interface Suggestion {
   readonly isRequired?: boolean | undefined
 }
 
-/** More than this nobody reads. */
+/** Maximum number of suggestions. */
 const MAX_SUGGESTIONS = 200
 
 /** Names of properties that an object at a path can have and does not have yet. */

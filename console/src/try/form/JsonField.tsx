@@ -35,7 +35,7 @@ export function JsonField(props: FieldProps): ReactNode {
         aria-describedby={ariaDescribedByIds(fieldPathId)}
         onChange={(event) => change(event.target.value)}
       />
-      {!read.ok && <p className="field-error">This is not JSON yet. A text stands in quotes.</p>}
+      {!read.ok && <p className="field-error">This is not JSON yet. Put texts in quotes.</p>}
     </>
   )
 }

@@ -3,7 +3,7 @@ import Form from "@rjsf/core/lib/components/Form.js"
 import type { UiSchema } from "@rjsf/utils"
 import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
-import type { InputCheck, InputFault } from "../schema/faults.ts"
+import type { InputCheck, InputIssue } from "../schema/faults.ts"
 import { sameJson, withoutUndefined } from "../schema/json.ts"
 import { JSON_FIELD } from "../schema/to-form.ts"
 import type { FormSchema } from "../schema/to-form.ts"
@@ -19,14 +19,14 @@ const UI: UiSchema = {
   "ui:submitButtonOptions": { norender: true },
 }
 
-/** What is sent is what was filled in: the form adds nothing by itself. */
+/** The form adds no values by itself: only entered values are sent. */
 const DEFAULTS = {
   emptyObjectFields: "skipDefaults",
   constAsDefaults: "never",
   arrayMinItems: { populate: "never" },
 } as const
 
-/** No input at all would make the form keep what it had. */
+/** `undefined` would make the form keep its previous value. */
 const NOTHING = {}
 
 /** A form for an input. What it shows is `value`. */
@@ -34,22 +34,22 @@ export function SchemaForm({
   form,
   check,
   value,
-  faults,
+  issues,
   idPrefix,
   onChange,
 }: {
   readonly form: FormSchema
   readonly check: InputCheck
   readonly value: unknown
-  /** What is wrong, where it is shown; of a form that nobody has touched yet that is nothing. */
-  readonly faults: readonly InputFault[]
+  /** The issues that are displayed; none in a form that has not been edited yet. */
+  readonly issues: readonly InputIssue[]
   readonly idPrefix: string
   readonly onChange: (value: unknown) => void
 }): ReactNode {
   const validator = useMemo(() => createFormValidator(check), [check])
-  const errors = useMemo(() => toValidationData(faults).errorSchema, [faults])
+  const errors = useMemo(() => toValidationData(issues).errorSchema, [issues])
   const [raw, setRaw] = useState<unknown>(value)
-  const shown = value === undefined && form.schema["type"] === "object" ? NOTHING : value
+  const formValue = value === undefined && form.schema["type"] === "object" ? NOTHING : value
   const change = (next: unknown): void => {
     // The form's own copy knows which choice was made where nothing is filled in yet.
     setRaw(next)
@@ -62,7 +62,7 @@ export function SchemaForm({
       schema={form.schema}
       uiSchema={UI}
       validator={validator}
-      formData={sameJson(raw, shown) ? raw : shown}
+      formData={sameJson(raw, formValue) ? raw : formValue}
       extraErrors={errors}
       idPrefix={idPrefix}
       fields={FIELDS}

@@ -1,4 +1,4 @@
-/** A moment as an input of the browser shows it: local, without an offset. `undefined` when it is none. */
+/** A moment as an input of the browser shows it: local, without an offset. `undefined` if it is invalid. */
 export function toLocal(value: string): string | undefined {
   const moment = new Date(value)
   if (value === "" || Number.isNaN(moment.getTime())) return undefined

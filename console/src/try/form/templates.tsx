@@ -1,4 +1,4 @@
-// One idea: where labels, descriptions, faults and buttons of the form go.
+// One idea: the layout of labels, descriptions, errors and buttons of the form.
 
 import { ADDITIONAL_PROPERTY_FLAG, canExpand, descriptionId, errorId, titleId } from "@rjsf/utils"
 import type {
@@ -72,7 +72,7 @@ function FieldTemplate(props: FieldTemplateProps): ReactNode {
   )
 }
 
-/** Whether it is an optional group or list that is not given: those unfold when they are wanted. */
+/** Whether it is an absent optional group or list, which is collapsed. */
 function isFolded({ schema, formData, required, fieldPathId }: FieldTemplateProps): boolean {
   if (formData !== undefined || required === true || fieldPathId.path.length === 0) return false
   return isGroup(schema) && !(ADDITIONAL_PROPERTY_FLAG in schema)
@@ -113,7 +113,7 @@ function Folded(props: FieldTemplateProps): ReactNode {
   )
 }
 
-/** What a group or list starts as; one of fixed items has them all at once. */
+/** The initial value of a group or list; a tuple has all its items. */
 function startOf(schema: FieldTemplateProps["schema"]): unknown {
   const { type, items } = schema
   if (Array.isArray(items)) {
@@ -122,7 +122,7 @@ function startOf(schema: FieldTemplateProps["schema"]): unknown {
   return initialValue(schema) ?? ([type].flat().includes("array") ? [] : {})
 }
 
-/** Takes an optional group or list away again. */
+/** Removes an optional group or list. */
 function Unfolded(props: FieldTemplateProps): ReactNode {
   const { label, schema, formData, required, fieldPathId, disabled, readonly, onChange } = props
   const isGiven = formData !== undefined && formData !== null && required !== true
@@ -373,7 +373,7 @@ function NoButton(_props: IconButtonProps): ReactNode {
   return null
 }
 
-/** What the form library draws with. */
+/** The templates of the form library. */
 export const templates: Partial<Omit<TemplatesType, "ButtonTemplates">> & {
   readonly ButtonTemplates: Partial<TemplatesType["ButtonTemplates"]>
 } = {

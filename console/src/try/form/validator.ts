@@ -1,19 +1,19 @@
 import { ErrorSchemaBuilder, toErrorList } from "@rjsf/utils"
 import type { RJSFSchema, RJSFValidationError, ValidationData, ValidatorType } from "@rjsf/utils"
 import { createCheck } from "../schema/faults.ts"
-import type { InputCheck, InputFault } from "../schema/faults.ts"
+import type { InputCheck, InputIssue } from "../schema/faults.ts"
 
-/** Faults in the form's own shape: a tree of messages, and a list. */
-export function toValidationData(faults: readonly InputFault[]): ValidationData<unknown> {
+/** Converts issues to the form library's format: a tree of messages, and a list. */
+export function toValidationData(issues: readonly InputIssue[]): ValidationData<unknown> {
   const builder = new ErrorSchemaBuilder<unknown>()
-  for (const { path, message } of faults) builder.addErrors(message, [...path])
+  for (const { path, message } of issues) builder.addErrors(message, [...path])
   const errorSchema = builder.ErrorSchema
   return { errorSchema, errors: toErrorList(errorSchema) }
 }
 
 /**
- * A validator for the form: the whole input is held against the schema as it was published, parts of it
- * (which choice fits?) against the form's own schema. Nothing is compiled or evaluated.
+ * A validator for the form: the whole input is checked against the published schema, parts of it
+ * (which choice matches?) against the form's own schema. Nothing is compiled or evaluated.
  */
 export function createFormValidator(check: InputCheck): ValidatorType {
   const checks = new WeakMap<object, InputCheck>()
@@ -33,12 +33,12 @@ export function createFormValidator(check: InputCheck): ValidatorType {
       return { errors: errors as Result[] }
     },
     reset() {
-      // Checks are kept by their schema, and go with it.
+      // Checks are cached weakly by their schema.
     },
   }
 }
 
-function toRaw({ keyword, message, path }: InputFault): RJSFValidationError {
+function toRaw({ keyword, message, path }: InputIssue): RJSFValidationError {
   const property = path.length === 0 ? "" : `.${path.join(".")}`
   return { name: keyword, message, property, stack: `${property} ${message}` }
 }

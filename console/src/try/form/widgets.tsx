@@ -23,7 +23,7 @@ function textOf(value: unknown): string {
   return value === undefined || value === null ? "" : labelOf(value)
 }
 
-/** What stands in an empty field: an example, or what is taken when nothing is given. */
+/** The placeholder of an empty field: an example, or the default. */
 function hintOf({ examples, default: preset }: WidgetProps["schema"]): string {
   const example: unknown = Array.isArray(examples) ? examples[0] : undefined
   if (example !== undefined && example !== null) return `e.g. ${labelOf(example).slice(0, 80)}`
@@ -145,7 +145,7 @@ function labelled(label: string, value: unknown): string {
   return typeof value === "object" ? labelOf(value) : label
 }
 
-/** A list of thousands: what is typed is searched, and only what fits is offered. */
+/** A list of thousands of values, searched by typing. */
 function SearchedWidget(props: WidgetProps): ReactNode {
   const { id, value, options, disabled, readonly, onChange } = props
   const { enumOptions = [] } = options
@@ -283,7 +283,7 @@ function FileWidget(props: WidgetProps): ReactNode {
   )
 }
 
-/** A moment in the reader's own time; sent in UTC. One that is no moment stays text. */
+/** A moment in the reader's own time; sent in UTC. An invalid one stays text. */
 function DateTimeWidget(props: WidgetProps): ReactNode {
   const { id, value, disabled, readonly, onChange, registry } = props
   const local = typeof value === "string" ? toLocal(value) : undefined

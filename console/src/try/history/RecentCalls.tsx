@@ -7,7 +7,7 @@ import { EntryFacts } from "./EntryFacts.tsx"
 import type { HistoryEntry } from "./store.ts"
 import { useHistory } from "./use-history.ts"
 
-const SHOWN = 10
+const MAX_LISTED = 10
 
 /** The calls of one operation from this browser: to look at, run again, and compare with the result. */
 export function RecentCalls({
@@ -27,7 +27,7 @@ export function RecentCalls({
 }): ReactNode {
   const entries = useHistory()
     .filter((entry) => entry.operationId === id)
-    .slice(0, SHOWN)
+    .slice(0, MAX_LISTED)
   const [compared, setCompared] = useState<string>()
   if (entries.length === 0) return null
   const now = outcome === undefined ? undefined : resultOf(outcome)

@@ -10,7 +10,7 @@ export interface Change {
   readonly after?: unknown
 }
 
-/** The differences of two values, and whether there are more than are told. */
+/** The differences of two values, and whether there are more than listed. */
 export interface Diff {
   readonly changes: readonly Change[]
   readonly isCut: boolean

@@ -3,13 +3,13 @@ import { isRecord, isSchema, own, setOwn } from "../schema/json.ts"
 import type { Path } from "../schema/json.ts"
 import { toPointer } from "../schema/pointer.ts"
 
-/** A value without what should not be kept, and where that was. */
+/** A value without its sensitive parts, and the pointers of those. */
 export interface Masked {
   readonly value: unknown
   readonly removed: readonly string[]
 }
 
-/** Names whose values are nobody's business: in any spelling, as a whole word or the end of one. */
+/** Names of sensitive values: in any spelling, as a whole word or the end of one. */
 const SENSITIVE =
   /(?:^|[^a-z])(?:pass(?:word|phrase|code|wd)?|pwd|secrets?|tokens?|api[^a-z]?keys?|access[^a-z]?keys?|private[^a-z]?keys?|credentials?|authorization|auth|cookies?|session(?:[^a-z]?id)?|signature|pin|cvv|cvc|otp|ssn)(?:$|[^a-z])/
 
@@ -29,25 +29,25 @@ export function isSensitiveName(name: string): boolean {
 export function withoutSecrets(value: unknown, schema?: unknown): Masked {
   const removed: string[] = []
   const root = isSchema(schema) ? schema : undefined
-  const isSecret = (given: unknown, path: Path): boolean => {
+  const isSecret = (current: unknown, path: Path): boolean => {
     const last = path.at(-1)
-    if (typeof last === "string" && isSensitiveName(last) && !isPlain(given, last)) return true
+    if (typeof last === "string" && isSensitiveName(last) && !isPlain(current, last)) return true
     if (root === undefined) return false
     return schemasAt(root, path).some(
       (one) => own(one, "writeOnly") === true || own(one, "format") === "password",
     )
   }
-  const copy = (given: unknown, path: Path): unknown => {
-    if (isTooLong(given) || path.length > MAX_DEPTH || isSecret(given, path)) {
+  const copy = (current: unknown, path: Path): unknown => {
+    if (isTooLong(current) || path.length > MAX_DEPTH || isSecret(current, path)) {
       removed.push(toPointer(path))
       return undefined
     }
-    if (Array.isArray(given)) {
-      return given.map((item: unknown, at) => copy(item, [...path, at]) ?? null)
+    if (Array.isArray(current)) {
+      return current.map((item: unknown, at) => copy(item, [...path, at]) ?? null)
     }
-    if (!isRecord(given)) return given
+    if (!isRecord(current)) return current
     const kept = {}
-    for (const [key, item] of Object.entries(given)) {
+    for (const [key, item] of Object.entries(current)) {
       const masked = copy(item, [...path, key])
       if (masked !== undefined) setOwn(kept, key, masked)
     }
@@ -56,7 +56,7 @@ export function withoutSecrets(value: unknown, schema?: unknown): Masked {
   return { value: copy(value, []), removed }
 }
 
-/** `max_tokens: 100` gives nothing away; `pin: 1234` does. */
+/** `max_tokens: 100` is not sensitive; `pin: 1234` is. */
 function isPlain(value: unknown, name: string): boolean {
   if (typeof value === "boolean" || value === null) return true
   return typeof value === "number" && !/pin|cvv|cvc|otp|ssn|code/i.test(name)

@@ -20,7 +20,7 @@ export interface HistoryEntry {
   readonly result?: unknown
 }
 
-/** Where entries are kept: a storage of the browser, or what stands for it. */
+/** The storage of entries: one of the browser, or a substitute. */
 export interface Shelf {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
@@ -57,7 +57,7 @@ export function toEntry(
   }
 }
 
-/** The calls of this browser, the newest first. Nothing here throws: a full or closed shelf forgets. */
+/** The calls of this browser, the newest first. It never throws: a full or blocked storage loses entries. */
 export class HistoryStore {
   #entries: readonly HistoryEntry[] | undefined
   readonly #shelf: () => Shelf | undefined
@@ -90,7 +90,7 @@ export class HistoryStore {
     this.#set([])
   }
 
-  /** Another tab has written: what is known here is old. */
+  /** Reads the entries again, after another tab has written. */
   readonly refresh = (): void => {
     this.#entries = undefined
     for (const listener of this.#listeners) listener()
@@ -136,7 +136,7 @@ function bounded(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
   return kept
 }
 
-/** What is on the shelf may be from another version, or from somebody else. */
+/** Stored entries may be from another version, or from another user. */
 function isEntry(value: unknown): value is HistoryEntry {
   return (
     isRecord(value) &&

@@ -59,7 +59,7 @@ export function peekInput(
   return waiting.get(operationId)
 }
 
-/** Takes it away, so that the next visit starts afresh. */
+/** Removes it, so that the next visit starts with a new input. */
 export function dropInput(operationId: string): void {
   waiting.delete(operationId)
 }

@@ -3,10 +3,10 @@ import type { JsonRecord, JsonSchema, Path } from "./json.ts"
 import { isSafePattern } from "./pattern-guard.ts"
 import { branchesOf } from "./resolve.ts"
 
-/** The most schemas that are looked at for one place. */
+/** Maximum number of schemas per place. */
 const MAX_SCHEMAS = 200
 
-/** Every schema that says something of the value at a path. */
+/** Every schema that applies to the value at a path. */
 export function schemasAt(root: JsonSchema, path: Path): readonly JsonRecord[] {
   let here = branchesOf(root, root)
   for (const part of path) {
@@ -23,7 +23,7 @@ export function schemasAt(root: JsonSchema, path: Path): readonly JsonRecord[] {
   return here
 }
 
-/** What one schema says of a property or an item. */
+/** The schemas of a property or an item within one schema. */
 function childSchemas(schema: JsonRecord, part: string | number): readonly JsonSchema[] {
   const name = String(part)
   const named = own(own(schema, "properties"), name)

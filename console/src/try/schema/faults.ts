@@ -6,8 +6,8 @@ import { isSafePattern } from "./pattern-guard.ts"
 import { fromPointer, toPointer } from "./pointer.ts"
 import { resolveRef } from "./resolve.ts"
 
-/** What is wrong at one place of an input. */
-export interface InputFault {
+/** One validation error of an input. */
+export interface InputIssue {
   readonly path: readonly string[]
   /** The same as a JSON pointer. */
   readonly pointer: string
@@ -15,18 +15,18 @@ export interface InputFault {
   readonly keyword: string
 }
 
-/** What the check needs to know of a schema; made once. */
-export type InputCheck = (value: unknown) => readonly InputFault[]
+/** A compiled check of inputs; created once per schema. */
+export type InputCheck = (value: unknown) => readonly InputIssue[]
 
-/** The most faults that are told. */
-const MAX_FAULTS = 100
-/** A schema with more parts is left to the hub: checking it on every keystroke would be felt. */
+/** Maximum number of reported issues. */
+const MAX_ISSUES = 100
+/** A schema with more parts is checked by the hub only: checking it on every keystroke would be slow. */
 const MAX_NODES = 50_000
 
 /**
  * A check of inputs that evaluates nothing and never throws.
  *
- * A schema that cannot be checked here finds no faults: the hub checks every input itself.
+ * A schema that cannot be checked here reports no issues: the hub checks every input itself.
  */
 export function createCheck(schema: JsonSchema): InputCheck {
   const prepared = prepare(schema)
@@ -36,7 +36,7 @@ export function createCheck(schema: JsonSchema): InputCheck {
     if (value === undefined) return []
     try {
       const { errors } = validate(value, root, "2020-12", lookup, false)
-      return toFaults(errors)
+      return toIssues(errors)
     } catch {
       return []
     }
@@ -52,8 +52,8 @@ interface Prepared {
 /**
  * A copy whose patterns can be run, and where each of its references leads.
  *
- * The engine looks references up by their text when nobody has made them absolute: no address of the
- * page gets in, and frozen schemas stay as they are.
+ * The engine looks up references by their text unless they are made absolute: so no address of the
+ * page is used, and frozen schemas are not changed.
  */
 function prepare(schema: JsonSchema): Prepared | undefined {
   const refs = new Set<string>()
@@ -77,7 +77,7 @@ function prepare(schema: JsonSchema): Prepared | undefined {
   }
 }
 
-/** Names of the engine's own must not come from outside; patterns that may hang are not run. */
+/** Keywords that are kept: none with the engine's internal names, and no patterns that may hang. */
 function isKept(key: string, value: unknown): boolean {
   if (key.startsWith("__absolute")) return false
   if (key === "pattern" && typeof value === "string") return isSafePattern(value)
@@ -85,7 +85,7 @@ function isKept(key: string, value: unknown): boolean {
   return true
 }
 
-/** Words that only say that something below is wrong. */
+/** Keywords whose errors only say that something below is wrong. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   "$ref",
   "allOf",
@@ -97,22 +97,22 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   "dependentSchemas",
 ])
 
-function toFaults(errors: readonly OutputUnit[]): readonly InputFault[] {
+function toIssues(errors: readonly OutputUnit[]): readonly InputIssue[] {
   const kept = withoutLostBranches(errors)
-  const faults: InputFault[] = []
+  const issues: InputIssue[] = []
   const seen = new Set<string>()
   for (const unit of kept) {
     if (WRAPPERS.has(unit.keyword) || isEcho(unit, kept)) continue
-    const fault = toFault(unit)
-    const key = `${fault.pointer} ${fault.message}`
-    if (seen.has(key) || faults.length >= MAX_FAULTS) continue
+    const issue = toIssue(unit)
+    const key = `${issue.pointer} ${issue.message}`
+    if (seen.has(key) || issues.length >= MAX_ISSUES) continue
     seen.add(key)
-    faults.push(fault)
+    issues.push(issue)
   }
-  return faults
+  return issues
 }
 
-/** `additionalProperties` and its kin are told twice: by themselves, and by the schema `false`. */
+/** `additionalProperties` and similar keywords are reported twice: by themselves, and by the schema `false`. */
 function isEcho(unit: OutputUnit, all: readonly OutputUnit[]): boolean {
   if (!/^(additional|unevaluated)(Properties|Items)$/.test(unit.keyword)) return false
   return all.some(
@@ -120,7 +120,7 @@ function isEcho(unit: OutputUnit, all: readonly OutputUnit[]): boolean {
   )
 }
 
-/** Of a union that fits in no way, only the branch that is nearest; the rest would be noise. */
+/** For a union without a match, only the errors of the nearest branch; the rest would be noise. */
 function withoutLostBranches(errors: readonly OutputUnit[]): readonly OutputUnit[] {
   let kept = errors
   const unions = errors.filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf")
@@ -139,7 +139,7 @@ function withoutLostBranches(errors: readonly OutputUnit[]): readonly OutputUnit
   return kept
 }
 
-/** Whether it is wrong because more than one choice fits: then none of them has to be mended. */
+/** Whether the error is that several choices match, so that no branch has to be corrected. */
 function fitsSeveral({ error }: OutputUnit): boolean {
   return /\((?!0 )\d+ matches\)/.test(error)
 }
@@ -156,7 +156,7 @@ function grouped(errors: readonly OutputUnit[], start: number): readonly (readon
   return [...branches.values()]
 }
 
-/** The branch that fails least: not by its type, nor by a fixed value that tells branches apart. */
+/** The nearest branch: one that fails neither by its type nor by a fixed value that distinguishes branches. */
 function nearest(
   branches: readonly (readonly OutputUnit[])[],
   location: string,
@@ -171,13 +171,13 @@ function nearest(
   const sorted = branches.toSorted((a, b) => cost(a) - cost(b))
   const [first, second] = sorted
   if (first === undefined || cost(first) >= 10_000) return undefined
-  // Two that are as near: neither is what was meant.
+  // Two branches are equally near, so neither is preferred.
   return second !== undefined && cost(second) === cost(first) && cost(first) >= 1000
     ? undefined
     : first
 }
 
-function toFault(unit: OutputUnit): InputFault {
+function toIssue(unit: OutputUnit): InputIssue {
   const { keyword, error } = unit
   const at = fromPointer(unit.instanceLocation)
   const missing = /^Instance does not have required property "(.*)"\.$/s.exec(error)?.[1]
@@ -185,7 +185,7 @@ function toFault(unit: OutputUnit): InputFault {
   return { path, pointer: toPointer(path), message: wordsFor(keyword, error), keyword }
 }
 
-/** The engine's words, as a person would say them. */
+/** The engine's message in plain words. */
 function wordsFor(keyword: string, error: string): string {
   switch (keyword) {
     case "required":

@@ -11,7 +11,7 @@ import {
 import type { JsonRecord, JsonSchema } from "./json.ts"
 import { merged } from "./merge.ts"
 
-/** What a form starts with: what is required, and defaults. Never endless: schemas may be recursive. */
+/** The initial value of a form: required values and defaults. Bounded, because schemas may be recursive. */
 export function initialValue(root: JsonSchema, schema: JsonSchema = root): unknown {
   return fill(root, schema, { examples: false, depth: 0 })
 }
@@ -36,8 +36,8 @@ interface Filling {
 const MAX_DEPTH = 6
 const MAX_PROPERTIES = 200
 
-function fill(root: JsonSchema, given: JsonSchema, how: Filling): unknown {
-  const schema = merged(root, given)
+function fill(root: JsonSchema, source: JsonSchema, how: Filling): unknown {
+  const schema = merged(root, source)
   if (schema === undefined || how.depth > MAX_DEPTH) return undefined
   const fixed = own(schema, "const")
   if (fixed !== undefined) return fixed
@@ -79,7 +79,7 @@ function fillObject(
   for (const [name, child] of namedSchemas(schema, "properties").slice(0, MAX_PROPERTIES)) {
     if (own(child, "readOnly") === true) continue
     if (!required.has(name) && !isOffered(root, child, how)) continue
-    // A box that is not ticked says no already.
+    // An unticked box means false already.
     const value = fill(root, child, below) ?? (isBoolean(root, child) ? false : undefined)
     if (value !== undefined) setOwn(filled, name, value)
   }
@@ -119,11 +119,11 @@ function fillArray(root: JsonSchema, schema: JsonRecord, how: Filling): unknown 
   return item === undefined ? [] : Array.from({ length: wanted }, () => structuredClone(item))
 }
 
-/** What a new item starts as when its schema names no default. */
-export function emptyOf(root: JsonSchema, given: JsonSchema): unknown {
-  const filled = fill(root, given, { examples: false, depth: 1 })
+/** The initial value of a new item without a default. */
+export function emptyOf(root: JsonSchema, source: JsonSchema): unknown {
+  const filled = fill(root, source, { examples: false, depth: 1 })
   if (filled !== undefined) return filled
-  const schema = merged(root, given)
+  const schema = merged(root, source)
   const values = own(schema, "enum")
   if (Array.isArray(values)) return values[0] as unknown
   const type = schema === undefined ? undefined : typesOf(schema).find((one) => one !== "null")

@@ -17,9 +17,8 @@ const MAX_HOPS = 24
 /**
  * A schema with what it refers to and what it consists of (`$ref`, `allOf`) in one object.
  *
- * `undefined` for a loop and for a reference that leads nowhere. What two parts say differently of one
- * thing becomes the narrower of both where that is plain, and what the outer one says where not: a form
- * is made from it, never a verdict.
+ * `undefined` for a loop and for an unresolvable reference. If two parts differ in a keyword, the narrower value
+ * wins where that is clear, and the outer one otherwise: the result is used for a form, never for validation.
  */
 export function merged(root: JsonSchema, schema: JsonSchema, hops = 0): JsonRecord | undefined {
   if (hops > MAX_HOPS) return undefined

@@ -1,4 +1,4 @@
-// Patterns come from strangers, and run here on every keystroke: one that could take for ever is left
+// Patterns come from untrusted sources, and run here on every keystroke: one that could hang is left
 // to the hub, which checks the input anyway.
 
 const MAX_LENGTH = 400

@@ -16,7 +16,7 @@ export function resolveRef(root: JsonSchema, ref: string): JsonSchema | undefine
 }
 
 /**
- * Every schema that says something of the same place: the schema itself, what it refers to, and the
+ * Every schema that applies to the same place: the schema itself, what it refers to, and the
  * parts of `allOf`, `anyOf`, `oneOf`, `then` and `else`.
  */
 export function branchesOf(root: JsonSchema, schema: JsonSchema): readonly JsonRecord[] {

@@ -22,20 +22,20 @@ export const JSON_FIELD = "JsonField"
 /** A schema for the form, and what the form cannot show. */
 export interface FormSchema {
   readonly schema: JsonRecord
-  /** Places where a form would go on without end, or be too large: there it takes JSON. */
+  /** Places where a form would be endless or too large: they are edited as JSON. */
   readonly cut: number
   /** Names of properties that are left to the JSON editor. */
   readonly hidden: readonly string[]
 }
 
-/** Deeper than this a recursive schema goes on as JSON text. */
+/** Maximum depth; deeper parts of a recursive schema are edited as JSON text. */
 const MAX_DEPTH = 7
-/** More fields than this nobody fills in by hand. */
+/** Maximum number of fields; nobody fills in more by hand. */
 const MAX_NODES = 1500
 /** Of an object with more properties the rest is left to the JSON editor. */
 const MAX_PROPERTIES = 300
 
-/** Words that mean the same to the form and hold no schema. */
+/** Keywords that the form understands and that contain no schema. */
 const PLAIN = [
   "title",
   "description",
@@ -58,7 +58,7 @@ const PLAIN = [
   "deprecated",
 ]
 
-/** Makes the form's schema. Pure; any schema will do, and gives a tree of bounded size. */
+/** Creates the form's schema. Pure; any schema gives a tree of bounded size. */
 export function toFormSchema(root: JsonSchema): FormSchema {
   const state: State = { root, nodes: 0, cut: 0, hidden: [] }
   const schema = convert(root, state, 0)
@@ -72,8 +72,8 @@ interface State {
   readonly hidden: string[]
 }
 
-function convert(given: JsonSchema, state: State, depth: number): JsonRecord {
-  const schema = merged(state.root, given)
+function convert(source: JsonSchema, state: State, depth: number): JsonRecord {
+  const schema = merged(state.root, source)
   if (schema === undefined) return asJson({})
   if (++state.nodes > MAX_NODES || depth > MAX_DEPTH) {
     if (!isScalar(schema)) state.cut++
@@ -99,7 +99,7 @@ function single(schema: JsonRecord, nullable: boolean, state: State, depth: numb
   return { ...converted, type: [converted["type"], "null"] }
 }
 
-/** A choice of schemas; each gets a name that tells it from the others. */
+/** A choice of schemas, each with a distinct name. */
 function choice(
   { schema, keyword, options }: Extract<ReturnType<typeof asUnion>, { kind: "choice" }>,
   state: State,
@@ -121,24 +121,24 @@ function object(schema: JsonRecord, state: State, depth: number): JsonRecord {
   const properties = namedSchemas(schema, "properties")
   const extra = extraProperties(schema)
   if (properties.length === 0 && extra === undefined && !hasConditions(schema)) {
-    // Named properties, even none of them, say what there is to give.
+    // Declared properties, even an empty list, define the fields.
     const isClosed = own(schema, "additionalProperties") === false
     return isClosed || isRecord(own(schema, "properties"))
       ? { ...annotations(schema), type: "object", properties: {} }
       : asJson(schema)
   }
   const required = new Set(stringsUnder(schema, "required"))
-  const shown = {}
+  const shownProperties = {}
   state.hidden.push(...properties.slice(MAX_PROPERTIES).map(([name]) => name))
   for (const [name, child] of properties.slice(0, MAX_PROPERTIES)) {
     // Of these every object has one: the form would take it for a value.
     if (name in Object.prototype) state.hidden.push(name)
-    else setOwn(shown, name, property(child, required.has(name), state, depth))
+    else setOwn(shownProperties, name, property(child, required.has(name), state, depth))
   }
   const whole: Record<string, unknown> = { ...annotations(schema), type: "object" }
-  if (properties.length > 0) whole["properties"] = shown
+  if (properties.length > 0) whole["properties"] = shownProperties
   if (required.size > 0)
-    whole["required"] = [...required].filter((name) => Object.hasOwn(shown, name))
+    whole["required"] = [...required].filter((name) => Object.hasOwn(shownProperties, name))
   if (extra !== undefined) {
     whole["additionalProperties"] = newItem(extra, convert(extra, state, depth + 1), state)
   }
@@ -152,7 +152,7 @@ function property(child: JsonSchema, isRequired: boolean, state: State, depth: n
   return isRequired && fixed !== undefined ? { ...converted, default: fixed } : converted
 }
 
-/** What further properties look like; `undefined` when there are none, or anything goes. */
+/** The schema of additional properties; `undefined` if there are none, or anything is allowed. */
 function extraProperties(schema: JsonRecord): JsonSchema | undefined {
   const extra = own(schema, "additionalProperties")
   if (isRecord(extra) && Object.keys(extra).length > 0) return extra
@@ -314,7 +314,7 @@ function annotations(schema: JsonRecord): JsonRecord {
   return kept
 }
 
-/** A keyword of the wrong type would trip the form: `"title": {}`, `"minItems": "2"`. */
+/** A keyword of the wrong type would break the form: `"title": {}`, `"minItems": "2"`. */
 function isFit(keyword: string, value: unknown): boolean {
   if (keyword === "default") return true
   if (["title", "description", "format"].includes(keyword)) return typeof value === "string"

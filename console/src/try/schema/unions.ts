@@ -7,7 +7,7 @@ const MAX_OPTIONS = 60
 /** Unions of one choice within each other. */
 const MAX_HOPS = 10
 
-/** What a schema offers: one kind of value, or a choice among several. */
+/** A schema as one kind of value, or a choice among several. */
 export type Union =
   | { readonly kind: "single"; readonly schema: JsonRecord; readonly nullable: boolean }
   | {
@@ -18,7 +18,7 @@ export type Union =
     }
 
 /**
- * Reads the ways to say "one of": `anyOf`, `oneOf`, several types.
+ * Reads all forms of "one of": `anyOf`, `oneOf`, several types.
  *
  * "This or null" is one value that can be null; a choice of fixed values is one list of values.
  */
@@ -46,7 +46,7 @@ export function asUnion(schema: JsonRecord, root: JsonSchema, hops = 0): Union {
   return { kind: "choice", schema: rest, keyword, options: titled(options, flat, rest) }
 }
 
-/** Several types are as many choices; one of them beside `null` is none. */
+/** Several types are as many choices; one type and `null` is not a choice. */
 function byTypes(schema: JsonRecord): Union {
   const types = typesOf(schema)
   const some = types.filter((type) => type !== "null")
@@ -84,7 +84,7 @@ function isNull(schema: JsonRecord | undefined): boolean {
   return schema["type"] === "null" || (Object.hasOwn(schema, "const") && schema["const"] === null)
 }
 
-/** Names for the choices: their title, the value that tells them apart, what they refer to, or their type. */
+/** Names for the choices: their title, the value that distinguishes them, their reference, or their type. */
 function titled(
   options: readonly JsonSchema[],
   flat: readonly (JsonRecord | undefined)[],

@@ -3,18 +3,18 @@ import type { Identity } from "../../../core/types.ts"
 import { isIdentity } from "./identity.ts"
 import type { ApiKey, NamedApiKey } from "./options.ts"
 
-const SHORTEST_KEY = 16
-const LONGEST_KEY = 4096
+const MIN_KEY = 16
+const MAX_KEY = 4096
 
 /**
- * The hash under which a key is kept in a configuration.
+ * The hash of a key for a configuration.
  *
- * It is fast to compute, so a key has to be random: 32 random bytes are never guessed, words are.
+ * It is fast to compute, so a key has to be random: 32 random bytes cannot be guessed, words can.
  */
 export function hashApiKey(key: string): string {
-  if (typeof key !== "string" || key.length < SHORTEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
+  if (typeof key !== "string" || key.length < MIN_KEY || !/^[\x21-\x7e]+$/.test(key)) {
     throw new TypeError(
-      `hashApiKey(key): key must be at least ${SHORTEST_KEY} visible ASCII characters without spaces, ` +
+      `hashApiKey(key): key must be at least ${MIN_KEY} visible ASCII characters without spaces, ` +
         'such as crypto.randomBytes(32).toString("base64url").',
     )
   }
@@ -24,12 +24,12 @@ export function hashApiKey(key: string): string {
 /**
  * Finds identities by keys.
  *
- * What is looked up is the hash: how long that takes tells about hashes, which nobody can choose,
- * and nothing about keys.
+ * Keys are looked up by hash: the time this takes depends on hashes, which nobody can choose,
+ * and reveals nothing about keys.
  */
 export class ApiKeys {
   readonly #identities = new Map<string, Identity>()
-  /** Keys that were right, so never more than there are: hashing costs as much as a small request. */
+  /** Cache of accepted keys, bounded by their number: hashing costs as much as a small request. */
   readonly #accepted = new Map<string, Identity>()
 
   constructor(keys: readonly (ApiKey | NamedApiKey)[]) {
@@ -42,7 +42,7 @@ export class ApiKeys {
   }
 
   find(key: string): Identity | undefined {
-    if (key === "" || key.length > LONGEST_KEY) return undefined
+    if (key === "" || key.length > MAX_KEY) return undefined
     const accepted = this.#accepted.get(key)
     if (accepted !== undefined) return accepted
     const identity = this.#identities.get(sha256Hex(key))
@@ -50,7 +50,7 @@ export class ApiKeys {
     return identity
   }
 
-  // The entry is never shown: what stands where the hash should be may be the key itself.
+  // The entry is never shown: the value in place of the hash may be the key itself.
   #add(index: number, entry: Partial<ApiKey & NamedApiKey>): void {
     const { hash, id, scopes } = entry
     const identity = entry.identity ?? (id === undefined ? undefined : { id, scopes: scopes ?? [] })

@@ -4,13 +4,13 @@ import { setRef } from "../../../internal/defer.ts"
 import { redactText } from "../../../internal/redact.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
-import { takeApart } from "../../authenticated.ts"
+import { splitExpiry } from "../../authenticated.ts"
 import type { Authenticate } from "../../gate.ts"
 import type { UpgradeRequestLike } from "../../upgrade.ts"
 import { readCredential } from "./authenticator.ts"
 import { isIdentity } from "./identity.ts"
 
-/** Who calls, or why that is not known: for the log, without a word of the credential. */
+/** Result of authentication: the caller, or the reason for the log, without the credential. */
 export type Verdict =
   | {
       readonly isKnown: true
@@ -20,12 +20,12 @@ export type Verdict =
   | {
       readonly isKnown: false
       readonly reason: string
-      /** Nobody can be found out at the moment: not the caller's fault. */
+      /** Authentication is unavailable, which is not the caller's mistake. */
       readonly outage?: CallError | undefined
     }
 
-/** Asks who calls; in the same turn when that is how the answer comes. Never throws or rejects. */
-export function askWho(
+/** Runs `authenticate`; synchronously when it answers synchronously. Never throws or rejects. */
+export function runAuthenticate(
   authenticate: Authenticate,
   request: UpgradeRequestLike,
   timeout: number,
@@ -33,9 +33,9 @@ export function askWho(
 ): Verdict | Promise<Verdict> {
   try {
     const found = authenticate(request)
-    if (!isThenable(found)) return judge(found, clock)
+    if (!isThenable(found)) return toVerdict(found, clock)
     return within(found, timeout, clock).then(
-      (settled) => judge(settled, clock),
+      (settled) => toVerdict(settled, clock),
       (error: unknown) => failed(error, request),
     )
   } catch (error) {
@@ -43,16 +43,16 @@ export function askWho(
   }
 }
 
-/** What an answer to the question who calls comes to. */
-export function judge(found: unknown, clock: Clock): Verdict {
+/** Converts a result of `authenticate` to a verdict. */
+export function toVerdict(found: unknown, clock: Clock): Verdict {
   if (found === null) return { isKnown: true, identity: undefined }
   if (isIdentity(found)) {
-    const holder = takeApart(found, clock)
+    const holder = splitExpiry(found, clock)
     return typeof holder === "string"
       ? { isKnown: false, reason: holder }
       : { isKnown: true, identity: holder.identity, expiresAt: holder.expiresAt }
   }
-  if (found === undefined) return { isKnown: false, reason: "nobody was found" }
+  if (found === undefined) return { isKnown: false, reason: "no identity was found" }
   const reason = "authenticate must give an identity { id, scopes }, null or undefined"
   return { isKnown: false, reason }
 }
@@ -62,7 +62,7 @@ function failed(error: unknown, request: UpgradeRequestLike): Verdict {
   try {
     reason = error instanceof Error ? error.message : String(error)
   } catch {
-    // What cannot even be named stays unnamed.
+    // An error that cannot be converted to text keeps the default reason.
   }
   const { apiKey, bearer } = readCredential(request)
   const { authorization } = request.headers

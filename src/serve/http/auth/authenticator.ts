@@ -7,15 +7,15 @@ import { ApiKeys } from "./api-keys.ts"
 import { JwtVerifier } from "./jwt.ts"
 import type { AuthOptions } from "./options.ts"
 
-/** Where an API key is sent. */
+/** Header of an API key. */
 const API_KEY_HEADER = "x-api-key"
 
 type Found = Authenticated | null | undefined
 
 /**
- * One function out of all the ways to prove who calls.
+ * Combines API keys, tokens and `authenticate` into one function.
  *
- * Answers in the same turn when an API key decides. Throws a `TypeError` for options that make no sense.
+ * Answers synchronously when an API key decides. Throws a `TypeError` for invalid options.
  */
 export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticate {
   const { apiKeys, jwt, authenticate, anonymous = false } = auth
@@ -36,7 +36,7 @@ export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticat
       return found instanceof Promise ? found.then((identity) => identity ?? null) : (found ?? null)
     }
     const { apiKey, bearer } = credential
-    // A key of its own header decides alone: two credentials never add up.
+    // A key in its own header decides alone: two credentials are never combined.
     const known = keys?.find(apiKey ?? bearer ?? "")
     if (known !== undefined) return known
     if (tokens !== undefined && apiKey === undefined && isTokenLike(bearer)) {
@@ -47,7 +47,7 @@ export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticat
   }
 }
 
-/** What a request carries as proof. */
+/** Reads the credentials of a request. */
 export function readCredential(request: UpgradeRequestLike): {
   readonly isPresent: boolean
   readonly apiKey: string | undefined
@@ -60,7 +60,7 @@ export function readCredential(request: UpgradeRequestLike): {
   return { isPresent, apiKey, bearer }
 }
 
-/** A token that is not accepted may be one that the function knows; a key that is not there decides. */
+/** Verifies a token. A token that is not accepted may be known to `authenticate`; an outage decides alone. */
 async function findOrAsk(
   tokens: JwtVerifier,
   bearer: string,

@@ -1,6 +1,6 @@
 import type { Identity } from "../../../core/types.ts"
 
-/** Whether a value can be who calls. */
+/** Whether a value is an identity. */
 export function isIdentity(value: unknown): value is Identity {
   if (typeof value !== "object" || value === null) return false
   const { id, scopes } = value as Partial<Identity>

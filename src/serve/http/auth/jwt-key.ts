@@ -1,21 +1,21 @@
 import type { JwkLike, JwtKey, JwtOptions } from "./options.ts"
 import { isLoopback } from "../../upgrade.ts"
 
-/** A key, settled: where it is, or what it is. */
-export type SettledKey =
+/** A resolved key: the URL of a key set, or a key. */
+export type ResolvedKey =
   | { readonly kind: "jwks"; readonly url: URL }
   | { readonly kind: "pem"; readonly text: string; readonly isCertificate: boolean }
   | { readonly kind: "key"; readonly key: Uint8Array | JwkLike | CryptoKey }
 
 const ALGORITHM = /^(?:(?:RS|PS|ES|HS)(?:256|384|512)|EdDSA|Ed25519)$/
-const SHORTEST_SECRET = 32
+const MIN_SECRET = 32
 
 /**
- * Checks that a key and its algorithms belong together; throws a `TypeError` when they do not.
+ * Resolves a key and checks that it matches its algorithms; throws a `TypeError` when it does not.
  *
- * With a public key taken for the secret of `HS256`, everyone who knows the public key could sign.
+ * If a public key were used as the secret of `HS256`, everyone who knows it could sign tokens.
  */
-export function settleKey({ jwks, key, algorithms }: JwtOptions): SettledKey {
+export function resolveKey({ jwks, key, algorithms }: JwtOptions): ResolvedKey {
   const isSymmetric = checkAlgorithms(algorithms)
   if ((jwks === undefined) === (key === undefined)) {
     throw new TypeError("auth.jwt: give either jwks, the address of the keys, or key.")
@@ -24,10 +24,10 @@ export function settleKey({ jwks, key, algorithms }: JwtOptions): SettledKey {
     if (isSymmetric) {
       throw new TypeError("auth.jwt: jwks has public keys; HS algorithms need a secret in key.")
     }
-    return { kind: "jwks", url: settleURL(jwks as string | URL) }
+    return { kind: "jwks", url: resolveURL(jwks as string | URL) }
   }
-  const settled = typeof key === "string" ? settleText(key) : settleObject(key)
-  const isSecret = settled.kind === "key" && isSecretKey(settled.key)
+  const resolved = typeof key === "string" ? resolveTextKey(key) : resolveObjectKey(key)
+  const isSecret = resolved.kind === "key" && isSecretKey(resolved.key)
   if (isSymmetric && !isSecret) {
     throw new TypeError(
       "auth.jwt.algorithms: HS algorithms need a secret, and auth.jwt.key is a public key. Name " +
@@ -39,7 +39,7 @@ export function settleKey({ jwks, key, algorithms }: JwtOptions): SettledKey {
       "auth.jwt.key must be a public key for these algorithms: PEM, a JWK or a CryptoKey.",
     )
   }
-  return settled
+  return resolved
 }
 
 function checkAlgorithms(algorithms: readonly string[]): boolean {
@@ -49,7 +49,7 @@ function checkAlgorithms(algorithms: readonly string[]): boolean {
   for (const name of algorithms as readonly unknown[]) {
     if (typeof name !== "string" || !ALGORITHM.test(name)) {
       throw new TypeError(
-        `auth.jwt.algorithms: "${String(name)}" is no signature algorithm that is taken. Use ` +
+        `auth.jwt.algorithms: "${String(name)}" is not an accepted signature algorithm. Use ` +
           "RS256, PS256, ES256, EdDSA, HS256 or their kin.",
       )
     }
@@ -61,7 +61,7 @@ function checkAlgorithms(algorithms: readonly string[]): boolean {
   return symmetric.length > 0
 }
 
-function settleURL(jwks: string | URL): URL {
+function resolveURL(jwks: string | URL): URL {
   const url = URL.canParse(String(jwks)) ? new URL(String(jwks)) : undefined
   const isSafe =
     url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname))
@@ -74,7 +74,7 @@ function settleURL(jwks: string | URL): URL {
   return url
 }
 
-function settleText(key: string): SettledKey {
+function resolveTextKey(key: string): ResolvedKey {
   const text = key.trim()
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) throw privateKey()
   if (text.startsWith("-----BEGIN PUBLIC KEY-----")) {
@@ -88,23 +88,23 @@ function settleText(key: string): SettledKey {
       "auth.jwt.key: of text, a PUBLIC KEY or a CERTIFICATE in PEM is taken; parse a JWK first.",
     )
   }
-  return settleObject(new TextEncoder().encode(key))
+  return resolveObjectKey(new TextEncoder().encode(key))
 }
 
-function settleObject(key: Exclude<JwtKey, string>): SettledKey {
+function resolveObjectKey(key: Exclude<JwtKey, string>): ResolvedKey {
   if (key instanceof Uint8Array) {
     if (new TextDecoder().decode(key.subarray(0, 64)).includes("-----BEGIN")) {
       throw new TypeError("auth.jwt.key: give a key in PEM as text, not as bytes.")
     }
-    if (key.length < SHORTEST_SECRET) {
-      throw new TypeError(`auth.jwt.key: a secret needs at least ${SHORTEST_SECRET} bytes.`)
+    if (key.length < MIN_SECRET) {
+      throw new TypeError(`auth.jwt.key: a secret needs at least ${MIN_SECRET} bytes.`)
     }
     return { kind: "key", key: key.slice() }
   }
   const { kty, type, d, k } = (key ?? {}) as Partial<Record<string, unknown>>
   if (type === "private" || (typeof kty === "string" && d !== undefined)) throw privateKey()
-  if (kty === "oct" && (typeof k !== "string" || k.length < (SHORTEST_SECRET * 4) / 3)) {
-    throw new TypeError(`auth.jwt.key: a secret needs at least ${SHORTEST_SECRET} bytes.`)
+  if (kty === "oct" && (typeof k !== "string" || k.length < (MIN_SECRET * 4) / 3)) {
+    throw new TypeError(`auth.jwt.key: a secret needs at least ${MIN_SECRET} bytes.`)
   }
   if (typeof kty !== "string" && type !== "public" && type !== "secret") {
     throw new TypeError("auth.jwt.key must be PEM text, bytes of a secret, a JWK or a CryptoKey.")

@@ -1,41 +1,41 @@
 import type * as jose from "jose"
 import type { CryptoKey as JoseKey, JWTVerifyGetKey } from "jose"
 import { CallError } from "../../../core/errors.ts"
-import { fetchOf } from "../../../http-client/public-fetch.ts"
+import { resolveFetch } from "../../../http-client/public-fetch.ts"
 import { importPeer, MissingPackage } from "../../../internal/import-peer.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
 import type { Authenticated } from "../../authenticated.ts"
-import { settleKey } from "./jwt-key.ts"
-import type { SettledKey } from "./jwt-key.ts"
+import { resolveKey } from "./jwt-key.ts"
+import type { ResolvedKey } from "./jwt-key.ts"
 import type { JwtClaims, JwtOptions } from "./options.ts"
 import { wallTimeOf } from "../../../internal/clock.ts"
 
 type Jose = typeof jose
 
-const LONGEST_TOKEN = 16_384
+const MAX_TOKEN = 16_384
 
-/** Finds identities by signed tokens. */
+/** Resolves signed tokens to identities. */
 export class JwtVerifier {
   readonly #options: JwtOptions
-  readonly #key: SettledKey
+  readonly #key: ResolvedKey
   readonly #clock: Clock
   #loaded: Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> | undefined
 
   constructor(options: JwtOptions, clock: Clock) {
-    this.#key = settleKey(options)
+    this.#key = resolveKey(options)
     checkClaims(options)
     this.#options = options
     this.#clock = clock
   }
 
   /**
-   * Who a token stands for; `undefined` when it says nothing about that.
+   * The identity of a token; `undefined` when the token has none.
    *
-   * Rejects a token that is not accepted, and with `UNAVAILABLE` when there is no key to check it with.
+   * Rejects when a token is not accepted, and with `UNAVAILABLE` when no key can be loaded.
    */
   async find(token: string): Promise<Authenticated | undefined> {
-    if (token.length > LONGEST_TOKEN) throw new Error("the token is too long")
+    if (token.length > MAX_TOKEN) throw new Error("the token is too long")
     const { jose: library, getKey } = await this.#load()
     const { issuer, audience, algorithms, clockTolerance = 5, identity } = this.#options
     const now = wallTimeOf(this.#clock)
@@ -49,7 +49,7 @@ export class JwtVerifier {
     })
     const found = identity === undefined ? identityOf(payload) : await identity(payload)
     if (typeof found !== "object" || found === null) return found
-    // A token that is taken although its time is over has the time by which clocks may differ.
+    // A token accepted after its expiry is valid for the clock tolerance.
     const end = (payload.exp as number) * 1000
     return { ...found, expiresAt: end > now ? end : end + clockTolerance * 1000 }
   }
@@ -68,30 +68,30 @@ export class JwtVerifier {
   }
 }
 
-/** Loads the package that checks tokens; rejects with a `MissingPackage` where it is not installed. */
+/** Loads the package that verifies tokens; rejects with a `MissingPackage` when it is not installed. */
 export function loadJose(user = "auth.jwt"): Promise<Jose> {
   return importPeer(user, "jose", () => import("jose"))
 }
 
-/** What `jose` asks for keys; it has checked the algorithm by then. */
-function keyGetter(jose: Jose, settled: SettledKey, blockPrivate: boolean): JWTVerifyGetKey {
-  switch (settled.kind) {
+/** The function that `jose` calls for keys; it has checked the algorithm before. */
+function keyGetter(jose: Jose, resolved: ResolvedKey, blockPrivate: boolean): JWTVerifyGetKey {
+  switch (resolved.kind) {
     case "key":
-      return () => settled.key
+      return () => resolved.key
     case "pem": {
-      // A key of the platform is for one algorithm.
+      // A `CryptoKey` is for one algorithm.
       const keys = new Map<string, Promise<JoseKey>>()
-      const load = settled.isCertificate ? jose.importX509 : jose.importSPKI
+      const load = resolved.isCertificate ? jose.importX509 : jose.importSPKI
       return async ({ alg }) => {
-        const key = keys.get(alg) ?? load(settled.text, alg)
+        const key = keys.get(alg) ?? load(resolved.text, alg)
         keys.set(alg, key)
         return await key.catch((error: unknown) => Promise.reject(unavailable(error)))
       }
     }
     case "jwks": {
       const find = jose.createRemoteJWKSet(
-        settled.url,
-        blockPrivate ? { [jose.customFetch]: fetchOf({ blockPrivate }) } : {},
+        resolved.url,
+        blockPrivate ? { [jose.customFetch]: resolveFetch({ blockPrivate }) } : {},
       )
       return async (header, token) => {
         try {
@@ -104,7 +104,7 @@ function keyGetter(jose: Jose, settled: SettledKey, blockPrivate: boolean): JWTV
   }
 }
 
-/** Whether the set of keys was there, and just has none for a token. */
+/** Whether the key set was loaded and has no key for the token. */
 function isAboutToken(error: unknown): boolean {
   const { code } = (error ?? {}) as { readonly code?: unknown }
   return (

@@ -3,64 +3,64 @@ import type { OptionsSchema } from "../../../internal/options.ts"
 import type { Identity } from "../../../core/types.ts"
 import type { Authenticate } from "../../gate.ts"
 
-/** How callers prove who they are. At least one of `apiKeys`, `jwt` and `authenticate`. */
+/** How callers authenticate. Give at least one of `apiKeys`, `jwt` and `authenticate`. */
 export interface AuthOptions {
-  /** Keys, sent as `X-API-Key` or as a bearer token. */
+  /** API keys, sent as `X-API-Key` or as a bearer token. */
   readonly apiKeys?: readonly (ApiKey | NamedApiKey)[] | undefined
-  /** Bearer tokens of an issuer. Needs the package `jose`. */
+  /** Bearer tokens of an issuer. This needs the package `jose`. */
   readonly jwt?: JwtOptions | undefined
-  /** Asked about everyone whom neither `apiKeys` nor `jwt` knows. */
+  /** Called for every request that neither `apiKeys` nor `jwt` can identify. */
   readonly authenticate?: Authenticate | undefined
-  /** Callers without any credential are nobody in particular, rather than refused. */
+  /** Callers without credentials are anonymous instead of refused. */
   readonly anonymous?: boolean | undefined
 }
 
-/** A key that is known by its hash only. */
+/** An API key, stored as its hash. */
 export interface ApiKey {
-  /** What `operations hash-key` or `hashApiKey` gives for the key: its SHA-256, 64 hexadecimal digits. */
+  /** The output of `operations hash-key` or `hashApiKey`: the SHA-256 of the key, 64 hexadecimal digits. */
   readonly hash: string
   readonly identity: Identity
 }
 
-/** The same in short: `identity: { id, scopes }`. */
+/** Short form of an API key with `identity: { id, scopes }`. */
 export interface NamedApiKey {
   readonly hash: string
   readonly id: string
-  /** None, when left out. */
+  /** Default: none. */
   readonly scopes?: readonly string[] | undefined
 }
 
-/** Which tokens are taken. Tokens without `exp` never are. */
+/** Which tokens are accepted. Tokens without `exp` never are. */
 export interface JwtOptions {
-  /** Where the issuer publishes its keys. Either this or `key`. */
+  /** URL of the issuer's key set. Give either this or `key`. */
   readonly jwks?: string | URL | undefined
-  /** The keys are not loaded from private addresses, also where a public name leads to one. */
+  /** Refuses to load keys from private addresses, also when a public name resolves to one. */
   readonly blockPrivate?: boolean | undefined
-  /** A public key or certificate; for `HS256` and its kin a secret of at least 32 bytes. */
+  /** A public key or certificate; for `HS256` and similar a secret of at least 32 bytes. */
   readonly key?: JwtKey | undefined
   readonly issuer: string
-  /** Who tokens have to be for: this API. */
+  /** Audience that tokens must have: this API. */
   readonly audience: string | readonly string[]
-  /** Such as `["RS256"]`; what a token says about itself does not count. */
+  /** Such as `["RS256"]`; the token's own claim about its algorithm does not count. */
   readonly algorithms: readonly string[]
-  /** Who a token stands for; `undefined` refuses. `sub` and `scope` (or `scp`), when left out. */
+  /** Maps claims to an identity; `undefined` refuses. Default: `sub` and `scope` (or `scp`). */
   readonly identity?:
     | ((claims: JwtClaims) => Identity | undefined | Promise<Identity | undefined>)
     | undefined
-  /** Seconds by which clocks may differ: 5. */
+  /** Seconds by which clocks may differ; default: 5. */
   readonly clockTolerance?: number | undefined
 }
 
-/** PEM or secret as text, bytes of a secret, a JWK, or a key of the platform. */
+/** PEM or secret as text, bytes of a secret, a JWK, or a `CryptoKey`. */
 export type JwtKey = string | Uint8Array | JwkLike | CryptoKey
 
-/** A key as JSON. */
+/** A JSON Web Key. */
 export interface JwkLike {
   readonly kty: string
   readonly [name: string]: unknown
 }
 
-/** What a verified token says. */
+/** Claims of a verified token. */
 export type JwtClaims = Readonly<Record<string, unknown>>
 
 export const API_KEY: OptionsSchema<ApiKey & NamedApiKey> = {

@@ -3,9 +3,9 @@ import type { Logger } from "../../../internal/logger.ts"
 import { loadJose } from "./jwt.ts"
 import type { AuthOptions } from "./options.ts"
 
-/** The optional packages that authentication needs: loaded at once, and one that is missing is logged once. */
+/** Loads the optional packages that authentication needs; a missing one is logged once. */
 export class AuthPackages {
-  /** Rejects with a `MissingPackage`; `undefined` where none is needed. */
+  /** Rejects with a `MissingPackage`; `undefined` when no package is needed. */
   readonly loaded: Promise<unknown> | undefined
   isMissing = false
 

@@ -11,10 +11,10 @@ import { securityRequirements, securitySchemes } from "./security.ts"
 const VERSIONS = { "3.1": "3.1.1", "3.2": "3.2.0" } as const
 
 /**
- * The OpenAPI document of a registry's REST paths, as plain data.
+ * Creates the OpenAPI document of a registry's REST paths, as plain data.
  *
- * Operations come in the order of their ids, so that the same operations always give the same document.
- * Whoever serves it keeps it: it is made anew each time.
+ * Operations are sorted by id, so the same operations always give the same document.
+ * It is not cached here.
  */
 export function createDocument(registry: AnyRegistry, options: DocumentOptions): OpenAPIObject {
   const { title, version, description, servers, security = [], openapi = "3.1" } = options
@@ -42,14 +42,14 @@ export function createDocument(registry: AnyRegistry, options: DocumentOptions):
     tags: [...tags].toSorted().map((name) => ({ name })),
     paths,
     components: {
-      schemas: pool.settle(),
+      schemas: pool.finish(),
       responses: sharedResponses(isSecured),
       ...(isSecured && { securitySchemes: securitySchemes(security) }),
     },
   }
 }
 
-/** Operations that can be called from outside, by id. */
+/** Exposed operations, by id. */
 function shownSpecs(
   registry: AnyRegistry,
   options: DocumentOptions,

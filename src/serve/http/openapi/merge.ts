@@ -3,10 +3,10 @@ import type { SchemaNode } from "./nodes.ts"
 const TOKENS = /"\$ref":"\\u0001(\d+)"/g
 
 /**
- * Finds nodes that are the same: equal names, equal words, and references to nodes that are the same.
+ * Finds equal nodes: equal names, equal content, and references to equal nodes.
  *
- * Gives for each node the first that it is the same as. Loops are no obstacle: all that look alike are
- * taken for the same until something they refer to tells them apart.
+ * Returns for each node the first equal one. This handles loops: nodes that look alike count as
+ * equal until a reference distinguishes them.
  */
 export function mergeNodes(nodes: readonly SchemaNode[]): number[] {
   const references: number[][] = []
@@ -36,7 +36,7 @@ export function mergeNodes(nodes: readonly SchemaNode[]): number[] {
   })
 }
 
-/** Numbers for keys: the same number for the same key. */
+/** Assigns numbers to keys: equal keys get equal numbers. */
 function classesOf(keys: readonly string[]): { of: number[]; count: number } {
   const numbers = new Map<string, number>()
   const of = keys.map((key) => {

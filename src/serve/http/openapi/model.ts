@@ -1,9 +1,9 @@
 import type { Identity, OperationSpec } from "../../../core/types.ts"
 
-/** Plain data that `JSON.stringify` takes. */
+/** Plain data for `JSON.stringify`. */
 export type JsonObject = Record<string, unknown>
 
-/** How callers prove who they are: a token, a signed token, or a key in the header `x-api-key`. */
+/** How callers authenticate: a token, a signed token, or a key in the header `x-api-key`. */
 export type DocumentSecurity = "bearer" | "jwt" | "apiKey"
 
 /** Where an API can be reached. */
@@ -12,22 +12,22 @@ export interface DocumentServer {
   readonly description?: string | undefined
 }
 
-/** What a document says beside what the registry knows. */
+/** Options of a document. */
 export interface DocumentOptions {
   readonly title: string
-  /** Of the API. */
+  /** Version of the API. */
   readonly version: string
   readonly description?: string | undefined
-  /** Where the REST paths begin, base path included: `/api`. */
+  /** Prefix of the REST paths, base path included: `/api`. */
   readonly restPath: string
   readonly servers?: readonly DocumentServer[] | undefined
-  /** Any one of these is enough; none at all when nobody is asked. */
+  /** Any one of these is enough; default: no authentication. */
   readonly security?: readonly DocumentSecurity[] | undefined
-  /** Of OpenAPI; 3.1. In 3.2 streams say what each of their items is. */
+  /** Version of OpenAPI; default: 3.1. In 3.2 streams describe their items. */
   readonly openapi?: "3.1" | "3.2" | undefined
   readonly isExposed?: ((spec: OperationSpec) => boolean) | undefined
   /**
-   * When it is there, even as `undefined`, only what that caller may call is shown. Without it this
+   * If present, even as `undefined`, only operations that this caller may call are shown. Without it this
    * is the application's own view.
    */
   readonly identity?: Identity | undefined

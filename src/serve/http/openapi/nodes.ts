@@ -8,23 +8,23 @@ import type { SchemaRole } from "./model.ts"
 
 /** A schema that others refer to; its own references are tokens. */
 export interface SchemaNode {
-  /** The name it would have if nobody else wanted it. */
+  /** The preferred name, which another node may take. */
   readonly wanted: string
   body: JsonSchema
 }
 
-/** Finds the node that a reference leads to; a boolean where that is all there is to say. */
+/** Finds the node of a reference; a boolean for a boolean schema. */
 type Refer = (holder: Record<string, unknown>, keyword: "$ref" | "$dynamicRef") => number | boolean
 
 const DEFS = "#/$defs/"
 
-/** What has no meaning, or another one, in a schema that is part of a document. */
+/** Keywords that have no meaning, or another one, in a schema within a document. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["$defs", "definitions", "$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary"],
   ...["$ref", "$dynamicRef", "discriminator", "xml", "externalDocs"],
 ])
 
-/** A reference to a node, until nodes have names. */
+/** The token that refers to a node until nodes have names. */
 export function tokenOf(index: number): string {
   return `\u0001${index}`
 }
@@ -35,16 +35,16 @@ export function indexOfToken(ref: unknown): number | undefined {
   return Number(ref.slice(1))
 }
 
-/** One set of definitions by name: those of an imported document, as one kind of value sees them. */
+/** Definitions of an imported document by name, for one role. */
 type World = Map<string, { readonly definition: unknown; readonly index: number | boolean }>
 
-/** Takes schemas apart: what is referred to becomes a node, each once. */
+/** Splits schemas into nodes: each referenced schema becomes one node. */
 export class NodeStore {
   readonly nodes: SchemaNode[] = []
   readonly #worlds: Record<SchemaRole, World[]> = { input: [], output: [] }
   readonly #named = new WeakMap<object, readonly string[]>()
 
-  /** A plain copy of a schema whose references are tokens; `root` is what they are looked up in. */
+  /** Copies a schema with tokens as references, which are resolved in `root`. */
   add(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
     const source = definitionsOf(root)
     return source === undefined
@@ -52,7 +52,7 @@ export class NodeStore {
       : this.#addShared(schema, role, source)
   }
 
-  /** A schema that has all its definitions to itself. */
+  /** Adds a schema with its own definitions. */
   #addOwn(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
     let links: Links | undefined
     const known = new Map<object, number>()
@@ -72,8 +72,8 @@ export class NodeStore {
   }
 
   /**
-   * A schema of an imported document. Its definitions are shared with thousands of others, so each is
-   * looked at once, and not as part of every schema that needs it.
+   * Adds a schema of an imported document. Its definitions are shared with thousands of others, so each is
+   * processed once, and not again for every schema that uses it.
    */
   #addShared(schema: JsonSchema, role: SchemaRole, source: DefinitionSource): JsonSchema {
     const world = this.#worldOf(schema, role, source)
@@ -91,7 +91,7 @@ export class NodeStore {
     return this.#copyAll(schema, role, refer)
   }
 
-  /** The definitions that this schema can share: none of its names means something else there. */
+  /** Finds definitions that this schema can share: none of its names has another meaning there. */
   #worldOf(schema: JsonSchema, role: SchemaRole, source: DefinitionSource): World {
     const found = new Map<string, unknown>()
     const waiting: object[] = [schema]
@@ -134,7 +134,7 @@ export class NodeStore {
     return this.nodes.push({ wanted, body: schema }) - 1
   }
 
-  /** Copies a schema, then what it refers to, and so on: no recursion, chains may be long. */
+  /** Copies a schema and all it refers to, without recursion: chains may be long. */
   #copyAll(schema: JsonSchema, role: SchemaRole, refer: Refer): JsonSchema {
     const first = this.nodes.length
     const copied = copy(schema, role, refer)
@@ -146,7 +146,7 @@ export class NodeStore {
   }
 }
 
-/** A schema without its definitions, which may be many and made only when they are read. */
+/** A schema without its definitions, which may be many and lazy. */
 function within(schema: JsonSchema): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const key of Object.keys(schema)) {
@@ -157,7 +157,7 @@ function within(schema: JsonSchema): Record<string, unknown> {
 }
 
 function copy(schema: JsonSchema, role: SchemaRole, refer: Refer): JsonSchema {
-  // Importers take properties away that are marked like this; here the schema says what is checked.
+  // Importers remove properties with these keywords; here the schema describes what is validated.
   const mark = role === "input" ? "readOnly" : "writeOnly"
   const mapped = mapSchemas(schema, (node) => {
     const out = within(node)

@@ -1,8 +1,8 @@
-import { ANNOTATIONS, UNTAGGED } from "../../../core/openapi-marks.ts"
+import { ANNOTATIONS_EXTENSION, UNTAGGED_EXTENSION } from "../../../core/openapi-marks.ts"
 import { isNoValue } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
-import { mayBeVoid, saysSomething } from "../../../schema/read/plain-schema.ts"
+import { mayBeVoid, hasContent } from "../../../schema/read/plain-schema.ts"
 import { isShowable, namedExamples } from "./examples.ts"
 import type { DocumentSecurity, JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
@@ -10,19 +10,19 @@ import type { SchemaPool } from "./pool.ts"
 import { failureResponses } from "./problems.ts"
 import { operationSecurity } from "./security.ts"
 
-/** What all operations of a document are written with. */
+/** Shared state of writing the operations of a document. */
 export interface OperationWriter {
   readonly pool: SchemaPool
   readonly security: readonly DocumentSecurity[]
-  /** Streams say what their items are, as of OpenAPI 3.2. */
+  /** Streams describe their items, as of OpenAPI 3.2. */
   readonly hasItemSchema: boolean
 }
 
 /**
  * One operation as a path item.
  *
- * It has one method, so that whoever imports the document finds each operation once: GET for what only
- * reads when its input fits into a query, else POST.
+ * It has one method, so that importers find each operation once: GET for read-only operations
+ * whose input fits into a query, otherwise POST.
  */
 export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
   const { pool, security } = writer
@@ -46,13 +46,13 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
     "x-operation-id": id,
     "x-operation-type": spec.type,
     "x-operation-version": spec.version,
-    ...(tags.length === 0 && { [UNTAGGED]: true }),
-    ...(annotations !== undefined && { [ANNOTATIONS]: { ...annotations } }),
+    ...(tags.length === 0 && { [UNTAGGED_EXTENSION]: true }),
+    ...(annotations !== undefined && { [ANNOTATIONS_EXTENSION]: { ...annotations } }),
   }
   return parameters === undefined ? { post: operation } : { get: operation }
 }
 
-/** The tags of an operation; its namespace where it has none. */
+/** The tags of an operation; default: its namespace. */
 export function tagsOf(tags: readonly string[] | undefined, namespace: string): string[] {
   return tags === undefined || tags.length === 0 ? [namespace] : [...new Set(tags)]
 }
@@ -66,7 +66,7 @@ function bodyOf(
   if (isNoValue(schema)) return undefined
   const shown = namedExamples((examples ?? []).filter(isShowable))
   return {
-    ...(!mayBeVoid(schema) && saysSomething(schema) && { required: true }),
+    ...(!mayBeVoid(schema) && hasContent(schema) && { required: true }),
     content: {
       "application/json": {
         schema: pool.add(schema, "input", `${id}.input`),

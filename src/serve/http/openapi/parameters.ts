@@ -8,14 +8,14 @@ import { isShowable, namedExamples } from "./examples.ts"
 import type { JsonObject } from "./model.ts"
 import type { SchemaPool } from "./pool.ts"
 
-/** What a list of parameters can say about an object; anything else would be lost. */
+/** Keywords of an object that parameters can express; others would be lost. */
 const EXPRESSIBLE: ReadonlySet<string> = new Set([
   ...["type", "properties", "required", "additionalProperties", "title", "description", "examples"],
   ...["$id", "$schema", "$defs", "$comment", "$anchor", "deprecated"],
 ])
 
 /**
- * The query parameters that an input can be sent as without losing anything; `undefined` when there
+ * The query parameters of an input, if they can express every value; `undefined` when there
  * are values that cannot be sent like this.
  */
 export function parametersOf(
@@ -33,7 +33,7 @@ export function parametersOf(
   const { parameters } = queryForm(schema)
   const required = Array.isArray(schema["required"]) ? schema["required"] : []
   const names = new Set(parameters.map(({ name }) => name))
-  // What is required and not described can only be sent in a body.
+  // A required property without a schema can only be sent in a body.
   if (!required.every((name) => names.has(String(name)))) return undefined
   const given = isPlainRecord(schema["properties"]) ? Object.values(schema["properties"]) : []
   if (!given.every(isPlainRecord)) return undefined
@@ -50,7 +50,7 @@ function isSendable({ name, schema, kind, isRequired }: QueryParameter, root: Js
     case "list": {
       const { items, minItems } = schema
       const hasNull = isPlainRecord(items) && typesOf(items, root).has("null")
-      // Nothing is sent for an empty list, which is fine where it may be left out.
+      // An empty list is sent as nothing, which is fine if it may be left out.
       const mayBeEmpty = typeof minItems !== "number" || minItems < 1
       return typesOf(schema, root).size === 1 && !hasNull && !(isRequired && mayBeEmpty)
     }
@@ -69,7 +69,7 @@ function parameterOf(
   const { description, deprecated } = schema
   const value = pool.add(schema, "input", `${id}.input.${name}`, root)
   const isJson = kind === "json" || (kind === "literal" && typesOf(schema, root).has("null"))
-  // The same name for all values of one example, so that it can be put together again.
+  // All values of one example have the same name, so that it can be reassembled.
   const shown = namedExamples(examples.map((one) => getOwn(one, name)))
   const said = { schema: value, ...(shown !== undefined && { examples: shown }) }
   return {

@@ -15,21 +15,21 @@ interface Slot extends Placed {
   readonly target: JsonObject
 }
 
-/** The schemas of a document: taken in one by one, and settled together when all are known. */
+/** The schemas of a document: added one by one, and finished together. */
 export class SchemaPool {
   readonly #store = new NodeStore()
   readonly #slots: Slot[] = []
   readonly #reserved: Readonly<Record<string, JsonSchema>>
 
-  /** `reserved` are components of the document itself, whose names nobody else gets. */
+  /** `reserved` are components of the document itself; their names are not reused. */
   constructor(reserved: Readonly<Record<string, JsonSchema>>) {
     this.#reserved = reserved
   }
 
   /**
-   * Takes a schema in, or a part of a `root`. What it gives is empty until `settle` fills it.
+   * Adds a schema, or a part of a `root`. The returned object is empty until `finish` fills it.
    *
-   * `place` becomes its name if it needs one and has none of its own.
+   * `place` becomes its name if it needs one and has none.
    */
   add(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema = schema): JsonObject {
     const target: JsonObject = {}
@@ -37,8 +37,8 @@ export class SchemaPool {
     return target
   }
 
-  /** Fills all schemas that were given out, and gives the components that they refer to. */
-  settle(): Record<string, JsonSchema> {
+  /** Fills all returned objects, and returns the components that they refer to. */
+  finish(): Record<string, JsonSchema> {
     const { nodes } = this.#store
     const same = mergeNodes(nodes)
     const redirect = referTo((index) => tokenOf(same[index] as number))
@@ -66,7 +66,7 @@ export class SchemaPool {
     return Object.fromEntries(sorted)
   }
 
-  /** The first that wants a name has it; others are numbered. Operations come in the order of their ids. */
+  /** The first schema with a name keeps it; others are numbered. Operations are sorted by id. */
   #name(live: ReadonlySet<number>): Map<number, string> {
     const taken = new Set(Object.keys(this.#reserved))
     const names = new Map<number, string>()
@@ -88,7 +88,7 @@ function referTo(write: (index: number) => string): (schema: JsonSchema) => Json
   }
 }
 
-/** Letters, digits, dots, dashes: what OpenAPI allows. */
+/** A component name that OpenAPI allows: letters, digits, dots, dashes. */
 function safeName(text: string): string {
   const joined = text.replaceAll(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "")
   const safe = trimEnd(joined, "._-")

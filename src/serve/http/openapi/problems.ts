@@ -1,18 +1,18 @@
 import { ERROR_CODES } from "../../../core/errors.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition, OperationSpec } from "../../../core/types.ts"
-import { PROBLEM_MARK } from "../../../core/openapi-marks.ts"
+import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
 import { PROBLEM_TYPE, statusOf } from "../problem.ts"
 import type { JsonObject } from "./model.ts"
 import type { SchemaPool } from "./pool.ts"
 
 const PROBLEM_REF = { $ref: "#/components/schemas/Problem" }
 
-/** Errors as all operations give them. */
+/** Schema of the errors of all operations. */
 export const PROBLEM_SCHEMA: JsonSchema = {
   type: "object",
-  // Importers know by this that a problem is the error of a registry, and what no operation declares.
-  [PROBLEM_MARK]: true,
+  // Tells importers that a problem is the error of a registry, and which codes no operation declares.
+  [PROBLEM_EXTENSION]: true,
   description: "What went wrong, as in RFC 9457.",
   properties: {
     type: { type: "string", description: "Where the code is explained." },
@@ -45,7 +45,7 @@ export function sharedResponses(isSecured: boolean): JsonObject {
   }
 }
 
-/** What an operation answers when it fails: by status, the errors that it declares and our own. */
+/** The error responses of an operation: by status, its declared errors and our own. */
 export function failureResponses(
   id: string,
   spec: OperationSpec,

@@ -12,7 +12,7 @@ export function securitySchemes(security: readonly DocumentSecurity[]): JsonObje
   return Object.fromEntries(security.map((name) => [name, { ...SCHEMES[name] }]))
 }
 
-/** What a caller needs: any one of the schemes, with all of the scopes. */
+/** Security requirements: any one of the schemes, with all of the scopes. */
 export function securityRequirements(
   security: readonly DocumentSecurity[],
   scopes: readonly string[] = [],
@@ -20,7 +20,7 @@ export function securityRequirements(
   return security.map((name) => ({ [name]: [...scopes] }))
 }
 
-/** The alternatives of an operation; `undefined` where it needs no more than any other. */
+/** The security alternatives of an operation; `undefined` when the default applies. */
 export function operationSecurity(
   security: readonly DocumentSecurity[],
   { requiredScopes, requiredScopesAny }: AccessControl,

@@ -5,9 +5,9 @@ import { mapSchemas } from "../../../schema/read/plain-schema.ts"
 import { tokenOf } from "./nodes.ts"
 import type { SchemaNode } from "./nodes.ts"
 
-/** A schema that stands somewhere in the document. */
+/** A schema and its place in the document. */
 export interface Placed {
-  /** Says where, in words that can be a name: `task.create.input`. */
+  /** Its place, usable as a name: `task.create.input`. */
   readonly place: string
   body: JsonSchema
 }
@@ -19,7 +19,7 @@ interface Seen {
   index: number | undefined
 }
 
-/** Makes nodes of objects that are written out in several places, and has all of these refer to them. */
+/** Turns objects that occur in several places into nodes, and replaces them by references. */
 export function shareObjects(nodes: SchemaNode[], live: Iterable<number>, roots: Placed[]): void {
   const seen = new Map<string, Seen>()
   const own = [...live]
@@ -41,7 +41,7 @@ export function shareObjects(nodes: SchemaNode[], live: Iterable<number>, roots:
     }
     return { $ref: tokenOf(known.index) }
   }
-  /** All but the outermost, which is what the others refer to. */
+  /** All but the outermost schema, which the others refer to. */
   const inside = (schema: JsonSchema): JsonSchema =>
     mapSchemas(schema, (node) => (node === schema ? node : replace(node)))
   for (const index of own) {
@@ -56,7 +56,7 @@ function isShareable(schema: JsonSchema): boolean {
   return type === "object" && isPlainRecord(properties) && Object.keys(properties).length > 0
 }
 
-/** What is in a schema that was seen before was counted there. */
+/** Counts a schema; the content of a repeated schema is not counted again. */
 function count(schema: JsonSchema, place: string, seen: Map<string, Seen>): void {
   if (isShareable(schema)) {
     const text = JSON.stringify(schema)

@@ -1,14 +1,14 @@
 const LF = 10
 const CR = 13
 
-// Statuses whose answers have no body, and with which none may be made.
+// Statuses without a body; `new Response` refuses a body for them.
 const EMPTY: ReadonlySet<number> = new Set([101, 103, 204, 205, 304])
 
 /**
- * An answer that fails as soon as one message in it is larger than allowed.
+ * Wraps a response so that reading it fails as soon as one message exceeds the limit.
  *
- * In a stream of events each one is counted by itself; otherwise the whole body is the message.
- * `exceeded` is told, and gives the error that the reader gets.
+ * In an event stream each event counts by itself; otherwise the whole body is the message. `exceeded` is
+ * called then and returns the error for the reader.
  */
 export function capBody(response: Response, limit: number, exceeded: () => Error): Response {
   const { body, status, statusText, headers } = response
@@ -33,7 +33,7 @@ function countAll(): (chunk: Uint8Array) => number {
   return (chunk) => (length += chunk.length)
 }
 
-/** The largest event so far in this chunk, counted from the last empty line. */
+/** Returns the size of the largest event that ends or continues in this chunk. */
 function countEvent(): (chunk: Uint8Array) => number {
   let length = 0
   let isLineEmpty = true

@@ -1,10 +1,10 @@
 import type { CallError } from "../../../core/errors.ts"
 import { fixedHeaders, headersKey, readCallHeaders } from "../../../core/call-headers.ts"
 import { IdlePool } from "../../../internal/idle-pool.ts"
-import type { MCPHttpChannel, SettledServer } from "../config.ts"
+import type { MCPHttpChannel, ResolvedServer } from "../config.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { RequestCaller } from "./model.ts"
-import type { Patience } from "./patience.ts"
+import type { RequestTimeout } from "./patience.ts"
 import type { Session } from "./session.ts"
 import type { Supervisor } from "./supervisor.ts"
 
@@ -12,52 +12,55 @@ const MAX_SESSIONS = 200
 const IDLE_MS = 300_000
 
 /**
- * Sessions of callers whose headers differ: what one caller's credential opened is never used for
- * another. Callers for whom `headers` returns the same share one.
+ * One session per set of caller headers: a session opened with one caller's credentials is never used for
+ * another. Callers for whom `headers` returns the same values share a session.
  */
 export class CallerSessions {
-  readonly #settled: SettledServer
+  readonly #server: ResolvedServer
   readonly #channel: MCPHttpChannel
-  readonly #make: (settled: SettledServer) => Supervisor
+  readonly #make: (server: ResolvedServer) => Supervisor
   readonly #pool: IdlePool<Supervisor>
 
-  /** `undefined` where no header depends on who calls. */
+  /** `undefined` when no header depends on the caller. */
   static of(
-    settled: SettledServer,
+    server: ResolvedServer,
     clock: Clock,
-    make: (settled: SettledServer) => Supervisor,
+    make: (server: ResolvedServer) => Supervisor,
   ): CallerSessions | undefined {
-    const { channel } = settled
+    const { channel } = server
     if (channel.kind !== "http" || fixedHeaders(channel.headers) !== undefined) return undefined
-    return new CallerSessions(settled, channel, clock, make)
+    return new CallerSessions(server, channel, clock, make)
   }
 
   private constructor(
-    settled: SettledServer,
+    server: ResolvedServer,
     channel: MCPHttpChannel,
     clock: Clock,
-    make: (settled: SettledServer) => Supervisor,
+    make: (server: ResolvedServer) => Supervisor,
   ) {
-    this.#settled = settled
+    this.#server = server
     this.#channel = channel
     this.#make = make
-    // What runs on a session may finish.
+    // Requests that run on a session may finish.
     const giveUp = (supervisor: Supervisor): void => supervisor.retire()
-    this.#pool = new IdlePool({ clock, most: MAX_SESSIONS, idle: IDLE_MS, giveUp })
+    this.#pool = new IdlePool({ clock, maxSize: MAX_SESSIONS, idle: IDLE_MS, dispose: giveUp })
   }
 
-  /** The session for a caller; `undefined` for an anonymous one, who has that of the connection. */
-  async ready(caller: RequestCaller | undefined, patience: Patience): Promise<Session | undefined> {
+  /** The session for a caller; `undefined` for anonymous callers, who use that of the connection. */
+  async ready(
+    caller: RequestCaller | undefined,
+    timeout: RequestTimeout,
+  ): Promise<Session | undefined> {
     const identity = caller?.identity
     if (identity === undefined) return undefined
-    const context = { identity, operationId: caller?.operationId, signal: patience.signal }
-    const subject = `A header for MCP server "${this.#settled.name}"`
+    const context = { identity, operationId: caller?.operationId, signal: timeout.signal }
+    const subject = `A header for MCP server "${this.#server.name}"`
     const reading = readCallHeaders(this.#channel.headers, context, subject)
-    const headers = await patience.race(reading, false)
+    const headers = await timeout.race(reading, false)
     const supervisor = this.#pool.get(headersKey(headers), () =>
-      this.#make({ ...this.#settled, channel: { ...this.#channel, headers } }),
+      this.#make({ ...this.#server, channel: { ...this.#channel, headers } }),
     )
-    return await supervisor.ready(patience)
+    return await supervisor.ready(timeout)
   }
 
   expired(session: Session): void {

@@ -18,18 +18,18 @@ const FILTERS = [
 
 const GATHER_MS = 50
 const ACK_MS = 30_000
-const LONGEST_MS = 60_000
+const MAX_PAUSE_MS = 60_000
 
-/** Gathers notices that come together, and tells of each kind once. */
+/** Collects notifications that arrive together and reports each kind once. */
 export class Changes {
   readonly #clock: Clock
-  readonly #tell: (kind: MCPListKind) => void
+  readonly #onChange: (kind: MCPListKind) => void
   readonly #gathered = new Set<MCPListKind>()
   #timer: unknown
 
-  constructor(clock: Clock, tell: (kind: MCPListKind) => void) {
+  constructor(clock: Clock, onChange: (kind: MCPListKind) => void) {
     this.#clock = clock
-    this.#tell = tell
+    this.#onChange = onChange
   }
 
   notified(method: string): void {
@@ -39,9 +39,9 @@ export class Changes {
     if (this.#timer !== undefined) return
     this.#timer = this.#clock.setTimeout(() => {
       this.#timer = undefined
-      const told = [...this.#gathered]
+      const changed = [...this.#gathered]
       this.#gathered.clear()
-      for (const kind of told) this.#tell(kind)
+      for (const kind of changed) this.#onChange(kind)
     }, GATHER_MS)
     setRef(this.#timer, false)
   }
@@ -54,10 +54,10 @@ export class Changes {
 }
 
 /**
- * Keeps a stream of change notices open with a modern server, which sends none otherwise.
+ * Keeps a stream of change notifications open with a modern server, which sends none otherwise.
  *
- * Nothing waits for it: a server that does not answer here still answers calls. After a stream that
- * broke, `missed` is told, since a change may have passed unseen.
+ * Nothing waits for it: a server that does not answer here can still answer calls. When a broken stream has
+ * been reopened, `missed` is called, since notifications may have been lost.
  */
 export async function listenForChanges(
   session: Session,
@@ -83,13 +83,13 @@ export async function listenForChanges(
       pause = 1000
       if ((await subscription.closed) === "local") return
     } catch (error) {
-      // A server that does not know the method will not learn it.
+      // The server does not support the method.
       if (memberOf(error, "code") === -32601) return
     }
     if (session.isLost) return
     await new Promise<void>((resolve) => {
       setRef(clock.setTimeout(resolve, pause), false)
     })
-    pause = Math.min(pause * 2, LONGEST_MS)
+    pause = Math.min(pause * 2, MAX_PAUSE_MS)
   }
 }

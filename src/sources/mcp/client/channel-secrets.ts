@@ -3,11 +3,11 @@ import type { MCPChannel } from "../config.ts"
 const CREDENTIAL = /key|token|secret|pass|auth|credential|cookie|signature|\bpat\b|bearer/i
 const FLAG = /^--?([\w.-]+)$/
 const ASSIGNMENT = /^(?:--?)?([\w.-]+)\s*[=:]\s*(.+)$/s
-// What nobody types: some services put a key into the path.
+// Looks generated: some services put a key into the path.
 const GENERATED = /^(?=.*\d)(?=.*[a-z])[\w.~-]{20,}$/i
 
-/** What of a configuration must not be shown, although the server may say it. */
-export function channelSecrets(channel: MCPChannel): readonly string[] {
+/** The secrets of a configuration, to be masked in messages and logs. */
+export function secretsOfChannel(channel: MCPChannel): readonly string[] {
   switch (channel.kind) {
     case "stdio":
       return [...Object.values(channel.env), ...argumentSecrets(channel.args)]

@@ -13,18 +13,18 @@ import { callerOf, traceOf } from "./run-tool.ts"
 import type { MCPServerStatus } from "./status.ts"
 import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
 
-/** What may be said about a request to a server. */
+/** Options of a request to a server. */
 export type MCPCallOptions = Pick<
   CallOptions,
   "signal" | "deadline" | "timeout" | "metadata" | "progress" | "requestInput" | "identity"
 >
 
-/** A server, for those who want more of it than its operations. */
+/** Direct access to a server, beyond its operations. */
 export interface MCPClient {
   readonly name: string
-  /** Who answers; `undefined` before it was connected. */
+  /** The server; `undefined` before the first connection. */
   readonly peer: MCPPeer | undefined
-  /** Calls a tool by the server's own name for it. No registry: nobody checks access or schemas. */
+  /** Calls a tool by the server's own name. It bypasses the registry: no checks of access or schemas. */
   callTool(name: string, input?: unknown, options?: MCPCallOptions): Promise<ResponseEnvelope>
   /** The raw result: `{ contents }`. */
   readResource(uri: string, options?: MCPCallOptions): Promise<Readonly<Record<string, unknown>>>
@@ -34,27 +34,27 @@ export interface MCPClient {
     input?: Readonly<Record<string, string>>,
     options?: MCPCallOptions,
   ): Promise<Readonly<Record<string, unknown>>>
-  /** A whole list as the server has it now; what is registered stays as it is. */
+  /** Fetches a whole list from the server; registered operations do not change. */
   list(kind: MCPListKind, signal?: AbortSignal): Promise<MCPList>
-  /** Lists anew, and brings operations and registries in step. */
+  /** Fetches the lists again and updates operations and registries. */
   refresh(): Promise<MCPToolsChange>
-  /** Closes what is open and connects anew, also after too many crashes; then refreshes. */
+  /** Closes the connection, connects again, even after too many crashes, and refreshes. */
   reconnect(): Promise<MCPPeer>
   status(): MCPServerStatus
-  /** Told of changed lists, of new connections and of losses. */
+  /** Listens for changed lists, new connections and lost connections. */
   onEvent(listener: (event: MCPConnectionEvent) => void): () => void
-  /** Twice is fine. */
+  /** May be called more than once. */
   close(): Promise<void>
 }
 
-/** What a client is made of. */
+/** Dependencies of a client. */
 export interface ClientParts extends Pick<MCPClient, "callTool" | "refresh" | "status" | "close"> {
   readonly connection: MCPConnection
-  /** What the server tells models about itself, as far as it was accepted. */
+  /** The server's instructions for models, as far as they were accepted. */
   readonly instructions: () => string | undefined
 }
 
-/** A client over a connection and what is made of it. */
+/** Creates a client for a connection. */
 export function clientOver(parts: ClientParts): MCPClient {
   const { connection, callTool, refresh, status, close } = parts
   const accepted = (peer: MCPPeer): MCPPeer => ({ ...peer, instructions: parts.instructions() })
@@ -81,7 +81,7 @@ export function clientOver(parts: ClientParts): MCPClient {
   }
 }
 
-/** Options of a caller as those of a request. */
+/** Converts the options of a call to those of a request. */
 function requestOptions(
   options: MCPCallOptions | undefined,
   isRepeatable: boolean,
@@ -98,7 +98,7 @@ function requestOptions(
   }
 }
 
-/** The earlier of the two ways to say how long somebody waits. */
+/** The earlier of `deadline` and `timeout`, in epoch milliseconds. */
 export function deadlineOf(options: MCPCallOptions | undefined): number | undefined {
   const { deadline = Number.POSITIVE_INFINITY, timeout } = options ?? {}
   const due = Math.min(

@@ -1,30 +1,30 @@
 import type { OptionsSchema } from "../../../internal/options.ts"
-import { settleServer } from "../config-settle.ts"
+import { resolveServer } from "../config-settle.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { memoryPins } from "../pins.ts"
 import { createConnection } from "./connection.ts"
 import { disabledServer, openWrapper, Wrapper } from "./wrapper.ts"
 import type { MCPClientWrapper } from "./wrapper.ts"
 
-/** What making a client takes beside its configuration. */
+/** Options of `createMCPClient` besides the configuration. */
 export interface CreateMCPClientOptions {
-  /** Gives up connecting; what was opened is closed. */
+  /** Aborts connecting; everything opened so far is closed. */
   readonly signal?: AbortSignal | undefined
 }
 
 export const CREATE_CLIENT_OPTIONS: OptionsSchema<CreateMCPClientOptions> = { signal: "signal" }
 
 /**
- * Connects to an MCP server, with a configuration that may come from a file.
+ * Connects to an MCP server; the configuration may come from a file.
  *
- * Rejects with a `CallError` that says what to do, and then nothing is left running.
+ * Rejects with a `CallError` that says what to do; nothing is left running then.
  */
 export async function connectClient(
   name: string,
   config: MCPClientConfig,
   signal: AbortSignal | undefined,
 ): Promise<MCPClientWrapper> {
-  const server = settleServer(name, config)
+  const server = resolveServer(name, config)
   if (server.disabled) throw disabledServer(name)
   const connection = createConnection(server, { forwardInput: server.forwardInput })
   const opened = await openWrapper(server, connection, server.pins ?? memoryPins(), signal)

@@ -1,11 +1,11 @@
 import { systemClock } from "../../../internal/clock.ts"
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { CallerSessions } from "./caller-sessions.ts"
 import { Changes, listenForChanges } from "./changes.ts"
 import { memberOf } from "./frames.ts"
-import { Gate } from "./gate.ts"
+import { Semaphore } from "./gate.ts"
 import type {
   MCPConnection,
   MCPConnectionEvent,
@@ -15,32 +15,32 @@ import type {
   MCPPeer,
 } from "./model.ts"
 import { LISTS, listAll, withoutBadHeaders } from "./paging.ts"
-import { Patience } from "./patience.ts"
-import { patienceFor, runCall, sendWithin } from "./requests.ts"
+import { RequestTimeout } from "./patience.ts"
+import { timeoutFor, runCall, sendWithin } from "./requests.ts"
 import type { CallRequest, RequestHost } from "./requests.ts"
 import { Supervisor } from "./supervisor.ts"
 import { notify } from "../../../internal/notify.ts"
 
-/** What a connection may be given besides its server. */
+/** Optional dependencies of a connection. */
 export interface ConnectionDependencies {
-  /** What was found out about the server before; `peer.era` of a connection tells it. */
+  /** The server's era, if known from the `peer.era` of an earlier connection. */
   readonly knownEra?: MCPEra | undefined
-  /** Servers are told that they may ask: callers pass `requestInput`. Default: as the server is configured. */
+  /** Declares to the server that callers answer questions with `requestInput`. Default: the server's setting. */
   readonly forwardInput?: boolean | undefined
   readonly clock?: Clock | undefined
 }
 
-/** A connection to one server; nothing is opened before the first use. */
+/** Creates a connection to one server; it opens nothing before the first use. */
 export function createConnection(
-  settled: SettledServer,
+  server: ResolvedServer,
   dependencies: ConnectionDependencies = {},
 ): MCPConnection {
-  return new Connection(settled, dependencies)
+  return new Connection(server, dependencies)
 }
 
 class Connection implements MCPConnection {
   readonly name: string
-  readonly #settled: SettledServer
+  readonly #server: ResolvedServer
   readonly #clock: Clock
   readonly #listeners = new Set<(event: MCPConnectionEvent) => void>()
   readonly #changes: Changes
@@ -49,19 +49,19 @@ class Connection implements MCPConnection {
   readonly #host: RequestHost
   #closing: Promise<void> | undefined
 
-  constructor(settled: SettledServer, dependencies: ConnectionDependencies) {
-    const { clock = systemClock, forwardInput = settled.forwardInput, knownEra } = dependencies
-    this.name = settled.name
-    this.#settled = settled
+  constructor(server: ResolvedServer, dependencies: ConnectionDependencies) {
+    const { clock = systemClock, forwardInput = server.forwardInput, knownEra } = dependencies
+    this.name = server.name
+    this.#server = server
     this.#clock = clock
     this.#changes = new Changes(clock, (kind) => this.#emit({ type: "changed", kind }))
     const supervisor = new Supervisor({
-      settled,
+      server,
       clock,
       forwardsInput: forwardInput,
       knownEra,
       opened: (session, isAgain) => {
-        // For as long as the session lasts; it handles its own failures.
+        // Runs as long as the session and handles its own failures.
         void listenForChanges(session, clock, (method) => this.#changes.notified(method))
         this.#emit({ type: "connected", isAgain })
       },
@@ -69,14 +69,14 @@ class Connection implements MCPConnection {
       lost: (error) => this.#emit({ type: "lost", error }),
     })
     this.#supervisor = supervisor
-    const callers = CallerSessions.of(settled, clock, (own) => {
+    const callers = CallerSessions.of(server, clock, (own) => {
       const nothing = (): void => {}
       return new Supervisor({
-        settled: own,
+        server: own,
         clock,
         forwardsInput: forwardInput,
         knownEra: supervisor.peer?.era ?? knownEra,
-        // What there is the connection itself finds out; that the server is away whoever calls it first.
+        // The main connection follows the lists; any session may find that the server is unreachable.
         opened: nothing,
         notified: nothing,
         lost: nothing,
@@ -85,12 +85,12 @@ class Connection implements MCPConnection {
     })
     this.#callers = callers
     this.#host = {
-      settled,
+      server,
       clock,
-      gate: new Gate(settled.maxConcurrency),
+      semaphore: new Semaphore(server.maxConcurrency),
       era: () => supervisor.peer?.era,
-      ready: async (patience, caller) =>
-        (await callers?.ready(caller, patience)) ?? (await supervisor.ready(patience)),
+      ready: async (timeout, caller) =>
+        (await callers?.ready(caller, timeout)) ?? (await supervisor.ready(timeout)),
       expired: (session) => {
         supervisor.expired(session)
         callers?.expired(session)
@@ -111,7 +111,7 @@ class Connection implements MCPConnection {
   }
 
   async connect(signal?: AbortSignal): Promise<MCPPeer> {
-    const patience = new Patience({
+    const timeout = new RequestTimeout({
       clock: this.#clock,
       subject: `Connecting to MCP server "${this.name}"`,
       idle: Number.POSITIVE_INFINITY,
@@ -119,10 +119,10 @@ class Connection implements MCPConnection {
       signal,
     })
     try {
-      const session = await this.#supervisor.ready(patience)
+      const session = await this.#supervisor.ready(timeout)
       return session.peer
     } finally {
-      patience.dispose()
+      timeout.dispose()
     }
   }
 
@@ -135,23 +135,23 @@ class Connection implements MCPConnection {
     const { method, capability } = LISTS[kind]
     const options = { signal, isRepeatable: true }
     const about = { method, phase: "list", tool: kind, options } as const
-    const patience = patienceFor(about, this.#host)
+    const timeout = timeoutFor(about, this.#host)
     try {
-      const { peer } = await this.#supervisor.ready(patience)
+      const { peer } = await this.#supervisor.ready(timeout)
       if (memberOf(peer.capabilities, capability) === undefined) {
         return { items: [], ttlMs: undefined, warnings: [] }
       }
-      const list = await listAll(kind, this.#settled, (params) =>
-        sendWithin({ ...about, params }, {}, patience, this.#host),
+      const list = await listAll(kind, this.#server, (params) =>
+        sendWithin({ ...about, params }, {}, timeout, this.#host),
       )
-      return kind === "tools" ? withoutBadHeaders(list, this.#settled, peer) : list
+      return kind === "tools" ? withoutBadHeaders(list, this.#server, peer) : list
     } catch (error) {
-      // Some declare what they do not have.
+      // Some servers declare capabilities that they do not have.
       if (memberOf(memberOf(error, "details"), "code") !== -32601) throw error
-      const warning = `The server declares ${capability}, and does not know "${method}".`
+      const warning = `The server declares ${capability} but does not support "${method}".`
       return { items: [], ttlMs: undefined, warnings: [warning] }
     } finally {
-      patience.dispose()
+      timeout.dispose()
     }
   }
 
@@ -217,7 +217,7 @@ class Connection implements MCPConnection {
     if (this.#closing !== undefined) return
     for (const listener of [...this.#listeners]) {
       const what = `A listener of MCP server "${this.name}" threw`
-      notify(this.#settled.logger, what, () => listener(event))
+      notify(this.#server.logger, what, () => listener(event))
     }
   }
 }

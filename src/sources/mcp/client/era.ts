@@ -1,4 +1,4 @@
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { MODERN_VERSION } from "../../../mcp/model.ts"
 import { memberOf } from "./frames.ts"
@@ -9,20 +9,20 @@ export interface Attempt {
   readonly mode: MCPEra | "auto"
 }
 
-/** A way that did not work. */
+/** A failed attempt. */
 export interface Tried {
   readonly attempt: Attempt
   readonly thrown: unknown
 }
 
 /**
- * How to connect first.
+ * The first attempt to connect.
  *
- * Over HTTP it is asked first whether a server is modern, which costs a round trip. A process is
- * taken for a legacy one: many of those never answer what they do not know, and some end.
+ * Over HTTP we probe first whether a server is modern, which costs a round trip. A process is assumed to be
+ * legacy: many of them never answer unknown requests, and some exit.
  */
-export function attempts(settled: SettledServer, known: MCPEra | undefined): Attempt {
-  const { channel, era } = settled
+export function firstAttempt(server: ResolvedServer, known: MCPEra | undefined): Attempt {
+  const { channel, era } = server
   const wanted = era === "auto" ? known : era
   if (channel.kind !== "http") return { kind: "stream", mode: wanted ?? "legacy" }
   if (channel.sse === "only") return { kind: "sse", mode: "legacy" }
@@ -30,19 +30,19 @@ export function attempts(settled: SettledServer, known: MCPEra | undefined): Att
   return { kind: "http", mode: wanted ?? "auto" }
 }
 
-/** What to try after a failure; `undefined` when nothing else makes sense. */
-export function nextAttempt(settled: SettledServer, tried: readonly Tried[]): Attempt | undefined {
+/** The next attempt after a failure; `undefined` when no other makes sense. */
+export function nextAttempt(server: ResolvedServer, tried: readonly Tried[]): Attempt | undefined {
   const last = tried.at(-1)
   if (last === undefined) return undefined
-  const next = after(settled, last)
+  const next = attemptAfter(server, last)
   const wasTried = tried.some(
     ({ attempt }) => attempt.kind === next?.kind && attempt.mode === next.mode,
   )
   return wasTried ? undefined : next
 }
 
-function after(settled: SettledServer, { attempt, thrown }: Tried): Attempt | undefined {
-  const { channel, era } = settled
+function attemptAfter(server: ResolvedServer, { attempt, thrown }: Tried): Attempt | undefined {
+  const { channel, era } = server
   if (channel.kind === "own" && !channel.isRepeatable) return undefined
   switch (attempt.kind) {
     case "sse":
@@ -56,12 +56,12 @@ function after(settled: SettledServer, { attempt, thrown }: Tried): Attempt | un
         ? { kind: "stream", mode: "legacy" }
         : undefined
     case "http":
-      return afterHttp(settled, attempt.mode, thrown)
+      return attemptAfterHttp(server, attempt.mode, thrown)
   }
 }
 
-function afterHttp(
-  { channel, era }: SettledServer,
+function attemptAfterHttp(
+  { channel, era }: ResolvedServer,
   mode: Attempt["mode"],
   thrown: unknown,
 ): Attempt | undefined {
@@ -73,18 +73,18 @@ function afterHttp(
   return isUnanswered(thrown, status) ? { kind: "http", mode: "legacy" } : undefined
 }
 
-/** The server broke on a question that it did not know; an old one may do that. */
+/** Whether the server failed on the probe, as an old one may do. */
 function isUnanswered(thrown: unknown, status: number | undefined): boolean {
   if (status !== undefined) return status >= 500
   const code = memberOf(thrown, "code")
   if (code === "REQUEST_TIMEOUT" || code === "CLIENT_HTTP_UNEXPECTED_CONTENT") return true
   if (code !== "ERA_NEGOTIATION_FAILED") return false
   const cause = memberOf(thrown, "cause") ?? memberOf(memberOf(thrown, "data"), "cause")
-  // Nobody there: asking once more helps nobody. What came and could not be read is something else.
+  // If the server is unreachable, another attempt is useless; if its response was unreadable, it is not.
   return cause instanceof Error && cause.name !== "TypeError" && cause.name !== "CallError"
 }
 
-/** Whether a server refused `initialize` because it knows only what came after it. */
+/** Whether a server refused `initialize` because it supports the modern era only. */
 function isModernOnly(thrown: unknown): boolean {
   const message = thrown instanceof Error ? thrown.message : ""
   const code = memberOf(thrown, "code")
@@ -97,14 +97,14 @@ function isModernOnly(thrown: unknown): boolean {
   return text.includes(MODERN_VERSION)
 }
 
-/** The status of an answer over HTTP. */
+/** The HTTP status of a failure. */
 export function statusOf(thrown: unknown): number | undefined {
   const status = memberOf(memberOf(thrown, "data"), "status")
   if (typeof status === "number") return status
-  // The old transport says it in words, and as a code.
+  // The SSE transport puts it into the message, or into the code.
   const message = thrown instanceof Error ? thrown.message : ""
-  const [, said] = /\(HTTP (\d{3})\)/.exec(message) ?? []
-  if (said !== undefined) return Number(said)
+  const [, quoted] = /\(HTTP (\d{3})\)/.exec(message) ?? []
+  if (quoted !== undefined) return Number(quoted)
   const code = memberOf(thrown, "code")
   return typeof code === "number" && code >= 100 && code < 600 ? code : undefined
 }

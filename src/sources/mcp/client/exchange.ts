@@ -1,10 +1,10 @@
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
 import type { ProgressUpdate } from "../../../core/types.ts"
-import { closed, garbage } from "./failure.ts"
+import { connectionClosedError, invalidMessageError } from "./failure.ts"
 import type { Exchange } from "./frames.ts"
 import type { RequestInput } from "./input.ts"
 import type { RequestCaller } from "./model.ts"
-import type { Patience } from "./patience.ts"
+import type { RequestTimeout } from "./patience.ts"
 
 /** A request that is part of a call. */
 export interface SessionRequest {
@@ -13,15 +13,15 @@ export interface SessionRequest {
   readonly phase: MCPErrorAbout["phase"]
   /** The tool, resource or prompt. */
   readonly tool?: string | undefined
-  /** Of a tool: what its parameters are. */
+  /** The definition of a tool. */
   readonly definition?: unknown
-  readonly patience: Patience
+  readonly timeout: RequestTimeout
   readonly progress?: ((update: ProgressUpdate) => void) | undefined
   readonly requestInput?: RequestInput | undefined
   readonly caller?: RequestCaller | undefined
 }
 
-/** A request that is under way, until its result or its error. */
+/** A pending request. */
 export class RunningRequest implements Exchange {
   readonly token: number
   readonly request: SessionRequest
@@ -30,18 +30,18 @@ export class RunningRequest implements Exchange {
   isSent = false
   isGivenUp = false
   retryAfterMs: number | undefined = undefined
-  readonly #complain: (error: unknown) => void
+  readonly #onListenerError: (error: unknown) => void
   #resolve: ((result: unknown) => void) | undefined
   #reject: ((error: unknown) => void) | undefined
   #abandon: AbortController | undefined
   #isGarbled = false
 
-  /** `complain` is told what a listener for progress threw. */
+  /** `complain` receives exceptions of a progress listener. */
   constructor(token: number, request: SessionRequest, complain: (error: unknown) => void) {
     this.token = token
     this.request = request
     this.method = request.method
-    this.#complain = complain
+    this.#onListenerError = complain
     this.result = new Promise<unknown>((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -57,7 +57,7 @@ export class RunningRequest implements Exchange {
     return this.#abandon.signal
   }
 
-  /** Nobody waits any more: what is still open for the request is closed. */
+  /** The caller no longer waits: closes what is still open for the request. */
   giveUp(): void {
     this.isGivenUp = true
     this.#abandon?.abort()
@@ -71,24 +71,26 @@ export class RunningRequest implements Exchange {
     this.#reject?.(error)
   }
 
-  /** Something came that is no message, maybe the answer. */
+  /** An unreadable message arrived, which may have been the response. */
   garbled(): void {
     this.#isGarbled = true
   }
 
   streamEnded(): void {
     this.failed(
-      this.#isGarbled ? garbage() : closed(undefined, "the connection ended before the answer"),
+      this.#isGarbled
+        ? invalidMessageError()
+        : connectionClosedError(undefined, "the connection ended before the answer"),
     )
   }
 
   progressed(update: ProgressUpdate): void {
-    const { patience, progress } = this.request
-    patience.touch()
+    const { timeout, progress } = this.request
+    timeout.touch()
     try {
       progress?.(update)
     } catch (error) {
-      this.#complain(error)
+      this.#onListenerError(error)
     }
   }
 }

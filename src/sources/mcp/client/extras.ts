@@ -1,29 +1,29 @@
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import type { AnswerOrigin } from "../result.ts"
 import { reasonOf } from "../../../internal/describe.ts"
 import type { OperationContext } from "../../../core/handler.ts"
-import { OperationKeeper } from "./keep.ts"
+import { OperationCache } from "./keep.ts"
 import type { MCPConnection, MCPList, MCPListKind, MCPRequestOptions } from "./model.ts"
 import type { Section } from "./refresh.ts"
 import { callerOf, traceOf } from "./run-tool.ts"
 import { systemClock } from "../../../internal/clock.ts"
 
 /**
- * What a server offers beside its tools.
+ * The resources or prompts of a server.
  *
- * A list of it that cannot be had costs no tool: what was known stays, with a warning.
+ * If listing them fails, the tools are not affected: the old entries stay, with a warning.
  */
 export abstract class ExtraSection implements Section {
   abstract readonly kinds: readonly MCPListKind[]
-  protected readonly server: SettledServer
+  protected readonly server: ResolvedServer
   protected readonly connection: MCPConnection
-  readonly #keeper = new OperationKeeper<{ readonly operation: LazyOperation }>()
+  readonly #keeper = new OperationCache<{ readonly operation: LazyOperation }>()
   #operations: readonly LazyOperation[] = []
   #warnings: readonly string[] = []
 
-  constructor(server: SettledServer, connection: MCPConnection) {
+  constructor(server: ResolvedServer, connection: MCPConnection) {
     this.server = server
     this.connection = connection
   }
@@ -54,9 +54,9 @@ export abstract class ExtraSection implements Section {
       lists.map(({ items }) => items),
       (warning) => warnings.push(warning),
     )
-    const kept = this.#keeper.take(
+    const kept = this.#keeper.update(
       made.map((operation) => ({ text: canonicalJson(operation), entry: { operation } })),
-      (_, id) => warnings.push(`"${id}" is there twice; the first one counts.`),
+      (_, id) => warnings.push(`"${id}" exists twice; the first one is used.`),
     )
     this.#operations = kept.map(({ operation }) => operation)
     this.#warnings = warnings
@@ -64,13 +64,13 @@ export abstract class ExtraSection implements Section {
     return { ttlMs: lifetimes.length === 0 ? undefined : Math.min(...lifetimes) }
   }
 
-  /** The operations of some lists, one for each of `kinds`. */
+  /** Makes the operations of the lists, one list per entry of `kinds`. */
   protected abstract make(
     lists: readonly (readonly unknown[])[],
     warn: (message: string) => void,
   ): readonly LazyOperation[]
 
-  /** What a request takes of a call; reading changes nothing, so that it may be sent again. */
+  /** The request options of a call; reading has no effect, so the request may be repeated. */
   protected optionsOf(context: OperationContext, operationId: string): MCPRequestOptions {
     const { signal, deadline, progress, requestInput, metadata } = context
     const meta = traceOf(metadata)

@@ -3,7 +3,7 @@ import type { CallError } from "../../../core/errors.ts"
 import { memberOf } from "./frames.ts"
 import type { Exchange } from "./frames.ts"
 
-/** Why one request failed, and what is known about the way it went. */
+/** Why a request failed, and whether it was sent. */
 export class RequestFailure extends Error {
   readonly thrown: unknown
   readonly error: CallError
@@ -19,8 +19,8 @@ export class RequestFailure extends Error {
   }
 }
 
-/** An error of ours, also when the package has wrapped it. */
-export function callErrorIn(thrown: unknown): CallError | undefined {
+/** The `CallError` in an exception, also when the SDK has wrapped it. */
+export function findCallError(thrown: unknown): CallError | undefined {
   let at = thrown
   for (let hops = 0; hops < 5 && typeof at === "object" && at !== null; hops++) {
     if (isCallError(at)) return at
@@ -30,22 +30,22 @@ export function callErrorIn(thrown: unknown): CallError | undefined {
   return undefined
 }
 
-/** Whether the package could not read what came. */
-export function isGarbage(thrown: unknown): boolean {
+/** Whether the SDK could not parse a message. */
+export function isUnreadableMessage(thrown: unknown): boolean {
   return thrown instanceof Error && /^\$?ZodError$|^SyntaxError$/.test(thrown.name)
 }
 
-/** Says what the package says of a result that is none. */
-export function garbage(why = "what came is no message"): Error {
+/** An error like the SDK's for an invalid result. */
+export function invalidMessageError(why = "the response is not a valid message"): Error {
   return Object.assign(new Error(why), { code: "INVALID_RESULT" })
 }
 
-/** Says what the package says when a connection is closed. */
-export function closed(cause?: unknown, why = "Connection closed"): Error {
+/** An error like the SDK's for a closed connection. */
+export function connectionClosedError(cause?: unknown, why = "Connection closed"): Error {
   return Object.assign(new Error(why, { cause }), { code: "CONNECTION_CLOSED" })
 }
 
-/** An error as JSON-RPC has them. */
+/** Converts an error to a JSON-RPC error. */
 export function rpcError(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error)
   return Object.assign(new Error(message), { code: -32603 })

@@ -4,10 +4,10 @@ import type { AnyRegistry } from "../../../engine/registry.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 
 /**
- * Keeps what one server gives registered, and nothing else: an operation that somebody else put
- * under the same id is neither replaced nor taken out.
+ * Keeps the operations of the servers registered in one registry. It neither replaces nor removes operations
+ * that others registered under the same id.
  */
-export class Follower {
+export class RegistrySync {
   readonly #registry: AnyRegistry
   readonly #logger: Logger
   readonly #owned = new Map<string, Owned>()
@@ -25,8 +25,8 @@ export class Follower {
     for (const operation of operations) this.#own(operation)
   }
 
-  /** Makes what is registered be this, in one turn: nobody sees a state in between. */
-  settle(operations: readonly AnyOperation[]): void {
+  /** Registers and unregisters synchronously until exactly these operations are registered. */
+  sync(operations: readonly AnyOperation[]): void {
     if (this.#isStopped) return
     const wanted = new Map(operations.map((operation) => [idOf(operation), operation]))
     for (const id of [...this.#owned.keys()]) if (!wanted.has(id)) this.#remove(id)
@@ -34,7 +34,7 @@ export class Follower {
     this.#register(changed.map(([, operation]) => operation))
   }
 
-  /** Takes out what is registered. Twice is fine. */
+  /** Unregisters everything. May be called more than once. */
   stop(): void {
     this.#isStopped = true
     for (const id of [...this.#owned.keys()]) this.#remove(id)
@@ -82,7 +82,7 @@ export class Follower {
   }
 }
 
-/** An operation that was registered, and what the registry made of it: proof that it is still there. */
+/** A registered operation, and the registry's spec of it, which shows whether it is still ours. */
 interface Owned {
   readonly operation: AnyOperation
   readonly spec: OperationSpec | undefined

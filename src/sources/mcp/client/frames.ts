@@ -3,32 +3,32 @@ import type { ProgressUpdate } from "../../../core/types.ts"
 import type { RequestCaller } from "./model.ts"
 import type { Message, SendOptions, TransportLike } from "./sdk.ts"
 
-/** Marks a request between the transport and our own `fetch`, which takes it off again. */
-export const REQUEST_MARK = "x-operations-request"
+/** Header that identifies a request between the SDK's transport and our `fetch`, which removes it. */
+export const REQUEST_TOKEN_HEADER = "x-operations-request"
 
-/** A request on its way, from our side. */
+/** A pending request of ours. */
 export interface Exchange {
-  /** Sent as the progress token: by it the message is known again. */
+  /** Sent as the progress token, which identifies the messages of this request. */
   readonly token: number
   readonly method: string
   /** Whose request it is. */
   readonly caller?: RequestCaller | undefined
-  /** Closes what is still open of a request that was given up. */
+  /** Fires when the request was given up, to close what is still open. */
   readonly abandoned: AbortSignal
-  /** It was handed to the transport. */
+  /** It was passed to the transport. */
   isSent: boolean
-  /** Nobody waits any more; it is not sent if it was not yet. */
+  /** The caller no longer waits; if it has not been sent yet, it will not be. */
   readonly isGivenUp: boolean
   /** From a `Retry-After` header. */
   retryAfterMs: number | undefined
   progressed(update: ProgressUpdate): void
   answered(result: unknown): void
   failed(error: unknown): void
-  /** The stream that was to bring the answer has ended. */
+  /** The response stream has ended. */
   streamEnded(): void
 }
 
-/** Told of what nobody asked for. */
+/** Receives everything that is not a response. */
 export interface FrameEvents {
   notified(method: string, params: unknown): void
   closed(): void
@@ -36,8 +36,8 @@ export interface FrameEvents {
   dropped(why: string): void
 }
 
-// Of no interest to the caller, who gets the raw one; valid in both eras.
-const HARMLESS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+// Empty results for the SDK's client, valid in both eras; the caller gets the raw result.
+const EMPTY_RESULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "tools/call": { content: [] },
   "tools/list": { tools: [] },
   "resources/list": { resources: [] },
@@ -48,11 +48,11 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 }
 
 /**
- * Stands between the package's client and a transport, and sees every message as it came.
+ * Sits between the SDK's client and a transport, and sees every message unchanged.
  *
- * Results go to whoever asked, untouched; the client gets an empty one of the right kind, because it
- * would refuse a list for one odd tool and a result for one unknown block. Progress is delivered
- * here, at once and in order: the client loses what comes right before the result.
+ * Callers get raw results. The client gets an empty result of the right kind, because it would refuse a whole
+ * list for one invalid tool and a whole result for one unknown block. Progress is delivered here, immediately
+ * and in order: the client loses updates that arrive right before the result.
  */
 export class FramedTransport {
   onmessage: ((message: unknown, extra?: unknown) => void) | undefined = undefined
@@ -107,7 +107,7 @@ export class FramedTransport {
     if (this.#inner.hasPerRequestStream !== true) return this.#inner.send(message as never, options)
     return this.#inner.send(message as never, {
       ...options,
-      headers: { ...options?.headers, [REQUEST_MARK]: String(exchange.token) },
+      headers: { ...options?.headers, [REQUEST_TOKEN_HEADER]: String(exchange.token) },
       requestSignal: exchange.abandoned,
       onRequestStreamEnd: () => exchange.streamEnded(),
     })
@@ -117,12 +117,12 @@ export class FramedTransport {
     return this.#inner.close()
   }
 
-  /** Has messages of this request recognised, until `forget`. */
+  /** Recognises messages of this request until `forget`. */
   expect(exchange: Exchange): void {
     this.#byToken.set(exchange.token, exchange)
   }
 
-  /** Has the client stop waiting for an answer; gives the id of the request if that had been sent. */
+  /** Makes the client stop waiting for a response; returns the id of the request if it was sent. */
   cancel(exchange: Exchange): unknown {
     const id = this.#ids.get(exchange)
     this.forget(exchange)
@@ -132,7 +132,7 @@ export class FramedTransport {
   }
 
   forget(exchange: Exchange): void {
-    // One that the client has yet to send is stopped when it comes.
+    // A request that the client has not sent yet is stopped in `send`.
     if (exchange.isSent || !exchange.isGivenUp) this.#byToken.delete(exchange.token)
     this.#byId.delete(this.#ids.get(exchange))
     this.#ids.delete(exchange)
@@ -155,7 +155,7 @@ export class FramedTransport {
       return
     }
     if (typeof message !== "object" || message === null) {
-      this.#events.dropped("a message that is no JSON object")
+      this.#events.dropped("a message that is not a JSON object")
       return
     }
     const { id, method, jsonrpc } = message as Message
@@ -181,19 +181,19 @@ export class FramedTransport {
       return
     }
     const { jsonrpc } = message
-    const known = this.#ids.get(exchange)
+    const sentId = this.#ids.get(exchange)
     this.forget(exchange)
     if (message["error"] !== undefined) {
-      this.#hand({ jsonrpc, id: known, error: errorOf(message["error"]) }, extra)
+      this.#hand({ jsonrpc, id: sentId, error: errorOf(message["error"]) }, extra)
       return
     }
     exchange.answered(message["result"])
-    const harmless = HARMLESS[exchange.method] ?? {}
-    const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", ...harmless }
-    this.#hand({ jsonrpc, id: known, result }, extra)
+    const empty = EMPTY_RESULTS[exchange.method] ?? {}
+    const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", ...empty }
+    this.#hand({ jsonrpc, id: sentId, result }, extra)
   }
 
-  /** Hands a message to the client of the SDK, which throws on some: no transport expects that. */
+  /** Passes a message to the SDK's client, which throws on some; transports do not expect that. */
   #hand(message: unknown, extra?: unknown): void {
     try {
       this.onmessage?.(message, extra)
@@ -207,7 +207,7 @@ export class FramedTransport {
     const token = memberOf(params, "progressToken")
     const exchange = this.#byToken.get(numberOf(token) as number)
     if (exchange === undefined) {
-      // Late, or of nobody: the client would call it an error.
+      // Late or unknown: the client would report it as an error.
       if (typeof token !== "number" && typeof token !== "string") this.#hand(message, extra)
       return
     }
@@ -215,7 +215,7 @@ export class FramedTransport {
       memberOf(params, key),
     )
     if (typeof progress !== "number") {
-      this.#events.dropped("progress that is no number")
+      this.#events.dropped("progress that is not a number")
       return
     }
     exchange.progressed({
@@ -233,18 +233,18 @@ export class FramedTransport {
   }
 }
 
-/** A member of what may be an object. */
+/** Reads an own property of any value. */
 export function memberOf(value: unknown, key: string): unknown {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined
   return (value as Readonly<Record<string, unknown>>)[key]
 }
 
-/** Some servers send ids and tokens back as texts. */
+/** Some servers send ids and tokens back as strings. */
 function numberOf(value: unknown): unknown {
   return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value
 }
 
-/** An error of JSON-RPC, whatever the server made of it. */
+/** Converts any value to a valid JSON-RPC error. */
 function errorOf(value: unknown): Message {
   const code = memberOf(value, "code")
   const message = memberOf(value, "message")

@@ -1,7 +1,7 @@
-import type { Patience } from "./patience.ts"
+import type { RequestTimeout } from "./patience.ts"
 
-/** Lets in so many at a time; the others wait in the order they came, as long as they have patience. */
-export class Gate {
+/** A semaphore: limits concurrent requests; the others wait in order, until their timeout. */
+export class Semaphore {
   readonly #limit: number
   readonly #waiting = new Set<() => void>()
   #inside = 0
@@ -10,11 +10,11 @@ export class Gate {
     this.#limit = limit
   }
 
-  /** Gives what lets the next one in. */
-  async enter(patience: Patience): Promise<() => void> {
-    if (patience.isOver) throw patience.error(false)
+  /** Waits for a slot; returns a function that releases it. */
+  async acquire(timeout: RequestTimeout): Promise<() => void> {
+    if (timeout.isOver) throw timeout.error(false)
     if (this.#inside < this.#limit) this.#inside++
-    else await this.#queue(patience)
+    else await this.#queue(timeout)
     let isInside = true
     return () => {
       if (!isInside) return
@@ -23,22 +23,22 @@ export class Gate {
     }
   }
 
-  async #queue(patience: Patience): Promise<void> {
+  async #queue(timeout: RequestTimeout): Promise<void> {
     let admit: (() => void) | undefined
     const admitted = new Promise<void>((resolve) => {
       admit = resolve
       this.#waiting.add(resolve)
     })
     try {
-      await patience.race(admitted, false)
+      await timeout.race(admitted, false)
     } catch (error) {
-      // Let in at the very moment that it gave up: the place goes to the next one.
+      // Admitted at the moment it gave up: pass the slot to the next one.
       if (admit !== undefined && !this.#waiting.delete(admit)) this.#leave()
       throw error
     }
   }
 
-  /** The place is handed over rather than freed, so that nobody overtakes. */
+  /** Passes the slot to the next waiter instead of freeing it, so that nobody overtakes. */
   #leave(): void {
     const [next] = this.#waiting
     if (next === undefined) {

@@ -3,24 +3,24 @@ import { memberOf } from "./frames.ts"
 const KEY = "x-mcp-header"
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES: ReadonlySet<unknown> = new Set(["string", "integer", "boolean"])
-const DEEPEST = 64
+const MAX_DEPTH = 64
 
 /**
- * Why a tool cannot be called over HTTP: what it says about headers breaks the rules.
+ * Returns why a tool cannot be called over HTTP: its `x-mcp-header` entries are invalid.
  *
- * A parameter may ask to be sent as a header too, so that what is on the way can see it. It has to
- * be a plain value that is reached by `properties` alone, and to have a header of its own.
+ * A parameter can be sent as a header too, so that intermediaries can see it. It has to be a scalar that is
+ * reached by `properties` alone, and needs a header of its own.
  */
-export function headerFault(inputSchema: unknown): string | undefined {
+export function findHeaderIssue(inputSchema: unknown): string | undefined {
   const names = new Set<string>()
-  const visit = (node: unknown, path: string, isReachable: boolean, depth: number): Fault => {
-    if (typeof node !== "object" || node === null || depth > DEEPEST) return undefined
+  const visit = (node: unknown, path: string, isReachable: boolean, depth: number): Issue => {
+    if (typeof node !== "object" || node === null || depth > MAX_DEPTH) return undefined
     if (Array.isArray(node)) {
       return firstOf(node, (item) => visit(item, path, false, depth + 1))
     }
     const name = memberOf(node, KEY)
     if (name !== undefined) {
-      const fault = judge(node, name, path, isReachable, names)
+      const fault = checkHeader(node, name, path, isReachable, names)
       if (fault !== undefined) return fault
     }
     return firstOf(Object.entries(node), ([key, value]) => {
@@ -36,21 +36,21 @@ export function headerFault(inputSchema: unknown): string | undefined {
   return visit(inputSchema, "", true, 0)
 }
 
-const known = new WeakMap<object, boolean>()
+const cache = new WeakMap<object, boolean>()
 
-/** Whether parameters of a tool are sent as headers too; looked up once for each definition. */
+/** Whether parameters of a tool are sent as headers too; cached per definition. */
 export function hasHeaders(definition: unknown): boolean {
   const schema = memberOf(definition, "inputSchema")
   if (typeof schema !== "object" || schema === null) return false
-  let has = known.get(schema)
+  let has = cache.get(schema)
   if (has === undefined) {
     has = JSON.stringify(schema).includes(`"${KEY}"`)
-    known.set(schema, has)
+    cache.set(schema, has)
   }
   return has
 }
 
-type Fault = string | undefined
+type Issue = string | undefined
 
 const MAPS: ReadonlySet<string> = new Set([
   "patternProperties",
@@ -82,13 +82,13 @@ function isSchemaKeyword(key: string): boolean {
   return SCHEMAS.has(key)
 }
 
-function judge(
+function checkHeader(
   node: object,
   name: unknown,
   path: string,
   isReachable: boolean,
   names: Set<string>,
-): Fault {
+): Issue {
   const at = path === "" ? "its input" : path
   if (!isReachable || path === "") {
     return `"${KEY}" at ${at} is not on a property that is reached by "properties" alone`
@@ -97,7 +97,7 @@ function judge(
     return `"${KEY}" at ${at} is not the name of a header`
   }
   if (!TYPES.has(memberOf(node, "type"))) {
-    return `"${KEY}" at ${at} is on something else than a string, an integer or a boolean`
+    return `"${KEY}" at ${at} is not on a string, an integer or a boolean`
   }
   const lower = name.toLowerCase()
   if (names.has(lower)) return `"${KEY}" at ${at} names the header "${name}" a second time`
@@ -105,7 +105,7 @@ function judge(
   return undefined
 }
 
-function firstOf<TItem>(items: readonly TItem[], look: (item: TItem) => Fault): Fault {
+function firstOf<TItem>(items: readonly TItem[], look: (item: TItem) => Issue): Issue {
   for (const item of items) {
     const fault = look(item)
     if (fault !== undefined) return fault

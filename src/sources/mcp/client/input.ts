@@ -1,5 +1,5 @@
 import { CallError, isCallError } from "../../../core/errors.ts"
-import type { MCPAsker, SettledServer } from "../config.ts"
+import type { MCPAsker, ResolvedServer } from "../config.ts"
 import { capabilityRequired, isCapabilityRequired } from "../../../mcp/errors.ts"
 import type { InputRequest, InputResponse } from "../../../core/types.ts"
 import { memberOf } from "./frames.ts"
@@ -7,7 +7,7 @@ import { memberOf } from "./frames.ts"
 /** Answers the questions of one call. */
 export type RequestInput = (request: InputRequest) => Promise<InputResponse>
 
-/** What a server may ask for. */
+/** The requests that a server may send. */
 export const QUESTIONS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const
 
 export type Question = (typeof QUESTIONS)[number]
@@ -18,17 +18,17 @@ const CAPABILITY = {
   "roots/list": "roots",
 } as const satisfies Record<Question, string>
 
-/** What we say that can be asked of us. */
+/** The client capabilities that we declare. */
 export function clientCapabilities(
-  settled: SettledServer,
+  server: ResolvedServer,
   forwardsInput: boolean,
 ): Readonly<Record<string, unknown>> {
   return {
-    ...((forwardsInput || settled.elicitation !== undefined) && {
+    ...((forwardsInput || server.elicitation !== undefined) && {
       elicitation: { form: {}, url: {} },
     }),
-    ...((forwardsInput || settled.sampling !== undefined) && { sampling: {} }),
-    ...((forwardsInput || settled.roots !== undefined) && { roots: {} }),
+    ...((forwardsInput || server.sampling !== undefined) && { sampling: {} }),
+    ...((forwardsInput || server.roots !== undefined) && { roots: {} }),
   }
 }
 
@@ -37,19 +37,19 @@ export function isQuestion(method: unknown): method is Question {
 }
 
 /**
- * Asks the caller, then whoever the configuration names, and gives the answer as the protocol has it.
+ * Asks the caller, then the configured handlers, and returns the answer in the format of the protocol.
  *
- * Rejects with an error of `capabilityRequired` when there is nobody.
+ * Rejects with an error of `capabilityRequired` when nothing can answer.
  */
 export async function answerQuestion(
   method: Question,
   params: unknown,
   about: MCPAsker,
-  settled: SettledServer,
+  server: ResolvedServer,
   requestInput: RequestInput | undefined,
   key?: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  // What the server calls the question is kept, for callers who ask somebody else in turn.
+  // The server's key of the question is kept, for callers that forward the question.
   const request = { ...inputRequest(method, params), ...(key !== undefined && { key }) }
   if (request.type === "url") refuseUnsafe(request.url, about)
   let response: InputResponse | undefined
@@ -62,26 +62,26 @@ export async function answerQuestion(
       refusal = error
     }
   }
-  // Only for a caller that cannot be asked: one that declines has answered.
-  response ??= await configured(request, about, settled)
+  // Only for callers that cannot be asked: declining is an answer.
+  response ??= await askConfigured(request, about, server)
   if (response !== undefined) return result(method, request, response, about)
   if (isCapabilityRequired(refusal)) throw refusal
-  throw nobody(method, about)
+  throw noAnswerError(method, about)
 }
 
-/** Whoever is asked may hand the address to the system, where some schemes start programs. */
+/** Refuses other schemes: the address may be passed to the system, where some schemes start programs. */
 function refuseUnsafe(url: string, { server, tool }: MCPAsker): void {
   if (/^https?:\/\//i.test(url) && URL.canParse(url)) return
   const who = tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
   throw new CallError(
     "EGRESS_BLOCKED",
-    `${who} asks to open an address that is not one of http or https, and was not answered.`,
+    `${who} asks to open an address that is neither http nor https; the request was refused.`,
     { mayHaveExecuted: true, details: { server, ...(tool !== undefined && { tool }) } },
   )
 }
 
-/** The error for a question that nobody answers. */
-function nobody(method: Question, { server, tool }: MCPAsker): Error {
+/** The error for a question that nothing can answer. */
+function noAnswerError(method: Question, { server, tool }: MCPAsker): Error {
   const capability = CAPABILITY[method]
   const who = tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
   const cure =
@@ -90,14 +90,14 @@ function nobody(method: Question, { server, tool }: MCPAsker): Error {
       : `Pass "requestInput" with the call, or set "${capability}" of the server`
   return capabilityRequired(
     { [capability]: {} },
-    `${who} asks for ${capability}, and there is nobody to answer. ${cure}.`,
+    `${who} asks for ${capability}, but nothing is set up to answer it. ${cure}.`,
   )
 }
 
-async function configured(
+async function askConfigured(
   request: InputRequest,
   about: MCPAsker,
-  { elicitation, sampling, roots }: SettledServer,
+  { elicitation, sampling, roots }: ResolvedServer,
 ): Promise<InputResponse | undefined> {
   switch (request.type) {
     case "sampling":
@@ -128,7 +128,7 @@ function inputRequest(method: Question, params: unknown): InputRequest {
   }
 }
 
-/** The answer as the protocol has it. */
+/** The answer in the format of the protocol. */
 function result(
   method: Question,
   request: InputRequest,
@@ -153,15 +153,15 @@ function result(
   }
 }
 
-/** A form that was left as it was shown has its defaults. */
+/** Fills in the defaults of a form. */
 function withDefaults(request: InputRequest, content: unknown): Readonly<Record<string, unknown>> {
   const properties = "schema" in request ? memberOf(request.schema, "properties") : undefined
-  const given = objectOf(content)
+  const values = objectOf(content)
   const defaults = Object.entries(objectOf(properties))
-    .filter(([key]) => memberOf(given, key) === undefined)
+    .filter(([key]) => memberOf(values, key) === undefined)
     .map(([key, property]) => [key, memberOf(property, "default")] as const)
     .filter(([, value]) => value !== undefined)
-  return Object.fromEntries([...Object.entries(given), ...defaults])
+  return Object.fromEntries([...Object.entries(values), ...defaults])
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {

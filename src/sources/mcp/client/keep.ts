@@ -1,20 +1,20 @@
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 
-/** Something with an operation, and a text that changes when what it is made of does. */
+/** An entry with an operation, and a text that identifies its definition. */
 interface Made<TEntry> {
   readonly text: string
   readonly entry: TEntry
 }
 
 /**
- * Operations by what they were made of: as long as a definition stays the same, so does its
- * operation, and whoever compares operations sees what has changed.
+ * Keeps the same operation object as long as its definition stays the same, so that comparing operations
+ * shows what has changed.
  */
-export class OperationKeeper<TEntry extends { readonly operation: LazyOperation }> {
+export class OperationCache<TEntry extends { readonly operation: LazyOperation }> {
   #kept: ReadonlyMap<string, Made<TEntry>> = new Map()
 
-  /** The entries, in order. Of two with the same id the first counts, and `onTwice` is told of the second. */
-  take(
+  /** The entries, in order. Of two with the same id the first is used, and `onTwice` receives the second. */
+  update(
     made: readonly Made<TEntry>[],
     onTwice: (entry: TEntry, id: string) => void,
   ): readonly TEntry[] {

@@ -4,42 +4,51 @@ import { disabledStatus, failedStatus } from "./status.ts"
 import type { MCPServerStatus } from "./status.ts"
 import type { MCPClientWrapper, Wrapper } from "./wrapper.ts"
 
-/** The servers that are connected, and what became of each that was asked for. */
+/** The connected servers, and the status of every requested one. */
 export type MCPLoaded = MCPClientWrapper[] & {
   readonly servers: Readonly<Record<string, MCPServerStatus>>
 }
 
-/** A server that was asked for. */
-export interface Entry {
-  /** `undefined`: there is none that could be used. */
+/** A requested server. */
+export interface LoadedEntry {
+  /** `undefined` when the configuration is not valid. */
   readonly config: MCPClientConfig | undefined
   readonly wrapper: Wrapper | undefined
-  /** Why there is no wrapper, or why the one there is was not replaced. */
-  readonly trouble: MCPServerStatus | undefined
+  /** Why there is no wrapper, or why the existing one was not replaced. */
+  readonly failure: MCPServerStatus | undefined
 }
 
-/** What `load` gives for the servers it was asked for. */
-export function loadedOf(names: readonly string[], entries: ReadonlyMap<string, Entry>): MCPLoaded {
+/** The result of `load`. */
+export function loadedOf(
+  names: readonly string[],
+  entries: ReadonlyMap<string, LoadedEntry>,
+): MCPLoaded {
   const wrappers: Wrapper[] = []
   const servers: [string, MCPServerStatus][] = []
   for (const name of names) {
-    const { wrapper, trouble } = entries.get(name) ?? {}
+    const { wrapper, failure: trouble } = entries.get(name) ?? {}
     if (wrapper !== undefined && trouble === undefined) wrappers.push(wrapper)
-    servers.push([name, trouble ?? wrapper?.status() ?? failedStatus(name, closedMeanwhile(name))])
+    servers.push([
+      name,
+      trouble ?? wrapper?.status() ?? failedStatus(name, loaderClosedError(name)),
+    ])
   }
-  // Not enumerable: the array holds servers and nothing else.
+  // Not enumerable: iterating the array yields servers only.
   return Object.defineProperty(wrappers, "servers", {
     value: Object.freeze(Object.fromEntries(servers)),
   }) as unknown as MCPLoaded
 }
 
-/** How a server is doing, whatever became of the last attempt to load it. */
-export function entryStatus(name: string, { wrapper, trouble }: Entry): MCPServerStatus {
+/** The status of a server, including a failed attempt to load it again. */
+export function entryStatus(
+  name: string,
+  { wrapper, failure: trouble }: LoadedEntry,
+): MCPServerStatus {
   if (wrapper === undefined) return trouble ?? disabledStatus(name)
   const status = wrapper.status()
   if (trouble === undefined) return status
   const why = trouble.error?.message ?? "unknown reason"
-  const warning = `It could not be loaded again, and stays as it was: ${why}`
+  const warning = `Loading it again failed, so the old connection stays: ${why}`
   return { ...status, warnings: [...status.warnings, warning] }
 }
 
@@ -52,7 +61,7 @@ export function namespaceTaken(server: string, namespace: string, owner: string)
   )
 }
 
-/** The error for a server that nobody loaded. */
+/** The error for a server that is not loaded. */
 export function unknownServer(name: string, known: readonly string[]): CallError {
   const names = known.map((one) => `"${one}"`).join(", ")
   return new CallError(
@@ -63,10 +72,10 @@ export function unknownServer(name: string, known: readonly string[]): CallError
 }
 
 /** The error for a server whose loader was closed before it was ready. */
-export function closedMeanwhile(name: string): CallError {
+export function loaderClosedError(name: string): CallError {
   return new CallError(
     "ABORTED",
-    `MCP server "${name}" was not loaded: closeAll() was called meanwhile.`,
+    `MCP server "${name}" was not loaded: closeAll() was called in the meantime.`,
     { details: { server: name }, mayHaveExecuted: false },
   )
 }

@@ -2,7 +2,7 @@
 import { validateOptions } from "../../../internal/options.ts"
 import type { OptionsSchema } from "../../../internal/options.ts"
 import type { Logger } from "../../../internal/logger.ts"
-import { settleServer } from "../config-settle.ts"
+import { resolveServer } from "../config-settle.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { MCP_FIELDS, PIN_STORE } from "../config-fields.ts"
 import { readServers } from "../config-read.ts"
@@ -12,26 +12,32 @@ import { memoryPins } from "../pins.ts"
 import type { PinStore } from "../pins.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import { createConnection } from "./connection.ts"
-import { Follower } from "./follow.ts"
-import { closedMeanwhile, entryStatus, loadedOf, namespaceTaken, unknownServer } from "./loaded.ts"
-import type { Entry, MCPLoaded } from "./loaded.ts"
+import { RegistrySync } from "./follow.ts"
+import {
+  loaderClosedError,
+  entryStatus,
+  loadedOf,
+  namespaceTaken,
+  unknownServer,
+} from "./loaded.ts"
+import type { LoadedEntry, MCPLoaded } from "./loaded.ts"
 import { disabledStatus, failedStatus } from "./status.ts"
 import type { MCPServerStatus } from "./status.ts"
-import { eachOf, Turns } from "./turns.ts"
+import { eachOf, SerialQueue } from "./turns.ts"
 import { disabledServer, namespacesOf, openWrapper, Wrapper } from "./wrapper.ts"
 import type { FailedServer, MCPClientWrapper, MCPOperation } from "./wrapper.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
 
 /** How servers are loaded. */
 export interface MCPClientLoaderOptions extends ReadServersOptions {
-  /** Servers that are connected at the same time; 8. */
+  /** Maximum number of servers that connect at the same time; 8. */
   readonly concurrency?: number | undefined
   readonly logger?: Logger | undefined
-  /** Where it is kept what tools were; default: in memory, for as long as the loader lives. */
+  /** Where pinned tool definitions are stored; default: in memory, as long as the loader lives. */
   readonly pins?: PinStore | undefined
-  /** For every server that says nothing else. */
+  /** Defaults for every server. */
   readonly defaults?: Partial<MCPClientConfig> | undefined
-  /** What servers were found to speak, from `eras()` of an earlier loader: saves looking. */
+  /** The eras of servers, from `eras()` of an earlier loader: saves a probe. */
   readonly eras?: Readonly<Record<string, MCPEra>> | undefined
 }
 
@@ -50,15 +56,15 @@ export const LOADER_OPTIONS: OptionsSchema<MCPClientLoaderOptions> = {
 
 const CONCURRENCY = 8
 
-/** Loads MCP servers from a configuration, and keeps registries in step with them. Whoever makes one closes it. */
+/** Loads MCP servers from a configuration, and keeps registries in sync with them. Close it when you no longer need it. */
 export class MCPClientLoader implements AsyncDisposable {
   readonly #options: MCPClientLoaderOptions
   readonly #logger: Logger
   readonly #pins: PinStore
-  readonly #entries = new Map<string, Entry>()
-  readonly #followers = new Set<Follower>()
-  /** What is being done to a server: one thing after the other. */
-  readonly #turns = new Turns()
+  readonly #entries = new Map<string, LoadedEntry>()
+  readonly #followers = new Set<RegistrySync>()
+  /** Serialises the work on each server. */
+  readonly #turns = new SerialQueue()
   readonly #eras: Map<string, MCPEra>
   #stop = new AbortController()
 
@@ -71,11 +77,11 @@ export class MCPClientLoader implements AsyncDisposable {
   }
 
   /**
-   * Connects the servers of a configuration, several at a time. One that fails hides nobody: `servers` of the
-   * result says what became of each.
+   * Connects the servers of a configuration, several at a time. A failing server does not affect the others:
+   * `servers` of the result has the status of each.
    *
-   * A server of a name that is loaded already takes its place once it is ready; if it fails, the one that
-   * is there stays.
+   * A server whose name is already loaded replaces the old one once it is ready; if it fails, the old one
+   * stays.
    */
   async load(config: unknown): Promise<MCPLoaded> {
     const { signal } = this.#stop
@@ -83,7 +89,7 @@ export class MCPClientLoader implements AsyncDisposable {
     for (const warning of warnings) this.#logger.warn(warning)
     const names = [...servers.keys(), ...failures.keys()]
     await eachOf(names, this.#options.concurrency ?? CONCURRENCY, (name) =>
-      this.#turns.take(name, () => this.#load(name, servers.get(name), failures.get(name), signal)),
+      this.#turns.run(name, () => this.#load(name, servers.get(name), failures.get(name), signal)),
     )
     return loadedOf(names, this.#entries)
   }
@@ -101,11 +107,11 @@ export class MCPClientLoader implements AsyncDisposable {
   }
 
   /**
-   * Registers the operations of all servers, all or none, and keeps the registry in step: with the servers,
-   * and with what is loaded later. Gives what stops that and takes them out again.
+   * Registers the operations of all servers, all or none, and keeps the registry in sync with the servers,
+   * including those loaded later. Returns a function that stops this and unregisters them.
    */
   registerAll(registry: AnyRegistry): () => void {
-    const follower = new Follower(registry, this.#logger)
+    const follower = new RegistrySync(registry, this.#logger)
     follower.start(this.getAllOperations())
     this.#followers.add(follower)
     return () => {
@@ -114,17 +120,17 @@ export class MCPClientLoader implements AsyncDisposable {
     }
   }
 
-  /** How each server is doing that was asked for. */
+  /** The status of each requested server. */
   status(): Record<string, MCPServerStatus> {
     return Object.fromEntries(
       Array.from(this.#entries, ([name, entry]) => [name, entryStatus(name, entry)]),
     )
   }
 
-  /** Connects a server anew, also one that failed or crashed too often. Rejects when that fails. */
+  /** Connects a server again, even if it failed or crashed too often. Rejects when that fails. */
   async reconnect(name: string): Promise<MCPClientWrapper> {
     const { signal } = this.#stop
-    return await this.#turns.take(name, async () => {
+    return await this.#turns.run(name, async () => {
       const { wrapper, config } = this.#entries.get(name) ?? {}
       if (wrapper !== undefined) {
         await wrapper.client.reconnect()
@@ -134,23 +140,23 @@ export class MCPClientLoader implements AsyncDisposable {
       const opened = await this.#open(name, config, signal)
       if (opened instanceof Wrapper) return opened
       const trouble = failedStatus(name, opened.error, opened.stderrTail)
-      if (!signal.aborted) this.#put(name, { config, wrapper, trouble })
+      if (!signal.aborted) this.#put(name, { config, wrapper, failure: trouble })
       throw opened.error
     })
   }
 
-  /** What each server was found to speak: for `eras` of a later loader. */
+  /** The era of each server, for `eras` of a later loader. */
   eras(): Record<string, MCPEra> {
     return Object.fromEntries(this.#eras)
   }
 
-  /** Closes every server, and takes what they gave out of all registries. Twice is fine. */
+  /** Closes every server and unregisters its operations. May be called more than once. */
   async closeAll(): Promise<void> {
     this.#stop.abort()
     this.#stop = new AbortController()
     for (const follower of this.#followers) follower.stop()
     this.#followers.clear()
-    await this.#turns.over()
+    await this.#turns.idle()
     const entries = [...this.#entries.values()]
     this.#entries.clear()
     await Promise.all(entries.map(({ wrapper }) => this.#close(wrapper)))
@@ -162,34 +168,35 @@ export class MCPClientLoader implements AsyncDisposable {
 
   async #load(
     name: string,
-    given: MCPClientConfig | undefined,
-    fault: unknown,
+    written: MCPClientConfig | undefined,
+    failure: unknown,
     signal: AbortSignal,
   ): Promise<void> {
     const { wrapper } = this.#entries.get(name) ?? {}
-    const config = given === undefined ? undefined : { ...this.#options.defaults, ...given }
+    const config = written === undefined ? undefined : { ...this.#options.defaults, ...written }
     if (config?.disabled === true && !signal.aborted) {
-      this.#put(name, { config, wrapper: undefined, trouble: disabledStatus(name) })
+      this.#put(name, { config, wrapper: undefined, failure: disabledStatus(name) })
       await this.#close(wrapper)
       return
     }
-    const opened = config === undefined ? { error: fault } : await this.#open(name, config, signal)
+    const opened =
+      config === undefined ? { error: failure } : await this.#open(name, config, signal)
     if (opened instanceof Wrapper || signal.aborted) return
     const trouble = failedStatus(name, opened.error, opened.stderrTail)
-    this.#put(name, { config, wrapper, trouble })
+    this.#put(name, { config, wrapper, failure: trouble })
     this.#logger.warn(`MCP server "${name}" was not loaded`, { error: trouble.error })
   }
 
-  /** Connects a server, and puts it in its place. Nothing is left open unless it gives a wrapper. */
+  /** Connects a server and stores it. Leaves nothing open unless it returns a wrapper. */
   async #open(
     name: string,
     config: MCPClientConfig,
     signal: AbortSignal,
   ): Promise<Wrapper | FailedServer> {
     try {
-      const server = settleServer(name, { logger: this.#logger, ...config })
+      const server = resolveServer(name, { logger: this.#logger, ...config })
       if (server.disabled) throw disabledServer(name)
-      this.#expectFree(name, namespacesOf(server))
+      this.#assertNamespacesFree(name, namespacesOf(server))
       const { forwardInput } = server
       const connection = createConnection(server, { knownEra: this.#eras.get(name), forwardInput })
       const pins = server.pins ?? this.#pins
@@ -200,7 +207,7 @@ export class MCPClientLoader implements AsyncDisposable {
     }
   }
 
-  /** Puts a server in its place, unless there is none for it any more. */
+  /** Stores a connected server, unless the loader was closed or its namespace was taken in the meantime. */
   async #accept(
     name: string,
     config: MCPClientConfig,
@@ -208,8 +215,8 @@ export class MCPClientLoader implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Wrapper> {
     try {
-      if (signal.aborted) throw closedMeanwhile(name)
-      this.#expectFree(name, wrapper.namespaces)
+      if (signal.aborted) throw loaderClosedError(name)
+      this.#assertNamespacesFree(name, wrapper.namespaces)
     } catch (error) {
       await this.#close(wrapper)
       throw error
@@ -217,37 +224,37 @@ export class MCPClientLoader implements AsyncDisposable {
     const before = this.#entries.get(name)?.wrapper
     const era = wrapper.connection.peer?.era
     if (era !== undefined) this.#eras.set(name, era)
-    wrapper.onToolsChanged(() => this.#settle())
+    wrapper.onToolsChanged(() => this.#syncRegistries())
     wrapper.onClosed(() => this.#forget(name, wrapper))
-    this.#put(name, { config, wrapper, trouble: undefined })
+    this.#put(name, { config, wrapper, failure: undefined })
     await this.#close(before)
     return wrapper
   }
 
-  /** Two servers never write into one namespace, not even by way of what one calls its resources. */
-  #expectFree(name: string, namespaces: readonly string[]): void {
+  /** Throws if another server uses one of the namespaces, those for resources and prompts included. */
+  #assertNamespacesFree(name: string, namespaces: readonly string[]): void {
     for (const [owner, { wrapper }] of this.#entries) {
       const clash = wrapper?.namespaces.find((namespace) => namespaces.includes(namespace))
       if (clash !== undefined && owner !== name) throw namespaceTaken(name, clash, owner)
     }
   }
 
-  #put(name: string, entry: Entry): void {
+  #put(name: string, entry: LoadedEntry): void {
     this.#entries.set(name, entry)
-    this.#settle()
+    this.#syncRegistries()
   }
 
-  /** Somebody else closed it. */
+  /** Removes a wrapper that its user closed. */
   #forget(name: string, wrapper: Wrapper): void {
     if (this.#entries.get(name)?.wrapper !== wrapper) return
     this.#entries.delete(name)
-    this.#settle()
+    this.#syncRegistries()
   }
 
-  /** Brings every registry in step, in one turn. */
-  #settle(): void {
+  /** Synchronises every registry. */
+  #syncRegistries(): void {
     const operations = this.getAllOperations()
-    for (const follower of this.#followers) follower.settle(operations)
+    for (const follower of this.#followers) follower.sync(operations)
   }
 
   async #close(wrapper: Wrapper | undefined): Promise<void> {

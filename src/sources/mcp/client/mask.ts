@@ -3,36 +3,36 @@ import { maskSecrets } from "../../../http-client/secrets.ts"
 import { redactText } from "../../../internal/redact.ts"
 import { memberOf } from "./frames.ts"
 
-const MOST_PASSING = 200
-const DEEPEST = 32
-const MOST_CAUSES = 5
+const MAX_TRANSIENT = 200
+const MAX_DEPTH = 32
+const MAX_CAUSES = 5
 
-/** What must not be shown of one server: values of its environment, its headers, its address and its arguments. */
+/** The secrets of one server, from its environment, headers, address and arguments; masks them in texts and errors. */
 export class Secrets {
-  readonly #lasting: ReadonlySet<string>
-  readonly #passing = new Set<string>()
+  readonly #permanent: ReadonlySet<string>
+  readonly #transient = new Set<string>()
 
-  /** `lasting` are those of its configuration. */
-  constructor(lasting: Iterable<string> = []) {
-    this.#lasting = new Set(lasting)
+  /** `permanent` secrets come from the configuration. */
+  constructor(permanent: Iterable<string> = []) {
+    this.#permanent = new Set(permanent)
   }
 
   add(value: string): void {
-    this.#passing.delete(value)
-    this.#passing.add(value)
-    // Headers may be others with every request.
-    const [oldest] = this.#passing
-    if (this.#passing.size > MOST_PASSING && oldest !== undefined) this.#passing.delete(oldest)
+    this.#transient.delete(value)
+    this.#transient.add(value)
+    // Headers may differ with every request.
+    const [oldest] = this.#transient
+    if (this.#transient.size > MAX_TRANSIENT && oldest !== undefined) this.#transient.delete(oldest)
   }
 
-  /** Text without them, and without what looks like one. */
+  /** Masks the secrets in a text, and everything that looks like one. */
   text(text: string): string {
-    return redactText(this.#known(text))
+    return redactText(this.#mask(text))
   }
 
-  /** An error that has none of them in its message, its details and its causes. */
+  /** Masks the secrets in the message, details and causes of an error. */
   error(error: CallError): CallError {
-    const message = this.#known(error.message)
+    const message = this.#mask(error.message)
     const details = this.#copy(error.details, 0)
     const hasCause = error.cause !== undefined
     if (message === error.message && details === error.details && !hasCause) return error
@@ -47,16 +47,16 @@ export class Secrets {
     return this.#withStack(masked, error)
   }
 
-  #known(text: string): string {
-    const all = [...this.#lasting, ...this.#passing]
+  #mask(text: string): string {
+    const all = [...this.#permanent, ...this.#transient]
     return all.length === 0 ? text : maskSecrets(text, all)
   }
 
-  /** What caused an error, with what it says and nothing else: bodies, headers and arguments hang on some. */
+  /** Copies only the message and code of a cause: some have bodies, headers and arguments attached. */
   #cause(thrown: unknown, depth: number): unknown {
     if (!(thrown instanceof Error)) return undefined
     const { name, message, cause } = thrown
-    const hasCause = cause instanceof Error && depth < MOST_CAUSES
+    const hasCause = cause instanceof Error && depth < MAX_CAUSES
     const bare = new Error(
       this.text(message),
       hasCause ? { cause: this.#cause(cause, depth + 1) } : undefined,
@@ -64,7 +64,7 @@ export class Secrets {
     bare.name = name
     const code = memberOf(thrown, "code")
     if (typeof code === "number") Object.assign(bare, { code })
-    else if (typeof code === "string") Object.assign(bare, { code: this.#known(code) })
+    else if (typeof code === "string") Object.assign(bare, { code: this.#mask(code) })
     return this.#withStack(bare, thrown)
   }
 
@@ -73,14 +73,14 @@ export class Secrets {
     return masked
   }
 
-  /** The value itself when there is nothing to hide in it. */
+  /** Masks the secrets in data; returns the same value when there are none. */
   #copy(value: unknown, depth: number): unknown {
-    if (typeof value === "string") return this.#known(value)
+    if (typeof value === "string") return this.#mask(value)
     if (typeof value !== "object" || value === null) return value
-    if (depth > DEEPEST) return "[too deep]"
+    if (depth > MAX_DEPTH) return "[too deep]"
     const before = Object.entries(value)
     const after = before.map(([key, item]) => {
-      return [this.#known(key), this.#copy(item, depth + 1)] as const
+      return [this.#mask(key), this.#copy(item, depth + 1)] as const
     })
     const isSame = after.every(([key, item], at) => {
       return key === before[at]?.[0] && item === before[at]?.[1]

@@ -1,9 +1,9 @@
-// The seam between a connection, which knows the protocol, and what is made of it.
+// The interface between a connection, which implements the protocol, and its users.
 
 import type { MCPEra, MCPToolDefinition, MCPToolResult } from "../../../mcp/model.ts"
 import type { Identity, InputRequest, InputResponse, ProgressUpdate } from "../../../core/types.ts"
 
-/** Who answers at the other end. */
+/** The server at the other end. */
 export interface MCPPeer {
   readonly era: MCPEra
   readonly protocolVersion: string
@@ -12,55 +12,55 @@ export interface MCPPeer {
   readonly instructions: string | undefined
 }
 
-/** What can be listed, and can change. */
+/** The kinds of lists of a server. */
 export type MCPListKind = "tools" | "resources" | "resourceTemplates" | "prompts"
 
-/** A whole list, all pages of it. */
+/** A list with all its pages. */
 export interface MCPList {
-  /** As they came; each one still has to be looked at. */
+  /** The items as received, not yet validated. */
   readonly items: readonly unknown[]
-  /** How long the list is good for, as the server says. */
+  /** How long the list is valid, according to the server. */
   readonly ttlMs: number | undefined
-  /** Why it may not be all: a cursor that came twice, a cap that was met. */
+  /** Why the list may be incomplete: a repeated cursor, or a limit. */
   readonly warnings: readonly string[]
 }
 
-/** The call that a request is part of, for headers that depend on who calls. */
+/** The call that a request belongs to, for headers that depend on the caller. */
 export interface RequestCaller {
-  /** Read only where headers depend on it: a handler's context copies it then. */
+  /** Read only if headers depend on it: a handler's context copies it then. */
   readonly identity?: Identity | undefined
   readonly operationId?: string | undefined
 }
 
-/** What one request takes beside its parameters. */
+/** Options of a request. */
 export interface MCPRequestOptions {
-  /** May be a light one, which only `heedSignal` understands. */
+  /** May be a lightweight one, which only `addSignalListener` understands. */
   readonly signal?: AbortSignal | undefined
-  /** Epoch milliseconds; hard. */
+  /** A hard limit, in epoch milliseconds. */
   readonly deadline?: number | undefined
-  /** Milliseconds without a sign of life; progress is one. */
+  /** Idle timeout in milliseconds; progress resets it. */
   readonly timeout?: number | undefined
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
-  /** Answers what the server asks for while this request runs. */
+  /** Answers the server's questions while this request runs. */
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
-  /** Sent as `_meta`: trace context, and what the user gives. */
+  /** Sent as `_meta`: trace context and user data. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   readonly caller?: RequestCaller | undefined
-  /** The request may be sent again after a loss: it changes nothing. */
+  /** The request has no effect, so it may be sent again after a lost connection. */
   readonly isRepeatable?: boolean | undefined
 }
 
-/** A connection that outlives its sockets and processes: lost ones are opened again when needed. */
+/** A connection that outlives its sockets and processes: lost ones are reopened when needed. */
 export interface MCPConnection {
   readonly name: string
-  /** `undefined` until it was connected once. */
+  /** `undefined` before the first connection. */
   readonly peer: MCPPeer | undefined
   readonly status: MCPConnectionStatus
-  /** Connects unless it is; callers at the same time share one attempt. */
+  /** Connects unless connected; concurrent callers share one attempt. */
   connect(signal?: AbortSignal): Promise<MCPPeer>
-  /** Closes what is open and connects anew, also after too many crashes. */
+  /** Closes the connection and connects again, even after too many crashes. */
   reconnect(): Promise<MCPPeer>
-  /** All pages. A kind that the server does not declare is empty, without a request. */
+  /** Fetches all pages. A kind that the server does not declare is empty, without a request. */
   list(kind: MCPListKind, signal?: AbortSignal): Promise<MCPList>
   callTool(
     tool: MCPToolDefinition,
@@ -75,9 +75,9 @@ export interface MCPConnection {
     input: Readonly<Record<string, string>>,
     options: MCPRequestOptions,
   ): Promise<Readonly<Record<string, unknown>>>
-  /** Told of changed lists, of connections that were opened again (everything may have changed), and of losses. */
+  /** Listens for changed lists, reopened connections (everything may have changed) and lost connections. */
   onEvent(listener: (event: MCPConnectionEvent) => void): () => void
-  /** Twice is fine. Later requests fail with `UNAVAILABLE`. */
+  /** May be called more than once. Later requests fail with `UNAVAILABLE`. */
   close(): Promise<void>
 }
 
@@ -86,13 +86,13 @@ export type MCPConnectionEvent =
   | { readonly type: "connected"; readonly isAgain: boolean }
   | { readonly type: "lost"; readonly error: unknown }
 
-/** For a status page: nothing secret is in it. */
+/** For a status page; contains no secrets. */
 export interface MCPConnectionStatus {
   readonly state: "idle" | "connecting" | "ready" | "lost" | "failed" | "closed"
-  /** Times it was opened again. */
+  /** How often it was reopened. */
   readonly restarts: number
   readonly pid: number | undefined
-  /** The end of what a child process wrote to its standard error. */
+  /** The last output of a child process to stderr. */
   readonly stderrTail: string | undefined
   readonly lastError: string | undefined
 }

@@ -1,4 +1,4 @@
-import type { MCPHttpChannel, SettledServer } from "../config.ts"
+import type { MCPHttpChannel, ResolvedServer } from "../config.ts"
 import type { Exchange } from "./frames.ts"
 import { CallError } from "../../../core/errors.ts"
 import type { MCPAuthProvider } from "../transport-like.ts"
@@ -6,12 +6,12 @@ import type { MCPAuthProvider } from "../transport-like.ts"
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
 /**
- * The user's provider, which gets to see only addresses that a browser may open.
+ * Wraps the user's provider so that it receives only addresses that a browser may open.
  *
- * The address of the page to sign in at comes from the server. Openers hand it to the system, where
- * `file:` or the scheme of a program would do something else.
+ * The address of the sign-in page comes from the server. Providers pass it to the system, where `file:` or
+ * the scheme of a program would do something else.
  */
-export function guardOAuth({ channel, settled }: HttpHost): MCPAuthProvider | undefined {
+export function guardOAuth({ channel, server }: HttpHost): MCPAuthProvider | undefined {
   const provider = channel.authProvider
   if (provider === undefined || !("redirectToAuthorization" in provider)) return provider
   const redirect = provider.redirectToAuthorization as Method
@@ -20,7 +20,7 @@ export function guardOAuth({ channel, settled }: HttpHost): MCPAuthProvider | un
     if (protocol !== "https:" && protocol !== "http:") {
       throw new CallError(
         "EGRESS_BLOCKED",
-        `MCP server "${settled.name}" asks to sign in at an address of the scheme "${protocol}", which is not opened. Only http and https are.`,
+        `MCP server "${server.name}" asks you to sign in at an address with the scheme "${protocol}", which is not opened. Only http and https are allowed.`,
       )
     }
     return await redirect.call(provider, url, ...rest)
@@ -34,14 +34,14 @@ export function guardOAuth({ channel, settled }: HttpHost): MCPAuthProvider | un
   })
 }
 
-/** What the requests of one connection share. */
+/** The shared dependencies of the requests of one connection. */
 export interface HttpHost {
-  readonly settled: SettledServer
+  readonly server: ResolvedServer
   readonly channel: MCPHttpChannel
-  /** A request that is under way. */
+  /** Finds a pending request. */
   exchange(token: number): Exchange | undefined
-  /** The stream that brings all answers can no longer be read. */
+  /** Called when the shared response stream can no longer be read. */
   broken(error: CallError): void
-  /** Told what must not be shown. */
+  /** Receives values that must be masked. */
   readonly secret: (value: string) => void
 }

@@ -1,17 +1,17 @@
 import { CallError } from "../../../core/errors.ts"
-import type { MCPStdioChannel, SettledServer } from "../config.ts"
+import type { MCPStdioChannel, ResolvedServer } from "../config.ts"
 import { childEnvironment } from "./stdio/environment.ts"
 import { ChildTransport } from "./stdio/transport.ts"
 
-/** Asks the user, once, whether a program may be started. */
+/** Asks the user whether a program may be started. */
 export async function approveLaunch(
-  settled: SettledServer,
+  server: ResolvedServer,
   channel: MCPStdioChannel,
 ): Promise<void> {
-  const { name, approve } = settled
+  const { name, approve } = server
   const { command, args, cwd, env } = channel
   if (approve === undefined) return
-  // A user without types may give anything; only `true` is a yes.
+  // Untyped code may return anything; only `true` is a yes.
   const answer: unknown = await approve({
     server: name,
     argv: [command, ...args],
@@ -26,7 +26,7 @@ export async function approveLaunch(
   )
 }
 
-/** Variables that make a program run code which is not its own, or trust whom it should not. */
+/** Variables that can make a program run foreign code or trust the wrong parties. */
 const DANGEROUS =
   /^(?:NODE_OPTIONS|NODE_PATH|NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|LD_\w+|DYLD_\w+|PYTHON(?:PATH|STARTUP|HOME|INSPECT)|PERL5?(?:LIB|OPT)|RUBY(?:OPT|LIB)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|DOTNET_STARTUP_HOOKS|BASH_ENV|PROMPT_COMMAND|GIT_SSH(?:_COMMAND)?|GIT_CONFIG\w*|npm_config_\w+|PIP_INDEX_URL|UV_INDEX_URL|(?:HTTPS?|ALL)_PROXY|SSL_CERT_(?:FILE|DIR)|PATH)$/i
 
@@ -39,9 +39,9 @@ function launchWarnings(env: Readonly<Record<string, string>>): readonly string[
     )
 }
 
-/** A process that is not yet started. */
+/** Creates the transport of a child process without starting it. */
 export async function makeChild(
-  settled: SettledServer,
+  server: ResolvedServer,
   channel: MCPStdioChannel,
 ): Promise<ChildTransport> {
   const { command, args, env, cwd, inheritEnv } = channel
@@ -50,8 +50,8 @@ export async function makeChild(
     args,
     env: await childEnvironment(inheritEnv, env),
     ...(cwd !== undefined && { cwd }),
-    maxMessageBytes: settled.maxMessageBytes,
-    logger: settled.logger,
-    server: settled.name,
+    maxMessageBytes: server.maxMessageBytes,
+    logger: server.logger,
+    server: server.name,
   })
 }

@@ -1,13 +1,13 @@
 import { CallError } from "../../../core/errors.ts"
-import { isReadableOnTheWay } from "../../../internal/readable.ts"
+import { isUnencrypted } from "../../../internal/readable.ts"
 import { isPrivateHost } from "../../../internal/private-host.ts"
-import { fetchOf } from "../../../http-client/public-fetch.ts"
+import { resolveFetch } from "../../../http-client/public-fetch.ts"
 import { assertPublic } from "../../../http-client/public-lookup.ts"
 import { readCallHeaders } from "../../../core/call-headers.ts"
 import { retryAfterOf } from "../../../http-client/retry-after.ts"
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import { capBody } from "./body-cap.ts"
-import { REQUEST_MARK } from "./frames.ts"
+import { REQUEST_TOKEN_HEADER } from "./frames.ts"
 import { guardOAuth } from "./oauth-guard.ts"
 import { refreshForm, refreshOnce } from "./refresh-once.ts"
 import type { RequestCaller } from "./model.ts"
@@ -18,7 +18,7 @@ import type { HttpHost } from "./oauth-guard.ts"
 const CREDENTIAL =
   /auth(?!or(?:s|ed)?(?:-|$))|cookie|token|secret|passw|credential|api[-_]?key|signature|dpop|(?<!idempotency[-_])key$/i
 
-/** A transport over HTTP that is not yet started. */
+/** Creates an HTTP transport without starting it. */
 export function makeHttp(sdk: SdkModule, kind: "http" | "sse", host: HttpHost): TransportLike {
   const { channel } = host
   const Transport = kind === "sse" ? sdk.SSEClientTransport : sdk.StreamableHTTPClientTransport
@@ -29,35 +29,35 @@ export function makeHttp(sdk: SdkModule, kind: "http" | "sse", host: HttpHost): 
 }
 
 /**
- * The `fetch` of one server: the user's headers go to its origin only, credentials over https or
- * to this machine only, and what comes back is bounded.
+ * The `fetch` of one server: the user's headers go to its origin only, credentials go over https or to this
+ * machine only, and responses are limited in size.
  */
 function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.fetch {
-  const { channel, settled } = host
+  const { channel, server } = host
   const { url: home } = channel
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
     const headers = new Headers(
       init?.headers ?? (input instanceof Request ? input.headers : undefined),
     )
-    const token = Number(headers.get(REQUEST_MARK) ?? Number.NaN)
-    headers.delete(REQUEST_MARK)
+    const token = Number(headers.get(REQUEST_TOKEN_HEADER) ?? Number.NaN)
+    headers.delete(REQUEST_TOKEN_HEADER)
     const isHome = url.origin === home.origin
     const isEndpoint = isHome && (kind === "sse" || url.pathname === home.pathname)
     const signal = init?.signal ?? new AbortController().signal
     const context = contextOf(host.exchange(token)?.caller, signal)
     if (isHome) await addHeaders(headers, isEndpoint, host, context)
     else refusePrivate(url, host)
-    refuseInsecure(url, headers, settled.name)
+    refuseInsecure(url, headers, server.name)
     if (channel.blockPrivate) assertPublic(url.hostname)
-    const send = fetchOf(channel)
+    const send = resolveFetch(channel)
     const redirect = init?.redirect ?? (isEndpoint ? undefined : "error")
     const request = { ...init, headers, ...(redirect !== undefined && { redirect }) }
     const form = isEndpoint ? undefined : refreshForm(init)
     const provider = channel.authProvider
     if (form !== undefined && provider !== undefined) {
       return await refreshOnce(provider, url, form, async () =>
-        capBody(await send(url, request), settled.maxMessageBytes, () => tooLarge(settled, false)),
+        capBody(await send(url, request), server.maxMessageBytes, () => tooLarge(server, false)),
       )
     }
     const response = await send(url, request)
@@ -65,40 +65,40 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
     if (exchange !== undefined && (response.status === 429 || response.status === 503)) {
       exchange.retryAfterMs = retryAfterOf(response.headers.get("retry-after") ?? undefined)
     }
-    return capBody(response, settled.maxMessageBytes, () => {
-      const error = tooLarge(settled, exchange !== undefined)
-      const asked = host.exchange(token)
-      if (asked === undefined && kind === "sse") host.broken(error)
-      else asked?.failed(error)
+    return capBody(response, server.maxMessageBytes, () => {
+      const error = tooLarge(server, exchange !== undefined)
+      const pending = host.exchange(token)
+      if (pending === undefined && kind === "sse") host.broken(error)
+      else pending?.failed(error)
       return error
     })
   }
 }
 
-/** Requests that open a session or list what there is are nobody's call. */
+/** The caller of a request; requests that open a session or list have none. */
 function contextOf(caller: RequestCaller | undefined, signal: AbortSignal): CredentialContext {
   return { identity: caller?.identity, operationId: caller?.operationId, signal }
 }
 
-/** The user's headers, beside what the protocol itself sends. */
+/** Adds the user's headers to those of the protocol. */
 async function addHeaders(
   headers: Headers,
   isEndpoint: boolean,
-  { channel, settled, secret }: HttpHost,
+  { channel, server, secret }: HttpHost,
   context: CredentialContext,
 ): Promise<void> {
-  const subject = `A header for MCP server "${settled.name}"`
-  const given = await readCallHeaders(channel.headers, context, subject)
-  for (const [name, value] of Object.entries(given)) {
+  const subject = `A header for MCP server "${server.name}"`
+  const custom = await readCallHeaders(channel.headers, context, subject)
+  for (const [name, value] of Object.entries(custom)) {
     secret(value)
-    // The endpoints of an authorization server take credentials of their own.
+    // The endpoints of an authorization server need other credentials.
     if (headers.has(name) || (!isEndpoint && CREDENTIAL.test(name))) continue
     try {
       headers.set(name, value)
     } catch {
       throw new CallError(
         "VALIDATION_ERROR",
-        `MCP server "${settled.name}": the header "${name}" has a name or value that HTTP does not allow.`,
+        `MCP server "${server.name}": the header "${name}" has a name or value that HTTP does not allow.`,
       )
     }
   }
@@ -107,8 +107,8 @@ async function addHeaders(
 }
 
 function refuseInsecure(url: URL, headers: Headers, server: string): void {
-  if (!isReadableOnTheWay(url)) return
-  // Parameters of tools are no business of ours.
+  if (!isUnencrypted(url)) return
+  // Headers with tool parameters are not checked.
   const header = [...headers.keys()].find((name) => {
     return CREDENTIAL.test(name) && !name.startsWith("mcp-")
   })
@@ -117,29 +117,29 @@ function refuseInsecure(url: URL, headers: Headers, server: string): void {
   if (name === undefined) return
   throw new CallError(
     "EGRESS_BLOCKED",
-    `MCP server "${server}": the ${header === undefined ? "parameter" : "header"} "${name}" is not sent to ${url.origin}, because anyone on the way could read it. Use https.`,
+    `MCP server "${server}": the ${header === undefined ? "parameter" : "header"} "${name}" is not sent to ${url.origin}, because anyone on the network could read it. Use https.`,
   )
 }
 
-// Where clouds keep what is nobody's business, also from within; as the URL parser spells it.
+// The metadata services of clouds, as the URL parser spells their addresses.
 const LINK_LOCAL = /^169\.254\.|^\[(?:fe[89ab]|::ffff:a9fe:)|\.internal\.?$/
 
-/** A server names the addresses of its authorization server: they must not lead into a private network. */
-function refusePrivate(url: URL, { channel, settled }: HttpHost): void {
+/** Refuses private addresses for an authorization server, which the MCP server names. */
+function refusePrivate(url: URL, { channel, server }: HttpHost): void {
   const isWeb = url.protocol === "https:" || url.protocol === "http:"
   const { hostname } = channel.url
   const isNear = isPrivateHost(hostname) && !LINK_LOCAL.test(url.hostname)
   if (isWeb && (!isPrivateHost(url.hostname) || url.hostname === hostname || isNear)) return
   throw new CallError(
     "EGRESS_BLOCKED",
-    `MCP server "${settled.name}" led to ${url.protocol}//${url.host}, which is not on the public web; nothing was sent there.`,
+    `MCP server "${server.name}" led to ${url.protocol}//${url.host}, which is not a public web address; nothing was sent there.`,
   )
 }
 
-function tooLarge(settled: SettledServer, isRequest: boolean): CallError {
+function tooLarge(server: ResolvedServer, isRequest: boolean): CallError {
   return new CallError(
     "PAYLOAD_TOO_LARGE",
-    `MCP server "${settled.name}" sent a message of more than ${settled.maxMessageBytes} bytes. Ask for less, or raise "maxMessageBytes" of the server.`,
-    { mayHaveExecuted: isRequest, details: { limit: settled.maxMessageBytes } },
+    `MCP server "${server.name}" sent a message of more than ${server.maxMessageBytes} bytes. Ask for less, or raise "maxMessageBytes" of the server.`,
+    { mayHaveExecuted: isRequest, details: { limit: server.maxMessageBytes } },
   )
 }

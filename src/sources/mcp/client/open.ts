@@ -1,7 +1,7 @@
 import { CallError } from "../../../core/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { MODERN_VERSION } from "../../../mcp/model.ts"
-import { attempts, nextAttempt } from "./era.ts"
+import { firstAttempt, nextAttempt } from "./era.ts"
 import type { Attempt } from "./era.ts"
 import { approveLaunch, makeChild } from "./open-child.ts"
 import { makeHttp } from "./open-http.ts"
@@ -9,40 +9,40 @@ import type { TransportLike } from "./sdk.ts"
 import { Session } from "./session.ts"
 import type { SessionHost } from "./session.ts"
 
-/** What opening a session is told, and tells. */
+/** Dependencies of opening a session. */
 export interface OpenHost extends SessionHost {
-  /** What was found out about the server before. */
+  /** The server's era, if known. */
   readonly era: MCPEra | undefined
-  /** Fires when it is no longer wanted. */
+  /** Aborts opening. */
   readonly signal: AbortSignal
   /** The user has agreed to run its program. */
   readonly isApproved: boolean
-  /** A process is about to be started. */
+  /** Called before a process is started. */
   launching(session: Session): void
 }
 
-// How much of the time for connecting a server may take to say whether it is modern.
+// The part of the connect timeout that the probe for a modern server may take.
 const PROBE_SHARE = 1 / 3
-const PROBE_MOST = 10_000
+const MAX_PROBE_MS = 10_000
 
 const NEGOTIATION: Readonly<Record<Attempt["mode"], (timeout: number) => object>> = {
   legacy: () => ({ mode: "legacy" }),
   modern: () => ({ mode: { pin: MODERN_VERSION } }),
   auto: (timeout) => ({
     mode: "auto",
-    probe: { timeoutMs: Math.min(timeout * PROBE_SHARE, PROBE_MOST) },
+    probe: { timeoutMs: Math.min(timeout * PROBE_SHARE, MAX_PROBE_MS) },
   }),
 }
 
-/** Connects in one way after the other, as far as the answers give hope; leaves nothing behind that failed. */
+/** Tries one way to connect after the other, as long as another makes sense; closes failed attempts. */
 export async function openSession(host: OpenHost): Promise<Session> {
-  const { settled, signal } = host
+  const { server, signal } = host
   const limit = new AbortController()
   const stop = (): void => limit.abort()
   const timer =
-    settled.connectTimeout > 2_147_483_647
+    server.connectTimeout > 2_147_483_647
       ? undefined
-      : globalThis.setTimeout(stop, settled.connectTimeout)
+      : globalThis.setTimeout(stop, server.connectTimeout)
   signal.addEventListener("abort", stop)
   if (signal.aborted) stop()
   const tried: {
@@ -51,39 +51,42 @@ export async function openSession(host: OpenHost): Promise<Session> {
     readonly error: CallError
   }[] = []
   try {
-    for (let attempt: Attempt | undefined = attempts(settled, host.era); attempt !== undefined;) {
+    for (
+      let attempt: Attempt | undefined = firstAttempt(server, host.era);
+      attempt !== undefined;
+    ) {
       const made = await makeTransport(attempt, host, host.isApproved || tried.length > 0)
       const session = new Session(
         made.transport,
-        NEGOTIATION[attempt.mode](settled.connectTimeout) as Readonly<Record<string, unknown>>,
+        NEGOTIATION[attempt.mode](server.connectTimeout) as Readonly<Record<string, unknown>>,
         host,
       )
-      made.settle(session)
+      made.attach(session)
       try {
-        await connect(session, settled.connectTimeout, limit.signal)
+        await connect(session, server.connectTimeout, limit.signal)
         return session
       } catch (thrown) {
         const isOver = limit.signal.aborted
         const error = session.errorOf(thrown, { phase: "connect" })
         await session.close()
-        // Only now is everything read that the process had to say.
-        if (isOver || limit.signal.aborted) throw gaveUp(session, host)
+        // Only now is the output of the process complete.
+        if (isOver || limit.signal.aborted) throw giveUpError(session, host)
         tried.push({ attempt, thrown, error })
-        attempt = nextAttempt(settled, tried)
+        attempt = nextAttempt(server, tried)
       }
     }
-    throw tellingOf(tried)
+    throw bestError(tried)
   } finally {
     globalThis.clearTimeout(timer)
     signal.removeEventListener("abort", stop)
   }
 }
 
-/** Connects; when the time is over, does not wait for what the package still does. */
+/** Connects; on timeout it does not wait for the SDK's client. */
 async function connect(session: Session, timeout: number, signal: AbortSignal): Promise<void> {
   let stop: (() => void) | undefined
   const stopped = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(new Error("The time for connecting is over."))
+    stop = () => reject(new Error("Connecting took too long."))
     if (signal.aborted) stop()
     signal.addEventListener("abort", stop)
   })
@@ -99,22 +102,22 @@ async function connect(session: Session, timeout: number, signal: AbortSignal): 
 
 interface Made {
   readonly transport: TransportLike
-  settle(session: Session): void
+  attach(session: Session): void
 }
 
 async function makeTransport(attempt: Attempt, host: OpenHost, isApproved: boolean): Promise<Made> {
-  const { settled, sdk, secrets } = host
-  const { channel } = settled
+  const { server, sdk, secrets } = host
+  const { channel } = server
   switch (channel.kind) {
     case "stdio": {
-      if (!isApproved) await approveLaunch(settled, channel)
-      const transport = await makeChild(settled, channel)
-      return { transport, settle: (session) => host.launching(session) }
+      if (!isApproved) await approveLaunch(server, channel)
+      const transport = await makeChild(server, channel)
+      return { transport, attach: (session) => host.launching(session) }
     }
     case "http": {
       let session: Session | undefined
       const transport = makeHttp(sdk, attempt.kind === "sse" ? "sse" : "http", {
-        settled,
+        server,
         channel,
         exchange: (token) => session?.frames.exchange(token),
         broken: (error) => session?.breakOff(error),
@@ -122,46 +125,46 @@ async function makeTransport(attempt: Attempt, host: OpenHost, isApproved: boole
       })
       return {
         transport,
-        settle(made) {
+        attach(made) {
           session = made
         },
       }
     }
     case "own": {
       const transport = await channel.make()
-      if (used.has(transport)) throw usedUp(settled.name)
+      if (used.has(transport)) throw transportUsedError(server.name)
       used.add(transport)
-      return { transport, settle() {} }
+      return { transport, attach() {} }
     }
   }
 }
 
-/** Transports that were started; none can be started twice. */
+/** Transports that were started; a transport cannot be started twice. */
 const used = new WeakSet<object>()
 
-function usedUp(name: string): CallError {
+function transportUsedError(name: string): CallError {
   return new CallError(
     "UNAVAILABLE",
-    `MCP server "${name}" cannot be connected to again: its transport has been used. Give "transport" as a function that makes a new one.`,
+    `MCP server "${name}" cannot be connected to again: its transport has been used. Pass "transport" as a function that creates a new one.`,
     { retryable: false },
   )
 }
 
-function gaveUp(session: Session, { settled, signal, secrets }: OpenHost): CallError {
-  const { name, connectTimeout } = settled
+function giveUpError(session: Session, { server, signal, secrets }: OpenHost): CallError {
+  const { name, connectTimeout } = server
   if (signal.aborted) {
     return new CallError(
       "UNAVAILABLE",
-      `MCP server "${name}" was closed while it was being connected to.`,
+      `MCP server "${name}" was closed while it was connecting.`,
       { retryable: false },
     )
   }
   const tail = session.stderrTail?.trim() ?? ""
-  const said = tail === "" ? "" : ` It wrote: ${tail.slice(-500)}`
+  const output = tail === "" ? "" : ` It wrote: ${tail.slice(-500)}`
   return secrets.error(
     new CallError(
       "TIMEOUT",
-      `MCP server "${name}" did not answer within ${connectTimeout} ms. See that it starts, or raise "connectTimeout" of the server.${said}`,
+      `MCP server "${name}" did not answer within ${connectTimeout} ms. Check that it starts, or raise "connectTimeout" of the server.${output}`,
       {
         retryable: true,
         mayHaveExecuted: false,
@@ -171,8 +174,8 @@ function gaveUp(session: Session, { settled, signal, secrets }: OpenHost): CallE
   )
 }
 
-/** Of several failures the one that says most: an older way was only tried because it might be there. */
-function tellingOf(
+/** The most useful of several failures: that of the SSE fallback only if nothing else was tried. */
+function bestError(
   tried: readonly { readonly attempt: Attempt; readonly error: CallError }[],
 ): CallError | undefined {
   const own = tried.filter(({ attempt }) => attempt.kind !== "sse" || tried.length === 1)

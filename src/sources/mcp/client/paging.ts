@@ -1,9 +1,9 @@
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import { memberOf } from "./frames.ts"
-import { headerFault } from "./header-params.ts"
+import { findHeaderIssue } from "./header-params.ts"
 import type { MCPList, MCPListKind, MCPPeer } from "./model.ts"
 
-/** How a kind of list is asked for. */
+/** The request and the capability of each kind of list. */
 export const LISTS: Readonly<
   Record<MCPListKind, { readonly method: string; readonly capability: string }>
 > = {
@@ -13,13 +13,15 @@ export const LISTS: Readonly<
   prompts: { method: "prompts/list", capability: "prompts" },
 }
 
-/** Follows the cursors to the end of a list, or as far as it goes on sensibly. */
+/** Fetches all pages of a list, up to the limits. */
 export async function listAll(
   kind: MCPListKind,
-  settled: SettledServer,
-  page: (params: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>,
+  server: ResolvedServer,
+  fetchPage: (
+    params: Readonly<Record<string, unknown>>,
+  ) => Promise<Readonly<Record<string, unknown>>>,
 ): Promise<MCPList> {
-  const { maxPages, maxTools } = settled
+  const { maxPages, maxTools } = server
   const { method } = LISTS[kind]
   const items: unknown[] = []
   const warnings: string[] = []
@@ -27,10 +29,10 @@ export async function listAll(
   let ttlMs: number | undefined
   let cursor: string | undefined
   for (let pages = 1; ; pages++) {
-    const result = await page(cursor === undefined ? {} : { cursor })
-    const found = memberOf(result, kind)
-    if (Array.isArray(found)) for (const item of found as unknown[]) items.push(item)
-    else warnings.push(`An answer to "${method}" has no list of ${kind}.`)
+    const result = await fetchPage(cursor === undefined ? {} : { cursor })
+    const page = memberOf(result, kind)
+    if (Array.isArray(page)) for (const item of page as unknown[]) items.push(item)
+    else warnings.push(`A response to "${method}" has no list of ${kind}.`)
     ttlMs = shorter(ttlMs, memberOf(result, "ttlMs"))
     const next = memberOf(result, "nextCursor")
     if (items.length > maxTools || (items.length === maxTools && typeof next === "string")) {
@@ -38,7 +40,7 @@ export async function listAll(
       warnings.push(`There are more than ${maxTools} ${kind}; the rest is left out ("maxTools").`)
       break
     }
-    // An empty text is a cursor like any other.
+    // An empty string is a valid cursor.
     if (typeof next !== "string") break
     if (seen.has(next)) {
       warnings.push(
@@ -58,18 +60,18 @@ export async function listAll(
   return { items, ttlMs, warnings }
 }
 
-/** Leaves out tools that must not be called over HTTP, as the protocol demands. */
+/** Leaves out tools that the protocol forbids to call over HTTP. */
 export function withoutBadHeaders(
   list: MCPList,
-  settled: SettledServer,
+  server: ResolvedServer,
   { era }: MCPPeer,
 ): MCPList {
-  if (settled.channel.kind !== "http" || era !== "modern") return list
+  if (server.channel.kind !== "http" || era !== "modern") return list
   const warnings = [...list.warnings]
   const items = list.items.filter((item) => {
-    const fault = headerFault(memberOf(item, "inputSchema"))
-    if (fault === undefined) return true
-    warnings.push(`Tool "${String(memberOf(item, "name"))}" is left out: ${fault}.`)
+    const issue = findHeaderIssue(memberOf(item, "inputSchema"))
+    if (issue === undefined) return true
+    warnings.push(`Tool "${String(memberOf(item, "name"))}" is left out: ${issue}.`)
     return false
   })
   return { ...list, items, warnings }

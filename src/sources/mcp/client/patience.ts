@@ -1,48 +1,48 @@
 import { CallError, isCallError } from "../../../core/errors.ts"
-import { heedSignal, ignoreSignal } from "../../../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../../../internal/signals.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { fromWallTime } from "../../../internal/clock.ts"
 
-/** How long a request may take. */
-export interface PatienceOptions {
+/** The limits of a request. */
+export interface RequestTimeoutOptions {
   readonly clock: Clock
-  /** Who waits for what, as messages begin. */
+  /** The subject of error messages. */
   readonly subject: string
-  /** Milliseconds without a sign of life. */
+  /** Maximum time without activity, in milliseconds. */
   readonly idle: number
-  /** Milliseconds in all. */
+  /** Maximum time in total, in milliseconds. */
   readonly total: number
   /** Epoch milliseconds. */
   readonly deadline?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-// The longest delay that timers take; a longer one would fire at once.
-const LONGEST_DELAY = 2_147_483_647
+// The longest delay of a timer; a longer one would fire at once.
+const MAX_DELAY = 2_147_483_647
 const NEVER = Number.POSITIVE_INFINITY
 
 type Reason = "aborted" | "idle" | "total" | "deadline"
 
 /**
- * The limits of one request: its caller's signal, a deadline, and how long the server may be silent.
+ * The timeout of one request: its caller's signal, a deadline, a total and an idle limit.
  *
- * Whoever makes one disposes of it.
+ * Its creator disposes of it.
  */
-export class Patience {
-  readonly #options: PatienceOptions
-  readonly #watchers = new Set<() => void>()
+export class RequestTimeout {
+  readonly #options: RequestTimeoutOptions
+  readonly #listeners = new Set<() => void>()
   readonly #endsAt: number
   readonly #endsBy: "total" | "deadline"
   #idleAt = NEVER
   #pauses = 1
-  // One timer for both limits: it looks what is due when it fires, so that progress costs nothing.
+  // One timer for both limits: it checks what is due when it fires, so that progress costs nothing.
   #timer: unknown
   #firesAt = NEVER
   #reason: Reason | undefined
   #controller: AbortController | undefined
 
-  /** Being silent counts only after `resume`. */
-  constructor(options: PatienceOptions) {
+  /** The idle limit applies only after `resume`. */
+  constructor(options: RequestTimeoutOptions) {
     this.#options = options
     const { clock, total, idle, signal } = options
     const now = clock.now()
@@ -52,7 +52,7 @@ export class Patience {
     if (signal?.aborted === true) this.#end("aborted")
     else if (this.#endsAt <= now) this.#end(this.#endsBy)
     else {
-      if (signal !== undefined) heedSignal(signal, this)
+      if (signal !== undefined) addSignalListener(signal, this)
       this.#arm(Math.min(this.#endsAt, now + idle), now)
     }
   }
@@ -61,12 +61,12 @@ export class Patience {
     return this.#reason !== undefined
   }
 
-  /** Milliseconds that are left. */
+  /** Remaining milliseconds. */
   get left(): number {
     return this.#endsAt - this.#options.clock.now()
   }
 
-  /** Fires when there is no more patience; made when it is first asked for. */
+  /** Fires on timeout or abort; created on first use. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       const controller = new AbortController()
@@ -77,13 +77,13 @@ export class Patience {
     return this.#controller.signal
   }
 
-  /** Has something told when there is no more patience; gives what ends that. */
-  onEnd(told: () => void): () => void {
-    this.#watchers.add(told)
-    return () => this.#watchers.delete(told)
+  /** Calls a listener on timeout or abort; returns a function that removes it. */
+  onEnd(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
-  /** A sign of life. */
+  /** Records activity: restarts the idle limit. */
   touch(): void {
     if (this.#pauses > 0 || this.isOver) return
     const now = this.#options.clock.now()
@@ -91,7 +91,7 @@ export class Patience {
     if (this.#idleAt < this.#firesAt) this.#arm(this.#idleAt, now)
   }
 
-  /** The server waits for us: its silence does not count until as many `resume`s. */
+  /** Suspends the idle limit, since the server waits for us, until the matching `resume`. */
   pause(): void {
     this.#pauses++
     this.#idleAt = NEVER
@@ -104,17 +104,17 @@ export class Patience {
 
   dispose(): void {
     const { clock, signal } = this.#options
-    if (signal !== undefined) ignoreSignal(signal, this)
+    if (signal !== undefined) removeSignalListener(signal, this)
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#watchers.clear()
+    this.#listeners.clear()
   }
 
   handleEvent(): void {
     this.#end("aborted")
   }
 
-  /** Why it is over. */
+  /** The error for the timeout or abort. */
   error(wasSent: boolean): CallError {
     const { subject, signal, idle, total } = this.#options
     if (this.#reason === "aborted") {
@@ -123,28 +123,28 @@ export class Patience {
       const isTimeout = cause instanceof Error && cause.name === "TimeoutError"
       return new CallError(
         isTimeout ? "TIMEOUT" : "ABORTED",
-        isTimeout ? `${subject} got no answer in the time it had.` : `${subject} was aborted.`,
+        isTimeout ? `${subject} got no answer in time.` : `${subject} was aborted.`,
         { cause, mayHaveExecuted: wasSent },
       )
     }
     const why =
       this.#reason === "idle"
-        ? `got no sign of life for ${idle} ms. Raise "timeout" of the server if it needs longer, or have it report progress.`
+        ? `got no response or progress for ${idle} ms. Raise "timeout" of the server if it needs longer, or have it report progress.`
         : this.#reason === "deadline"
           ? `got no answer before its deadline.`
-          : `took longer than ${total} ms in all. Raise "maxTotalTimeout" of the server if it needs longer.`
+          : `took longer than ${total} ms in total. Raise "maxTotalTimeout" of the server if it needs longer.`
     return new CallError("TIMEOUT", `${subject} ${why}`, {
       mayHaveExecuted: wasSent,
       details: { reason: this.#reason },
     })
   }
 
-  /** Waits, but not longer than there is patience. */
+  /** Waits for a time, or until the timeout. */
   async wait(milliseconds: number): Promise<void> {
     const { clock } = this.#options
     let timer: unknown
     const waited = new Promise<void>((resolve) => {
-      timer = clock.setTimeout(resolve, Math.min(milliseconds, LONGEST_DELAY))
+      timer = clock.setTimeout(resolve, Math.min(milliseconds, MAX_DELAY))
     })
     try {
       await this.race(waited, false)
@@ -153,7 +153,7 @@ export class Patience {
     }
   }
 
-  /** A promise, or the error for having waited too long. */
+  /** Waits for a promise; rejects on timeout or abort. */
   async race<TValue>(promise: Promise<TValue>, wasSent: boolean): Promise<TValue> {
     let forget: (() => void) | undefined
     try {
@@ -173,7 +173,7 @@ export class Patience {
     this.#timer = undefined
     this.#firesAt = at
     if (at === NEVER) return
-    const delay = Math.min(Math.max(0, at - now), LONGEST_DELAY)
+    const delay = Math.min(Math.max(0, at - now), MAX_DELAY)
     this.#timer = clock.setTimeout(this.#fire, delay)
   }
 
@@ -188,8 +188,8 @@ export class Patience {
   #end(reason: Reason): void {
     if (this.isOver) return
     this.#reason = reason
-    const watchers = [...this.#watchers]
+    const listeners = [...this.#listeners]
     this.dispose()
-    for (const told of watchers) told()
+    for (const listener of listeners) listener()
   }
 }

@@ -1,7 +1,7 @@
 import { memberOf } from "./frames.ts"
 import { systemClock } from "../../../internal/clock.ts"
 
-/** An answer that several can read. */
+/** A response that several callers can read. */
 interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -17,11 +17,11 @@ const KEPT_MS = 5000
 const sent = new WeakMap<object, Map<string, Sent>>()
 
 /**
- * Sends a request for new tokens once, however many calls found out that theirs are too old.
+ * Sends a request for new tokens once, however many calls found their tokens expired.
  *
- * With tokens that can be used once, the second of two such requests logs the user out. The answer is
- * kept for a moment: for whoever has read the old tokens before the new ones were saved, and for
- * whoever has read the new ones without knowing that they are new.
+ * With single-use refresh tokens, the second of two such requests would log the user out. The response is kept
+ * for a moment: for callers that read the old tokens before the new ones were saved, and for callers that
+ * read the new ones without knowing that they are new.
  */
 export async function refreshOnce(
   provider: object,
@@ -34,14 +34,14 @@ export async function refreshOnce(
   const now = systemClock.now()
   for (const [key, { at }] of all) if (now - at > KEPT_MS) all.delete(key)
   const key = `${url.href}\n${body}`
-  let known = all.get(key)
-  if (known === undefined) {
+  let current = all.get(key)
+  if (current === undefined) {
     const made: Sent = { answer: read(send), at: now }
-    known = made
+    current = made
     all.set(key, made)
     made.answer.then(
       ({ status, text }) => {
-        // What failed may be tried again.
+        // A failed request may be repeated.
         if (status >= 400) all.delete(key)
         const next = nextForm(body, text)
         if (next !== undefined) all.set(`${url.href}\n${next}`, { ...made, at: systemClock.now() })
@@ -49,7 +49,7 @@ export async function refreshOnce(
       () => all.delete(key),
     )
   }
-  const { status, headers, text } = await known.answer
+  const { status, headers, text } = await current.answer
   return new Response(text, { status, headers })
 }
 
@@ -62,7 +62,7 @@ export function refreshForm(init: RequestInit | undefined): string | undefined {
   return /(?:^|&)grant_type=refresh_token(?:&|$)/.test(text) ? text : undefined
 }
 
-/** The form with which the tokens that just came would be renewed. */
+/** The form that would renew the tokens just received. */
 function nextForm(body: string, text: string): string | undefined {
   try {
     const token = memberOf(JSON.parse(text), "refresh_token")
@@ -79,7 +79,7 @@ async function read(send: () => Promise<Response>): Promise<Answer> {
   const response = await send()
   const { status } = response
   const headers = new Headers(response.headers)
-  // The text is no longer in the form that these tell of.
+  // These headers describe the encoded body, not the text.
   for (const name of ["content-encoding", "content-length"]) headers.delete(name)
   return { status, headers, text: await response.text() }
 }

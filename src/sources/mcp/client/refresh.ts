@@ -6,36 +6,36 @@ import type { MCPConnection, MCPConnectionEvent, MCPListKind } from "./model.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { notify } from "../../../internal/notify.ts"
 
-/** What became of a server's operations, resources and prompts included. */
+/** Changes of a server's operations, including resources and prompts. */
 export interface MCPToolsChange {
   readonly added: readonly LazyOperation[]
   readonly replaced: readonly LazyOperation[]
   readonly removed: readonly LazyOperation[]
 }
 
-/** A part of what a server offers: its tools, its resources, its prompts. */
+/** The tools, resources or prompts of a server. */
 export interface Section {
-  /** Lists that it is made of. */
+  /** The lists that it is made from. */
   readonly kinds: readonly MCPListKind[]
   readonly operations: readonly LazyOperation[]
   readonly warnings: readonly string[]
-  /** Lists anew and takes what came. Leaves what it had when it rejects. */
+  /** Fetches the lists and applies them. When it rejects, nothing has changed. */
   update(): Promise<{ readonly ttlMs: number | undefined }>
 }
 
-/** Lists are asked for at most this often because a server says that they changed, in milliseconds. */
-const CALM = 250
-/** After failures the wait grows up to this. */
-const LONGEST_PAUSE = 300_000
-/** Bounds of how long a list is taken to be good for. */
-const SHORTEST_TTL = 5000
-const LONGEST_TTL = 86_400_000
+/** Minimum interval between refreshes caused by change notifications, in milliseconds. */
+const MIN_INTERVAL = 250
+/** Maximum pause after failures. */
+const MAX_PAUSE = 300_000
+/** Bounds of the lifetime of a list. */
+const MIN_TTL = 5000
+const MAX_TTL = 86_400_000
 
 /**
- * Keeps what a server offers up to date: when it says that a list has changed, when it was connected
- * again, when a list is too old, and when somebody asks.
+ * Keeps the lists of a server up to date: refreshes after a change notification, after a reconnect, when a
+ * list has expired, and on request.
  *
- * One refresh runs at a time, and those who come meanwhile share the next. Whoever makes it closes it.
+ * One refresh runs at a time; requests during it share the next one. Its creator closes it.
  */
 export class Refresher {
   readonly #connection: MCPConnection
@@ -43,7 +43,7 @@ export class Refresher {
   readonly #logger: Logger
   readonly #listeners = new Set<(change: MCPToolsChange) => void>()
   readonly #stopListening: () => void
-  /** Lists to be asked for in the background. */
+  /** Sections to refresh in the background. */
   readonly #stale = new Set<Section>()
   #operations: readonly LazyOperation[] = []
   #running: Promise<MCPToolsChange> | undefined
@@ -59,7 +59,7 @@ export class Refresher {
     this.#connection = connection
     this.#sections = sections
     this.#logger = logger
-    this.#stopListening = connection.onEvent((event) => this.#heed(event))
+    this.#stopListening = connection.onEvent((event) => this.#onEvent(event))
   }
 
   get operations(): readonly LazyOperation[] {
@@ -71,7 +71,7 @@ export class Refresher {
     return this.#failure
   }
 
-  /** Settles when no refresh is under way or due. */
+  /** Settles when no refresh is running or due. */
   get settled(): Promise<unknown> | undefined {
     if (this.#stale.size > 0 && this.#running === undefined && this.#next === undefined) {
       return this.refresh()
@@ -79,11 +79,11 @@ export class Refresher {
     return this.#next ?? this.#running
   }
 
-  /** Asks for all lists. Rejects when one of them cannot be had, and then what was known stays. */
+  /** Fetches all lists. Rejects when one of them fails, whose old entries then stay. */
   refresh(): Promise<MCPToolsChange> {
     if (this.#next !== undefined) return this.#next
     if (this.#running === undefined) return this.#start(this.#sections)
-    // What runs may have asked before whatever the caller knows of.
+    // The running refresh may have started before the change that the caller knows of.
     const next = this.#running.then(ignore, ignore).then(() => {
       this.#next = undefined
       return this.#start(this.#sections)
@@ -107,7 +107,7 @@ export class Refresher {
     clear(this.#expiry)
   }
 
-  #heed(event: MCPConnectionEvent): void {
+  #onEvent(event: MCPConnectionEvent): void {
     if (event.type === "changed") {
       this.#later(this.#sections.filter(({ kinds }) => kinds.includes(event.kind)))
     } else if (event.type === "connected" && event.isAgain) {
@@ -115,12 +115,12 @@ export class Refresher {
     }
   }
 
-  /** Refreshes in the background: at once, or when the last refresh is some time ago. */
+  /** Refreshes in the background, now or after the minimum interval. */
   #later(sections: readonly Section[]): void {
     if (this.#isClosed || sections.length === 0) return
     for (const section of sections) this.#stale.add(section)
     if (this.#background !== undefined || this.#next !== undefined) return
-    const pause = Math.min(CALM * 2 ** (2 * this.#failures), LONGEST_PAUSE)
+    const pause = Math.min(MIN_INTERVAL * 2 ** (2 * this.#failures), MAX_PAUSE)
     const wait = Math.max(0, this.#endedAt + pause - systemClock.now())
     this.#background = timer(wait, () => {
       this.#background = undefined
@@ -129,7 +129,7 @@ export class Refresher {
   }
 
   #catchUp(): void {
-    // Whoever connects it again makes everything stale anyway; nothing is started just to look.
+    // A reconnect makes everything stale anyway; do not start a process just to refresh.
     if (this.#isClosed || this.#stale.size === 0 || this.#connection.status.state !== "ready")
       return
     if (this.#running !== undefined) {
@@ -158,7 +158,7 @@ export class Refresher {
     for (const section of sections) this.#stale.delete(section)
     clear(this.#expiry)
     const outcomes = await Promise.allSettled(sections.map((section) => section.update()))
-    // What did arrive counts, whatever became of the rest.
+    // Applies the lists that arrived, even if others failed.
     const change = this.#take()
     let shortest = Number.POSITIVE_INFINITY
     for (const [index, outcome] of outcomes.entries()) {
@@ -182,11 +182,12 @@ export class Refresher {
     if (this.#isClosed) return difference(before, before)
     this.#operations = this.#sections.flatMap(({ operations }) => operations)
     const change = difference(before, this.#operations)
-    if (change.added.length + change.replaced.length + change.removed.length > 0) this.#tell(change)
+    if (change.added.length + change.replaced.length + change.removed.length > 0)
+      this.#notify(change)
     return change
   }
 
-  #tell(change: MCPToolsChange): void {
+  #notify(change: MCPToolsChange): void {
     for (const listener of this.#listeners) {
       const about = { server: this.#connection.name }
       notify(this.#logger, "A listener for changed tools threw", () => listener(change), about)
@@ -199,7 +200,7 @@ export class Refresher {
   }
 }
 
-/** What is new, what is other than it was under the same id, and what is gone. */
+/** Compares operations by id: new, replaced and removed ones. */
 function difference(
   before: readonly LazyOperation[],
   after: readonly LazyOperation[],
@@ -209,9 +210,9 @@ function difference(
   const replaced: LazyOperation[] = []
   for (const operation of after) {
     const id = idOf(operation)
-    const known = old.get(id)
-    if (known === undefined) added.push(operation)
-    else if (known !== operation) replaced.push(operation)
+    const previous = old.get(id)
+    if (previous === undefined) added.push(operation)
+    else if (previous !== operation) replaced.push(operation)
     old.delete(id)
   }
   return { added, replaced, removed: [...old.values()] }
@@ -221,10 +222,10 @@ function idOf({ namespace, name }: LazyOperation): string {
   return `${namespace}.${name}`
 }
 
-/** Nothing, or nothing in particular, is no promise; everything else is taken within bounds. */
+/** The lifetime of a list: unlimited without a positive `ttlMs`, else within bounds. */
 function lifetime(ttlMs: number | undefined): number {
   if (ttlMs === undefined || !(ttlMs > 0)) return Number.POSITIVE_INFINITY
-  return Math.min(Math.max(ttlMs, SHORTEST_TTL), LONGEST_TTL)
+  return Math.min(Math.max(ttlMs, MIN_TTL), MAX_TTL)
 }
 
 function timer(milliseconds: number, callback: () => void): unknown {

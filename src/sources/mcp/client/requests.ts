@@ -1,34 +1,34 @@
 import { CallError } from "../../../core/errors.ts"
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { isUnreached } from "../../../mcp/errors.ts"
 import { statusOf } from "./era.ts"
 import { memberOf } from "./frames.ts"
-import type { Gate } from "./gate.ts"
+import type { Semaphore } from "./gate.ts"
 import type { MCPRequestOptions, RequestCaller } from "./model.ts"
-import { Patience } from "./patience.ts"
+import { RequestTimeout } from "./patience.ts"
 import { runRounds } from "./rounds.ts"
 import type { SessionRequest } from "./exchange.ts"
 import { RequestFailure } from "./failure.ts"
 import type { Session } from "./session.ts"
 import type { Clock } from "../../../internal/platform.ts"
 
-/** What a request needs of its connection. */
+/** The connection, as far as requests need it. */
 export interface RequestHost {
-  readonly settled: SettledServer
+  readonly server: ResolvedServer
   readonly clock: Clock
-  readonly gate: Gate
-  /** Of the last server that answered. */
+  readonly semaphore: Semaphore
+  /** The era of the last connected server. */
   era(): MCPEra | undefined
-  /** An open session; connects if there is none. */
-  ready(patience: Patience, caller: RequestCaller | undefined): Promise<Session>
-  /** The server does not know this session any more. */
+  /** Returns an open session; connects if there is none. */
+  ready(timeout: RequestTimeout, caller: RequestCaller | undefined): Promise<Session>
+  /** Called when the server no longer knows the session. */
   expired(session: Session): void
-  /** A request did not reach the server, or lost it on the way. */
+  /** Called when a request did not reach the server, or lost the connection. */
   unreached(session: Session, error: CallError): void
 }
 
-/** One request, as a caller makes it. */
+/** A request of a caller. */
 export interface CallRequest {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
@@ -38,49 +38,49 @@ export interface CallRequest {
   readonly options: MCPRequestOptions
 }
 
-// How often a server may say "later" to one request.
-const MOST_WAITS = 3
+// How often one request obeys a `Retry-After` of the server.
+const MAX_WAITS = 3
 
-/** Sends a request of a caller, within its limits, in its turn, with as many rounds as it takes. */
+/** Sends a caller's request within its timeout and the concurrency limit, with as many rounds as necessary. */
 export async function runCall(
   request: CallRequest,
   host: RequestHost,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { settled } = host
+  const { server } = host
   const { options, tool } = request
-  const patience = patienceFor(request, host)
+  const timeout = timeoutFor(request, host)
   try {
-    const leave = await host.gate.enter(patience)
+    const leave = await host.semaphore.acquire(timeout)
     try {
       const result = await runRounds({
-        settled,
-        about: { server: settled.name, tool },
-        patience,
+        server,
+        about: { server: server.name, tool },
+        timeout,
         requestInput: options.requestInput,
         mayAsk: () => host.era() === "modern",
-        send: (extra) => sendWithin(request, extra, patience, host),
+        send: (extra) => sendWithin(request, extra, timeout, host),
       })
-      refuseLarge(result, request, settled)
+      refuseLarge(result, request, server)
       return result
     } finally {
       leave()
     }
   } finally {
-    patience.dispose()
+    timeout.dispose()
   }
 }
 
-/** Limits of one request, or of several that belong together. */
-export function patienceFor(
+/** The timeout of one request, or of several that belong together. */
+export function timeoutFor(
   { phase, tool, options }: Pick<CallRequest, "phase" | "tool" | "options">,
-  { settled, clock }: Pick<RequestHost, "settled" | "clock">,
-): Patience {
+  { server, clock }: Pick<RequestHost, "server" | "clock">,
+): RequestTimeout {
   const what = tool === undefined ? "A request" : `${SUBJECTS[phase]} "${tool}"`
-  return new Patience({
+  return new RequestTimeout({
     clock,
-    subject: `${what} of MCP server "${settled.name}"`,
-    idle: options.timeout ?? settled.timeout,
-    total: settled.maxTotalTimeout,
+    subject: `${what} of MCP server "${server.name}"`,
+    idle: options.timeout ?? server.timeout,
+    total: server.maxTotalTimeout,
     deadline: options.deadline,
     signal: options.signal,
   })
@@ -96,26 +96,26 @@ const SUBJECTS: Readonly<Record<SessionRequest["phase"], string>> = {
 }
 
 /**
- * Sends one request; again where nothing can have happened, or where once more does no harm.
+ * Sends one request, and repeats it when that is safe.
  *
- * A session that the server has forgotten is opened anew, once; what was lost with a process is sent
- * again if it never left, or changes nothing; "later" is heeded by what changes nothing.
+ * An expired session is reopened once. A request that was lost with its connection is repeated once if it was
+ * never sent or has no effect. `Retry-After` is obeyed for requests without effect.
  */
 export async function sendWithin(
   { method, params, phase, tool, definition, options }: CallRequest,
   extra: Readonly<Record<string, unknown>>,
-  patience: Patience,
+  timeout: RequestTimeout,
   host: RequestHost,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { isRepeatable = false, progress, requestInput, meta, caller } = options
   const all = meta === undefined ? { ...params, ...extra } : { ...params, ...extra, _meta: meta }
   const about = { phase, tool, definition, caller }
-  const sent = { method, params: all, ...about, patience, progress, requestInput }
+  const sent = { method, params: all, ...about, timeout, progress, requestInput }
   let renewals = 0
   let losses = 0
   let waits = 0
   for (;;) {
-    const session = await host.ready(patience, caller)
+    const session = await host.ready(timeout, caller)
     const hadId = session.id !== undefined
     try {
       return await session.request(sent)
@@ -129,9 +129,9 @@ export async function sendWithin(
       if (isUnreached(thrown)) host.unreached(session, error)
       const isLoss = session.isLost || memberOf(thrown, "code") === "CONNECTION_CLOSED"
       if (isLoss && (!isSent || isRepeatable) && losses++ === 0) continue
-      const canWait = retryAfterMs !== undefined && retryAfterMs < patience.left
-      if (canWait && isRepeatable && waits++ < MOST_WAITS) {
-        await patience.wait(retryAfterMs)
+      const canWait = retryAfterMs !== undefined && retryAfterMs < timeout.left
+      if (canWait && isRepeatable && waits++ < MAX_WAITS) {
+        await timeout.wait(retryAfterMs)
         continue
       }
       throw error
@@ -139,7 +139,7 @@ export async function sendWithin(
   }
 }
 
-/** Whether a server over HTTP says, in one way or another, that it does not know the session. */
+/** Whether an HTTP server reports, in one of several ways, that it does not know the session. */
 function isExpiry(thrown: unknown): boolean {
   const status = statusOf(thrown)
   if (status === 404) return true
@@ -152,11 +152,11 @@ function isExpiry(thrown: unknown): boolean {
   return memberOf(thrown, "code") === -32001 && /session/i.test(message)
 }
 
-/** A limit for results that is lower than the one for messages takes measuring. */
+/** Checks the size of a result; needed only if `maxResultBytes` is lower than `maxMessageBytes`. */
 function refuseLarge(
   result: Readonly<Record<string, unknown>>,
   { tool, method }: CallRequest,
-  { name, maxResultBytes, maxMessageBytes }: SettledServer,
+  { name, maxResultBytes, maxMessageBytes }: ResolvedServer,
 ): void {
   if (maxResultBytes >= maxMessageBytes) return
   const size = new TextEncoder().encode(JSON.stringify(result)).length

@@ -1,11 +1,11 @@
 import type { Clock } from "../../../internal/platform.ts"
 
 const WINDOW = 60_000
-const MOST = 5
+const MAX_ENDS = 5
 const FIRST_STEP = 1000
-const LONGEST_STEP = 30_000
+const MAX_STEP = 30_000
 
-/** When a process that ended may be started again: at once, after 1 s, 2 s, 4 s; after five ends in a minute not at all. */
+/** When an ended process may be restarted: at once, after 1 s, 2 s, 4 s; after five ends in a minute, not at all. */
 export class Restarts {
   readonly #clock: Clock
   #ends: number[] = []
@@ -15,7 +15,7 @@ export class Restarts {
     this.#clock = clock
   }
 
-  /** It is not started again until `reset`. */
+  /** It is not restarted until `reset`. */
   get isGivenUp(): boolean {
     return this.#isGivenUp
   }
@@ -24,7 +24,7 @@ export class Restarts {
   ended(): void {
     const now = this.#clock.now()
     this.#ends = [...this.#ends.filter((at) => now - at < WINDOW), now]
-    if (this.#ends.length >= MOST) this.#isGivenUp = true
+    if (this.#ends.length >= MAX_ENDS) this.#isGivenUp = true
   }
 
   /** Milliseconds until it may be started. */
@@ -33,7 +33,7 @@ export class Restarts {
     const recent = this.#ends.filter((at) => now - at < WINDOW)
     const last = recent.at(-1)
     if (last === undefined || recent.length === 1) return 0
-    const step = Math.min(FIRST_STEP * 2 ** (recent.length - 2), LONGEST_STEP)
+    const step = Math.min(FIRST_STEP * 2 ** (recent.length - 2), MAX_STEP)
     return Math.max(0, last + step - now)
   }
 

@@ -1,32 +1,32 @@
 import { CallError } from "../../../core/errors.ts"
-import type { MCPAsker, SettledServer } from "../config.ts"
+import type { MCPAsker, ResolvedServer } from "../config.ts"
 import { memberOf } from "./frames.ts"
 import { answerQuestion, isQuestion } from "./input.ts"
 import type { RequestInput } from "./input.ts"
-import type { Patience } from "./patience.ts"
+import type { RequestTimeout } from "./patience.ts"
 
-/** How often one call may ask. */
-const MOST_ROUNDS = 10
-// A server that only wants to be asked again is not asked at once.
+/** Maximum number of rounds of questions in one call. */
+const MAX_ROUNDS = 10
+// Pause before the next round when the server has no question.
 const PAUSE_MS = 250
 
-/** What a call that may be asked back is made of. */
+/** A call in which the server may ask questions. */
 export interface Rounds {
-  readonly settled: SettledServer
+  readonly server: ResolvedServer
   readonly about: MCPAsker
-  readonly patience: Patience
+  readonly timeout: RequestTimeout
   readonly requestInput: RequestInput | undefined
-  /** Results may ask; those of older servers may have a member of the same name. */
+  /** Whether results can be questions; results of legacy servers may have a member of the same name. */
   readonly mayAsk: () => boolean
-  /** Sends the request, with what the last round added to its parameters. */
+  /** Sends the request with the additional parameters of the last round. */
   send(extra: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
 }
 
 /**
- * Sends a request until its result is complete, answering in between what the server wants to know.
+ * Sends a request until its result is complete, and answers the server's questions in between.
  *
- * The server keeps nothing: each round is the whole request once more, with the answers and with the
- * state that the server gave, which is sent back as it came.
+ * The server is stateless: each round sends the whole request again, with the answers and the unchanged
+ * `requestState` of the server.
  */
 export async function runRounds(rounds: Rounds): Promise<Readonly<Record<string, unknown>>> {
   const asked = new Map<string, number>()
@@ -36,10 +36,13 @@ export async function runRounds(rounds: Rounds): Promise<Readonly<Record<string,
     const type = memberOf(result, "resultType")
     if (type === undefined || type === "complete" || !rounds.mayAsk()) return result
     if (type !== "input_required") {
-      throw fault(rounds, `was answered with a result of the unknown type ${JSON.stringify(type)}`)
+      throw serverError(
+        rounds,
+        `was answered with a result of the unknown type ${JSON.stringify(type)}`,
+      )
     }
-    if (round >= MOST_ROUNDS) {
-      throw fault(rounds, `still asks after ${MOST_ROUNDS} rounds, and was given up`)
+    if (round >= MAX_ROUNDS) {
+      throw serverError(rounds, `still asks after ${MAX_ROUNDS} rounds; the call was given up`)
     }
     extra = await answerRound(result, rounds, asked)
   }
@@ -50,28 +53,28 @@ async function answerRound(
   rounds: Rounds,
   asked: Map<string, number>,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { patience } = rounds
+  const { timeout } = rounds
   const wanted = memberOf(result, "inputRequests")
   const questions = typeof wanted === "object" && wanted !== null ? Object.entries(wanted) : []
   const requestState = memberOf(result, "requestState")
   const state = typeof requestState === "string" ? { requestState } : {}
   if (questions.length === 0) {
     if (typeof requestState !== "string") {
-      throw fault(rounds, "asks for input, and does not say for which")
+      throw serverError(rounds, "asks for input but does not say which")
     }
-    await patience.wait(PAUSE_MS)
+    await timeout.wait(PAUSE_MS)
     return state
   }
-  // At the same time, so that whoever is asked sees all of them.
+  // All at once, so that the caller sees all questions together.
   const answers = Promise.all(
     questions.map(
       async ([key, question]) => [key, await answer(newKey(key, asked), question, rounds)] as const,
     ),
   )
-  return { inputResponses: Object.fromEntries(await patience.race(answers, true)), ...state }
+  return { inputResponses: Object.fromEntries(await timeout.race(answers, true)), ...state }
 }
 
-/** A question of a later round is another one, even if the server calls it the same. */
+/** Makes keys unique across rounds: the same key in a later round is another question. */
 function newKey(key: string, asked: Map<string, number>): string {
   const count = (asked.get(key) ?? 0) + 1
   asked.set(key, count)
@@ -83,19 +86,19 @@ function answer(
   question: unknown,
   rounds: Rounds,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { about, settled, requestInput } = rounds
+  const { about, server, requestInput } = rounds
   const method = memberOf(question, "method")
   if (!isQuestion(method)) {
-    throw fault(rounds, `asks for ${JSON.stringify(method)}, which is not known`)
+    throw serverError(rounds, `asks for ${JSON.stringify(method)}, which is not supported`)
   }
-  return answerQuestion(method, memberOf(question, "params"), about, settled, requestInput, key)
+  return answerQuestion(method, memberOf(question, "params"), about, server, requestInput, key)
 }
 
-function fault({ about }: Rounds, what: string): CallError {
+function serverError({ about }: Rounds, what: string): CallError {
   const who = about.tool === undefined ? "The request" : `"${about.tool}"`
   return new CallError(
     "EXECUTION_ERROR",
-    `${who} of MCP server "${about.server}" ${what}. The server has to be mended.`,
+    `${who} of MCP server "${about.server}" ${what}. The server has to be fixed.`,
     { mayHaveExecuted: true, details: { reason: "UNSUPPORTED" } },
   )
 }

@@ -1,7 +1,7 @@
 import { CallError, refusal } from "../../../core/errors.ts"
 import { lightSignal } from "../../../internal/signals.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import type { MCPToolDefinition } from "../../../mcp/model.ts"
 import { toolEnvelope } from "../result.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
@@ -11,7 +11,7 @@ import type { MCPConnection, RequestCaller } from "./model.ts"
 import { toolInput } from "./tool-input.ts"
 import { systemClock } from "../../../internal/clock.ts"
 
-/** What of a call matters to a tool; a handler's context is one. */
+/** The parts of a call that a tool needs; a handler's context has them. */
 export type ToolCallContext = Pick<
   CallOptions,
   "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity"
@@ -19,9 +19,9 @@ export type ToolCallContext = Pick<
 
 /** Runs tools of one server. */
 export interface ToolHost {
-  readonly server: SettledServer
+  readonly server: ResolvedServer
   readonly connection: MCPConnection
-  /** Throws for a tool that must not be run; waits until that is known. */
+  /** Throws for a tool that must not be run; may wait for a refresh first. */
   admit(tool: string, context: ToolCallContext): Promise<void> | void
 }
 
@@ -34,10 +34,10 @@ export interface RunnableTool {
 const TRACE_KEYS = ["traceparent", "tracestate", "baggage"] as const
 
 /**
- * Runs a tool, and wraps what comes back.
+ * Runs a tool and wraps its result.
  *
- * A failure that the tool reports is a result. Rejects with a `CallError` for an input that cannot
- * be sent, and for whatever goes wrong with the server.
+ * A failure that the tool reports is a result. Rejects with a `CallError` for an invalid input and for failures
+ * of the server.
  */
 export async function runTool(
   host: ToolHost,
@@ -72,7 +72,7 @@ export async function runTool(
   })
 }
 
-/** Who calls what; asked only where a header depends on it. */
+/** The caller of a request; `identity` is read only if a header depends on it. */
 export function callerOf(
   context: { readonly identity?: Identity | undefined },
   operationId: string | undefined,
@@ -85,7 +85,7 @@ export function callerOf(
   }
 }
 
-/** Trace context, where the caller has some: it travels on. */
+/** The caller's trace context, to be passed on. */
 export function traceOf(
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
@@ -98,13 +98,13 @@ export function traceOf(
   return trace
 }
 
-/** Hints are believed of trusted servers only; what the user says of a tool stands above them. */
-function isRepeatable(server: SettledServer, { definition, operation }: RunnableTool): boolean {
+/** Only hints of trusted servers count; the operation's type, which the user can set, comes first. */
+function isRepeatable(server: ResolvedServer, { definition, operation }: RunnableTool): boolean {
   if (operation.type === "query") return true
   return server.trust && definition.annotations?.idempotentHint === true
 }
 
-/** Compiled when a text has to be read as data, which is seldom. */
+/** Compiles the schema on first use, which is rare: only to read a text as data. */
 function outputCheck(operation: LazyOperation): { check(value: unknown): boolean } {
   return { check: (value) => compileSchema(operation.outputSchema).check(value) }
 }

@@ -3,14 +3,14 @@ import { importPeer } from "../../../internal/import-peer.ts"
 /** A JSON-RPC message, of whatever kind. */
 export type Message = Readonly<Record<string, unknown>>
 
-/** What a transport may be told about one message. */
+/** Options of sending a message. */
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly requestSignal?: AbortSignal
   readonly onRequestStreamEnd?: () => void
 }
 
-/** How messages travel: what the package calls a transport, and what a user may make. */
+/** A transport as the SDK defines it; users can provide their own. */
 export interface TransportLike {
   onmessage?: ((message: never, extra?: never) => void) | undefined
   onclose?: (() => void) | undefined
@@ -24,20 +24,20 @@ export interface TransportLike {
   terminateSession?(): Promise<void>
 }
 
-/** What a request of the package's client takes. */
+/** Options of a request of the SDK's client. */
 export interface ClientRequestOptions {
   readonly signal?: AbortSignal
   readonly timeout?: number
   readonly toolDefinition?: unknown
 }
 
-/** A stream of change notices. */
+/** A stream of change notifications. */
 export interface Subscription {
   readonly closed: Promise<string>
   close(): Promise<void>
 }
 
-/** As much of the package's client as is used. */
+/** The part of the SDK's client that is used. */
 export interface ClientLike {
   onerror?: ((error: Error) => void) | undefined
   connect(transport: unknown, options: ClientRequestOptions): Promise<void>
@@ -64,19 +64,19 @@ export interface ClientLike {
   getInstructions(): string | undefined
 }
 
-/** The part of the package that is used. */
+/** The part of the SDK that is used. */
 export interface SdkModule {
   readonly Client: new (info: unknown, options: Readonly<Record<string, unknown>>) => ClientLike
   readonly StreamableHTTPClientTransport: new (url: URL, options: unknown) => TransportLike
   readonly SSEClientTransport: new (url: URL, options: unknown) => TransportLike
 }
 
-/** Loads the package on first use. */
+/** Loads the SDK on first use. */
 export function loadSdk(): Promise<SdkModule> {
   return importPeer("from-mcp", "@modelcontextprotocol/client", importSdk)
 }
 
-// Bundlers leave alone what handles its failure, or says so: it is an optional package.
+// The `catch` and the comment keep bundlers from resolving this optional package.
 function importSdk(): Promise<SdkModule> {
   const module: Promise<unknown> = import(
     /* webpackIgnore: true */ "@modelcontextprotocol/client"
@@ -86,7 +86,7 @@ function importSdk(): Promise<SdkModule> {
   return module as Promise<SdkModule>
 }
 
-/** Takes any result: what came is looked at by whoever asked for it. */
+/** A schema that accepts any result: callers check it themselves. */
 export const ANY_RESULT: unknown = {
   "~standard": {
     version: 1,

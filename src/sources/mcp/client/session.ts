@@ -1,11 +1,18 @@
 import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import { mcpError } from "../../../mcp/errors.ts"
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
 import { RunningRequest } from "./exchange.ts"
 import type { SessionRequest } from "./exchange.ts"
-import { RequestFailure, callErrorIn, closed, garbage, isGarbage, rpcError } from "./failure.ts"
+import {
+  RequestFailure,
+  findCallError,
+  connectionClosedError,
+  invalidMessageError,
+  isUnreadableMessage,
+  rpcError,
+} from "./failure.ts"
 import { FramedTransport } from "./frames.ts"
 import { hasHeaders } from "./header-params.ts"
 import { QUESTIONS, answerQuestion, clientCapabilities } from "./input.ts"
@@ -16,17 +23,17 @@ import { ANY_RESULT } from "./sdk.ts"
 import type { ClientLike, SdkModule, TransportLike } from "./sdk.ts"
 import type { ChildTransport } from "./stdio/transport.ts"
 
-/** What a session is made of, and whom it tells. */
+/** Dependencies and listeners of a session. */
 export interface SessionHost {
   readonly sdk: SdkModule
-  readonly settled: SettledServer
+  readonly server: ResolvedServer
   readonly secrets: Secrets
   readonly forwardsInput: boolean
   notified(session: Session, method: string): void
   lost(session: Session, error: CallError): void
 }
 
-// As long as timers can wait: how long a request may take is our own business.
+// The longest delay of a timer: we enforce the timeouts of requests ourselves.
 const NEVER = 2_147_483_647
 const DELETE_MS = 1000
 
@@ -49,24 +56,24 @@ export class Session {
     negotiation: Readonly<Record<string, unknown>>,
     host: SessionHost,
   ) {
-    const { settled, sdk, forwardsInput } = host
+    const { server, sdk, forwardsInput } = host
     this.#host = host
     this.#transport = transport
     this.frames = new FramedTransport(transport, {
       notified: (method) => host.notified(this, method),
       closed: () => this.#lose(),
       erred: (error) => this.#note(error),
-      dropped: (why) => settled.logger.debug(`MCP server "${settled.name}" sent ${why}`),
+      dropped: (why) => server.logger.debug(`MCP server "${server.name}" sent ${why}`),
     })
-    const capabilities = clientCapabilities(settled, forwardsInput)
-    this.client = new sdk.Client(settled.clientInfo, {
+    const capabilities = clientCapabilities(server, forwardsInput)
+    this.client = new sdk.Client(server.clientInfo, {
       capabilities,
       versionNegotiation: negotiation,
     })
     for (const method of QUESTIONS) this.#answer(method, capabilities)
   }
 
-  /** Who answers; only of a session that was connected. */
+  /** The server; throws before the session was connected. */
   get peer(): MCPPeer {
     if (this.#peer === undefined) throw new TypeError("The session was never connected.")
     return this.#peer
@@ -80,12 +87,12 @@ export class Session {
     return "stderrTail" in this.#transport ? (this.#transport as ChildTransport) : undefined
   }
 
-  /** The id of a session that a server over HTTP gave. */
+  /** The session id of an HTTP server. */
   get id(): string | undefined {
     return this.#transport.sessionId
   }
 
-  /** The end of what a process wrote to its standard error. */
+  /** The last output of a process to stderr. */
   get stderrTail(): string | undefined {
     const tail = this.child?.stderrTail()
     return tail === undefined ? undefined : this.#host.secrets.text(tail)
@@ -103,22 +110,22 @@ export class Session {
     }
   }
 
-  /** Sends one request and gives its result as it came. */
+  /** Sends one request and returns its raw result. */
   async request(request: SessionRequest): Promise<Readonly<Record<string, unknown>>> {
-    const { patience } = request
+    const { timeout } = request
     const running = new RunningRequest(++this.#tokens, request, (error) => {
-      this.#host.settled.logger.warn("A listener for progress threw", { error })
+      this.#host.server.logger.warn("A listener for progress threw", { error })
     })
-    const forget = patience.onEnd(() => {
+    const forget = timeout.onEnd(() => {
       this.#giveUp(running)
-      running.failed(patience.error(running.isSent))
+      running.failed(timeout.error(running.isSent))
     })
     this.#running.add(running)
     this.frames.expect(running)
-    patience.resume()
+    timeout.resume()
     try {
       this.#send(running).catch((error: unknown) => {
-        // The client does not wait any more.
+        // The client no longer waits.
         this.frames.forget(running)
         running.failed(error)
       })
@@ -126,36 +133,36 @@ export class Session {
       if (typeof raw === "object" && raw !== null && !Array.isArray(raw)) {
         return raw as Readonly<Record<string, unknown>>
       }
-      throw garbage("the result is no JSON object")
+      throw invalidMessageError("the result is not a JSON object")
     } catch (thrown) {
-      if (patience.isOver) throw patience.error(running.isSent)
+      if (timeout.isOver) throw timeout.error(running.isSent)
       this.#giveUp(running)
       throw new RequestFailure(thrown, this.errorOf(thrown, request, running), running)
     } finally {
       forget()
-      patience.pause()
+      timeout.pause()
       this.#running.delete(running)
       this.frames.forget(running)
       if (this.#isRetired && this.#running.size === 0) void this.close()
     }
   }
 
-  /** The error for what was thrown, with what is known about the process. */
+  /** Converts an exception to an error, with the state of the process. */
   errorOf(
     thrown: unknown,
     { phase, tool }: Pick<SessionRequest, "phase" | "tool">,
     running?: RunningRequest,
   ): CallError {
-    const { settled, secrets } = this.#host
+    const { server, secrets } = this.#host
     const { child } = this
     const isUnsent = running !== undefined && !running.isSent
-    const failure = child?.failure ?? callErrorIn(thrown)
-    // A process that ended tells more than what a pipe to it says.
+    const failure = child?.failure ?? findCallError(thrown)
+    // The exit of a process is more informative than the error of a pipe to it.
     if (failure !== undefined && (child?.exit === undefined || child.failure !== undefined)) {
       return secrets.error(failure)
     }
     const about: MCPErrorAbout = {
-      server: settled.name,
+      server: server.name,
       tool,
       phase,
       isUnsent,
@@ -163,12 +170,14 @@ export class Session {
       stderrTail: child?.exit === undefined && phase !== "connect" ? undefined : this.stderrTail,
       retryAfterMs: running?.retryAfterMs,
     }
-    // What the package says about what it could not read goes on for pages.
-    const read = isGarbage(thrown) && phase !== "connect" ? garbage() : thrown
-    return secrets.error(mcpError(child?.exit === undefined ? read : closed(thrown), about))
+    // The SDK's message about an unreadable message can be several pages long.
+    const read = isUnreadableMessage(thrown) && phase !== "connect" ? invalidMessageError() : thrown
+    return secrets.error(
+      mcpError(child?.exit === undefined ? read : connectionClosedError(thrown), about),
+    )
   }
 
-  /** What brings the answers does not work any more: whoever waits is told, and it is closed. */
+  /** The response stream is broken: fails all pending requests and closes the session. */
   breakOff(why: unknown): void {
     if (this.#isLost || this.#isClosing) return
     this.#breakage = why
@@ -176,7 +185,7 @@ export class Session {
     void this.close()
   }
 
-  /** Closes it when nothing runs on it any more. */
+  /** Closes the session when its last request has ended. */
   retire(): void {
     this.#isRetired = true
     if (this.#running.size === 0) void this.close()
@@ -187,42 +196,42 @@ export class Session {
       this.#isClosing = true
       await this.#terminate()
     }
-    // The transport first: the client forgets it when it is closed.
+    // The transport first: the client forgets it on close.
     await this.#transport.close().catch(() => {})
     await this.client.close().catch(() => {})
     this.#lose()
   }
 
-  /** Tells a server over HTTP that its session is over, if it has a second to listen. */
+  /** Ends the session of an HTTP server; waits at most a second. */
   async #terminate(): Promise<void> {
     if (this.#isRetired || this.id === undefined) return
     let timer: unknown
     const enough = new Promise<void>((resolve) => {
       timer = globalThis.setTimeout(resolve, DELETE_MS)
     })
-    const told = this.#transport.terminateSession?.().catch(() => {})
-    await Promise.race([told, enough])
+    const terminated = this.#transport.terminateSession?.().catch(() => {})
+    await Promise.race([terminated, enough])
     globalThis.clearTimeout(timer as number)
   }
 
-  /** Tells the server that nobody waits any more; with a stream for each request, by closing it. */
+  /** Cancels a request at the server; with one stream per request, by closing the stream. */
   #giveUp(running: RunningRequest): void {
     const requestId = this.frames.cancel(running)
     running.giveUp()
     if (requestId === undefined || this.#isLost) return
     if (this.peer.era === "modern" && this.frames.hasPerRequestStream === true) return
     const params = { requestId, reason: "Nobody waits for the answer any more." }
-    // Whoever gave up has its error already.
+    // The caller already has its error.
     this.client.notification({ method: "notifications/cancelled", params }).catch(() => {})
   }
 
-  /** Hands a request to the package's client, which is told nothing of what it may take offence at. */
+  /** Passes a request to the SDK's client, without anything that the client would reject. */
   async #send({ token, request }: RunningRequest): Promise<unknown> {
     const { method, definition } = request
-    const given = request.params["_meta"] as object | undefined
-    const params = { ...request.params, _meta: { ...given, progressToken: token } }
+    const meta = request.params["_meta"] as object | undefined
+    const params = { ...request.params, _meta: { ...meta, progressToken: token } }
     const options = { timeout: NEVER }
-    // Only where parameters are sent as headers too does the client have to know the tool.
+    // The client needs the definition only if parameters are sent as headers.
     if (method === "tools/call" && this.peer.era === "modern" && hasHeaders(definition)) {
       const toolDefinition = { ...(definition as object), outputSchema: undefined }
       return await this.client.callTool(params, { ...options, toolDefinition })
@@ -230,9 +239,9 @@ export class Session {
     return await this.client.request({ method, params }, ANY_RESULT, options)
   }
 
-  /** Answers what the server asks on a connection; not in the modern era, where results ask. */
+  /** Answers the server's requests on a legacy connection; in the modern era, results contain the questions. */
   #answer(method: Question, capabilities: Readonly<Record<string, unknown>>): void {
-    const { settled } = this.#host
+    const { server } = this.#host
     const key = method === "elicitation/create" ? "elicitation" : method.split("/", 1)[0]
     if (key === undefined || !(key in capabilities)) return
     this.client.setRequestHandler(method, async ({ params }) => {
@@ -240,44 +249,44 @@ export class Session {
         .map(({ request }) => request)
         .filter(({ phase }) => phase !== "list")
       const only = running.length === 1 ? running[0] : undefined
-      for (const { patience } of running) patience.pause()
+      for (const { timeout } of running) timeout.pause()
       try {
-        const about = { server: settled.name, tool: only?.tool }
-        const answer = answerQuestion(method, params, about, settled, only?.requestInput)
-        return await (only === undefined ? answer : only.patience.race(answer, true))
+        const about = { server: server.name, tool: only?.tool }
+        const answer = answerQuestion(method, params, about, server, only?.requestInput)
+        return await (only === undefined ? answer : only.timeout.race(answer, true))
       } catch (error) {
-        // The server is notified that the call is over. A tool that got an answer nevertheless would go on, and
-        // its next question would be put to whoever calls next: nothing says which call a question belongs to.
-        if (only?.patience.isOver === true) return await new Promise<never>(() => {})
+        // The server is notified that the call is over. If the tool got an answer nevertheless, it would go on,
+        // and its next question would go to another caller: questions do not say which call they belong to.
+        if (only?.timeout.isOver === true) return await new Promise<never>(() => {})
         if (method !== "elicitation/create") throw rpcError(error)
         return { action: isCallError(error, "UNAVAILABLE") ? "decline" : "cancel" }
       } finally {
-        for (const { patience } of running) patience.resume()
+        for (const { timeout } of running) timeout.resume()
       }
     })
   }
 
   #note(error: Error): void {
-    // Only the old transport reports events of its one stream; answers to what was asked are lost with it.
-    if (this.#peer !== undefined && "event" in error) this.breakOff(closed(error))
-    if (isGarbage(error)) this.#garbled()
-    const { settled, secrets } = this.#host
-    settled.logger.debug(`MCP server "${settled.name}": ${secrets.text(error.message)}`)
+    // Only the SSE transport reports events of its single stream; all responses are lost with it.
+    if (this.#peer !== undefined && "event" in error) this.breakOff(connectionClosedError(error))
+    if (isUnreadableMessage(error)) this.#garbled()
+    const { server, secrets } = this.#host
+    server.logger.debug(`MCP server "${server.name}": ${secrets.text(error.message)}`)
   }
 
-  /** What came is no message: the stream of a request ends without an answer then. */
+  /** An unreadable message arrived: the stream of its request will end without a response. */
   #garbled(): void {
     for (const running of this.#running) running.garbled()
     const [only] = this.#running
-    // Without such a stream it can be told whose answer it was only if nobody else waits.
-    const isTold = this.frames.hasPerRequestStream === true || this.#running.size > 1
-    if (!isTold) only?.streamEnded()
+    // Without a stream per request we know whose response it was only if exactly one is pending.
+    const isAmbiguous = this.frames.hasPerRequestStream === true || this.#running.size > 1
+    if (!isAmbiguous) only?.streamEnded()
   }
 
   #lose(): void {
     if (this.#isLost) return
     this.#isLost = true
-    const why = this.#breakage ?? closed()
+    const why = this.#breakage ?? connectionClosedError()
     for (const running of this.#running) {
       running.failed(this.errorOf(why, running.request, running))
     }

@@ -5,27 +5,27 @@ import type { MCPEra } from "../../../mcp/model.ts"
 import { reasonOf } from "../../../internal/describe.ts"
 import type { MCPConnection, MCPConnectionStatus } from "./model.ts"
 
-/** How a server is doing; nothing secret is in it. */
+/** The status of a server; contains no secrets. */
 export interface MCPServerStatus {
   readonly name: string
-  /** `disabled` by its configuration, `failed` when it could not be connected or listed, else as its connection is. */
+  /** `disabled` by its configuration, `failed` when connecting or listing failed, else that of its connection. */
   readonly status: MCPConnectionStatus["state"] | "disabled"
   readonly error?: Pick<CallErrorJSON, "code" | "message">
-  /** The end of what a child process wrote to its standard error. */
+  /** The last output of a child process to stderr. */
   readonly stderrTail?: string
   readonly pid?: number
   readonly era?: MCPEra
   readonly protocolVersion?: string
   readonly serverInfo?: { readonly name: string; readonly version: string }
-  /** Times it was connected again. */
+  /** How often it was reconnected. */
   readonly restarts: number
   readonly tools: number
   readonly warnings: readonly string[]
-  /** Tools that are not run, because their definition is not the one that was pinned. */
+  /** Tools that are blocked because their definition differs from the pinned one. */
   readonly quarantined: readonly string[]
 }
 
-/** What a status says beside what its connection knows. */
+/** The parts of a status that do not come from the connection. */
 export interface StatusParts {
   readonly tools: number
   readonly warnings: readonly string[]
@@ -49,12 +49,12 @@ export function statusOf(connection: MCPConnection, parts: StatusParts): MCPServ
   }
 }
 
-/** The status of a server that never got as far as that. */
+/** The status of a server that never connected. */
 export function failedStatus(name: string, error: unknown, stderrTail?: string): MCPServerStatus {
   return {
     name,
     status: "failed",
-    error: shown(error),
+    error: errorSummary(error),
     ...(stderrTail && { stderrTail: redactText(stderrTail) }),
     restarts: 0,
     tools: 0,
@@ -68,7 +68,7 @@ export function disabledStatus(name: string): MCPServerStatus {
   return { name, status: "disabled", restarts: 0, tools: 0, warnings: [], quarantined: [] }
 }
 
-function shown(error: unknown): { readonly code: string; readonly message: string } {
+function errorSummary(error: unknown): { readonly code: string; readonly message: string } {
   const message = redactText(reasonOf(error))
   return { code: isCallError(error) ? error.code : "EXECUTION_ERROR", message }
 }

@@ -1,32 +1,32 @@
 import { CallError, isCallError } from "../../../core/errors.ts"
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import { isUnreached, mcpError } from "../../../mcp/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
-import { channelSecrets } from "./channel-secrets.ts"
+import { secretsOfChannel } from "./channel-secrets.ts"
 import { Secrets } from "./mask.ts"
 import type { MCPConnectionStatus, MCPPeer } from "./model.ts"
 import { openSession } from "./open.ts"
-import type { Patience } from "./patience.ts"
+import type { RequestTimeout } from "./patience.ts"
 import { Restarts } from "./restart.ts"
 import { loadSdk } from "./sdk.ts"
 import type { Session } from "./session.ts"
 
-/** What a supervisor looks after, and whom it tells. */
+/** Dependencies and listeners of a supervisor. */
 export interface Supervised {
-  readonly settled: SettledServer
+  readonly server: ResolvedServer
   readonly clock: Clock
   readonly forwardsInput: boolean
-  /** What was found out about the server before. */
+  /** The server's era, if known. */
   readonly knownEra: MCPEra | undefined
   opened(session: Session, isAgain: boolean): void
   notified(method: string): void
   lost(error: CallError): void
-  /** The server could not be reached: by a request, or when a session was to be opened. */
+  /** The server could not be reached, by a request or when opening a session. */
   unreached?(error: CallError): void
 }
 
-/** Sees to it that there is a session when one is needed: opens it, replaces lost ones, and knows when to stop. */
+/** Opens sessions when they are needed, replaces lost ones, and limits restarts. */
 export class Supervisor {
   readonly #host: Supervised
   readonly #name: string
@@ -36,7 +36,7 @@ export class Supervisor {
   #stopOpening = new AbortController()
   #opening: Promise<Session> | undefined
   #session: Session | undefined
-  /** The last process, for what there is to say about it. */
+  /** The session of the last process, for its status. */
   #latest: Session | undefined
   #peer: MCPPeer | undefined
   #era: MCPEra | undefined
@@ -47,8 +47,8 @@ export class Supervisor {
 
   constructor(host: Supervised) {
     this.#host = host
-    this.#name = host.settled.name
-    this.#secrets = new Secrets(channelSecrets(host.settled.channel))
+    this.#name = host.server.name
+    this.#secrets = new Secrets(secretsOfChannel(host.server.channel))
     this.#era = host.knownEra
     this.#restarts = new Restarts(host.clock)
   }
@@ -68,46 +68,46 @@ export class Supervisor {
     }
   }
 
-  /** An open session: the one there is, the one that is being opened, or a new one. */
-  async ready(patience: Patience): Promise<Session> {
+  /** Returns an open session: the current one, the one being opened, or a new one. */
+  async ready(timeout: RequestTimeout): Promise<Session> {
     this.assertOpen()
-    if (patience.isOver) throw patience.error(false)
+    if (timeout.isOver) throw timeout.error(false)
     const session = this.#session
     if (session !== undefined && !session.isLost) return session
-    if (this.#opening === undefined) await this.#waitForRestart(patience)
+    if (this.#opening === undefined) await this.#waitForRestart(timeout)
     this.assertOpen()
     const open = this.#session
     if (open !== undefined && !open.isLost) return open
     this.#opening ??= this.#open()
-    return await patience.race(this.#opening, false)
+    return await timeout.race(this.#opening, false)
   }
 
-  /** Those that come later open a new one; what runs on the old one may finish. */
+  /** Later requests open a new session; pending requests on the old one may finish. */
   expired(session: Session): void {
     if (session !== this.#session) return
     this.#session = undefined
     session.retire()
   }
 
-  /** A server over HTTP has no connection that could be lost: the first request in vain says that it is away. */
+  /** Handles an unreachable HTTP server: it has no connection whose loss we would notice otherwise. */
   unreached(session: Session, error: CallError): void {
-    if (session !== this.#session || this.#host.settled.channel.kind === "stdio") return
+    if (session !== this.#session || this.#host.server.channel.kind === "stdio") return
     this.#lost(session, error)
     session.retire()
     this.#host.unreached?.(error)
   }
 
-  /** Somebody else found out that the server cannot be reached. */
+  /** Another session found that the server cannot be reached. */
   away(error: CallError): void {
     if (this.#session !== undefined) this.unreached(this.#session, error)
   }
 
-  /** Closes what is open as soon as nothing runs on it any more. */
+  /** Closes the session when its last request has ended. */
   retire(): void {
     if (this.#session !== undefined) this.expired(this.#session)
   }
 
-  /** Closes what is open, and forgets what went wrong. */
+  /** Closes the session and resets the restart limit. */
   async reset(): Promise<void> {
     this.assertOpen()
     this.#restarts.reset()
@@ -131,29 +131,29 @@ export class Supervisor {
     if (!this.#ended.signal.aborted) return
     throw new CallError(
       "UNAVAILABLE",
-      `MCP server "${this.#name}" was closed. Make a new client.`,
+      `MCP server "${this.#name}" was closed. Create a new client.`,
       {
         retryable: false,
       },
     )
   }
 
-  /** A process that keeps ending is not started in a loop. */
-  async #waitForRestart(patience: Patience): Promise<void> {
+  /** Waits before a restart; throws when the process ended too often. */
+  async #waitForRestart(timeout: RequestTimeout): Promise<void> {
     const { isGivenUp, delay } = this.#restarts
     const why = this.#lastError === undefined ? "" : ` Last: ${this.#lastError.message}`
     if (isGivenUp) {
       throw new CallError(
         "UNAVAILABLE",
-        `MCP server "${this.#name}" ended too often, and is not started again until reconnect() is called.${why}`,
+        `MCP server "${this.#name}" ended too often; it is not restarted until you call reconnect().${why}`,
         { retryable: false, details: { reason: "CRASHED" } },
       )
     }
     if (delay === 0) return
-    if (delay < patience.left) return await patience.wait(delay)
+    if (delay < timeout.left) return await timeout.wait(delay)
     throw new CallError(
       "UNAVAILABLE",
-      `MCP server "${this.#name}" ended, and is started again in ${delay} ms.${why}`,
+      `MCP server "${this.#name}" ended; it can be restarted in ${delay} ms.${why}`,
       { retryAfterMs: delay },
     )
   }
@@ -185,12 +185,12 @@ export class Supervisor {
   }
 
   async #openSession(signal: AbortSignal): Promise<Session> {
-    const { settled, forwardsInput } = this.#host
+    const { server, forwardsInput } = this.#host
     let isLaunched = false
     try {
       return await openSession({
         sdk: await loadSdk(),
-        settled,
+        server,
         secrets: this.#secrets,
         forwardsInput,
         era: this.#era,
@@ -218,7 +218,7 @@ export class Supervisor {
     this.#lastError = error
     if (this.#ended.signal.aborted) return
     this.#state = "lost"
-    if (this.#host.settled.channel.kind === "stdio") this.#restarts.ended()
+    if (this.#host.server.channel.kind === "stdio") this.#restarts.ended()
     this.#host.lost(error)
   }
 }

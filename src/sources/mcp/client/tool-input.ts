@@ -3,14 +3,14 @@ import { pointerSegment } from "../../../internal/pointer.ts"
 import { reasonOf, typeName } from "../../../internal/describe.ts"
 import { invalid } from "../../../core/validation.ts"
 
-/** Deeper than any real input, and far from where a serialiser gives up. */
+/** Deeper than any real input, and far below the limit of serialisers. */
 const MAX_DEPTH = 500
 
 /**
- * An input as the arguments of a tool: JSON without members that are `undefined`.
+ * Converts an input to the arguments of a tool: JSON without members that are `undefined`.
  *
- * The same object where nothing has to go. Throws `VALIDATION_ERROR` with the path of what JSON
- * cannot say, before anything is sent.
+ * Returns the same object if nothing has to be removed. Throws `VALIDATION_ERROR` with the path of a value
+ * that JSON cannot represent, before anything is sent.
  */
 export function toolInput(input: unknown, operationId: string): Readonly<Record<string, unknown>> {
   if (input === undefined) return {}
@@ -22,19 +22,20 @@ export function toolInput(input: unknown, operationId: string): Readonly<Record<
     return plain(input, walk) as Readonly<Record<string, unknown>>
   } catch (thrown) {
     const path = walk.keys.map((key) => pointerSegment(String(key))).join("")
-    // Anything else is what a getter or a Proxy trap of the caller's threw.
-    const why = thrown instanceof Fault ? thrown.message : `cannot be read: ${reasonOf(thrown)}`
+    // Anything else was thrown by a getter or a Proxy trap of the caller.
+    const why =
+      thrown instanceof InputIssue ? thrown.message : `cannot be read: ${reasonOf(thrown)}`
     throw refused(operationId, path, why)
   }
 }
 
-/** Where a walk is: what it went through, and by which keys. */
+/** The current position of a walk. */
 interface Walk {
   readonly parents: object[]
   readonly keys: (string | number)[]
 }
 
-class Fault extends Error {}
+class InputIssue extends Error {}
 
 function plain(value: unknown, walk: Walk): unknown {
   switch (typeof value) {
@@ -43,18 +44,18 @@ function plain(value: unknown, walk: Walk): unknown {
       return value
     case "number":
       if (Number.isFinite(value)) return value
-      throw new Fault(`is ${value}, which JSON has no word for`)
+      throw new InputIssue(`is ${value}, which JSON cannot represent`)
     case "object":
       if (value === null) return value
       break
     default:
-      throw new Fault(`is ${words(value)}, which JSON has no word for`)
+      throw new InputIssue(`is ${words(value)}, which JSON cannot represent`)
   }
-  const odd = oddity(value)
-  if (odd !== undefined) throw new Fault(odd)
+  const odd = describeNonPlain(value)
+  if (odd !== undefined) throw new InputIssue(odd)
   const { parents } = walk
-  if (parents.includes(value)) throw new Fault("contains itself")
-  if (parents.length >= MAX_DEPTH) throw new Fault(`is nested over ${MAX_DEPTH} levels deep`)
+  if (parents.includes(value)) throw new InputIssue("contains itself")
+  if (parents.length >= MAX_DEPTH) throw new InputIssue(`is nested over ${MAX_DEPTH} levels deep`)
   parents.push(value)
   const out = Array.isArray(value) ? plainArray(value, walk) : plainObject(value, walk)
   parents.pop()
@@ -93,17 +94,17 @@ function withChanges(value: object, changes: ReadonlyMap<string, unknown>): obje
   return Object.fromEntries(members)
 }
 
-/** What an object is that is no plain data: a serialiser would silently make something else of it. */
-function oddity(value: object): string | undefined {
-  if (value instanceof Date) return "is a Date; send a text, such as date.toISOString()"
+/** Why an object is not plain data; a serialiser would silently convert it. */
+function describeNonPlain(value: object): string | undefined {
+  if (value instanceof Date) return "is a Date; send a string, such as date.toISOString()"
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-    return "is binary data; send a text, such as base64"
+    return "is binary data; send a string, such as base64"
   }
   if (value instanceof Map || value instanceof Set) {
     return `is a ${value instanceof Map ? "Map" : "Set"}; send a plain object or an array`
   }
   if (typeof (value as { readonly toJSON?: unknown }).toJSON === "function") {
-    return "is no plain data; send what its toJSON() gives"
+    return "is not plain data; send the result of its toJSON()"
   }
   return undefined
 }

@@ -2,7 +2,7 @@ import { isCallError } from "../../../core/errors.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
-import type { MCPChannel, SettledServer } from "../config.ts"
+import type { MCPChannel, ResolvedServer } from "../config.ts"
 import type { MCPToolDefinition } from "../../../mcp/model.ts"
 import { loadPins, savePins } from "../pins.ts"
 import { judgeTools } from "../pin-judge.ts"
@@ -12,28 +12,28 @@ import { quarantined } from "../pin-judge.ts"
 import { sha256Hex } from "../../../internal/sha256.ts"
 import { readTool, toolOperation } from "../tool-operation.ts"
 import { quote, reasonOf } from "../../../internal/describe.ts"
-import { OperationKeeper } from "./keep.ts"
+import { OperationCache } from "./keep.ts"
 import type { MCPConnection } from "./model.ts"
-import { Patience } from "./patience.ts"
+import { RequestTimeout } from "./patience.ts"
 import type { Section } from "./refresh.ts"
 import { runTool } from "./run-tool.ts"
 import type { RunnableTool, ToolCallContext, ToolHost } from "./run-tool.ts"
 
-/** What the tools of a server are made with. */
+/** Dependencies of a `ToolSection`. */
 export interface ToolSectionParts {
-  readonly server: SettledServer
+  readonly server: ResolvedServer
   readonly connection: MCPConnection
   readonly pins: PinStore
-  /** Settles when no refresh is under way. */
+  /** Settles when no refresh is running. */
   readonly settled: () => Promise<unknown> | undefined
 }
 
-/** The tools of a server, those that are allowed and sound, as operations. */
+/** The valid and allowed tools of a server as operations. */
 export class ToolSection implements Section {
   readonly kinds = ["tools"] as const
   readonly host: ToolHost
   readonly #parts: ToolSectionParts
-  readonly #keeper = new OperationKeeper<RunnableTool>()
+  readonly #keeper = new OperationCache<RunnableTool>()
   #tools: ReadonlyMap<string, RunnableTool> = new Map()
   #operations: readonly LazyOperation[] = []
   #judged: ReadonlyMap<string, JudgedTool> = new Map()
@@ -54,22 +54,22 @@ export class ToolSection implements Section {
     return this.#warnings
   }
 
-  /** By the server's own names. */
+  /** The server's own names of the tools. */
   get names(): readonly string[] {
     return [...this.#tools.keys()]
   }
 
-  /** Names of tools that are not run. */
+  /** Names of blocked tools. */
   get quarantined(): readonly string[] {
     return [...this.#judged.keys()]
   }
 
-  /** What the server says of itself to models, as far as it was accepted. */
+  /** The server's instructions for models, as far as they were accepted. */
   get instructions(): string | undefined {
     return this.#instructions
   }
 
-  /** A tool by the server's own name; throws for one that is not run. */
+  /** Finds a tool by the server's own name; throws for a blocked one. */
   find(name: string): RunnableTool | undefined {
     const judged = this.#judged.get(name)
     if (judged !== undefined) throw quarantined(this.#parts.server.name, judged)
@@ -81,9 +81,13 @@ export class ToolSection implements Section {
     const list = await connection.list("tools")
     const warnings = [...list.warnings]
     const endpoint = endpointOf(server.channel)
-    const offered = { tools: chosen(list.items, server, warnings), ...told(connection), endpoint }
-    const known = server.pin === "off" ? undefined : await loadPins(pins, server.name)
-    const judgement = await judgeTools(server.name, offered, known, server.pin)
+    const offered = {
+      tools: selectTools(list.items, server, warnings),
+      ...instructionsOf(connection),
+      endpoint,
+    }
+    const accepted = server.pin === "off" ? undefined : await loadPins(pins, server.name)
+    const judgement = await judgeTools(server.name, offered, accepted, server.pin)
     if (judgement.pins !== undefined) await savePins(pins, server.name, judgement.pins)
     warnings.push(...judgement.warnings)
     this.#take(judgement.tools, warnings)
@@ -93,12 +97,12 @@ export class ToolSection implements Section {
 
   #take(judged: readonly JudgedTool[], warnings: string[]): void {
     const { server } = this.#parts
-    // What nobody has accepted yet is not shown either: showing it is what an attack needs.
-    const shown = judged.filter(
+    // New tools that were not accepted are not listed either: their description could be an attack.
+    const listed = judged.filter(
       ({ isQuarantined, verdict }) => !isQuarantined || verdict !== "added",
     )
-    const tools = this.#keeper.take(
-      shown.map(({ tool }) => ({ text: canonicalJson(tool), entry: this.#runnable(tool) })),
+    const tools = this.#keeper.update(
+      listed.map(({ tool }) => ({ text: canonicalJson(tool), entry: this.#runnable(tool) })),
       ({ definition }, id) =>
         warnings.push(`Tool ${quote(definition.name)} was left out: another tool is "${id}".`),
     )
@@ -121,19 +125,19 @@ export class ToolSection implements Section {
     return { definition, operation }
   }
 
-  /** Whoever refuses changed tools wants them looked at before the first call after a change. */
+  /** Refuses blocked tools; after a change it waits for the refresh first. */
   #admit(name: string, context: ToolCallContext): Promise<void> | void {
     const { server, connection, settled } = this.#parts
     if (server.pin === "off" || server.pin === "warn") return
     if (connection.status.state !== "ready" || settled() !== undefined) {
-      return this.#look(name, context)
+      return this.#refuseAfterRefresh(name, context)
     }
     this.#refuse(name)
   }
 
-  async #look(name: string, { signal, deadline }: ToolCallContext): Promise<void> {
+  async #refuseAfterRefresh(name: string, { signal, deadline }: ToolCallContext): Promise<void> {
     const { server, connection, settled } = this.#parts
-    const patience = new Patience({
+    const timeout = new RequestTimeout({
       clock: systemClock,
       subject: `Tool "${name}" of MCP server "${server.name}"`,
       idle: Number.POSITIVE_INFINITY,
@@ -142,10 +146,10 @@ export class ToolSection implements Section {
       deadline,
     })
     try {
-      await patience.race(connection.connect(patience.signal), false)
-      await patience.race(Promise.resolve(settled()), false)
+      await timeout.race(connection.connect(timeout.signal), false)
+      await timeout.race(Promise.resolve(settled()), false)
     } finally {
-      patience.dispose()
+      timeout.dispose()
     }
     this.#refuse(name)
   }
@@ -156,14 +160,14 @@ export class ToolSection implements Section {
   }
 }
 
-function told(connection: MCPConnection): { readonly instructions: string | undefined } {
+function instructionsOf(connection: MCPConnection): { readonly instructions: string | undefined } {
   return { instructions: connection.peer?.instructions }
 }
 
-/** The tools of a list that are some, that the user wants, and that are there for the first time. */
-function chosen(
+/** The valid tools of a list that the user allows, each name once. */
+function selectTools(
   items: readonly unknown[],
-  server: SettledServer,
+  server: ResolvedServer,
   warnings: string[],
 ): MCPToolDefinition[] {
   const tools = new Map<string, MCPToolDefinition>()
@@ -173,7 +177,7 @@ function chosen(
     if (typeof tool === "string") {
       warnings.push(`Tool ${index + 1} of the list was left out: ${tool}.`)
     } else if (tools.has(tool.name)) {
-      warnings.push(`Tool ${quote(tool.name)} is listed twice; the first one counts.`)
+      warnings.push(`Tool ${quote(tool.name)} is listed twice; the first one is used.`)
     } else if (isWanted(tool, server, warnings)) {
       tools.set(tool.name, tool)
     }
@@ -181,7 +185,7 @@ function chosen(
   return [...tools.values()]
 }
 
-function isWanted(tool: MCPToolDefinition, server: SettledServer, warnings: string[]): boolean {
+function isWanted(tool: MCPToolDefinition, server: ResolvedServer, warnings: string[]): boolean {
   if (server.tools.get(tool.name)?.disabled === true) return false
   try {
     return server.filter === undefined || server.filter(tool)
@@ -192,7 +196,7 @@ function isWanted(tool: MCPToolDefinition, server: SettledServer, warnings: stri
   }
 }
 
-/** Where a server is, without what could be a secret: arguments and queries as a hash. */
+/** The address of a server without possible secrets: arguments and queries as a hash. */
 function endpointOf(channel: MCPChannel): string | undefined {
   if (channel.kind === "stdio") {
     const { command, args, cwd } = channel

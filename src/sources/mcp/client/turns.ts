@@ -1,8 +1,8 @@
-/** Does things one after the other for each name, and for different names at the same time. */
-export class Turns {
+/** Serialises work per name; work for different names runs concurrently. */
+export class SerialQueue {
   readonly #last = new Map<string, Promise<unknown>>()
 
-  async take<TResult>(name: string, run: () => Promise<TResult>): Promise<TResult> {
+  async run<TResult>(name: string, run: () => Promise<TResult>): Promise<TResult> {
     const before = this.#last.get(name)
     const turn = before === undefined ? run() : before.then(run, run)
     this.#last.set(name, turn)
@@ -13,13 +13,13 @@ export class Turns {
     }
   }
 
-  /** Settles when everything that was begun is over, well or not. */
-  async over(): Promise<void> {
+  /** Resolves when all work has ended, successfully or not. */
+  async idle(): Promise<void> {
     await Promise.allSettled([...this.#last.values()])
   }
 }
 
-/** Does something for each of several things, some of them at the same time. */
+/** Runs a function for each item, with limited concurrency. */
 export async function eachOf<TItem>(
   items: readonly TItem[],
   concurrency: number,

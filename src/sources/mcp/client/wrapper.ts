@@ -1,13 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { CallError } from "../../../core/errors.ts"
-import { heedSignal, ignoreSignal } from "../../../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../../../internal/signals.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
-import type { SettledServer } from "../config.ts"
+import type { ResolvedServer } from "../config.ts"
 import type { PinStore } from "../pins.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import { clientOver, deadlineOf } from "./client.ts"
 import type { MCPClient } from "./client.ts"
-import { Follower } from "./follow.ts"
+import { RegistrySync } from "./follow.ts"
 import type { MCPConnection } from "./model.ts"
 import { PromptSection } from "./prompts.ts"
 import { Refresher } from "./refresh.ts"
@@ -18,73 +18,73 @@ import { statusOf } from "./status.ts"
 import type { MCPServerStatus } from "./status.ts"
 import { ToolSection } from "./tools.ts"
 
-/** An operation that an MCP server gives. */
+/** An operation of an MCP server. */
 export type MCPOperation = LazyOperation
 
-/** A server that is connected, and its operations. Whoever makes one closes it. */
+/** A connected server and its operations. Its creator closes it. */
 export interface MCPClientWrapper extends AsyncDisposable {
   /** The namespace of its tools. */
   readonly name: string
   readonly client: MCPClient
-  /** Its tools as they are now. */
+  /** Its current tools. */
   readonly tools: MCPOperation[]
-  /** Its tools, and its resources and prompts where they were asked for. */
+  /** Its tools, and its resources and prompts if they are enabled. */
   readonly operations: readonly MCPOperation[]
-  /** What the server tells models about itself; under "block" only what was accepted. */
+  /** The server's instructions for models; with pin "block" only accepted ones. */
   readonly instructions: string | undefined
-  /** What was left out or cannot be relied on, and why. */
+  /** What was left out or is unreliable, and why. */
   readonly warnings: readonly string[]
   status(): MCPServerStatus
   /**
-   * Registers the operations, all or none, and keeps the registry in step with the server. Gives what stops
-   * that and takes them out again; so does `close`.
+   * Registers the operations, all or none, and keeps the registry in sync with the server. Returns a function
+   * that stops this and unregisters them; so does `close`.
    */
   registerAll(registry: AnyRegistry): () => void
-  /** Told of each change of the operations, once it is made. */
+  /** Listens for changes of the operations; called after each change. */
   onToolsChanged(listener: (change: MCPToolsChange) => void): () => void
-  /** Lists anew. Rejects when that fails, and then everything stays as it was. */
+  /** Fetches the lists again. Rejects when that fails, and then nothing changes. */
   refresh(): Promise<MCPToolsChange>
-  /** Ends the connection, the process behind it, and what is registered. Twice is fine. */
+  /** Closes the connection, ends its process, and unregisters the operations. May be called more than once. */
   close(): Promise<void>
 }
 
-/** A server that could not be connected or listed; nothing of it is left open. */
+/** A server that could not be connected or listed; nothing is left open. */
 export interface FailedServer {
   readonly error: unknown
   readonly stderrTail?: string | undefined
 }
 
-/** Connects and lists. Gives the wrapper, or why there is none. */
+/** Connects and lists. Returns the wrapper, or why it failed. */
 export async function openWrapper(
-  server: SettledServer,
+  server: ResolvedServer,
   connection: MCPConnection,
   pins: PinStore,
   signal?: AbortSignal,
 ): Promise<Wrapper | FailedServer> {
   const wrapper = new Wrapper(server, connection, pins)
   const abort = { handleEvent: () => void wrapper.close() }
-  if (signal !== undefined) heedSignal(signal, abort)
+  if (signal !== undefined) addSignalListener(signal, abort)
   try {
-    if (signal?.aborted) throw abortion(server.name, signal)
+    if (signal?.aborted) throw abortError(server.name, signal)
     await connection.connect(signal)
     await wrapper.refresh()
-    if (signal?.aborted) throw abortion(server.name, signal)
+    if (signal?.aborted) throw abortError(server.name, signal)
     return wrapper
   } catch (error) {
     const { stderrTail } = connection.status
     await wrapper.close()
-    return { error: signal?.aborted ? abortion(server.name, signal) : error, stderrTail }
+    return { error: signal?.aborted ? abortError(server.name, signal) : error, stderrTail }
   } finally {
-    if (signal !== undefined) ignoreSignal(signal, abort)
+    if (signal !== undefined) removeSignalListener(signal, abort)
   }
 }
 
-/** A server with all that is made of it. */
+/** The implementation of `MCPClientWrapper`. */
 export class Wrapper implements MCPClientWrapper {
   readonly name: string
   readonly client: MCPClient
   readonly connection: MCPConnection
-  readonly #server: SettledServer
+  readonly #server: ResolvedServer
   readonly #tools: ToolSection
   readonly #sections: readonly Section[]
   readonly #refresher: Refresher
@@ -92,7 +92,7 @@ export class Wrapper implements MCPClientWrapper {
   readonly #closeListeners = new Set<() => void>()
   #closing: Promise<void> | undefined
 
-  constructor(server: SettledServer, connection: MCPConnection, pins: PinStore) {
+  constructor(server: ResolvedServer, connection: MCPConnection, pins: PinStore) {
     this.name = server.name
     this.connection = connection
     this.#server = server
@@ -133,7 +133,7 @@ export class Wrapper implements MCPClientWrapper {
     return this.#refresher.operations
   }
 
-  /** Into which its operations go. */
+  /** The namespaces of its operations. */
   get namespaces(): readonly string[] {
     return namespacesOf(this.#server)
   }
@@ -158,9 +158,9 @@ export class Wrapper implements MCPClientWrapper {
 
   registerAll(registry: AnyRegistry): () => void {
     if (this.#closing !== undefined) throw closed(this.name)
-    const follower = new Follower(registry, this.#server.logger)
+    const follower = new RegistrySync(registry, this.#server.logger)
     follower.start(this.operations)
-    const stopListening = this.onToolsChanged(() => follower.settle(this.operations))
+    const stopListening = this.onToolsChanged(() => follower.sync(this.operations))
     const detach = (): void => {
       this.#detachers.delete(detach)
       stopListening()
@@ -188,7 +188,7 @@ export class Wrapper implements MCPClientWrapper {
     return this.close()
   }
 
-  /** Told once, when closing begins. */
+  /** Listens for the start of closing. */
   onClosed(listener: () => void): void {
     this.#closeListeners.add(listener)
   }
@@ -201,8 +201,8 @@ export class Wrapper implements MCPClientWrapper {
   }
 }
 
-/** The namespaces that a server's operations go into. */
-export function namespacesOf({ name, resources, prompts }: SettledServer): readonly string[] {
+/** The namespaces of a server's operations. */
+export function namespacesOf({ name, resources, prompts }: ResolvedServer): readonly string[] {
   return [
     name,
     ...(resources ? [`${name}-resources`] : []),
@@ -210,11 +210,11 @@ export function namespacesOf({ name, resources, prompts }: SettledServer): reado
   ]
 }
 
-/** The error for a server that its configuration switches off. */
+/** The error for a server that its configuration disables. */
 export function disabledServer(name: string): CallError {
   return new CallError(
     "UNAVAILABLE",
-    `MCP server "${name}" was not connected: its configuration says "disabled". Take that out to use it.`,
+    `MCP server "${name}" was not connected: its configuration says "disabled". Remove that to use it.`,
     { retryable: false, mayHaveExecuted: false, details: { server: name } },
   )
 }
@@ -222,12 +222,12 @@ export function disabledServer(name: string): CallError {
 function closed(server: string): CallError {
   return new CallError(
     "UNAVAILABLE",
-    `MCP server "${server}" is closed. Make a new client with createMCPClient(), or load it again.`,
+    `MCP server "${server}" is closed. Create a new client with createMCPClient(), or load it again.`,
     { retryable: false, mayHaveExecuted: false, details: { server } },
   )
 }
 
-function abortion(server: string, signal: AbortSignal): CallError {
+function abortError(server: string, signal: AbortSignal): CallError {
   return new CallError("ABORTED", `Connecting to MCP server "${server}" was aborted.`, {
     cause: signal.reason,
     retryable: false,

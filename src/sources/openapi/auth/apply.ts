@@ -16,7 +16,7 @@ const RESERVED =
   /^(?:host|content-(?:length|type|encoding)|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|cookie2?|set-cookie2?)$/i
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** Collects what credentials add to one request. */
+/** Collects the additions of credentials to a request. */
 export class CredentialWriter {
   readonly #context: AuthContext
   readonly #headers = new Map<string, string>()
@@ -29,7 +29,7 @@ export class CredentialWriter {
     this.#context = context
   }
 
-  /** Writes a credential in the way that a scheme says. */
+  /** Adds a credential as its scheme requires. */
   async add(
     scheme: SecurityScheme,
     credential: Credential | Secret,
@@ -39,7 +39,7 @@ export class CredentialWriter {
     switch (scheme.type) {
       case "apiKey": {
         if (bare === undefined) return await this.addOwn(credential, scopes)
-        // A bearer credential for a key in `Authorization` is what the header really wants.
+        // A key in `Authorization` usually means a bearer token.
         const isBearerKey = typeof credential === "object" && credential.type === "bearer"
         const prefix = bare.prefix ?? (isBearerKey && isAuthorization(scheme) ? "Bearer " : "")
         return this.#put(scheme.in, scheme.name, prefixed(prefix, await this.#read(bare.token)))
@@ -63,7 +63,7 @@ export class CredentialWriter {
     }
   }
 
-  /** Writes a credential in its own way: where no scheme says how, or one that does not fit. */
+  /** Adds a credential in its own way: without a scheme, or with one that does not fit. */
   async addOwn(credential: Credential | Secret, scopes: readonly string[]): Promise<void> {
     if (typeof credential !== "object") {
       return this.#authorize(prefixed("Bearer ", await this.#read(credential)))
@@ -110,7 +110,7 @@ export class CredentialWriter {
     let pair: string
     if (credential.token !== undefined) {
       const token = (await this.#read(credential.token)).replace(/^basic +/i, "")
-      // Many APIs take a key as the user's name, with no password.
+      // Many APIs accept a key as the user name, without a password.
       pair = token.includes(":") ? token : (decodedPair(token) ?? `${token}:`)
       const password = pair.slice(pair.indexOf(":") + 1)
       if (password !== "") this.#secrets.add(password)
@@ -123,7 +123,7 @@ export class CredentialWriter {
       if (user.includes(":")) {
         throw this.#invalid(`The user name for basic authentication has a colon in it`)
       }
-      // Where there is no password, the user's name is the key.
+      // Without a password, the user name is the key.
       this.#secrets.add(password === "" ? user : password)
       pair = `${user}:${password}`
     }
@@ -139,7 +139,8 @@ export class CredentialWriter {
     declaredUrl: string | undefined,
   ): Promise<void> {
     const { tokens, signal = new AbortController().signal } = this.#context
-    if (tokens === undefined) throw this.#invalid("Nothing is there to fetch an access token with")
+    if (tokens === undefined)
+      throw this.#invalid("There is no token provider to fetch an access token with")
     const request = tokenRequest(
       credential,
       {
@@ -171,21 +172,21 @@ export class CredentialWriter {
     else {
       const key = name.toLowerCase()
       const before = this.#headers.get(key)
-      // Two schemes that share a header are two values of it, as `Headers.append` would write them.
+      // Two schemes that share a header become two values of it, as with `Headers.append`.
       const isNew = before === undefined || before === value
       this.#headers.set(key, isNew ? value : `${before}, ${value}`)
     }
   }
 
-  #invalid(fault: string): CallError {
+  #invalid(issue: string): CallError {
     const { operationId } = this.#context
-    return new CallError("VALIDATION_ERROR", `${fault} (operation "${operationId}").`, {
+    return new CallError("VALIDATION_ERROR", `${issue} (operation "${operationId}").`, {
       operationId,
     })
   }
 }
 
-/** The token of a credential that is one text, and its prefix; a scheme says where it goes. */
+/** The token and prefix of a simple credential; the scheme says where it goes. */
 function asBare(
   credential: Credential | Secret,
 ): { readonly token: Secret | undefined; readonly prefix?: string | undefined } | undefined {
@@ -193,7 +194,7 @@ function asBare(
   return credential.type === "bearer" || credential.type === "apiKey" ? credential : undefined
 }
 
-/** The `user:password` that a text is the base64 form of; `undefined` when it is not one. */
+/** Decodes a base64 `user:password`; `undefined` when the text is not one. */
 function decodedPair(token: string): string | undefined {
   const bytes = fromBase64(token)
   if (bytes === undefined) return undefined
@@ -205,24 +206,24 @@ function decodedPair(token: string): string | undefined {
   }
 }
 
-// Schemes with parameters, such as signatures, are given whole: `HMAC key="…", hash="…"`.
+// Credentials with parameters, such as signatures, are passed whole: `HMAC key="…", hash="…"`.
 function writeHttp(scheme: string, prefix: string | undefined, token: string): string {
   const word = isBearer({ scheme }) ? "Bearer " : `${scheme} `
   if (prefix === undefined && !isBearer({ scheme }) && token.includes(" ")) return token
   return prefixed(prefix ?? word, token)
 }
 
-// People paste tokens together with the word before them.
+// Users paste tokens together with their prefix.
 function prefixed(prefix: string, token: string): string {
   const word = prefix.trim().toLowerCase()
   return word !== "" && token.toLowerCase().startsWith(`${word} `) ? token : prefix + token
 }
 
-/** What goes along with one request. */
+/** The credentials of one request. */
 export interface SelectedAuth {
   readonly applied: AppliedAuth
-  /** Everything that must not appear in an answer, an error or a log. */
+  /** Values that must not appear in a response, an error or a log. */
   readonly secrets: string[]
-  /** Drops fetched tokens: for when the server did not take them. */
+  /** Drops fetched tokens that the server refused. */
   readonly forget: () => void
 }

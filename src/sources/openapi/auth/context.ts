@@ -1,26 +1,26 @@
 import type { CredentialContext, Identity } from "../../../core/types.ts"
 
-/** What is known of the call that a credential is for. */
+/** The call that a credential is for. */
 export interface AuthContext {
   readonly operationId: string
   /** The origin that the request goes to. */
   readonly origin: string
-  /** What a relative `tokenUrl` of the document is relative to; the origin without it. */
+  /** The base of a relative `tokenUrl` in the document; default: the origin. */
   readonly documentUrl?: string | undefined
   readonly allowedOrigins?: readonly string[] | undefined
   readonly signal?: AbortSignal | undefined
-  /** Has who calls. Read only when a function asks: a handler's context copies it then. */
+  /** The caller. Read only if a function needs it: a handler's context copies it then. */
   readonly caller?: { readonly identity?: Identity | undefined } | undefined
   /**
-   * The document does not say whether the operation needs a credential: what there is is sent then.
-   * Schemes that the document declares all the same may be given as alternatives.
+   * The document does not say whether the operation needs a credential: available ones are sent then.
+   * Schemes that the document declares nevertheless may be passed as alternatives.
    */
   readonly isUndeclared?: boolean | undefined
-  /** Gives access tokens for client credentials, the same one while it is good. */
+  /** Provides access tokens for client credentials; caches them while they are valid. */
   readonly tokens?: TokenProvider | undefined
 }
 
-/** What a token endpoint is asked with. */
+/** A request to a token endpoint. */
 export interface TokenRequest {
   readonly tokenUrl: string
   readonly clientId: string
@@ -31,11 +31,11 @@ export interface TokenRequest {
 
 export interface TokenProvider {
   token(request: TokenRequest, signal: AbortSignal): Promise<string>
-  /** The token was not accepted: the next call gets another one. */
+  /** Drops a refused token: the next call gets another one. */
   forget(request: TokenRequest, token: string): void
 }
 
-/** What a function of the user's is called with. */
+/** The argument of the user's credential functions. */
 export function credentialContext({
   operationId,
   signal = new AbortController().signal,

@@ -1,7 +1,7 @@
 import type { Credential, Secret } from "../config.ts"
 import type { SecurityScheme } from "../model.ts"
 
-/** Whether the one credential for everything can be what a scheme asks for. */
+/** Whether `auth`, the credential for everything, can satisfy a scheme. */
 export function fits(scheme: SecurityScheme, credential: Credential | Secret): boolean {
   const kind = typeof credential === "object" ? credential : undefined
   switch (scheme.type) {
@@ -22,7 +22,7 @@ export function fits(scheme: SecurityScheme, credential: Credential | Secret): b
   }
 }
 
-/** The same, but a bare secret is no user and password: a token is what it mostly is. */
+/** Like `fits`, but a bare secret does not count as user and password: it is usually a token. */
 export function fitsWell(scheme: SecurityScheme, credential: Credential | Secret): boolean {
   if (typeof credential !== "object" && scheme.type === "http" && isBasic(scheme)) return false
   return fits(scheme, credential)
@@ -36,7 +36,7 @@ export function isBearer(scheme: { readonly scheme: string }): boolean {
   return scheme.scheme.toLowerCase() === "bearer"
 }
 
-/** Documents without a better word describe `Authorization: Bearer …` as a key in that header. */
+/** Whether a scheme is a key in `Authorization`, as some documents describe bearer tokens. */
 export function isAuthorization(scheme: { readonly in: string; readonly name: string }): boolean {
   return scheme.in === "header" && scheme.name.toLowerCase() === "authorization"
 }

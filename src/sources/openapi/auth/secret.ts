@@ -1,12 +1,12 @@
 import { CallError } from "../../../core/errors.ts"
-import { callWhileWanted } from "../../../core/call-headers.ts"
+import { callUntilAborted } from "../../../core/call-headers.ts"
 import type { Secret } from "../config.ts"
 import { type AuthContext, credentialContext } from "./context.ts"
 
 /**
- * Asks for a secret; `what` names it in messages.
+ * Reads a secret; `what` names it in messages.
  *
- * What a failing function says is not repeated, and not kept as a cause: it may hold the secret.
+ * An exception of a failing function is neither quoted nor kept as a cause: it may contain the secret.
  */
 export async function readSecret(
   secret: Secret | undefined,
@@ -15,23 +15,23 @@ export async function readSecret(
 ): Promise<string> {
   const value: unknown =
     typeof secret === "function"
-      ? await callWhileWanted(secret, credentialContext(context), subjectOf(what, context))
+      ? await callUntilAborted(secret, credentialContext(context), subjectOf(what, context))
       : secret
-  if (typeof value !== "string") throw unauthenticated(`it is not a text`, what, context)
+  if (typeof value !== "string") throw unauthenticated(`it is not a string`, what, context)
   return value
 }
 
-/** Refuses a value that would break out of its place in a request; the message leaves it out. */
+/** Refuses a value that would break out of its place in a request; the message does not contain it. */
 export function checkValue(
   value: string,
   what: string,
   place: "header" | "query" | "cookie",
   context: AuthContext,
 ): void {
-  const fault = faultOf(value, place)
-  if (fault === undefined) return
+  const issue = findIssue(value, place)
+  if (issue === undefined) return
   const { operationId } = context
-  throw new CallError("VALIDATION_ERROR", `${subjectOf(what, context)} ${fault}.`, {
+  throw new CallError("VALIDATION_ERROR", `${subjectOf(what, context)} ${issue}.`, {
     operationId,
   })
 }
@@ -41,16 +41,16 @@ export function unauthenticated(why: string, what: string, context: AuthContext)
   return new CallError("UNAUTHENTICATED", message, { operationId: context.operationId })
 }
 
-function faultOf(value: string, place: "header" | "query" | "cookie"): string | undefined {
+function findIssue(value: string, place: "header" | "query" | "cookie"): string | undefined {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\u0000-\u001F\u007F]/.test(value)) {
-    return "has a line break or another control character in it; a text read from a file may need trimming"
+    return "contains a line break or another control character; a value read from a file may need trimming"
   }
   if (place === "header" && /[^\u0020-\u00FF]/.test(value)) {
-    return "has a character that no header can hold"
+    return "contains a character that is not allowed in headers"
   }
   if (place === "cookie" && /[\s;,"\\]|[^\u0021-\u007E]/.test(value)) {
-    return "has a character that no cookie can hold"
+    return "contains a character that is not allowed in cookies"
   }
   return undefined
 }

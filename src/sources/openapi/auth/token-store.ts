@@ -1,12 +1,12 @@
 import type { TokenProvider, TokenRequest } from "./context.ts"
 
-/** Fetches and keeps one token; `createTokenSource` makes such. */
+/** Fetches and caches one token; see `createTokenSource`. */
 export interface TokenSourceLike {
   token(signal: AbortSignal): Promise<string>
   forget(token: string): void
 }
 
-// Callers may have credentials of their own, and a secret that changes leaves old ones behind.
+// Callers may have their own credentials, and a changed secret leaves old sources behind.
 const MAX_SOURCES = 1000
 
 /** Keeps one source for each token endpoint, client and set of scopes. */
@@ -17,12 +17,12 @@ export function createTokenStore(
   const sourceOf = (request: TokenRequest): TokenSourceLike => {
     const { tokenUrl, clientId, clientSecret, scopes, authMethod } = request
     const key = JSON.stringify([tokenUrl, clientId, clientSecret, scopes, authMethod])
-    const known = sources.get(key)
-    if (known !== undefined) {
-      // Set anew, so that the first one is always the one that was not used for longest.
+    const existing = sources.get(key)
+    if (existing !== undefined) {
+      // Reinserted, so that the first entry is always the least recently used.
       sources.delete(key)
-      sources.set(key, known)
-      return known
+      sources.set(key, existing)
+      return existing
     }
     const oldest = sources.size < MAX_SOURCES ? undefined : sources.keys().next().value
     if (oldest !== undefined) sources.delete(oldest)

@@ -3,10 +3,10 @@ import type { Credential } from "../config.ts"
 import type { AuthContext, TokenRequest } from "./context.ts"
 
 /**
- * What a token endpoint is asked with.
+ * Creates the request to a token endpoint.
  *
- * The user's own `tokenUrl` may be anywhere. One that the document names gets the client's secret
- * only where requests may go anyhow: otherwise a document could send it to its author.
+ * The user's own `tokenUrl` may be anywhere. The document's gets the client secret only at an origin that
+ * requests may go to anyway: otherwise a document could send the secret to its author.
  */
 export function tokenRequest(
   credential: Extract<Credential, { type: "clientCredentials" }>,
@@ -31,7 +31,7 @@ function declared(tokenUrl: string | undefined, context: AuthContext): string {
   if (tokenUrl === undefined) {
     throw new CallError(
       "VALIDATION_ERROR",
-      `The document does not say where a token for "${operationId}" comes from. Give "tokenUrl" with the client credentials.`,
+      `The document does not say where to fetch a token for "${operationId}". Add "tokenUrl" to the client credentials.`,
       { operationId },
     )
   }
@@ -42,7 +42,7 @@ function declared(tokenUrl: string | undefined, context: AuthContext): string {
   }
   throw new CallError(
     "EGRESS_BLOCKED",
-    `The document wants the client secret for "${operationId}" sent to ${url.origin}. If that is right, give "tokenUrl" with the client credentials, or name the origin in "allowedOrigins".`,
+    `The document wants the client secret for "${operationId}" sent to ${url.origin}. If that is right, add "tokenUrl" to the client credentials, or the origin to "allowedOrigins".`,
     { operationId },
   )
 }
@@ -52,7 +52,7 @@ function parse(text: string, base: string | undefined, { operationId }: AuthCont
   try {
     url = new URL(text, base)
   } catch {
-    // Told below, together with what can be parsed but not used.
+    // Reported below, together with unusable addresses.
   }
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === "") {
     return url

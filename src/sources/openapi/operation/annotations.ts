@@ -8,7 +8,7 @@ const KINDS = ["readOnly", "destructive", "idempotent", "openWorld"] as const
 
 const ANNOTATIONS = new Map<string, OperationAnnotations>()
 
-/** What HTTP says about a method. */
+/** The annotations of an HTTP method. */
 export function annotationsOf(method: string): OperationAnnotations {
   let found = ANNOTATIONS.get(method)
   if (found === undefined) {
@@ -19,14 +19,14 @@ export function annotationsOf(method: string): OperationAnnotations {
       idempotent: readOnly || method === "PUT" || method === "DELETE",
       openWorld: true,
     })
-    // Any token may be a method; the usual ones are what is worth keeping.
+    // Any token may be a method; only common ones are worth caching.
     if (ANNOTATIONS.size < 32) ANNOTATIONS.set(method, found)
   }
   return found
 }
 
-/** The annotations that a document of this library gives; `undefined` where there are none. */
-export function givenAnnotations(given: unknown): OperationAnnotations | undefined {
+/** The annotations in a document of this library; `undefined` if there are none. */
+export function declaredAnnotations(given: unknown): OperationAnnotations | undefined {
   if (!isPlainRecord(given)) return undefined
   const own = KINDS.filter((kind) => typeof getOwn(given, kind) === "boolean")
   return Object.freeze(Object.fromEntries(own.map((kind) => [kind, given[kind]])))

@@ -1,5 +1,5 @@
 import { isPlainRecord } from "../../../schema/json.ts"
-import { brokenMessage, isBroken } from "../document.ts"
+import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type {
@@ -12,27 +12,27 @@ import type {
 import type { Note } from "../note.ts"
 import { isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
-import { child, followedChild, meantType, mediaClass, readContent } from "./media.ts"
+import { child, followedChild, correctedType, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
 import type { LegacyBody } from "./parameters.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** A body, and where its schemas stand. */
+/** A request body, with the places of its schemas. */
 export interface Body {
   readonly required: boolean
   readonly description?: string | undefined
   readonly media: readonly Media[]
-  /** Fields of a Swagger 2.0 form, which are written as parameters. */
+  /** The fields of a Swagger 2.0 form, which are declared as parameters. */
   readonly form?: readonly Place[] | undefined
 }
 
-/** Whether an operation of 3.x declares a body at all; the body itself is not looked at. */
+/** Whether an operation of 3.x declares a body, without reading the body. */
 export function declaresBody(operation: RawOperation): boolean {
   return isPlainRecord(operation.raw["requestBody"])
 }
 
-/** The body of an operation, as any version writes it. */
+/** Reads the body of an operation of any version. */
 export function readBody(
   document: OpenAPIDocument,
   operation: RawOperation,
@@ -44,7 +44,7 @@ export function readBody(
   if (declared === undefined || !isPlainRecord(declared.value)) return undefined
   const place = document.follow(declared.value, declared.file, declared.pointer)
   if (isBroken(place) || !isPlainRecord(place.value)) {
-    const why = isBroken(place) ? brokenMessage(place) : "A body must be an object."
+    const why = isBroken(place) ? brokenRefMessage(place) : "A body must be an object."
     notes.push(noteAt(document, declared, `${why} Any body is sent as JSON.`))
     return { required: false, media: [anyJson(declared)] }
   }
@@ -70,7 +70,7 @@ function legacyBody(
   const types = contentTypes(operation.raw["consumes"] ?? document.root["consumes"])
   if (body !== undefined) {
     const { description, required } = body.value as Raw
-    const declared = contentType === undefined ? types : [meantType(contentType)]
+    const declared = contentType === undefined ? types : [correctedType(contentType)]
     const schema = child(body, "schema")
     return {
       required: required === true,
@@ -99,19 +99,19 @@ function legacyBody(
   }
 }
 
-/** A list of content types, as they are meant. */
+/** Reads a list of content types and corrects common mistakes. */
 export function contentTypes(value: unknown): string[] {
-  return typesOf(value).map(meantType)
+  return typesOf(value).map(correctedType)
 }
 
-/** A list of texts; what is none, or empty, is passed over. */
+/** Reads a list of strings; skips other values and empty strings. */
 export function typesOf(value: unknown): string[] {
   return Array.isArray(value)
     ? value.filter((type): type is string => typeof type === "string" && type !== "")
     : []
 }
 
-/** What a request needs to know about one content type of a body. */
+/** Creates the request model of one content type of a body. */
 export function mediaModel(document: OpenAPIDocument, body: Body, media: Media): MediaModel {
   let fields: ReadonlyMap<string, FieldModel> | undefined
   return {
@@ -155,7 +155,7 @@ function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<st
   return fields
 }
 
-/** A file, or a list of files. */
+/** Whether a schema is a file or a list of files. */
 function holdsBytes(document: OpenAPIDocument, place: Place, depth: number): boolean {
   if (!isPlainRecord(place.value) || depth > 4) return false
   if (isBinary(place.value)) return true
@@ -181,7 +181,7 @@ function encodingOf(raw: Raw): EncodingModel {
   }
 }
 
-/** A list in a form of Swagger 2.0 is written with commas unless it says otherwise. */
+/** The encoding of a Swagger 2.0 form field: lists are separated by commas by default. */
 function legacyEncoding(raw: Raw): { encoding?: EncodingModel } {
   if (raw["type"] !== "array") return {}
   const styles: Record<string, ParameterStyle> = {
@@ -197,7 +197,7 @@ function legacyEncoding(raw: Raw): { encoding?: EncodingModel } {
   }
 }
 
-/** The properties of an object schema, those of `allOf` included. */
+/** The properties of an object schema, including those of `allOf`. */
 export function propertiesOf(
   document: OpenAPIDocument,
   schema: Place | undefined,
@@ -224,10 +224,10 @@ export function propertiesOf(
   return found
 }
 
-/** A body with the one content type that was chosen, where it is declared. */
+/** Reduces a body to the chosen content type, if it is declared. */
 export function chosenBody(body: Body, contentType: string | undefined): Body {
   if (contentType === undefined) return body
-  const wanted = meantType(contentType).toLowerCase()
+  const wanted = correctedType(contentType).toLowerCase()
   const media = body.media.filter(({ type }) => type.toLowerCase() === wanted)
   return media.length === 0 ? body : { ...body, media }
 }

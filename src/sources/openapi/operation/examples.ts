@@ -6,7 +6,7 @@ import type { Flattened } from "./flatten.ts"
 import { followedChild } from "./media.ts"
 import type { Parameter } from "./parameter.ts"
 
-/** Inputs that a document shows, as the operation takes them. */
+/** The examples in a document, as inputs of the operation. */
 export function examplesOf(
   document: OpenAPIDocument,
   parameters: readonly Parameter[],
@@ -23,7 +23,7 @@ export function examplesOf(
   return Array.isArray(copied) && copied.length > 0 ? (copied as unknown[]) : undefined
 }
 
-/** The examples of a media type or a parameter, with their names; one without has "". */
+/** The examples of a media type or a parameter, with their names ("" without a name). */
 function valuesOf(
   document: OpenAPIDocument,
   holder: Place | undefined,
@@ -40,7 +40,7 @@ function valuesOf(
   return values
 }
 
-/** What a document of this library shows: values that belong together have one name, with a number. */
+/** Examples in a document of this library: values that belong together have the same numbered name. */
 function parameterExamples(
   document: OpenAPIDocument,
   parameters: readonly Parameter[],
@@ -60,7 +60,7 @@ function parameterExamples(
   return [...byNumber].toSorted(([left], [right]) => left - right).map(([, input]) => input)
 }
 
-/** A body as inputs of their own; nothing of one that has none. */
+/** Converts a body to separate inputs. */
 function spread(value: unknown, { names }: Flattened): object[] {
   if (!isPlainRecord(value)) return []
   const input = {}

@@ -9,7 +9,7 @@ import type { Body } from "./body.ts"
 import type { RawOperation } from "./list.ts"
 import type { FlatProperty } from "./schemas.ts"
 
-/** The properties of a body as inputs beside the parameters. */
+/** The properties of a body as separate inputs. */
 export interface Flattened {
   readonly properties: readonly FlatProperty[]
   /** Input key to name of the property. */
@@ -17,9 +17,9 @@ export interface Flattened {
 }
 
 /**
- * Spreads an object body over the input; `null` when it cannot be: a list, a text, bytes, a union.
+ * Converts the properties of an object body to inputs; `null` for other bodies: a list, a text, bytes, a union.
  *
- * A property that is called like a parameter gets a key that says where it goes: `body_id`.
+ * A property with the name of a parameter gets a prefix: `body_id`.
  */
 export function flatten(
   document: OpenAPIDocument,
@@ -38,7 +38,7 @@ export function flatten(
       : new Map(body.form.map((place) => [nameOf(place), place]))
   if (fields.size === 0) return null
   const needed = body.required ? requiredOf(document, media?.schema, 0) : new Set<string>()
-  // Whoever can have its plain name has it, wherever it stands in the body.
+  // Plain names have priority over prefixed ones, independent of the order in the body.
   const keys = new Set([...taken, ...fields.keys()])
   const properties: FlatProperty[] = []
   const names = new Map<string, string>()
@@ -65,7 +65,7 @@ function nameOf(place: Place): string {
   return isPlainRecord(place.value) ? String(place.value["name"]) : ""
 }
 
-/** An object whose properties are all there is to it. */
+/** Whether a schema is an object that is fully described by its properties. */
 function isSpreadable(document: OpenAPIDocument, schema: Place | undefined, depth = 0): boolean {
   if (schema === undefined || depth > 16) return false
   const place = document.follow(schema.value, schema.file, schema.pointer)

@@ -5,7 +5,7 @@ import { isMethod } from "./list.ts"
 import type { RawOperation } from "./list.ts"
 import { followedChild } from "./media.ts"
 
-/** How many requests a document describes that the API sends by itself. */
+/** Counts the webhooks of a document. */
 export function countWebhooks(document: OpenAPIDocument): number {
   const webhooks =
     followedChild(document, document.place, "webhooks") ??
@@ -13,7 +13,7 @@ export function countWebhooks(document: OpenAPIDocument): number {
   return countItems(document, webhooks)
 }
 
-/** How many requests the API may send because of a call of an operation. */
+/** Counts the callbacks of an operation. */
 export function countCallbacks(document: OpenAPIDocument, operation: RawOperation): number {
   const declared = operation.member("callbacks")
   if (declared === undefined) return 0
@@ -22,7 +22,7 @@ export function countCallbacks(document: OpenAPIDocument, operation: RawOperatio
   return membersOf(document, callbacks).reduce((sum, one) => sum + countItems(document, one), 0)
 }
 
-/** Operations in a map of path items. */
+/** Counts the operations in a map of path items. */
 function countItems(document: OpenAPIDocument, map: Place | undefined): number {
   return membersOf(document, map)
     .flatMap(({ value }) => (isPlainRecord(value) ? Object.keys(value) : []))

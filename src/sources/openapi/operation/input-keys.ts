@@ -5,7 +5,7 @@ import type { RawOperation } from "./list.ts"
 import { ORDER } from "./parameter.ts"
 import type { Parameter } from "./parameter.ts"
 
-/** Gives parameters keys of their own in the input, where some share a name or one is called like the body. */
+/** Makes the input keys of parameters unique, if some share a name or one is called "body". */
 export function withKeys(
   document: OpenAPIDocument,
   parameters: readonly Parameter[],
@@ -17,7 +17,7 @@ export function withKeys(
   const before = taken.size
   for (const { name } of parameters) taken.add(name)
   if (taken.size === before + parameters.length) return parameters
-  // Plain names first, wherever the parameters stand in the document.
+  // Plain names first, independent of the order in the document.
   const byPlace = parameters.toSorted((a, b) => ORDER.indexOf(a.in) - ORDER.indexOf(b.in))
   const plain = new Set<string>(hasBody ? ["body"] : [])
   const keys = new Map<Parameter, string>()

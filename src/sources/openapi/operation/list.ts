@@ -1,5 +1,5 @@
 import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
-import { brokenMessage, isBroken } from "../document.ts"
+import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
@@ -7,28 +7,28 @@ import { child } from "./media.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** A path, where it stands in the document. */
+/** A path item and its place in the document. */
 interface PathItem {
   readonly path: string
-  /** What holds for all operations of the path. */
+  /** The members that apply to all operations of the path. */
   readonly raw: Raw
   /** The document itself. */
   readonly file: SourceFile
-  /** Where it stands, if that is not simply in `paths`: several places where there are references. */
+  /** Its places, if it is not simply in `paths`: several if there are references. */
   readonly parts?: readonly Place[] | undefined
 }
 
-/** An operation where it stands in the document. */
+/** An operation and its place in the document. */
 export class RawOperation {
-  /** All that is said of it, also by what it refers to. */
+  /** Its members, including those of its references. */
   readonly raw: Raw
-  /** Upper-case, but for the additional ones of 3.2, which are sent as they are written. */
+  /** Upper-case, except for the additional ones of 3.2, which are sent as written. */
   readonly method: string
   readonly #key: string
   readonly #item: PathItem
-  /** What holds it, where the path has parts. */
+  /** Its parent, if the path has parts. */
   readonly #holder: Place | undefined
-  /** What it is made of, where it is a reference. */
+  /** Its parts, if it is a reference. */
   readonly #parts: readonly Place[] | undefined
 
   constructor(
@@ -55,12 +55,12 @@ export class RawOperation {
     return this.#holder?.file ?? this.#item.file
   }
 
-  /** It and its path stand in the document itself, without references. */
+  /** Whether it and its path are in the document itself, without references. */
   get isDirect(): boolean {
     return this.#parts === undefined && this.#holder === undefined
   }
 
-  /** What its path says for all operations, references not followed. */
+  /** The members of its path that apply to all operations, without resolving references. */
   get pathRaw(): Raw {
     return this.#item.raw
   }
@@ -69,7 +69,7 @@ export class RawOperation {
     return `${this.#holder?.pointer ?? ownPointer(this.#item.path)}/${this.#key}`
   }
 
-  /** What the operation says under a key, and where. */
+  /** A member of the operation and its place. */
   member(key: string): Place | undefined {
     if (this.#parts !== undefined) return partOf(this.#parts, key)
     const value = this.raw[key]
@@ -77,7 +77,7 @@ export class RawOperation {
     return { value, file: this.file, pointer: `${this.pointer}/${key}` }
   }
 
-  /** What its path says under a key, for all operations, and where. */
+  /** A member of its path, for all operations, and its place. */
   shared(key: string): Place | undefined {
     const { raw, path, file, parts } = this.#item
     if (parts !== undefined) return partOf(parts, key)
@@ -87,7 +87,7 @@ export class RawOperation {
   }
 }
 
-/** Something in `paths` that gives no operation, and why. */
+/** An entry of `paths` that was not imported, and why. */
 export interface Skipped {
   readonly method?: string | undefined
   readonly path: string
@@ -101,48 +101,48 @@ const METHODS = new Map(
   ]),
 )
 
-/** Whether a key of a path item stands for an operation. */
+/** Whether a key of a path item is an operation. */
 export function isMethod(key: string): boolean {
   return METHODS.has(key)
 }
 
-/** A method as HTTP allows one to be written. */
+/** A valid HTTP method. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 
-/** What fetch refuses to send. */
+/** Methods that `fetch` refuses to send. */
 const FORBIDDEN: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
 
-/** One of these is in every operation; what is referred to and has none is something else. */
-const SIGNS = [
+/** Every operation has one of these; the target of a reference without any is something else. */
+const OPERATION_KEYS = [
   ...["responses", "operationId", "requestBody", "tags", "callbacks", "security"],
   ...["produces", "consumes"],
 ]
 
-/** Finds the operations of a document; nothing else in it is looked at. */
+/** Lists the operations of a document without reading anything else. */
 export function listOperations(document: OpenAPIDocument): {
   operations: RawOperation[]
   skipped: Skipped[]
 } {
-  const found = { operations: [] as RawOperation[], skipped: [] as Skipped[] }
+  const listed = { operations: [] as RawOperation[], skipped: [] as Skipped[] }
   const paths = getOwn(document.root, "paths")
-  if (!isPlainRecord(paths)) return found
-  if (typeof paths["$ref"] === "string") listElsewhere(document, paths, found)
+  if (!isPlainRecord(paths)) return listed
+  if (typeof paths["$ref"] === "string") listElsewhere(document, paths, listed)
   else {
     const names = Object.keys(paths)
     for (let index = 0; index < names.length; index++) {
       const path = names[index] as string
-      if (!path.startsWith("x-")) listPath(document, path, paths[path], found)
+      if (!path.startsWith("x-")) listPath(document, path, paths[path], listed)
     }
   }
-  return found
+  return listed
 }
 
-interface Found {
+interface ListedOperations {
   readonly operations: RawOperation[]
   readonly skipped: Skipped[]
 }
 
-// Operations of one path are read one after the other, and each asks several times.
+// A cache for the operations of one path, which are read in sequence.
 let last = { path: "", pointer: "/paths/" }
 
 function ownPointer(path: string): string {
@@ -150,11 +150,11 @@ function ownPointer(path: string): string {
   return last.pointer
 }
 
-/** All of `paths` by reference. */
-function listElsewhere(document: OpenAPIDocument, paths: Raw, found: Found): void {
+/** Lists `paths` that is a reference. */
+function listElsewhere(document: OpenAPIDocument, paths: Raw, found: ListedOperations): void {
   const parts = document.parts(paths, document.entry, "/paths")
   if (isBroken(parts)) {
-    const note = { pointer: "/paths", message: brokenMessage(parts) }
+    const note = { pointer: "/paths", message: brokenRefMessage(parts) }
     found.skipped.push({ path: "", note })
     return
   }
@@ -165,7 +165,12 @@ function listElsewhere(document: OpenAPIDocument, paths: Raw, found: Found): voi
   }
 }
 
-function listPath(document: OpenAPIDocument, path: string, value: unknown, found: Found): void {
+function listPath(
+  document: OpenAPIDocument,
+  path: string,
+  value: unknown,
+  found: ListedOperations,
+): void {
   if (!isPlainRecord(value) || value["$ref"] !== undefined) {
     const place = { value, file: document.entry, pointer: ownPointer(path) }
     listReferred(document, path, place, found)
@@ -175,20 +180,25 @@ function listPath(document: OpenAPIDocument, path: string, value: unknown, found
   listMethods(document, item, value, undefined, found)
 }
 
-/** A path by reference: beside it the path may say more, and what it says itself comes first. */
-function listReferred(document: OpenAPIDocument, path: string, place: Place, found: Found): void {
+/** Lists a path that is a reference; its own members come before those of the target. */
+function listReferred(
+  document: OpenAPIDocument,
+  path: string,
+  place: Place,
+  found: ListedOperations,
+): void {
   const parts = document.parts(place.value, place.file, place.pointer)
   const skip = (message: string): void => {
     found.skipped.push({ path, note: noteAt(document, place, message) })
   }
-  if (isBroken(parts)) return skip(brokenMessage(parts))
+  if (isBroken(parts)) return skip(brokenRefMessage(parts))
   const target = parts.at(-1)?.value
-  // An empty path in YAML is null: it has no operations, which is no mistake.
+  // An empty path in YAML is null: it has no operations, which is not an error.
   if (target === null || target === undefined) return
   if (!isPlainRecord(target)) return skip("A path must be an object.")
   const item = { path, raw: joined(parts), file: document.entry, parts }
   const methods = parts.map(({ value }) => ({ ...(value as Raw) }))
-  // What an earlier part says replaces what a later one does.
+  // Members of an earlier part override those of a later one.
   methods.forEach((own, index) => {
     for (const later of methods.slice(index + 1))
       for (const key of Object.keys(own)) delete later[key]
@@ -203,7 +213,7 @@ function listMethods(
   item: PathItem,
   methods: Raw,
   holder: Place | undefined,
-  found: Found,
+  found: ListedOperations,
 ): void {
   const keys = Object.keys(methods)
   for (let index = 0; index < keys.length; index++) {
@@ -216,7 +226,7 @@ function listMethods(
       if (!isPlainRecord(more)) continue
       for (const name of Object.keys(more)) {
         const at = `${key}/${escapeToken(name)}`
-        // The specification: sent just as it is written.
+        // By the specification it is sent as written.
         addOperation(document, item, more[name], name, at, holder, found)
       }
     }
@@ -230,34 +240,34 @@ function addOperation(
   method: string,
   key: string,
   holder: Place | undefined,
-  { operations, skipped }: Found,
+  { operations, skipped }: ListedOperations,
 ): void {
   const plain: Raw = isPlainRecord(value) ? value : {}
   let operation = new RawOperation(plain, method, key, item, holder, undefined)
-  let fault: string | undefined
-  if (!isPlainRecord(value)) fault = "An operation must be an object."
+  let issue: string | undefined
+  if (!isPlainRecord(value)) issue = "An operation must be an object."
   else if (!TOKEN.test(method) || FORBIDDEN.has(method.toUpperCase())) {
-    fault = `No request can be sent with the method "${method.slice(0, 40)}": fetch refuses it.`
+    issue = `No request can be sent with the method "${method.slice(0, 40)}": fetch refuses it.`
   } else if (typeof value["$ref"] === "string") {
     const parts = document.parts(value, operation.file, operation.pointer)
-    if (isBroken(parts)) fault = brokenMessage(parts)
+    if (isBroken(parts)) issue = brokenRefMessage(parts)
     else if (!isOperation(parts.at(-1)?.value)) {
-      fault = `Reference "${value["$ref"].slice(0, 200)}" leads to something that is no operation.`
+      issue = `Reference "${value["$ref"].slice(0, 200)}" does not lead to an operation.`
     } else operation = new RawOperation(joined(parts), method, key, item, holder, parts)
   }
-  if (fault === undefined) operations.push(operation)
+  if (issue === undefined) operations.push(operation)
   else {
     const { path } = operation
-    skipped.push({ method, path, note: noteAt(document, operation, fault) })
+    skipped.push({ method, path, note: noteAt(document, operation, issue) })
   }
 }
 
-/** Whether what is referred to is an operation, as far as one can tell. */
+/** Whether the target of a reference looks like an operation. */
 function isOperation(value: unknown): boolean {
-  return isPlainRecord(value) && SIGNS.some((sign) => Object.hasOwn(value, sign))
+  return isPlainRecord(value) && OPERATION_KEYS.some((sign) => Object.hasOwn(value, sign))
 }
 
-/** What several parts say together: what comes first counts. */
+/** Merges several parts; the first wins. */
 function joined(parts: readonly Place[]): Raw {
   return parts.reduceRight<Raw>(
     (all, { value }) => (isPlainRecord(value) ? { ...all, ...value } : all),
@@ -265,11 +275,11 @@ function joined(parts: readonly Place[]): Raw {
   )
 }
 
-/** The first of several parts that says something under a key. */
+/** The member of the first part that has the key. */
 function partOf(parts: readonly Place[], key: string): Place | undefined {
   for (const part of parts) {
-    const found = child(part, key)
-    if (found !== undefined) return found
+    const member = child(part, key)
+    if (member !== undefined) return member
   }
   return undefined
 }

@@ -1,29 +1,29 @@
 import { isJson, isText, parseMediaType, streamKindOf } from "../../../http-client/media-type.ts"
 import type { StreamKind } from "../../../http-client/media-type.ts"
 import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
-import { brokenMessage, isBroken } from "../document.ts"
+import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** What a content type is to us: how its values are given, and how they come. */
+/** How values of a content type are read and written. */
 export type MediaClass = "json" | "form" | "multipart" | "text" | "binary" | StreamKind
 
-/** A content type with what the document says of it. */
+/** A content type and its media type object. */
 export interface Media {
   readonly type: string
   readonly class: MediaClass
   /** The media type object. */
   readonly place: Place
   readonly schema?: Place | undefined
-  /** Of each item of a stream, in 3.2. */
+  /** The schema of each item of a stream, in 3.2. */
   readonly itemSchema?: Place | undefined
 }
 
-/** What authors write, and what they mean by it. */
-const MEANT: ReadonlyArray<readonly [RegExp, string]> = [
+/** Common mistakes in content types, and the intended types. */
+const CORRECTIONS: ReadonlyArray<readonly [RegExp, string]> = [
   [/^$/, "*/*"],
   [/^json$/, "application/json"],
   [/^xml$/, "application/xml"],
@@ -33,49 +33,49 @@ const MEANT: ReadonlyArray<readonly [RegExp, string]> = [
   [/^(?:application\/)?html$/, "text/html"],
 ]
 
-/** The content type that is meant by what a document says: `plain/text` is `text/plain`. */
-export const meantType: (type: string) => string = remembered((type) => {
+/** Corrects common mistakes in a content type: `plain/text` is `text/plain`. */
+export const correctedType: (type: string) => string = memoize((type) => {
   const essence = (type.split(";", 1)[0] ?? "").trim().toLowerCase()
-  return MEANT.find(([written]) => written.test(essence))?.[1] ?? type
+  return CORRECTIONS.find(([written]) => written.test(essence))?.[1] ?? type
 })
 
-/** Whether a content type is one of those that are known to be bytes, whatever a schema says. */
+/** Whether a content type is known to be binary, independent of its schema. */
 export function isKnownBinary(type: string): boolean {
   return /^(?:(?:audio|font|image|video)\/|application\/(?:octet-stream|pdf$|(?:x-)?(?:b?zip2?|gzip|tar)$))/.test(
     parseMediaType(type)?.essence ?? "",
   )
 }
 
-/** Whether a content type is YAML, of which JSON is a part. */
+/** Whether a content type is YAML, a superset of JSON. */
 export function isYaml(type: string): boolean {
   return /[/+](?:x-)?yaml$/.test(parseMediaType(type)?.essence ?? "")
 }
 
-/** What a content type is. */
-export const mediaClass: (type: string) => MediaClass = remembered((type) => {
+/** Classifies a content type. */
+export const mediaClass: (type: string) => MediaClass = memoize((type) => {
   const stream = streamKindOf(type)
   if (stream !== undefined) return stream
   const essence = parseMediaType(type)?.essence ?? type.trim().toLowerCase()
-  // Anything goes, and JSON is what anybody understands.
+  // For wildcards, JSON is the best choice.
   if (isJson(type) || essence === "*/*" || essence === "application/*") return "json"
   if (essence === "application/x-www-form-urlencoded") return "form"
   if (essence.startsWith("multipart/")) return "multipart"
   return isText(type) ? "text" : "binary"
 })
 
-/** A function of content types that computes each result once: documents use the same few everywhere. */
-function remembered<TResult extends string>(
+/** Caches a function of content types: documents use the same few everywhere. */
+function memoize<TResult extends string>(
   compute: (type: string) => TResult,
 ): (type: string) => TResult {
-  const known = new Map<string, TResult>()
+  const cache = new Map<string, TResult>()
   return (type) => {
-    let found = known.get(type)
-    if (found === undefined) {
-      found = compute(type)
-      if (known.size > 1000) known.clear()
-      known.set(type, found)
+    let result = cache.get(type)
+    if (result === undefined) {
+      result = compute(type)
+      if (cache.size > 1000) cache.clear()
+      cache.set(type, result)
     }
-    return found
+    return result
   }
 }
 
@@ -84,13 +84,13 @@ export function isStream(kind: MediaClass): kind is StreamKind {
   return kind === "sse" || kind === "ndjson" || kind === "json-seq"
 }
 
-/** The content types under a `content` object. What leads nowhere says nothing, and is noted. */
+/** Reads a `content` object. Broken references accept anything and are noted. */
 export function readContent(document: OpenAPIDocument, holder: Place, notes: Note[]): Media[] {
   const declared = child(holder, "content")
   if (declared === undefined) return []
   const content = document.follow(declared.value, declared.file, declared.pointer)
   if (isBroken(content)) {
-    notes.push(noteAt(document, declared, `${brokenMessage(content)} ${ANYTHING}`))
+    notes.push(noteAt(document, declared, `${brokenRefMessage(content)} ${ANYTHING}`))
     return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
   }
   if (!isPlainRecord(content.value)) return []
@@ -99,10 +99,10 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
   for (let index = 0; index < types.length; index++) {
     const written = types[index] as string
     const own = memberOf(content, written)
-    const type = meantType(written)
+    const type = correctedType(written)
     const followed = document.follow(own.value, own.file, own.pointer)
     if (isBroken(followed)) {
-      notes.push(noteAt(document, own, `${brokenMessage(followed)} ${ANYTHING}`))
+      notes.push(noteAt(document, own, `${brokenRefMessage(followed)} ${ANYTHING}`))
     }
     const place = isBroken(followed) ? { ...own, value: {} } : followed
     found.push({
@@ -118,7 +118,7 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
 
 const ANYTHING = "Anything is accepted here."
 
-/** What a member of an object is in the end; absent when it is not there or leads nowhere. */
+/** Resolves a member of an object; `undefined` if it is missing or cannot be resolved. */
 export function followedChild(
   document: OpenAPIDocument,
   place: Place,
@@ -130,7 +130,7 @@ export function followedChild(
   return isBroken(followed) ? undefined : followed
 }
 
-/** Notes what leads nowhere in a map that has no say in calls, such as that of named examples. */
+/** Notes broken references in a map that does not affect calls, such as named examples. */
 export function noteBroken(
   document: OpenAPIDocument,
   place: Place,
@@ -140,7 +140,7 @@ export function noteBroken(
   const follow = (one: Place): Place | undefined => {
     const followed = document.follow(one.value, one.file, one.pointer)
     if (!isBroken(followed)) return followed
-    notes.push(noteAt(document, one, `${brokenMessage(followed)} It is not described.`, true))
+    notes.push(noteAt(document, one, `${brokenRefMessage(followed)} It is not described.`, true))
     return undefined
   }
   const declared = child(place, key)
@@ -149,7 +149,7 @@ export function noteBroken(
   for (const name of Object.keys(map.value)) follow(memberOf(map, name))
 }
 
-/** A member of an object, with its place; absent when it is not there. */
+/** A member of an object, with its place; `undefined` if it is missing. */
 export function child(place: Place, key: string): Place | undefined {
   const value = isPlainRecord(place.value) ? getOwn(place.value, key) : undefined
   return value === undefined || value === null ? undefined : memberOf(place, key)

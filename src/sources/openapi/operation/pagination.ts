@@ -1,12 +1,12 @@
 import { escapeToken, isPlainRecord } from "../../../schema/json.ts"
 
-/** What a document says about how the next page is found. */
+/** The pagination hint of a document. */
 export interface PaginationHint {
-  /** JSON pointer to the address of the next page in an answer. */
+  /** JSON pointer to the address of the next page in a response. */
   readonly nextUrl?: string | undefined
 }
 
-/** The hint that an operation carries; `x-ms-pageable` is the one in real use. */
+/** Reads the pagination hint of an operation, `x-ms-pageable`. */
 export function paginationOf(raw: Readonly<Record<string, unknown>>): PaginationHint | undefined {
   const pageable = raw["x-ms-pageable"]
   const name = isPlainRecord(pageable) ? pageable["nextLinkName"] : undefined

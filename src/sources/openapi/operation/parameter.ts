@@ -13,33 +13,37 @@ type Raw = Readonly<Record<string, unknown>>
 /** A parameter with the place of its schema. */
 export interface Parameter extends ParameterModel {
   readonly raw: Raw
-  /** The schema, where it stands; absent when nothing says what the value is. */
+  /** The schema and its place; absent if there is none. */
   readonly schema?: Place | undefined
-  /** The schema as it is checked, once it was made: many operations share a parameter. */
+  /** The converted schema, cached since many operations share a parameter. */
   converted?: Converted | undefined
 }
 
-/** Headers that 3.x says to ignore, because other parts of the document speak of them. */
-const SPOKEN_OF: ReadonlySet<string> = new Set(["accept", "content-type", "authorization"])
+/** Headers that 3.x ignores as parameters, because other parts of the document describe them. */
+const IGNORED_HEADERS: ReadonlySet<string> = new Set(["accept", "content-type", "authorization"])
 
-/** Where parameters go; of several with one name, the first place has the plain name. */
+/** The locations of parameters; of several with one name, the first location gets the plain name. */
 export const ORDER = ["path", "query", "querystring", "header", "cookie"] as const
 
-/** What a member of a list of parameters is. */
-export interface Read {
+/** The result of reading a member of a parameter list. */
+export interface ParameterResult {
   readonly parameter?: Parameter | undefined
   /** A body or form field of Swagger 2.0. */
   readonly place?: Place | undefined
   readonly note?: Note | undefined
-  /** What a header `Accept` says by default. */
+  /** The default of an `Accept` header. */
   readonly accept?: string | undefined
 }
 
 /** Whether the configuration may send a header, by its name in lower case. */
 export type SendsHeader = (name: string) => boolean
 
-/** Reads one parameter; nothing for one that is not to be used. */
-export function readParameter(document: OpenAPIDocument, place: Place, sends: SendsHeader): Read {
+/** Reads one parameter; the result is empty if it is not used. */
+export function readParameter(
+  document: OpenAPIDocument,
+  place: Place,
+  sends: SendsHeader,
+): ParameterResult {
   const raw = place.value as Raw & { readonly name: string; readonly in: string }
   const { name } = raw
   const location = raw.in as ParameterModel["in"]
@@ -55,7 +59,7 @@ export function readParameter(document: OpenAPIDocument, place: Place, sends: Se
   const schema = legacy ? place : (content?.schema ?? schemaAt(raw, place))
   const header = location === "header" ? name.toLowerCase() : undefined
   const accept = header === "accept" ? textOf(defaultOf(document, schema)) : undefined
-  if (!legacy && header !== undefined && SPOKEN_OF.has(header)) return { accept }
+  if (!legacy && header !== undefined && IGNORED_HEADERS.has(header)) return { accept }
   const isNeeded = location !== "path" && raw["required"] === true && accept === undefined
   const preset = isNeeded ? defaultOf(document, schema) : undefined
   const isShared = isNeeded && header !== undefined && sends(header)
@@ -82,7 +86,7 @@ export function readParameter(document: OpenAPIDocument, place: Place, sends: Se
   }
 }
 
-/** The default that a schema declares; `null` is none. */
+/** The default of a schema; `null` counts as none. */
 function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknown {
   if (schema === undefined) return undefined
   const place = document.follow(schema.value, schema.file, schema.pointer)
@@ -94,11 +98,11 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined
 }
 
-/** A parameter that no request can have as an input; those of the HTTP client are sent all the same. */
+/** Notes a parameter that cannot be an input; headers of the HTTP client are sent nevertheless. */
 function noteRefused(document: OpenAPIDocument, place: Place, name: string, refusal: string): Note {
   const { in: location } = place.value as { readonly in: string }
   const isCookie = name.toLowerCase() === "cookie"
-  const cure = isCookie ? " Give cookies in `headers` of the configuration." : ""
+  const cure = isCookie ? " Set cookies in `headers` of the configuration." : ""
   const message = `The ${location} parameter "${name}" ${refusal}; it is left out.${cure}`
   return noteAt(document, place, message, refusal.includes("HTTP client"))
 }
@@ -159,8 +163,8 @@ function legacyStyle(
   return { style, explode: false }
 }
 
-/** Keys of the parameters that are a day, or a list of days; `undefined` when there are none. */
-export function daysAmong(
+/** Keys of the parameters that are a date, or a list of dates; `undefined` if there are none. */
+export function dateKeys(
   document: OpenAPIDocument,
   parameters: readonly Parameter[],
 ): ReadonlySet<string> | undefined {
@@ -177,8 +181,8 @@ function isDay(document: OpenAPIDocument, schema: Place | undefined, depth: numb
   return depth === 0 && isDay(document, items === undefined ? undefined : child(place, "items"), 1)
 }
 
-/** A variable of a path that no parameter declares. */
-export function undeclared(name: string): Parameter {
+/** Creates the parameter for an undeclared variable of a path. */
+export function undeclaredParameter(name: string): Parameter {
   return {
     raw: {},
     key: name,

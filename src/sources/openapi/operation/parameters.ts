@@ -1,33 +1,33 @@
-// One idea: the parameters of an operation, read once for all operations that declare the same ones.
+// Reads the parameters of operations, once for all operations that declare the same ones.
 import type { TSchema } from "typebox"
 import { getOwn, isPlainRecord } from "../../../schema/json.ts"
-import { brokenMessage, isBroken } from "../document.ts"
+import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import type { RawOperation } from "./list.ts"
 import { withKeys } from "./input-keys.ts"
-import { readParameter, undeclared } from "./parameter.ts"
-import type { Parameter, Read, SendsHeader } from "./parameter.ts"
+import { readParameter, undeclaredParameter } from "./parameter.ts"
+import type { Parameter, ParameterResult, SendsHeader } from "./parameter.ts"
 import { undeclaredNames } from "./path-variables.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** What Swagger 2.0 writes among the parameters, and later versions apart. */
+/** The body, which Swagger 2.0 declares among the parameters. */
 export interface LegacyBody {
   readonly body?: Place | undefined
   readonly form: readonly Place[]
-  /** Of a `Content-Type` header that is declared as a parameter. */
+  /** The value of a `Content-Type` header that is declared as a parameter. */
   readonly contentType?: string | undefined
 }
 
 /** The parameters of an operation. */
 export interface Parameters extends LegacyBody {
   readonly list: readonly Parameter[]
-  /** What a header `Accept` says by default. */
+  /** The default of an `Accept` header. */
   readonly accept: string | undefined
   readonly notes: readonly Note[]
-  /** The input that they are without a body, once it was made: many operations share their parameters. */
+  /** The input schema without a body, cached since many operations share their parameters. */
   input?: TSchema | undefined
 }
 
@@ -35,27 +35,27 @@ const NO_FORM: readonly Place[] = []
 const NO_NOTES: readonly Note[] = []
 const NO_NAMES: readonly string[] = []
 
-/** What a list of parameters in the document holds; most of its own lists stay empty, and are made when something comes. */
-class Listing implements Parameters {
+/** A parsed list of parameters; its arrays are created on first use, since most stay empty. */
+class ParameterList implements Parameters {
   readonly list: Parameter[] = []
   body: Place | undefined = undefined
   form: readonly Place[] = NO_FORM
   contentType: string | undefined = undefined
   accept: string | undefined = undefined
   notes: readonly Note[] = NO_NOTES
-  /** Names of those that stand in the path. */
+  /** Names of the path parameters. */
   variables: readonly string[] = NO_NAMES
-  /** Some may have to be told apart: they share a name, or one is called like the body. */
+  /** Some need unique keys: they share a name, or one is called "body". */
   isCrowded = false
   input: TSchema | undefined = undefined
-  /** This list with those of paths, where it was joined before. */
-  joined: Map<Listing, Listing> | undefined = undefined
+  /** This list joined with lists of paths, cached. */
+  joined: Map<ParameterList, ParameterList> | undefined = undefined
 
-  addAll(reads: readonly Read[]): void {
-    for (let index = 0; index < reads.length; index++) this.add(reads[index] as Read)
+  addAll(reads: readonly ParameterResult[]): void {
+    for (let index = 0; index < reads.length; index++) this.add(reads[index] as ParameterResult)
   }
 
-  add({ parameter, place, note, accept }: Read): void {
+  add({ parameter, place, note, accept }: ParameterResult): void {
     if (note !== undefined) this.note(note)
     this.accept ??= accept
     if (parameter !== undefined) this.addParameter(parameter)
@@ -77,20 +77,20 @@ class Listing implements Parameters {
   }
 }
 
-/** Lists within lists of parameters. */
+/** Maximum nesting of lists of parameters. */
 const MAX_LISTS = 8
 
-/** Reads parameters; those that operations share are read once. */
+/** Reads parameters; shared ones are read once. */
 export class ParameterReader {
   readonly #document: OpenAPIDocument
-  readonly #byRef = new Map<SourceFile, Map<string, readonly Read[]>>()
-  /** Lists of the document itself by their JSON: most say what others say, in the same words. */
-  readonly #byText = new Map<string, Listing>()
-  /** The list of the path that was read last: its operations follow each other. */
-  #shared: { readonly list: unknown; readonly found: Listing } | undefined
-  #knownShared: { readonly list: unknown; readonly found: Listing } | undefined
+  readonly #byRef = new Map<SourceFile, Map<string, readonly ParameterResult[]>>()
+  /** Lists of the document itself by their JSON: many are identical. */
+  readonly #byText = new Map<string, ParameterList>()
+  /** The list of the last path: its operations are read in sequence. */
+  #shared: { readonly list: unknown; readonly found: ParameterList } | undefined
+  #knownShared: { readonly list: unknown; readonly found: ParameterList } | undefined
   readonly #undeclared = new Map<string, Parameter>()
-  readonly #nothing = new Listing()
+  readonly #nothing = new ParameterList()
   readonly #sends: SendsHeader
 
   constructor(document: OpenAPIDocument, sends: SendsHeader) {
@@ -102,9 +102,9 @@ export class ParameterReader {
    * The parameters of an operation: its own, then those of its path that it does not override.
    *
    * Each gets a key in the input. Of several that share a name, the first (path before query before
-   * header before cookie) has the plain name and the others say where they go: `query_id`.
+   * header before cookie) has the plain name and the others get a prefix: `query_id`.
    *
-   * For notes they are read where they stand; otherwise what is said in the same words elsewhere will do.
+   * For notes they are read at their own place; otherwise an identical list may be reused.
    */
   read(operation: RawOperation, hasBody: boolean, isNoted: boolean): Parameters {
     const isKept = !isNoted && this.#document.isTree && operation.isDirect
@@ -119,7 +119,7 @@ export class ParameterReader {
     return { list: keyed, body, form, contentType, accept, notes }
   }
 
-  #readAll(operation: RawOperation): Listing {
+  #readAll(operation: RawOperation): ParameterList {
     const own = this.#list(operation.member("parameters"))
     const declared = operation.shared("parameters")
     if (declared === undefined) return own
@@ -129,8 +129,8 @@ export class ParameterReader {
     return joinLists(own, this.#shared.found)
   }
 
-  /** The same, from what was read before if it can be. */
-  #known(operation: RawOperation): Listing {
+  /** Like `#readAll`, but uses the cache. */
+  #known(operation: RawOperation): ParameterList {
     const own = this.#knownList(operation, operation.raw["parameters"], false)
     const list = operation.pathRaw["parameters"]
     if (list === undefined || list === null) return own
@@ -147,7 +147,7 @@ export class ParameterReader {
     return joined
   }
 
-  #knownList(operation: RawOperation, list: unknown, isShared: boolean): Listing {
+  #knownList(operation: RawOperation, list: unknown, isShared: boolean): ParameterList {
     if (list === undefined || list === null) return this.#nothing
     const text = textOf(list)
     const known = this.#byText.get(text)
@@ -158,12 +158,12 @@ export class ParameterReader {
     return found
   }
 
-  #list(declared: Place | undefined): Listing {
+  #list(declared: Place | undefined): ParameterList {
     if (declared === undefined) return this.#nothing
-    const found = new Listing()
+    const found = new ParameterList()
     const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
     if (isBroken(followed)) {
-      const message = `${brokenMessage(followed)} The parameters are left out.`
+      const message = `${brokenRefMessage(followed)} The parameters are left out.`
       found.note(noteAt(this.#document, declared, message))
     } else if (!Array.isArray(followed.value)) {
       const message = `"parameters" must be a list; it is left out.`
@@ -173,7 +173,7 @@ export class ParameterReader {
     return found
   }
 
-  #addMembers(members: readonly unknown[], { file, pointer }: Place, found: Listing): void {
+  #addMembers(members: readonly unknown[], { file, pointer }: Place, found: ParameterList): void {
     for (let index = 0; index < members.length; index++) {
       const value = members[index]
       const at = `${pointer}/${index}`
@@ -183,15 +183,20 @@ export class ParameterReader {
     }
   }
 
-  /** What a member of a list refers to is read once, however many lists have it. */
-  #readsAt(raw: unknown, file: SourceFile, pointer: string, depth: number): readonly Read[] {
+  /** Reads a member of a list; the target of a reference is read once. */
+  #readsAt(
+    raw: unknown,
+    file: SourceFile,
+    pointer: string,
+    depth: number,
+  ): readonly ParameterResult[] {
     const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
     if (typeof ref !== "string") return this.#readAt(raw, file, pointer, depth)
     let known = this.#byRef.get(file)
     if (known === undefined) this.#byRef.set(file, (known = new Map()))
     let reads = known.get(ref)
     if (reads === undefined) {
-      // Until it has been read: a list may have itself among its members.
+      // A list may contain itself.
       known.set(ref, [])
       reads = this.#readAt(raw, file, pointer, depth)
       known.set(ref, reads)
@@ -199,11 +204,16 @@ export class ParameterReader {
     return reads
   }
 
-  /** One parameter, or those of a list that stands where one should be. */
-  #readAt(raw: unknown, file: SourceFile, pointer: string, depth: number): readonly Read[] {
+  /** Reads one parameter, or a list in its place. */
+  #readAt(
+    raw: unknown,
+    file: SourceFile,
+    pointer: string,
+    depth: number,
+  ): readonly ParameterResult[] {
     const place = this.#document.follow(raw, file, pointer)
     if (isBroken(place)) {
-      const message = `${brokenMessage(place)} The parameter is left out.`
+      const message = `${brokenRefMessage(place)} The parameter is left out.`
       return [{ note: noteAt(this.#document, { file, pointer }, message) }]
     }
     if (!Array.isArray(place.value) || depth >= MAX_LISTS) return [this.#read(place)]
@@ -212,7 +222,7 @@ export class ParameterReader {
     )
   }
 
-  #read(place: Place): Read {
+  #read(place: Place): ParameterResult {
     const { value } = place
     if (
       !isPlainRecord(value) ||
@@ -231,18 +241,19 @@ export class ParameterReader {
 
   #undeclaredOf(names: readonly string[], operation: RawOperation, notes: Note[]): Parameter[] {
     return names.map((name) => {
-      const message = `The path has {${name}}, which no parameter declares; it is taken for a required text.`
+      const message = `The path has {${name}}, which no parameter declares; it is treated as a required string.`
       notes.push(noteAt(this.#document, operation, message))
       let parameter = this.#undeclared.get(name)
-      if (parameter === undefined) this.#undeclared.set(name, (parameter = undeclared(name)))
+      if (parameter === undefined)
+        this.#undeclared.set(name, (parameter = undeclaredParameter(name)))
       return parameter
     })
   }
 }
 
-/** An operation's own parameters, and those of its path that it does not override. */
-function joinLists(own: Listing, shared: Listing): Listing {
-  const joined = new Listing()
+/** Joins an operation's own parameters with those of its path that it does not override. */
+function joinLists(own: ParameterList, shared: ParameterList): ParameterList {
+  const joined = new ParameterList()
   for (let index = 0; index < own.list.length; index++) {
     joined.list.push(own.list[index] as Parameter)
   }
@@ -259,7 +270,7 @@ function joinLists(own: Listing, shared: Listing): Listing {
   return joined
 }
 
-/** A list as text; "" for one that is too deep for that. */
+/** A list as JSON; "" if it is too deep. */
 function textOf(list: unknown): string {
   try {
     return JSON.stringify(list)
@@ -274,7 +285,7 @@ function joinForms(own: readonly Place[], shared: readonly Place[]): readonly Pl
   return [...own, ...shared.filter((place) => !names.has(nameOf(place)))]
 }
 
-/** Whether a list has the same parameter, or one of that name in another place. */
+/** Whether a list has the same parameter, or one of that name in another location. */
 function findNamed(
   parameters: readonly Parameter[],
   { name, in: location }: Parameter,
@@ -293,7 +304,7 @@ function nameOf(place: Place): unknown {
   return (place.value as Raw)["name"]
 }
 
-/** What a `Content-Type` header says that is declared as a parameter. */
+/** The value of a `Content-Type` header that is declared as a parameter. */
 function declaredType(parameters: readonly Parameter[]): string | undefined {
   for (let index = 0; index < parameters.length; index++) {
     const { in: location, name, raw } = parameters[index] as Parameter

@@ -1,6 +1,6 @@
 const NONE: readonly string[] = []
 
-/** Variables of a path that are not among those that parameters declare. */
+/** The variables of a path that no parameter declares. */
 export function undeclaredNames(path: string, declared: readonly string[]): readonly string[] {
   const names = templateNames(path)
   let missing: string[] | undefined
@@ -11,7 +11,7 @@ export function undeclaredNames(path: string, declared: readonly string[]): read
   return missing ?? NONE
 }
 
-// Operations of one path are read one after the other.
+// A cache for the operations of one path, which are read in sequence.
 let last: { readonly path: string; readonly names: readonly string[] } = { path: "", names: NONE }
 
 /** The variables of a path template. */

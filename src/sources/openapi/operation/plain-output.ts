@@ -1,7 +1,7 @@
 import { isPlainRecord } from "../../../schema/json.ts"
 import type { OpenAPIDocument } from "../document.ts"
 import type { RawOperation } from "./list.ts"
-import { meantType, mediaClass } from "./media.ts"
+import { correctedType, mediaClass } from "./media.ts"
 import { isSuccess } from "./responses.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -11,16 +11,16 @@ export const EMPTY: Raw = Object.freeze({})
 
 const RESPONSES = "#/components/responses/"
 
-/** Whether a reference leads to a response and not to a schema. */
+/** Whether a reference is one to a response instead of a schema. */
 export function isResponseRef(ref: string): boolean {
   return ref.startsWith(RESPONSES)
 }
 
 /**
- * What describes every success of an operation, where that is a reference alone: the schema of JSON, or
- * the only success itself. `EMPTY` where there is nothing to describe.
+ * The single reference that describes every success of an operation: that of the JSON schema, or of the only
+ * response. `EMPTY` if there is no content.
  *
- * Most operations are like that, and all with the same reference have the same result: it need not be read again.
+ * Most operations have one, and all with the same reference share the same output schema.
  */
 export function plainOutput(document: OpenAPIDocument, operation: RawOperation): Raw | undefined {
   const { raw, method, file } = operation
@@ -33,7 +33,7 @@ export function plainOutput(document: OpenAPIDocument, operation: RawOperation):
     if (!isSuccess(code)) continue
     const plain = plainResponse(code, responses[code], isLegacy)
     if (plain === undefined) return undefined
-    // Of several, each has to be described by the same schema.
+    // All successes must have the same schema.
     if (found !== undefined && !isSameSchema(found, plain)) return undefined
     found = plain
   }
@@ -62,7 +62,7 @@ function isSameSchema(left: Raw, right: Raw): boolean {
 function jsonSchemaIn(content: unknown): unknown {
   if (!isPlainRecord(content) || content["$ref"] !== undefined) return undefined
   for (const type in content) {
-    if (mediaClass(meantType(type)) !== "json") continue
+    if (mediaClass(correctedType(type)) !== "json") continue
     const media = content[type]
     return isPlainRecord(media) && media["$ref"] === undefined ? media["schema"] : undefined
   }
@@ -74,7 +74,7 @@ function isJsonProduced(types: unknown): boolean {
   for (let index = 0; index < types.length; index++) {
     const type: unknown = types[index]
     if (typeof type !== "string" || type === "") continue
-    if (mediaClass(meantType(type)) === "json") return true
+    if (mediaClass(correctedType(type)) === "json") return true
   }
   return false
 }

@@ -1,23 +1,23 @@
 import { childPointer, getOwn, isPlainRecord } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
-import { PROBLEM_MARK } from "../../../core/openapi-marks.ts"
+import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
 import { child } from "./media.ts"
 
 /** One kind of problem that a schema allows. */
 export interface ProblemKind {
-  /** What `code` can be; `undefined` when it can be anything. */
+  /** The values of `code`; `undefined` if it can be anything. */
   readonly codes: readonly string[] | undefined
-  /** A `const` says so, and not a list. */
+  /** The code is declared by `const` instead of a list. */
   readonly isConst: boolean
   readonly description: string | undefined
-  /** What is said about `details`; all of it holds. */
+  /** The schemas of `details`; all of them apply. */
   readonly details: readonly Place[]
-  /** It is made of the problem of this library. */
+  /** It extends the problem schema of this library. */
   readonly isOurs: boolean
 }
 
-/** Schemas of which one holds. */
+/** Alternative schemas. */
 interface Part {
   readonly branches: readonly Place[]
   /** Whose description is the problem's: theirs, or that of the schema they are part of, or only that. */
@@ -32,7 +32,7 @@ const ANY: ProblemKind = {
   isOurs: false,
 }
 
-/** Schemas that are looked at for one response, and kinds that they may give: no API has so many. */
+/** Maximum number of schemas and of kinds per response; no real API has so many. */
 const MAX_SCHEMAS = 1000
 const MAX_KINDS = 500
 const MAX_DEPTH = 32
@@ -42,14 +42,14 @@ export function kindsOf(document: OpenAPIDocument, schema: Place): readonly Prob
   const kinds = new Reader(document).read(schema, 0)
   if (kinds === undefined) {
     document.losses.add(
-      "Some responses have more kinds of problems than are looked at; their errors are declared by status only.",
+      "Some responses have too many kinds of problems; their errors are declared by status only.",
     )
   }
-  // Where nothing more is known, what is known is not all of it.
+  // The rest is unknown, so anything is possible.
   return kinds ?? [ANY]
 }
 
-/** Reads schemas until it has seen too many. */
+/** Reads schemas up to a limit. */
 class Reader {
   readonly #document: OpenAPIDocument
   #seen = 0
@@ -58,7 +58,7 @@ class Reader {
     this.#document = document
   }
 
-  /** `undefined` when there is too much of it. */
+  /** `undefined` when a limit is exceeded. */
   read(place: Place, depth: number): readonly ProblemKind[] | undefined {
     if (++this.#seen > MAX_SCHEMAS || depth > MAX_DEPTH) return undefined
     if (!isPlainRecord(place.value)) return [ANY]
@@ -76,12 +76,12 @@ class Reader {
     return kinds
   }
 
-  /** Before 3.1 what stands beside a reference means nothing. */
+  /** Before 3.1 members beside a reference are ignored. */
   #isReference({ value }: Place): boolean {
     return this.#document.version !== "3.1" && typeof getOwn(value as object, "$ref") === "string"
   }
 
-  /** What has to hold beside a schema's own words: of each part one of its branches. */
+  /** The parts of a schema besides its own keywords: one branch of each must apply. */
   *#parts(place: Place): Generator<Part> {
     const ref = getOwn(place.value as object, "$ref")
     if (typeof ref === "string") {
@@ -89,7 +89,7 @@ class Reader {
       if (!isBroken(target)) yield { branches: [target], describes: "second" }
     }
     if (this.#isReference(place)) return
-    // A part that many have describes none of them.
+    // The description of a shared part does not describe this problem.
     for (const member of members(place, "allOf")) yield { branches: [member], describes: "never" }
     for (const keyword of ["anyOf", "oneOf"]) {
       const branches = members(place, keyword)
@@ -97,12 +97,12 @@ class Reader {
     }
   }
 
-  /** What a schema says by itself. */
+  /** The problem kind of a schema's own keywords. */
   #own(place: Place): ProblemKind {
     const properties = child(place, "properties")
     const code = properties && child(properties, "code")
-    const isOurs = getOwn(place.value as object, PROBLEM_MARK) === true
-    // The problem that all have says that details are anything.
+    const isOurs = getOwn(place.value as object, PROBLEM_EXTENSION) === true
+    // In the base problem schema details are unrestricted.
     if (isOurs) return { ...ANY, isOurs }
     const details = properties && child(properties, "details")
     const description = getOwn(place.value as object, "description")
@@ -125,7 +125,7 @@ class Reader {
   }
 }
 
-/** What holds when both do. */
+/** Combines two kinds that both apply. */
 function both(one: ProblemKind, other: ProblemKind, describes: Part["describes"]): ProblemKind {
   const { codes, description } = one
   const allowed = other.codes

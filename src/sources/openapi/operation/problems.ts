@@ -9,30 +9,30 @@ import type { Response } from "./responses.ts"
 /** The media type of RFC 9457. */
 const PROBLEM_TYPE = "application/problem+json"
 
-/** An error that has a code of its own in the problems of an operation. */
+/** An error with its own code in the problems of an operation. */
 export interface DeclaredProblem {
   readonly code: string
   readonly description: string
-  /** Of the first response that has it; none for a range or `default`. */
+  /** The status of the first response that has it; none for a range or `default`. */
   readonly status: number | undefined
-  /** What its details are: the member `details`, or the problem as a whole where it has none. */
+  /** Where its details are: in the member `details`, or the whole problem if it has none. */
   readonly holder: "details" | "problem"
-  /** Schemas of what it holds: one of the lists, and all of that list. */
+  /** The schemas of its details: one of the lists applies, with all its members. */
   readonly schemas: ReadonlyArray<readonly Place[]>
   /** A document of this library declares it. */
   readonly isOurs: boolean
 }
 
-/** What the failures of an operation say about problems. */
+/** The problems in the failures of an operation. */
 export interface Problems {
   readonly declared: ReadonlyMap<string, DeclaredProblem>
-  /** Responses that say nothing else: what the declared codes and this library's own leave over. */
+  /** Responses that contain nothing but declared codes and those of this library. */
   readonly exhausted: ReadonlySet<Response>
-  /** Some failure is a problem as this library writes them. */
+  /** Some failure uses the problem format of this library. */
   readonly isOurs: boolean
 }
 
-/** Finds the errors whose code a document tells, by what it says about `application/problem+json`. */
+/** Finds the declared error codes in the schemas of `application/problem+json`. */
 export function readProblems(document: OpenAPIDocument, failure: readonly Response[]): Problems {
   const declared = new Map<string, DeclaredProblem>()
   const exhausted = new Set<Response>()
@@ -48,7 +48,7 @@ export function readProblems(document: OpenAPIDocument, failure: readonly Respon
         if (kind.isOurs) isOurs = true
         const codes = declaredCodes(kind)
         for (const code of codes) declare(declared, code, kind, response, schema)
-        // What every operation of ours may answer is no part of the contract of one.
+        // Codes that every operation of this library may return are not specific to one.
         if (!kind.isOurs && codes.length !== kind.codes?.length) isExhausted = false
       }
     }
@@ -57,15 +57,15 @@ export function readProblems(document: OpenAPIDocument, failure: readonly Respon
   return { declared, exhausted, isOurs }
 }
 
-/** Whether a content type is that of problems. */
+/** Whether a content type is `application/problem+json`. */
 export function isProblem(contentType: string): boolean {
   return parseMediaType(contentType)?.essence === PROBLEM_TYPE
 }
 
-/** The codes of a kind that an operation can declare. Documents of ours list only the library's own. */
+/** The codes of a kind that an operation can declare. In our documents, lists contain only the library's codes. */
 function declaredCodes({ codes = [], isConst, isOurs }: ProblemKind): readonly string[] {
   if (isOurs) return isConst ? codes.filter(isDeclarable) : []
-  // A name that is made of a status would be taken for what is made of one.
+  // Names in the form of generated ones would be ambiguous.
   return codes.filter((code) => isDeclarable(code) && !/^HTTP_(?:\d\d\d|\dXX|DEFAULT)$/.test(code))
 }
 
@@ -83,19 +83,19 @@ function declare(
   const { details, isOurs } = kind
   const holder = isOurs || details.length > 0 ? "details" : "problem"
   const own = holder === "details" ? details : [schema]
-  const known = declared.get(code)
-  if (known === undefined) {
+  const existing = declared.get(code)
+  if (existing === undefined) {
     const status = /^\d{3}$/.test(response.code) ? Number(response.code) : undefined
     const description = kind.description ?? (isOurs ? "" : response.description)
     declared.set(code, { code, description, status, holder, schemas: [own], isOurs })
     return
   }
-  const isNew = known.holder === holder && !known.schemas.some((one) => isSame(one, own))
+  const isNew = existing.holder === holder && !existing.schemas.some((one) => isSame(one, own))
   declared.set(code, {
-    ...known,
-    schemas: isNew ? [...known.schemas, own] : known.schemas,
-    // Where somebody else answers with it too, nothing that only a registry is believed counts.
-    isOurs: known.isOurs && isOurs,
+    ...existing,
+    schemas: isNew ? [...existing.schemas, own] : existing.schemas,
+    // If other responses use the code too, it is not trusted like a registry's error.
+    isOurs: existing.isOurs && isOurs,
   })
 }
 

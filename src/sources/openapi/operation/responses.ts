@@ -1,5 +1,5 @@
 import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
-import { brokenMessage, isBroken } from "../document.ts"
+import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
@@ -8,21 +8,21 @@ import type { RawOperation } from "./list.ts"
 import { child, isStream, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
 
-/** One answer that an operation may give. */
+/** A declared response of an operation. */
 export interface Response {
-  /** As it is written: `200`, `4XX`, `default`. */
+  /** As written: `200`, `4XX`, `default`. */
   readonly code: string
   readonly description: string
   readonly media: readonly Media[]
-  /** Says nothing about content: a 204, or a response without `content`. */
+  /** No content is declared: a 204, or a response without `content`. */
   readonly isEmpty: boolean
   readonly place: Place
 }
 
-/** The responses of an operation by their codes, and what holds each. */
+/** The parents of the responses of an operation, by code. */
 type Declared = ReadonlyMap<string, Place>
 
-/** What an operation declares; what leads nowhere is noted. */
+/** Finds the declared responses; broken references are noted. */
 function declaredResponses(
   document: OpenAPIDocument,
   operation: RawOperation,
@@ -33,7 +33,7 @@ function declaredResponses(
   if (member === undefined) return found
   const parts = document.parts(member.value, member.file, member.pointer)
   if (isBroken(parts)) {
-    notes.push(noteAt(document, member, `${brokenMessage(parts)} Any answer is accepted.`))
+    notes.push(noteAt(document, member, `${brokenRefMessage(parts)} Any answer is accepted.`))
     return found
   }
   for (const part of parts) {
@@ -47,7 +47,7 @@ function declaredResponses(
   return found
 }
 
-/** The codes of an operation, sorted into successes and failures. */
+/** Splits the codes of an operation into successes and failures. */
 function codesOf(responses: Declared): { success: string[]; failure: string[] } {
   const success: string[] = []
   const failure: string[] = []
@@ -58,7 +58,7 @@ function codesOf(responses: Declared): { success: string[]; failure: string[] } 
     else if (code !== "default" && !code.startsWith("x-")) other = true
   }
   if (responses.has("default")) {
-    // With nothing else to stand for a success, `default` is it.
+    // Without any other success, `default` is one.
     if (success.length === 0 && !other) success.push("default")
     else failure.push("default")
   }
@@ -67,7 +67,7 @@ function codesOf(responses: Declared): { success: string[]; failure: string[] } 
   return { success, failure }
 }
 
-/** Whether a code stands for a success: 200, any other 2xx, or `2XX`. */
+/** Whether a code is a success: 200, any other 2xx, or `2XX`. */
 export function isSuccess(code: string): boolean {
   return code === "200" || (code.startsWith("2") && /^2(?:\d\d|XX)$/i.test(code))
 }
@@ -77,11 +77,11 @@ function rank(code: string): number {
   return /X/i.test(code) ? 999 : Number(code)
 }
 
-/** Whether an operation answers at once, with a stream, or either way. */
-export type Answers = "plain" | "stream" | "both"
+/** Whether an operation returns a plain response, a stream, or either. */
+export type ResponseMode = "plain" | "stream" | "both"
 
-/** How an operation answers, without looking at anything but its content types. */
-export function answersOf(document: OpenAPIDocument, operation: RawOperation): Answers {
+/** Determines from its content types whether an operation streams. */
+export function responseMode(document: OpenAPIDocument, operation: RawOperation): ResponseMode {
   let plain = false
   let stream = false
   if (document.version === "2.0") {
@@ -151,7 +151,7 @@ function weight(type: string): number {
   return mediaClass(type) === "json" ? 1 : 2
 }
 
-/** Reads the answers of an operation that are a success, or those that are not. */
+/** Reads the successful or the failed responses of an operation. */
 export function readResponses(
   document: OpenAPIDocument,
   operation: RawOperation,
@@ -175,7 +175,7 @@ function readResponse(
   const pointer = `${holder}/${escapeToken(code)}`
   const followed = document.follow(value, file, pointer)
   if (isBroken(followed)) {
-    const message = `${brokenMessage(followed)} Any answer is accepted.`
+    const message = `${brokenRefMessage(followed)} Any answer is accepted.`
     notes.push(noteAt(document, { file, pointer }, message))
   }
   const place = isBroken(followed) ? { value: {}, file, pointer } : followed
@@ -198,13 +198,13 @@ function producedTypes(document: OpenAPIDocument, operation: RawOperation): stri
   return contentTypes(operation.raw["produces"] ?? document.root["produces"])
 }
 
-/** In Swagger 2.0 a response has one schema, and the operation says in which types it comes. */
+/** The media of a Swagger 2.0 response: one schema, with the content types of the operation. */
 function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: Place): Media[] {
   const schema = child(place, "schema")
   if (schema === undefined) return []
   const types = producedTypes(document, operation)
   const isFile = isPlainRecord(schema.value) && getOwn(schema.value, "type") === "file"
-  // The types are those of all responses: an object, as of an error beside a download, is no bytes.
+  // The types apply to all responses: an object, such as an error beside a download, is not binary.
   const isObject = (): boolean => propertiesOf(document, schema).size > 0
   const isBinary = types.length > 0 && types.every((type) => mediaClass(type) === "binary")
   const plain =
@@ -213,7 +213,7 @@ function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: 
     types.find((type) => !isStream(mediaClass(type))) ??
     (types.length > 0 ? undefined : isFile ? "application/octet-stream" : "application/json")
   const stream = types.find((type) => isStream(mediaClass(type)))
-  // All of them share the schema, so one of each kind says it all.
+  // All of them share the schema, so one of each kind is enough.
   const media: Media[] = []
   if (plain !== undefined) media.push({ type: plain, class: mediaClass(plain), place, schema })
   if (stream !== undefined) media.push({ type: stream, class: mediaClass(stream), place, schema })

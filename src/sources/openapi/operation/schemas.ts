@@ -1,4 +1,4 @@
-// One idea: the schemas of an operation, put together from those of its document.
+// Builds the schemas of an operation from those of its document.
 import type { TSchema } from "typebox"
 import { adoptSchema } from "../../../schema/adopted.ts"
 import { isPlainRecord, NO_VALUE, setOwn } from "../../../schema/json.ts"
@@ -24,19 +24,19 @@ import { isPlainText, scalarTypesOf } from "./text-scalars.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** A property of an input made of one property of a body. */
+/** An input for one property of a body. */
 export interface FlatProperty {
   readonly key: string
   readonly place: Place
   readonly required: boolean
 }
 
-/** Any value at all. */
+/** A schema that accepts any value. */
 export const ANYTHING: JsonSchema = constant({})
 const TEXT = constant({ type: "string" })
 const ANY_OBJECT = constant({ type: "object" })
 const BYTES = constant({ format: "binary" })
-/** No value. */
+/** The schema of a response without content. */
 export const NOTHING: JsonSchema = constant({ ...NO_VALUE })
 const NONE: readonly string[] = Object.freeze([])
 const NO_REFS: readonly Definition[] = []
@@ -50,12 +50,12 @@ function isConstant(node: SchemaNode): node is JsonSchema {
   return node === ANYTHING || node === TEXT || node === BYTES || node === NOTHING
 }
 
-/** Words that Swagger 2.0 writes into a parameter beside its schema. */
+/** Members of a Swagger 2.0 parameter that do not belong to its schema. */
 const NOT_SCHEMA: ReadonlySet<string> = new Set([
   ...["name", "in", "required", "collectionFormat", "allowEmptyValue"],
 ])
 
-/** Puts the schemas of operations together from those of the document. */
+/** Builds the schemas of operations from those of the document. */
 export class SchemaBuilder {
   readonly #document: OpenAPIDocument
   readonly #store: SchemaStore
@@ -69,7 +69,7 @@ export class SchemaBuilder {
     this.#store = store
   }
 
-  /** The input: an object with a property for each parameter, and the body. */
+  /** Builds the input schema: an object with a property for each parameter, and the body. */
   input(
     parameters: readonly Parameter[],
     body: Body | undefined,
@@ -98,21 +98,21 @@ export class SchemaBuilder {
     const schema = {
       type: "object",
       properties,
-      // Copied to its exact length: a list that grew has room for more.
+      // Copied to its exact length, to save memory.
       required: required.length === 0 ? NONE : required.slice(),
       additionalProperties: false,
     }
     return this.#seal(schema, parts, "input", notes, true)
   }
 
-  /** The output: what a success gives; a union where several give different things. */
+  /** Builds the output schema of the successes; a union if they differ. */
   output(success: readonly Response[], method: string, notes?: Note[]): TSchema {
     if (method === "HEAD") return NOTHING
     const parts = new Parts(this.#document)
     const found = new Map<unknown, SchemaNode>()
     const hasContent = success.some((response) => !response.isEmpty)
     for (const response of success) {
-      // Beside an answer that has content, one without it is one without data.
+      // Beside a response with content, one without it means no data.
       const isSilent = response.isEmpty && hasContent
       const schema = isSilent ? NOTHING : this.#answer(response, parts)
       found.set(onlyReference(schema) ?? schema, schema)
@@ -124,7 +124,7 @@ export class SchemaBuilder {
     return this.#seal(union, parts, "output", notes)
   }
 
-  /** The output that is a reference and nothing else; `undefined` when it leads nowhere. */
+  /** Builds an output schema that is only a reference; `undefined` if it cannot be resolved. */
   referred(schema: Raw): TSchema | undefined {
     const { entry } = this.#document
     const converted = this.#store.convert(schema, entry, "", "output")
@@ -132,7 +132,7 @@ export class SchemaBuilder {
     return this.#seal(converted.schema, converted, "output", undefined)
   }
 
-  /** One item of a stream. */
+  /** Builds the schema of a stream's items. */
   item(media: Media, notes?: Note[]): TSchema {
     const schema = media.itemSchema ?? media.schema
     if (schema === undefined) return ANYTHING
@@ -141,7 +141,7 @@ export class SchemaBuilder {
     return this.#seal(parts.take(this.#convert(schema, "output")), parts, "output", notes)
   }
 
-  /** The errors that the document declares: what `details` of such an error is. */
+  /** Builds the declared errors, with the schemas of their `details`. */
   errors(failure: readonly Response[], problems: Problems, notes?: Note[]): ErrorDefinition[] {
     const found = Array.from(problems.declared.values(), (one) => this.#problem(one, notes))
     const codes = new Set(problems.declared.keys())
@@ -154,7 +154,7 @@ export class SchemaBuilder {
     return found
   }
 
-  /** A response as an error: its status, headers and body. */
+  /** Builds the error of a response: its status, headers and body. */
   #failure(code: string, response: Response, notes: Note[] | undefined): ErrorDefinition {
     const parts = new Parts(this.#document)
     const body = response.media.length === 0 ? ANYTHING : this.#answer(response, parts)
@@ -176,7 +176,7 @@ export class SchemaBuilder {
     })
   }
 
-  /** A problem as an error, under its own code. */
+  /** Builds the error of a problem, with its own code. */
   #problem(problem: DeclaredProblem, notes: Note[] | undefined): ErrorDefinition {
     const { code, description, status, schemas } = problem
     const parts = new Parts(this.#document)
@@ -200,7 +200,7 @@ export class SchemaBuilder {
       response.media.find((one) => one.class === "json") ??
       response.media.find((one) => !isStream(one.class)) ??
       response.media[0]
-    // A reference that leads nowhere says nothing.
+    // A broken reference accepts anything.
     return media === undefined ? ANYTHING : this.#value(media, parts, "output")
   }
 
@@ -213,13 +213,13 @@ export class SchemaBuilder {
         return parts.take(this.#convert(media.schema, view))
       }
       if (this.#isText(media.schema)) return plain
-      // JSON is YAML: what is given as data is sent as such.
+      // JSON is valid YAML, so data can be sent as JSON.
       if (view === "input" && isYaml(media.type)) {
         return Object.freeze({ anyOf: [parts.take(this.#convert(media.schema, view)), TEXT] })
       }
       const how = isBytes ? "bytes" : "text"
       const message = `What is ${media.type} is given as ${how}; its schema is not used.`
-      // That such a type is bytes is no surprise.
+      // For known binary types this is expected.
       parts.note(media.place, message, isBytes && isKnownBinary(media.type))
       return plain
     }
@@ -236,7 +236,7 @@ export class SchemaBuilder {
     return parts.take(this.#convert(media.schema, view))
   }
 
-  /** Whether a schema may be that of an object. */
+  /** Whether a schema may describe an object. */
   #isObject(schema: Place): boolean {
     const place = this.#document.follow(schema.value, schema.file, schema.pointer)
     if (isBroken(place) || !isPlainRecord(place.value)) return true
@@ -257,7 +257,7 @@ export class SchemaBuilder {
     if (body.form !== undefined) return this.#form(body.form, parts)
     const { media } = body
     const structured = media.filter((one) => one.class !== "text" && one.class !== "binary")
-    // Text and bytes beside a structured type stand for the same thing in another notation.
+    // Text and bytes beside a structured type are alternative notations of it.
     const chosen = structured.length > 0 ? structured : media
     const found = new Map<unknown, SchemaNode>()
     for (const one of chosen) {
@@ -299,7 +299,7 @@ export class SchemaBuilder {
         : schema.value === raw
           ? this.#legacy(schema)
           : this.#convert(schema, "input")
-    const whole = withParameter(carried(converted.schema), raw)
+    const whole = withParameter(parameterSchema(converted.schema), raw)
     parameter.converted = whole === converted.schema ? converted : { ...converted, schema: whole }
     return parameter.converted
   }
@@ -319,7 +319,7 @@ export class SchemaBuilder {
     return this.#store.convert(place.value, place.file, place.pointer, view)
   }
 
-  /** Makes a schema stand on its own. What is only a reference gives the same schema each time. */
+  /** Makes a schema self-contained. A schema that is only a reference is cached. */
   #seal(
     node: SchemaNode,
     parts: Omit<Converted, "schema">,
@@ -346,18 +346,18 @@ export class SchemaBuilder {
   }
 }
 
-/** Whether a response of this content type is a number, a truth value or null, written as text. */
+/** Whether a response of this content type is a number, a boolean or null as text. */
 function isScalarText(document: OpenAPIDocument, { type, schema }: Media): boolean {
   return isPlainText(type) && scalarTypesOf(document, schema).length > 0
 }
 
-/** The schema of a parameter: no parameter carries bytes, but one that is said to have some has a text. */
-function carried(schema: SchemaNode): SchemaNode {
+/** The schema of a parameter: binary ones are strings, since parameters cannot carry bytes. */
+function parameterSchema(schema: SchemaNode): SchemaNode {
   if (typeof schema === "boolean" || schema["format"] !== "binary") return schema
   return schema["type"] === undefined ? { ...schema, type: "string" } : schema
 }
 
-/** The reference that a schema consists of. */
+/** The reference of a schema that has no other members. */
 function onlyReference(node: SchemaNode): string | undefined {
   if (typeof node === "boolean") return undefined
   const ref = node["$ref"]
@@ -366,13 +366,13 @@ function onlyReference(node: SchemaNode): string | undefined {
   return ref
 }
 
-/** Several schemas as one; anything at all where there are none. */
+/** Combines several schemas; accepts anything if there are none. */
 function merged(keyword: "allOf" | "anyOf", schemas: readonly SchemaNode[]): SchemaNode {
   const [only = ANYTHING] = schemas
   return schemas.length < 2 ? only : Object.freeze({ [keyword]: Object.freeze(schemas) })
 }
 
-/** What the parts of a schema need together. */
+/** Collects the references and notes of the parts of a schema. */
 class Parts {
   readonly refs: Definition[] = []
   readonly notes: Note[] = []

@@ -1,5 +1,5 @@
 import { escapeToken, isPlainRecord } from "../../../schema/json.ts"
-import { brokenMessage, isBroken } from "../document.ts"
+import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
@@ -10,7 +10,7 @@ import { child, followedChild } from "./media.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** The ways in which an operation may be called; the document's own where it says nothing itself. */
+/** Reads the security requirements of an operation; default: those of the document. */
 export function readSecurity(
   document: OpenAPIDocument,
   operation: RawOperation,
@@ -28,12 +28,12 @@ export function readSecurity(
   })
 }
 
-/** What is said about security; `undefined` when nothing is. */
+/** The declared security of an operation; `undefined` if there is none. */
 export function declaredSecurity(document: OpenAPIDocument, operation: RawOperation): unknown {
   return valueAt(document, operation.member("security") ?? child(document.place, "security"))
 }
 
-/** Notes requirements that cannot be met as they are written: they lead nowhere, or name no scheme. */
+/** Notes requirements that are broken references or name unknown schemes. */
 export function noteSecurity(
   document: OpenAPIDocument,
   operation: RawOperation,
@@ -44,7 +44,7 @@ export function noteSecurity(
   if (place === undefined) return
   const declared = document.follow(place.value, place.file, place.pointer)
   if (isBroken(declared)) {
-    const message = `${brokenMessage(declared)} Nothing is known of the credentials that are needed.`
+    const message = `${brokenRefMessage(declared)} The required credentials are unknown.`
     notes.push(noteAt(document, place, message))
     return
   }
@@ -58,20 +58,20 @@ export function noteSecurity(
     for (const name of Object.keys(requirement)) {
       if (schemes.has(name)) continue
       const pointer = `${declared.pointer}/${index}/${escapeToken(name)}`
-      const message = `The document declares no security scheme "${name}": give its credential as an object that says how it is sent.`
+      const message = `The document declares no security scheme "${name}": pass its credential as an object that says how to send it.`
       notes.push(noteAt(document, { file: declared.file, pointer }, message, true))
     }
   })
 }
 
-/** What stands at a place; `undefined` when it leads nowhere. */
+/** Resolves the value at a place; `undefined` if that fails. */
 function valueAt(document: OpenAPIDocument, place: Place | undefined): unknown {
   if (place === undefined) return undefined
   const followed = document.follow(place.value, place.file, place.pointer)
   return isBroken(followed) ? undefined : followed.value
 }
 
-/** Every scheme of a document as an alternative: for operations that say nothing about security. */
+/** Every scheme of a document as an alternative, for operations without declared security. */
 export function anyScheme(schemes: ReadonlyMap<string, SecurityScheme>): SecurityRequirement[] {
   return Array.from(schemes, ([name, scheme]) => new Map([[name, { scheme, scopes: [] }]]))
 }
@@ -123,7 +123,7 @@ function tokenUrlOf(raw: Raw): string | undefined {
   return typeof url === "string" ? url : undefined
 }
 
-/** The servers of an operation: its own, else its path's; empty when it says nothing. */
+/** The servers of an operation: its own, else its path's; empty if there are none. */
 export function ownServers(document: OpenAPIDocument, operation: RawOperation): ServerModel[] {
   if (document.version === "2.0") {
     const schemes = typesOf(operation.raw["schemes"])
@@ -158,7 +158,7 @@ function readServers(value: unknown): ServerModel[] {
 type ServerVariable =
   ServerModel["variables"] extends ReadonlyMap<string, infer TVariable> ? TVariable : never
 
-/** Versions and ports are written as numbers now and then. */
+/** Reads a server variable; versions and ports may be numbers. */
 function variableOf({ default: preset, enum: values }: Raw): ServerVariable {
   return {
     default: wordOf(preset),
@@ -166,13 +166,13 @@ function variableOf({ default: preset, enum: values }: Raw): ServerVariable {
   }
 }
 
-/** A text, a number or a boolean as text; nothing of an object, whose `toString` may be anything. */
+/** Converts a string, number or boolean to text; "" for objects, whose `toString` is not trusted. */
 function wordOf(value: unknown): string {
   const isScalar = typeof value === "string" || typeof value === "number"
   return isScalar || typeof value === "boolean" ? `${value}` : ""
 }
 
-/** `host`, `basePath` and `schemes` of Swagger 2.0; what is missing is the document's own address. */
+/** `host`, `basePath` and `schemes` of Swagger 2.0; missing parts come from the document's address. */
 function legacyServers(root: Raw, schemes: readonly string[]): ServerModel[] {
   const { host, basePath } = root
   const path = typeof basePath === "string" && basePath !== "" ? basePath : "/"

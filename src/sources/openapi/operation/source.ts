@@ -1,4 +1,4 @@
-// One idea: one operation of a document, from what a list shows to what a request needs.
+// One operation of a document: from its list entry to the plan of its requests.
 import type { TSchema } from "typebox"
 import type { LazyParts } from "../../../core/lazy-operation.ts"
 import type { ErrorDefinition, OperationAnnotations, OperationType } from "../../../core/types.ts"
@@ -8,17 +8,17 @@ import type { RequestOptions } from "../config.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
 import type { OpenAPIDocument } from "../document.ts"
 import { noteAt } from "../note.ts"
-import { ANNOTATIONS, UNTAGGED } from "../../../core/openapi-marks.ts"
+import { ANNOTATIONS_EXTENSION, UNTAGGED_EXTENSION } from "../../../core/openapi-marks.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
 import type { Note } from "../note.ts"
-import { annotationsOf, givenAnnotations, READS } from "./annotations.ts"
+import { annotationsOf, declaredAnnotations, READS } from "./annotations.ts"
 import { type Body, chosenBody, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
 import { flatten } from "./flatten.ts"
 import type { Flattened } from "./flatten.ts"
 import type { RawOperation } from "./list.ts"
 import { noteBroken } from "./media.ts"
 import { paginationOf } from "./pagination.ts"
-import { daysAmong } from "./parameter.ts"
+import { dateKeys } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
 import { readProblems } from "./problems.ts"
 import type { Problems } from "./problems.ts"
@@ -44,15 +44,15 @@ export interface RequestPreparer {
   ): Promise<PreparedRequest>
 }
 
-/** What all operations of one import share. */
+/** The shared context of all operations of one import. */
 export interface ImportContext {
   readonly document: OpenAPIDocument
   readonly parameters: ParameterReader
   readonly schemas: SchemaBuilder
-  /** Results that are described by one reference and nothing else, by that reference. */
+  /** Cached output schemas that are only a reference, by that reference. */
   readonly outputs: Map<string, TSchema>
   readonly caller: RequestPreparer
-  /** What runs an operation. */
+  /** Creates the handler of an operation. */
   readonly handlerOf: (source: OperationSource) => OperationHandler | SubscriptionHandler
   readonly namespace: string
   readonly version: string
@@ -66,8 +66,8 @@ export interface ImportContext {
   readonly servers: readonly ServerModel[]
 }
 
-/** What was made of an operation because somebody called it, or asked for all of it. */
-interface Made {
+/** Lazily created parts of an operation. */
+interface CachedParts {
   errors?: readonly ErrorDefinition[]
   problems?: Problems
   plan?: RequestPlan
@@ -81,21 +81,21 @@ const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"])
 const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
 
 /**
- * One operation of a document. What a list shows is there at once; all else is made when it is
- * first asked for, and kept.
+ * One operation of a document. The parts for lists exist from the start; all others are created on first use
+ * and cached.
  */
 export class OperationSource implements LazyParts {
   readonly context: ImportContext
   readonly operation: RawOperation
-  /** Another one, while the operations are listed, where two have the same. */
+  /** Changed while listing if two operations have the same name. */
   name: string
   readonly type: OperationType
-  /** The operation that answers at once, where this is the stream of one that does both. */
+  /** The plain operation, if this is the stream twin of one that does both. */
   readonly #original: OperationSource | undefined
   #input: TSchema | undefined = undefined
   #output: TSchema | undefined = undefined
   #handler: OperationHandler | SubscriptionHandler | undefined = undefined
-  #made: Made | undefined = undefined
+  #made: CachedParts | undefined = undefined
 
   constructor(
     context: ImportContext,
@@ -140,7 +140,7 @@ export class OperationSource implements LazyParts {
   get tags(): readonly string[] | undefined {
     const { raw } = this.operation
     const { tags } = raw
-    if (!Array.isArray(tags) || raw[UNTAGGED] === true) return undefined
+    if (!Array.isArray(tags) || raw[UNTAGGED_EXTENSION] === true) return undefined
     return tags.every(isText) ? tags : tags.filter(isText)
   }
 
@@ -150,7 +150,7 @@ export class OperationSource implements LazyParts {
 
   get annotations(): OperationAnnotations {
     const { raw, method } = this.operation
-    const given = givenAnnotations(raw[ANNOTATIONS])
+    const given = declaredAnnotations(raw[ANNOTATIONS_EXTENSION])
     return given ?? annotationsOf(this.type === "query" && method === "POST" ? "QUERY" : method)
   }
 
@@ -174,12 +174,12 @@ export class OperationSource implements LazyParts {
     return this.context.output
   }
 
-  /** Of one request; a stream takes as long as it likes. */
+  /** The timeout of a request; streams have none. */
   get timeout(): LazyParts["timeout"] {
     return this.type === "subscription" ? undefined : this.context.timeout
   }
 
-  // A default is what the API does without the parameter: there is no need to send it.
+  // The API applies defaults itself: there is no need to send them.
   get defaults(): "leave" {
     return "leave"
   }
@@ -192,7 +192,7 @@ export class OperationSource implements LazyParts {
     return undefined
   }
 
-  /** This is the stream of an operation that also answers at once. */
+  /** Whether this is the stream twin of a plain operation. */
   get isTwin(): boolean {
     return this.#original !== undefined
   }
@@ -215,7 +215,7 @@ export class OperationSource implements LazyParts {
     return (this.#keep.errors ??= this.#makeErrors(undefined, []))
   }
 
-  /** What the failures of this operation say about problems. */
+  /** The declared problems of this operation. */
   get problems(): Problems {
     if (this.#original !== undefined) return this.#original.problems
     const { document } = this.context
@@ -227,7 +227,7 @@ export class OperationSource implements LazyParts {
 
   get examples(): readonly unknown[] | undefined {
     const { parameters, body, flat } = this.#read()
-    // Examples of different parameters belong together only where it is known who wrote them.
+    // Examples of different parameters belong together only in documents of this library.
     const { document } = this.context
     return examplesOf(document, this.#isOurs ? parameters.list : [], body, flat)
   }
@@ -262,7 +262,7 @@ export class OperationSource implements LazyParts {
     return (this.#keep.plan ??= this.#planOf())
   }
 
-  /** The value of a text that is a scalar by the document; the text itself where it is not. */
+  /** Parses a text that the document declares as a scalar; otherwise returns the text. */
   readText(text: string, { status, contentType }: HttpResponse): unknown {
     return readScalar(
       text,
@@ -275,7 +275,7 @@ export class OperationSource implements LazyParts {
     return declaredSecurity(this.context.document, this.operation) === undefined
   }
 
-  /** Everything about this operation that is not as the document has it. Makes all its schemas. */
+  /** All differences from the document. Creates all schemas. */
   get notes(): readonly Note[] {
     const notes: Note[] = []
     const reading = this.#read(notes)
@@ -289,27 +289,27 @@ export class OperationSource implements LazyParts {
     return unique(notes)
   }
 
-  /** A document of this library describes it. */
+  /** Whether it comes from a document of this library. */
   get #isOurs(): boolean {
     return typeof this.operation.raw["x-operation-id"] === "string"
   }
 
-  get #keep(): Made {
+  get #keep(): CachedParts {
     return (this.#made ??= {})
   }
 
   /**
-   * The parameters and the body. Not kept: they are many, and needed once for the schema and once for
-   * the plan of a request.
+   * Reads the parameters and the body. Not cached: they are large, and needed only for the schema and for the
+   * plan of a request.
    */
-  #read(notes?: Note[]): Reading {
+  #read(notes?: Note[]): ParsedInputs {
     const { context, operation } = this
     const hasBody = !context.flatten && declaresBody(operation)
     const parameters = context.parameters.read(operation, hasBody, notes !== undefined)
     const declared = readBody(context.document, operation, parameters, notes ?? [])
     const isSent = !BODILESS.has(operation.method)
     const chosen = declared && chosenBody(declared, context.contentType)
-    // One that cannot be sent cannot be required.
+    // A body that cannot be sent cannot be required.
     const body = isSent || chosen?.required !== true ? chosen : { ...chosen, required: false }
     if (!context.flatten || body === undefined) return { parameters, body, flat: undefined }
     const taken = new Set(parameters.list.map(({ key }) => key))
@@ -320,8 +320,8 @@ export class OperationSource implements LazyParts {
     }
   }
 
-  /** `fetch` sends no body with these methods, whatever a document says. */
-  #noteBody({ parameters, body }: Reading, notes: Note[]): void {
+  /** Notes a body of a method for which `fetch` sends none. */
+  #noteBody({ parameters, body }: ParsedInputs, notes: Note[]): void {
     const { context, operation } = this
     const { method } = operation
     if (body === undefined || !BODILESS.has(method)) return
@@ -335,8 +335,8 @@ export class OperationSource implements LazyParts {
     notes.push(noteAt(context.document, place, message, !isNeeded))
   }
 
-  /** References that lead nowhere in what only describes: examples of the body, headers of answers. */
-  #noteDescriptions({ body }: Reading, notes: Note[]): void {
+  /** Notes broken references in descriptive parts: examples of the body, headers of responses. */
+  #noteDescriptions({ body }: ParsedInputs, notes: Note[]): void {
     const { document } = this.context
     for (const { place } of body?.media ?? []) noteBroken(document, place, "examples", notes)
     for (const which of ["success", "failure"] as const) {
@@ -350,7 +350,7 @@ export class OperationSource implements LazyParts {
     return readResponses(this.context.document, this.operation, "success", notes)
   }
 
-  #makeInput({ parameters, body, flat }: Reading, notes: Note[] | undefined): TSchema {
+  #makeInput({ parameters, body, flat }: ParsedInputs, notes: Note[] | undefined): TSchema {
     const { schemas } = this.context
     if (notes !== undefined || body !== undefined) {
       return schemas.input(parameters.list, body, flat?.properties, notes)
@@ -358,7 +358,7 @@ export class OperationSource implements LazyParts {
     return (parameters.input ??= schemas.input(parameters.list, undefined, undefined))
   }
 
-  /** The result of another operation that is described by the same reference. */
+  /** The cached output schema of an operation with the same reference. */
   #knownOutput(): TSchema | undefined {
     const { document, outputs, schemas } = this.context
     if (this.type === "subscription") {
@@ -416,7 +416,7 @@ export class OperationSource implements LazyParts {
       path: operation.path,
       parameters: parameters.list,
       hasPresets: parameters.list.some(({ preset }) => preset !== undefined),
-      days: daysAmong(document, parameters.list),
+      days: dateKeys(document, parameters.list),
       ...(body !== undefined && {
         body: {
           required: body.required,
@@ -439,7 +439,7 @@ interface InputPlace {
   readonly name: string
 }
 
-/** What `Accept` says, where it is not all that an operation declares. */
+/** The types for `Accept`, if they differ from the declared ones. */
 function acceptedTypes(
   stream: StreamPlan | null,
   { accept }: Parameters,
@@ -448,14 +448,14 @@ function acceptedTypes(
   return accept === undefined ? undefined : [accept]
 }
 
-/** What is read of an operation to make its input. */
-interface Reading {
+/** The parsed inputs of an operation. */
+interface ParsedInputs {
   readonly parameters: Parameters
   readonly body: Body | undefined
   readonly flat: Flattened | undefined
 }
 
-/** Whether an operation only reads: by its method, or because a document of this library says so. */
+/** Whether an operation only reads: by its method, or as marked in a document of this library. */
 function isRead({ method, raw }: RawOperation): boolean {
   return READS.has(method) || (method === "POST" && raw["x-operation-type"] === "query")
 }

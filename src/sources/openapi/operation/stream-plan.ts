@@ -4,21 +4,21 @@ import type { OpenAPIDocument, Place } from "../document.ts"
 import type { RequestPlan } from "../model.ts"
 import { type Body, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { child, isStream, meantType, mediaClass } from "./media.ts"
+import { child, isStream, correctedType, mediaClass } from "./media.ts"
 import type { Media } from "./media.ts"
 import type { Parameters } from "./parameters.ts"
 import type { Response } from "./responses.ts"
 
-/** How the items of a stream are given. */
+/** How the items of a stream are yielded. */
 export interface StreamPlan {
   readonly media: Media
-  /** The whole event where its schema describes one, else its data. */
+  /** The whole event if its schema describes one, else its data. */
   readonly yields: "event" | "data"
-  /** The schema of the data is a string: it is given as text, whatever is in it. */
+  /** The schema of the data is a string: it is yielded as text without parsing. */
   readonly isText: boolean
 }
 
-/** The stream among the answers of an operation. */
+/** Finds the stream among the responses of an operation. */
 export function streamPlan(
   document: OpenAPIDocument,
   { file, pointer, raw }: RawOperation,
@@ -26,7 +26,7 @@ export function streamPlan(
 ): StreamPlan {
   const declared = success.flatMap(({ media }) => media).find((one) => isStream(one.class))
   const media: Media = declared ?? {
-    // A success without a schema: Swagger 2.0 says in `produces` that it streams.
+    // A success without a schema: in Swagger 2.0 only `produces` declares the stream.
     type: "application/x-ndjson",
     class: "ndjson",
     place: { value: {}, file, pointer },
@@ -48,13 +48,13 @@ export function streamPlan(
 }
 
 /**
- * Whether a stream gives the changes of a list, as in Kubernetes, which describes the list there.
+ * Whether a stream contains the changes of a list, as in Kubernetes, which declares the schema of the list.
  */
 export function isWatch({ class: kind, type }: Pick<Media, "class" | "type">): boolean {
   return kind === "ndjson" && /json\s*;\s*stream=watch/i.test(type)
 }
 
-/** Whether that is all there is to know of a stream; of Swagger 2.0, which has the types apart from the schemas. */
+/** Whether a Swagger 2.0 operation is a watch stream, judged by `produces` alone. */
 export function isPlainWatch(document: OpenAPIDocument, { raw }: RawOperation): boolean {
   const types =
     document.version === "2.0" ? (raw["produces"] ?? document.root["produces"]) : undefined
@@ -62,14 +62,14 @@ export function isPlainWatch(document: OpenAPIDocument, { raw }: RawOperation): 
   for (let index = 0; index < types.length; index++) {
     const written: unknown = types[index]
     if (typeof written !== "string") continue
-    const type = meantType(written)
+    const type = correctedType(written)
     const kind = mediaClass(type)
     if (isStream(kind)) return isWatch({ class: kind, type })
   }
   return false
 }
 
-/** Whether a schema allows strings and nothing else but null. */
+/** Whether a schema allows only strings and null. */
 function isString(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
   if (schema === undefined || depth > 8) return false
   const place = document.follow(schema.value, schema.file, schema.pointer)
@@ -96,7 +96,7 @@ function isString(document: OpenAPIDocument, schema: Place | undefined, depth: n
   return choices.some((choice) => choice.every(Boolean)) || members("allOf").some(Boolean)
 }
 
-/** 3.2: where the data of an event is JSON, and the document says what of, that is what is given. */
+/** The schema of JSON in the data of an event, in 3.2. */
 function itemWithin(document: OpenAPIDocument, media: Media): Place | undefined {
   if (media.class !== "sse" || media.itemSchema === undefined) return undefined
   const data = propertiesOf(document, media.itemSchema).get("data")
@@ -107,7 +107,7 @@ function itemWithin(document: OpenAPIDocument, media: Media): Place | undefined 
     : undefined
 }
 
-/** What tells a server that also answers at once to stream. */
+/** The inputs that make a server stream instead of returning a plain response. */
 export function fixedInputs(
   document: OpenAPIDocument,
   stream: StreamPlan | null,

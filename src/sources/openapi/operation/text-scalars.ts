@@ -7,7 +7,7 @@ import type { Response } from "./responses.ts"
 const SCALARS: ReadonlySet<unknown> = new Set(["integer", "number", "boolean", "null"])
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** Whether a content type is one in which a scalar is written as it is. */
+/** Whether a content type is plain text, in which scalars are written literally. */
 export function isPlainText(type: string): boolean {
   return /^(?:text\/plain|plain\/text)$/.test(parseMediaType(type)?.essence ?? "")
 }
@@ -26,7 +26,7 @@ export function scalarTypesOf(
   return [...(types as string[]), ...(nullable === true ? ["null"] : [])]
 }
 
-/** The scalar types that a success of this status and content type has; none where it is anything else. */
+/** The scalar types of a success with this status and content type; empty for other schemas. */
 export function scalarTypes(
   document: OpenAPIDocument,
   success: readonly Response[],
@@ -45,7 +45,7 @@ export function scalarTypes(
   return scalarTypesOf(document, media?.schema)
 }
 
-/** The value that a text stands for, if it is one of these types and nothing is lost; else the text. */
+/** Parses a text as one of these types if that is lossless; otherwise returns the text. */
 export function readScalar(text: string, types: readonly string[]): unknown {
   if (types.length === 0) return text
   const written = text.trim()

@@ -1,7 +1,7 @@
 const CURSOR = ["cursor", "next_cursor", "start_cursor", "nextCursor", "page[cursor]", "after"]
 const TOKEN = ["pageToken", "page_token", "nextPageToken", "next_page_token"]
 
-/** Where answers hold what asks for the next page, and the inputs that take it. */
+/** Common places of cursors in responses, and the inputs that take them. */
 export const CURSORS: readonly (readonly [from: string, to: readonly string[]])[] = [
   ["/response_metadata/next_cursor", CURSOR],
   ["/next_cursor", CURSOR],
@@ -36,7 +36,7 @@ export const CURSORS: readonly (readonly [from: string, to: readonly string[]])[
   ["/pagination/next_page", ["page"]],
 ]
 
-/** Where answers hold the address of the next page. */
+/** Common places of the address of the next page. */
 export const NEXT_URLS: readonly string[] = [
   "/@odata.nextLink",
   "/nextLink",
@@ -59,7 +59,7 @@ export const NEXT_URLS: readonly string[] = [
   "/meta/next_page_url",
 ]
 
-/** Where answers say whether there is more. */
+/** Common flags for whether there are more pages. */
 export const FLAGS: readonly string[] = [
   "/has_more",
   "/hasMore",
@@ -74,7 +74,7 @@ export const FLAGS: readonly string[] = [
   "/pagination/hasMore",
 ]
 
-/** Inputs that take the id of the last item seen, where an answer only says that there is more. */
+/** Inputs that take the id of the last item, for responses with only a flag. */
 export const AFTER_ITEM: readonly string[] = ["starting_after", "after", "after_id", "start_after"]
 
 export const PAGES: readonly string[] = [

@@ -5,21 +5,21 @@ import type { OperationSpec } from "../../../core/types.ts"
 /** The input of an operation that is called page by page. */
 export type PageInput = Readonly<Record<string, unknown>>
 
-/** An input that a page may be chosen with. */
+/** An input that selects a page. */
 export interface InputTarget {
-  /** In the request; for an operation that is no HTTP request the key. */
+  /** Its name in the request; for operations other than HTTP, its key. */
   readonly name: string
-  /** Keys from the top of the input: one, or more inside a body. */
+  /** The keys from the top of the input: one, or several within a body. */
   readonly path: readonly string[]
   readonly schema: Readonly<Record<string, unknown>>
   readonly isQuery: boolean
 }
 
-/** What an operation can be told, found by name. */
+/** Finds the inputs of an operation by name. */
 export class PageInputs {
   /** The path of an HTTP operation. */
   readonly path: string | undefined
-  /** How the source of the operation says that it is paged. */
+  /** The pagination hint of the operation's source. */
   readonly hint: unknown
   readonly #targets: readonly InputTarget[]
   readonly #schema: unknown
@@ -52,7 +52,7 @@ export class PageInputs {
     return this.#targets.find((target) => target.isQuery && target.name === name)
   }
 
-  /** What a user names: a key of the input, or a JSON pointer to a place inside it. */
+  /** Finds an input that the user named: a key, or a JSON pointer into the input. */
   named(where: string): InputTarget {
     const path = where.startsWith("/") ? (parsePointer(where) ?? [where]) : [where]
     const [key = where] = path
@@ -113,7 +113,7 @@ export function readInput(input: PageInput, { path }: InputTarget): unknown {
   return value
 }
 
-/** A copy of the input with one value changed; the given input stays as it is. */
+/** Copies an input with one value changed. */
 export function withInput(
   input: PageInput,
   { path }: Pick<InputTarget, "path">,
@@ -132,7 +132,7 @@ export function withInput(
   return copy
 }
 
-/** A value in the type that the input has. */
+/** Converts a value to the type of the input. */
 export function fitInput(value: string | number, { schema }: InputTarget): unknown {
   const types = typesOf(schema)
   const isNumber = types.includes("integer") || types.includes("number")

@@ -23,7 +23,7 @@ const PAGE_COUNTS = [
   "/last_page",
 ]
 
-/** The list in a page: at a pointer, the page itself, or the one list that stands in it. */
+/** Finds the list in a page: at a pointer, the page itself, or its only list. */
 export function itemsOf(
   data: unknown,
   pointer: string | undefined,
@@ -44,12 +44,12 @@ export function itemsOf(
   return lists.length === 1 ? asList(lists[0]) : undefined
 }
 
-/** How many items there are in all, if the page says so. */
+/** The total number of items, if the page contains it. */
 export function totalOf(data: unknown): number | undefined {
   return firstNumber(data, TOTALS)
 }
 
-/** How many pages there are in all, if the page says so. */
+/** The total number of pages, if the page contains it. */
 export function pageCountOf(data: unknown): number | undefined {
   return firstNumber(data, PAGE_COUNTS)
 }

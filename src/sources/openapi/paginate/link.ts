@@ -9,7 +9,7 @@ const MAX_HEADER = 16_384
 /** The address of one relation in a `Link` header (RFC 8288). */
 export function linkOf(header: string, relation: string): string | undefined {
   for (const [, url = "", parameters = ""] of header.slice(0, MAX_HEADER).matchAll(LINK)) {
-    // One after the other: the text of a title may look like a relation.
+    // Parsed in sequence: the text of a title may look like a relation.
     const rel = [...parameters.matchAll(PARAMETER)].find(([, name]) => /^rel$/i.test(name ?? ""))
     const names = (rel?.[2] ?? "").replaceAll('"', "").toLowerCase().split(/\s+/)
     if (names.includes(relation)) return url.trim()
@@ -18,10 +18,10 @@ export function linkOf(header: string, relation: string): string | undefined {
 }
 
 /**
- * The input that asks for what an address of the next page asks for.
+ * Converts the address of the next page to an input.
  *
- * Only query parameters that the operation declares are taken: the request then goes where all
- * others go, with the same credentials, whatever the address says.
+ * Only declared query parameters are used: the request goes to the same server as all others, with the same
+ * credentials, whatever the address says.
  */
 export function inputOfUrl(
   url: string,
@@ -47,7 +47,7 @@ export function inputOfUrl(
     }
     const values = next.searchParams.getAll(name)
     const before = readInput(input, target)
-    // What we sent comes back in words of the URL; ours has the right type.
+    // Values that we sent come back as text; ours have the right type.
     if (typeof before === "object" && before !== null) continue
     if (isWrittenAs(before, values.join(","))) continue
     result = withInput(
@@ -65,7 +65,7 @@ export function inputOfUrl(
   )
 }
 
-/** Whether a text may be the address of a page, not a token. */
+/** Whether a text looks like an address instead of a token. */
 export function isAddress(text: string): boolean {
   return /^(?:https?:\/\/|\/|\?|\.{1,2}\/)/i.test(text)
 }
@@ -75,8 +75,8 @@ function isWrittenAs(value: unknown, text: string): boolean {
   return value === text
 }
 
-// Some servers link to another path of the same list (GitHub: `/repositories/1/issues`), so that
-// only its last part is compared, where the document writes one.
+// Some servers link to another path of the same list (GitHub: `/repositories/1/issues`), so only the last
+// segment is compared, if the document has a literal one.
 function isSameResource(pathname: string, template: string | undefined): boolean {
   if (template === undefined || pathname === "/") return true
   const last = lastOf(template.replace(/[?#].*$/s, ""))
@@ -94,7 +94,7 @@ function lastOf(path: string): string {
 
 function parse(url: string): URL | undefined {
   try {
-    // Only path and query are looked at; a relative address has no host to go to.
+    // Only path and query are used; the host is a placeholder for relative addresses.
     return new URL(url, "http://next.invalid/")
   } catch {
     return undefined

@@ -5,13 +5,13 @@ import { isPlainRecord } from "../../../schema/json.ts"
 import type { PageInput, PageInputs } from "./inputs.ts"
 import { type Candidate, type PageRead, type PageRule, candidatesOf } from "./strategies.ts"
 
-/** What decides by itself how a page follows another. */
+/** A custom strategy: returns the input of the next page. */
 export type NextPage = (envelope: ResponseEnvelope, input: PageInput) => PageInput | undefined
 
 const RULES = ["by", "cursor", "nextUrl", "page", "offset"] as const
 const WAYS = ["link", "url", "cursor", "page", "offset"]
 
-/** Finds the input of each next page, and notices when pages come again. */
+/** Finds the input of each next page, and detects repeated pages. */
 export class Pager {
   readonly #id: string
   readonly #inputs: PageInputs
@@ -25,10 +25,10 @@ export class Pager {
   constructor(id: string, inputs: PageInputs, rule: PageRule, custom: NextPage | undefined) {
     this.#id = id
     this.#inputs = inputs
-    // Who says how it goes says all of it; otherwise the document may have said something.
-    const isSaid = RULES.some((name) => rule[name] !== undefined)
-    const hint = !isSaid && isPlainRecord(inputs.hint) ? (inputs.hint as PageRule) : {}
-    this.#rule = { ...(isSaid ? rule : hint), items: rule.items ?? hint.items }
+    // Options replace the document's hint completely.
+    const hasRule = RULES.some((name) => rule[name] !== undefined)
+    const hint = !hasRule && isPlainRecord(inputs.hint) ? (inputs.hint as PageRule) : {}
+    this.#rule = { ...(hasRule ? rule : hint), items: rule.items ?? hint.items }
     this.#custom = custom
     if (this.#rule.by !== undefined && !WAYS.includes(this.#rule.by)) {
       throw new TypeError(`paginate(): "by" must be ${listed(WAYS)}.`)
@@ -51,7 +51,7 @@ export class Pager {
     return next
   }
 
-  /** Throws when a server that is asked for the next page gives the one before again. */
+  /** Throws when the server returns the previous page again. */
   refuseRepeated({ data }: ResponseEnvelope): void {
     if (this.#lastPage === undefined || textOf(data) !== this.#lastPage) return
     throw this.#repeated("is the same as the one before, so that its number has no effect")
@@ -63,7 +63,7 @@ export class Pager {
     for (const candidate of this.#candidates) {
       const step = candidate.strategy(page)
       if (step === undefined) continue
-      // What worked once is kept to: its silence is the end, not a reason to try another way.
+      // Keep the strategy that worked: when it finds nothing, this was the last page.
       this.#candidates = [candidate]
       this.#chosen = candidate
       return step === "end" ? undefined : step
@@ -89,7 +89,7 @@ export class Pager {
   }
 }
 
-/** A value as text, to compare it; `undefined` for what JSON cannot say. */
+/** A value as text, for comparison; `undefined` if JSON cannot represent it. */
 function textOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)

@@ -7,21 +7,21 @@ import { readInput, withInput } from "./inputs.ts"
 import { at, itemsOf, pageCountOf, totalOf } from "./items.ts"
 import { inputOfUrl, isAddress, linkOf } from "./link.ts"
 
-/** A page that was read, and how it was asked for. */
+/** A page and its request. */
 export interface PageRead {
   readonly envelope: ResponseEnvelope
   readonly input: PageInput
   readonly inputs: PageInputs
   readonly operationId: string
-  /** Where the list of a page is. */
+  /** JSON pointer to the list in a page. */
   readonly items?: string | undefined
 }
 
-/** The next input; "end" after the last page; `undefined` where a page says nothing of that kind. */
+/** The next input; "end" after the last page; `undefined` if the strategy does not apply. */
 export type Step = PageInput | "end" | undefined
 export type Strategy = (page: PageRead) => Step
 
-/** How an operation is paged, as options or a document say it. */
+/** The pagination rule of the options or the document. */
 export interface PageRule {
   readonly by?: "link" | "url" | "cursor" | "page" | "offset" | undefined
   readonly cursor?: { readonly from: string; readonly to: string } | undefined
@@ -31,13 +31,13 @@ export interface PageRule {
   readonly items?: string | undefined
 }
 
-/** A way to the next page; one that counts must notice when the server does not. */
+/** A strategy; one that counts must notice when the server ignores the number. */
 export interface Candidate {
   readonly strategy: Strategy
   readonly counts: boolean
 }
 
-/** The ways that a rule leaves open, in the order in which they are tried. */
+/** The strategies that a rule allows, in the order in which they are tried. */
 export function candidatesOf(rule: PageRule): readonly Candidate[] {
   const { by, cursor, nextUrl, page, offset } = rule
   const url = byNextUrl(nextUrl === undefined ? undefined : [nextUrl])
@@ -65,7 +65,7 @@ const byLink: Strategy = ({ envelope, input, inputs, operationId }) => {
   return url === undefined ? "end" : inputOfUrl(url, input, inputs, operationId)
 }
 
-/** Follows an address in the body: at a known place, or where the caller says. */
+/** Follows an address in the body: at a common place, or at the given pointers. */
 function byNextUrl(pointers: readonly string[] = NEXT_URLS): Strategy {
   return ({ envelope: { data }, input, inputs, operationId }) => {
     const urls = pointers.map((pointer) => at(data, pointer))
@@ -75,7 +75,7 @@ function byNextUrl(pointers: readonly string[] = NEXT_URLS): Strategy {
   }
 }
 
-/** Hands on a cursor, from a place in the answer to an input. */
+/** Passes a cursor from a place in the response to an input. */
 function byCursor(from: string, to: string): Strategy {
   return ({ envelope, input, inputs }) => {
     const value = at(envelope.data, from)
@@ -83,7 +83,7 @@ function byCursor(from: string, to: string): Strategy {
   }
 }
 
-/** Looks for a cursor in the places that many APIs use, and for the input that takes it. */
+/** Looks for a cursor at common places, and for the input that takes it. */
 const byKnownCursor: Strategy = (page) => {
   const { data } = page.envelope
   const more = moreOf(data)
@@ -99,7 +99,7 @@ const byKnownCursor: Strategy = (page) => {
   return isKnown ? "end" : byLastItem(page, more)
 }
 
-// Stripe and OpenAI: the answer says that there is more, and the last item's id asks for it.
+// Stripe and OpenAI: the response has a flag, and the last item's id is the cursor.
 function byLastItem({ envelope, input, inputs, items }: PageRead, more: boolean | undefined): Step {
   const target = more === undefined ? undefined : inputs.find(AFTER_ITEM)
   if (target === undefined) return undefined
@@ -151,7 +151,7 @@ function moreOf(data: unknown): boolean | undefined {
   return typeof flag === "boolean" ? flag : undefined
 }
 
-/** The number that a page was asked for with: given, or what the schema says is the first. */
+/** The number of the requested page: from the input, or the schema's default. */
 function numberAt({ input }: PageRead, target: InputTarget, usual: number): number {
   const { schema } = target
   for (const value of [readInput(input, target), getOwn(schema, "default")]) {

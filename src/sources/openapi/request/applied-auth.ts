@@ -1,4 +1,4 @@
-/** What a chosen credential adds to a request. */
+/** The additions of credentials to a request. */
 export interface AppliedAuth {
   readonly headers: Readonly<Record<string, string>>
   readonly query: readonly (readonly [string, string])[]

@@ -4,8 +4,8 @@ import { isBytes } from "./text.ts"
 const DEEPEST = 100
 
 /**
- * An input as the JSON data that its schema describes: a `Date` in a parameter as text, a `BigInt` as a
- * number, and a body that is bytes as text. The request is written from the values themselves.
+ * Converts an input to the JSON that its schema describes: a `Date` in a parameter becomes text, a `BigInt` a
+ * number, and a binary body text. The request itself is built from the original values.
  */
 export function inputAsData(input: unknown): unknown {
   if (!isPlainRecord(input)) return input
@@ -20,7 +20,7 @@ function parameterAsData(value: unknown, depth: number): unknown {
   return deeper(value, depth, parameterAsData)
 }
 
-/** Whether a day or an instant is meant is known of parameters only: a body has its dates as text. */
+/** Converts BigInts in a body. Dates in a body must be text: only for parameters is their format known. */
 function withoutBigInts(value: unknown, depth: number): unknown {
   return typeof value === "bigint" ? Number(value) : deeper(value, depth, withoutBigInts)
 }

@@ -1,15 +1,15 @@
 import { getOwn, isPlainRecord, setOwn } from "../../../schema/json.ts"
 import type { BodyModel, MediaModel, RequestPlan } from "../model.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
-import { invalidInput, naming, Unwritable } from "./fault.ts"
+import { invalidInputError, withValueName, Unwritable } from "./fault.ts"
 import { formText } from "./form.ts"
-import { jsonText, type Survey, survey } from "./json.ts"
+import { jsonText, type JsonCheck, checkJson } from "./json.ts"
 import { type ChosenMedia, chooseMedia, essenceOf } from "./media.ts"
 import { streamOf } from "./byte-stream.ts"
 import { formDataOf, StreamedForm } from "./multipart.ts"
 import { type Bytes, isBytes, isByteStream, shapeOf } from "./text.ts"
 
-/** A body that can be sent, and its content type; the platform writes that of a `FormData`. */
+/** A body and its content type; the platform sets that of a `FormData`. */
 export interface WrittenBody {
   readonly body: PreparedRequest["body"]
   readonly contentType?: string | undefined
@@ -21,8 +21,8 @@ const NO_BODY: WrittenBody = { body: undefined }
 /**
  * Writes the body of a request.
  *
- * `wanted` has to be a declared content type; `labelled` is what a `Content-Type` parameter says, and
- * is sent whether it is declared or not.
+ * `wanted` has to be a declared content type; `labelled` is the value of a `Content-Type` parameter, and is sent
+ * whether it is declared or not.
  */
 export function writeBody(
   plan: RequestPlan,
@@ -35,7 +35,7 @@ export function writeBody(
   const given = bodyValue(model, input)
   if (BODILESS.has(plan.method)) {
     if (isEmpty(given)) return NO_BODY
-    throw invalidInput(
+    throw invalidInputError(
       plan.id,
       `a ${plan.method} request cannot carry a body, though the document declares one; leave the ` +
         `body out, or call the same operation by another method if the API has it`,
@@ -43,11 +43,11 @@ export function writeBody(
   }
   const value = withFixed(given, plan.fixed?.body)
   if (value === undefined) {
-    if (model.required) throw invalidInput(plan.id, "the body is missing")
+    if (model.required) throw invalidInputError(plan.id, "the body is missing")
     return NO_BODY
   }
-  return naming(plan.id, "the body", () => {
-    const found = survey(value)
+  return withValueName(plan.id, "the body", () => {
+    const found = checkJson(value)
     const chosen = chooseMedia(model, value, found, wanted ?? declaredLabel(model, labelled))
     const body = contentOf(chosen, value, found)
     if (body instanceof FormData) return { body }
@@ -90,7 +90,7 @@ function copyOf(form: FormData): FormData {
 function contentOf(
   chosen: ChosenMedia,
   value: unknown,
-  found: Survey,
+  found: JsonCheck,
 ): PreparedRequest["body"] | StreamedForm {
   const { media, kind } = chosen
   switch (kind) {
@@ -113,7 +113,7 @@ function contentOf(
   }
 }
 
-/** Text for a type that is not known to be text: strings as they are, data as JSON. */
+/** The content for an unknown type: strings unchanged, data as JSON. */
 function unknownContent(chosen: ChosenMedia, media: MediaModel, value: unknown): string {
   if (typeof value === "string") return value
   const isRaw = /^(application\/octet-stream|image\/|audio\/|video\/)/.test(essenceOf(chosen.type))
@@ -143,7 +143,7 @@ function rawOf(value: Bytes): Uint8Array | Blob | ReadableStream<Uint8Array> {
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }
 
-/** A label counts as a choice only where it is declared. */
+/** The content type of a label, if it is declared. */
 function declaredLabel(model: BodyModel, labelled: string | undefined): string | undefined {
   if (labelled === undefined) return undefined
   const essence = essenceOf(labelled)

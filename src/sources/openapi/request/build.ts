@@ -7,7 +7,7 @@ import { hasHeader, labelledType, writeHeaders } from "./headers.ts"
 import { fillPath, joinUrl } from "./path.ts"
 import { writeQuery } from "./query.ts"
 
-/** What is needed beside an operation and its input. */
+/** Options of building a request. */
 export interface BuildOptions {
   /** Absolute URL of the chosen server. */
   readonly base: string
@@ -19,10 +19,9 @@ export interface BuildOptions {
 }
 
 /**
- * Writes the request of an operation, byte by byte as the document asks for.
+ * Builds the request of an operation, exactly as the document declares it.
  *
- * Throws `VALIDATION_ERROR` for an input that cannot be sent. The URL is below `base`, whatever the
- * document or the input say.
+ * Throws `VALIDATION_ERROR` for an invalid input. The URL is always below `base`.
  */
 export function buildRequest(
   plan: RequestPlan,
@@ -46,7 +45,7 @@ export function buildRequest(
   return { method: plan.method, url, headers, body }
 }
 
-/** An input with days as text. */
+/** Converts dates in an input to text. */
 function withDays(
   given: Readonly<Record<string, unknown>>,
   days: ReadonlySet<string>,
@@ -65,7 +64,7 @@ function dayOf(value: unknown): unknown {
   return isDay ? value.toISOString().slice(0, "2026-01-31".length) : value
 }
 
-/** An input with what is sent for parameters that it leaves out. */
+/** Adds the presets of missing parameters to an input. */
 function withPresets(
   plan: RequestPlan,
   given: Readonly<Record<string, unknown>>,
@@ -74,7 +73,7 @@ function withPresets(
   const input: Record<string, unknown> = {}
   for (const { key, name, in: location, preset } of plan.parameters) {
     if (preset === undefined) continue
-    // What the configuration says comes before what the document does.
+    // Configured headers have priority over the document's presets.
     if (location !== "header" || !hasHeader(headers, name)) setOwn(input, key, preset)
   }
   for (const key of Object.keys(given)) if (given[key] !== undefined) setOwn(input, key, given[key])

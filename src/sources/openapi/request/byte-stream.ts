@@ -1,7 +1,7 @@
 import { Unwritable } from "./fault.ts"
 import type { ByteStream } from "./text.ts"
 
-/** A stream of the platform, from any; text in it is sent as UTF-8. */
+/** Converts any byte stream to one of the platform; text is encoded as UTF-8. */
 export function streamOf(source: ByteStream): ReadableStream<Uint8Array> {
   if (source instanceof ReadableStream) {
     if (source.locked) throw new Unwritable("is a stream that is being read already")
@@ -10,7 +10,7 @@ export function streamOf(source: ByteStream): ReadableStream<Uint8Array> {
   return streamOfPieces([source])
 }
 
-/** One stream of several pieces, each of which is read when it is its turn. */
+/** Concatenates several pieces to one stream; each is read in turn. */
 export function streamOfPieces(
   pieces: Iterable<string | Blob | ByteStream>,
 ): ReadableStream<Uint8Array> {
@@ -21,7 +21,7 @@ export function streamOfPieces(
       if (done === true) controller.close()
       else controller.enqueue(value)
     },
-    // Whoever made a stream learns that nobody reads it any more.
+    // Notify the source of a stream that it is no longer read.
     async cancel() {
       await chunks.return(undefined)
     },

@@ -1,32 +1,32 @@
 import { type CallError, ErrorCode, refusal } from "../../../core/errors.ts"
 
-/** A value that a request cannot hold; its message goes on from the value's name. */
+/** A value that cannot be sent; its message continues after the value's name. */
 export class Unwritable extends Error {
   static {
     this.prototype.name = "Unwritable"
   }
 }
 
-/** The error of an input that cannot become a request. */
-export function invalidInput(id: string, fault: string): CallError {
-  return refusal(ErrorCode.VALIDATION_ERROR, `Input for "${id}" is invalid: ${fault}.`, {
+/** The error for an invalid input. */
+export function invalidInputError(id: string, issue: string): CallError {
+  return refusal(ErrorCode.VALIDATION_ERROR, `Input for "${id}" is invalid: ${issue}.`, {
     operationId: id,
   })
 }
 
-/** The error of a document or a setting from which no request can be made. */
-export function unusable(id: string, fault: string): CallError {
-  return refusal(ErrorCode.VALIDATION_ERROR, `Operation "${id}" cannot be sent: ${fault}.`, {
+/** The error for an unusable document or setting. */
+export function unusableError(id: string, issue: string): CallError {
+  return refusal(ErrorCode.VALIDATION_ERROR, `Operation "${id}" cannot be sent: ${issue}.`, {
     operationId: id,
   })
 }
 
-/** Runs `write`; what turns out to be unwritable is reported under the name `what`. */
-export function naming<T>(id: string, what: string, write: () => T): T {
+/** Runs `write`; reports an `Unwritable` value under the name `what`. */
+export function withValueName<T>(id: string, what: string, write: () => T): T {
   try {
     return write()
   } catch (thrown) {
-    if (thrown instanceof Unwritable) throw invalidInput(id, `${what} ${thrown.message}`)
+    if (thrown instanceof Unwritable) throw invalidInputError(id, `${what} ${thrown.message}`)
     throw thrown
   }
 }

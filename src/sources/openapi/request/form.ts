@@ -10,8 +10,8 @@ import { encodeForm, shapeOf } from "./text.ts"
 /**
  * Writes `application/x-www-form-urlencoded`.
  *
- * A field is written as its `encoding` says; without one a list of plain values is repeated, and what
- * is nested gets brackets. Text and `URLSearchParams` are taken as they are.
+ * A field is written by its `encoding`; without one a list of scalars is repeated, and nested values get
+ * brackets. Text and `URLSearchParams` stay unchanged.
  */
 export function formText(fields: ReadonlyMap<string, FieldModel>, value: unknown): string {
   if (typeof value === "string") return value
@@ -33,8 +33,8 @@ export function orderedFields(
   return [...declared, ...others].map((name) => [name, value[name]])
 }
 
-/** The media type an `encoding` settles on: one that is concrete, not a list to choose from. */
-export function settledType(field: FieldModel | undefined): string | undefined {
+/** The concrete media type of an `encoding`; `undefined` for a list or a wildcard. */
+export function concreteType(field: FieldModel | undefined): string | undefined {
   if (field?.encoding?.serialization !== undefined) return undefined
   const type = field?.encoding?.contentType
   return type === undefined || type.includes("*") || type.includes(",") ? undefined : type
@@ -45,7 +45,7 @@ function fieldPairs(name: string, value: unknown, field: FieldModel | undefined)
   try {
     const how = field?.encoding?.serialization
     if (how !== undefined) return pairsOf(name, value, how, formWriter(how))
-    const type = settledType(field)
+    const type = concreteType(field)
     if (type !== undefined && essenceOf(type) !== "" && contentKind(type) === "json") {
       return [[encodeForm(name), encodeForm(jsonText(value))]]
     }

@@ -3,22 +3,22 @@ import { getOwn, setOwn } from "../../../schema/json.ts"
 import type { RequestPlan } from "../model.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
-import { invalidInput, naming, unusable } from "./fault.ts"
+import { invalidInputError, withValueName, unusableError } from "./fault.ts"
 import { cookieText, serializeCookie, serializeHeader } from "./serialize.ts"
 import { encodeStrict } from "./text.ts"
 
-/** Where the headers of a request come from. */
+/** The sources of the headers of a request. */
 export interface HeaderSources {
   readonly input: Readonly<Record<string, unknown>>
-  /** Of the body, if there is one. */
+  /** The content type of the body, if there is one. */
   readonly contentType: string | undefined
   readonly hasBody: boolean
-  /** The user's own, the same for each request. */
+  /** The user's configured headers. */
   readonly fixed: Readonly<Record<string, string>> | undefined
   readonly auth: AppliedAuth | undefined
 }
 
-/** Headers that shape the message itself: only the platform may write them. */
+/** Headers that frame the message: only the platform may set them. */
 const FRAMING = new Set([
   "connection",
   "content-length",
@@ -31,10 +31,10 @@ const FRAMING = new Set([
   "upgrade",
 ])
 
-/** Headers that an input must not set either: where a request goes, and cookies that nobody declared. */
+/** Headers that an input must not set: the host, proxy credentials and undeclared cookies. */
 const NOT_FROM_INPUT = new Set([...FRAMING, "cookie", "cookie2", "host", "proxy-authorization"])
 
-/** Why no input can set a header or cookie of this name; `undefined` when one can. */
+/** Why an input cannot set a header or cookie of this name; `undefined` if it can. */
 export function refusedName(location: "header" | "cookie", name: string): string | undefined {
   if (!isToken(name)) return `is no name that a ${location} can have`
   const isOurs = location === "header" && NOT_FROM_INPUT.has(name.toLowerCase())
@@ -44,8 +44,8 @@ export function refusedName(location: "header" | "cookie", name: string): string
 /**
  * Writes the headers, names in lower case.
  *
- * Callers may override what the configuration sends, but no credential: neither one in `auth` nor
- * one among the configured headers. A body says its own content type.
+ * Callers may override configured headers, but no credentials: neither those of `auth` nor those among the
+ * configured headers. The body determines its content type.
  */
 export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<string, string> {
   const headers = new Map<string, string>()
@@ -53,7 +53,7 @@ export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<
   const given = new Map(parameterHeaders(plan, sources))
   for (const [name, value] of given) headers.set(name, value)
   for (const [name, value] of Object.entries(sources.fixed ?? {})) {
-    refuseName(name, FRAMING, (fault) => unusable(plan.id, `a header in \`headers\` ${fault}`))
+    refuseName(name, FRAMING, (fault) => unusableError(plan.id, `a header in \`headers\` ${fault}`))
     const key = name.toLowerCase()
     if (!given.has(key) || isSecretHeader(key)) headers.set(key, value)
   }
@@ -72,7 +72,7 @@ export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<
   return written
 }
 
-/** What a `Content-Type` parameter says, for documents that declare one. */
+/** The value of a declared `Content-Type` parameter. */
 export function labelledType(
   plan: RequestPlan,
   input: Readonly<Record<string, unknown>>,
@@ -84,7 +84,7 @@ export function labelledType(
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
-/** Whether headers have one of this name, however it is spelt. */
+/** Whether headers contain a name, ignoring case. */
 export function hasHeader(
   headers: Readonly<Record<string, string>> | undefined,
   name: string,
@@ -101,12 +101,14 @@ function parameterHeaders(
     if (parameter.in !== "header") return []
     const what = `header parameter "${parameter.key}"`
     const value = getOwn(input, parameter.key)
-    const text = naming(plan.id, what, () => serializeHeader(parameter, value))
+    const text = withValueName(plan.id, what, () => serializeHeader(parameter, value))
     if (text === undefined) {
       if (parameter.isShared !== true || hasHeader(fixed, parameter.name)) return []
-      throw invalidInput(plan.id, `${what} is required: give it, or set it in \`headers\``)
+      throw invalidInputError(plan.id, `${what} is required: give it, or set it in \`headers\``)
     }
-    refuseName(parameter.name, NOT_FROM_INPUT, (fault) => invalidInput(plan.id, `${what} ${fault}`))
+    refuseName(parameter.name, NOT_FROM_INPUT, (fault) =>
+      invalidInputError(plan.id, `${what} ${fault}`),
+    )
     return [[parameter.name.toLowerCase(), text] as const]
   })
 }
@@ -120,17 +122,21 @@ function cookieHeader(
   const taken = new Set(credentials.flatMap(([name]) => [name, encodeStrict(name)]))
   const declared = plan.parameters.flatMap((parameter) => {
     if (parameter.in !== "cookie") return []
-    return naming(plan.id, `cookie parameter "${parameter.key}"`, () =>
+    return withValueName(plan.id, `cookie parameter "${parameter.key}"`, () =>
       serializeCookie(parameter, getOwn(sources.input, parameter.key)),
     )
   })
   const own = credentials.map(([name, value]) =>
-    naming(plan.id, `the credential in cookie "${name}"`, () => [name, cookieText(value)] as const),
+    withValueName(
+      plan.id,
+      `the credential in cookie "${name}"`,
+      () => [name, cookieText(value)] as const,
+    ),
   )
   const pairs = [...declared.filter(([name]) => !taken.has(name)), ...own]
   const faulty = pairs.find(([name]) => !isToken(name))
   if (faulty !== undefined) {
-    throw invalidInput(plan.id, `"${faulty[0]}" is no name that a cookie can have`)
+    throw invalidInputError(plan.id, `"${faulty[0]}" is no name that a cookie can have`)
   }
   return [...(fixed === undefined ? [] : [fixed]), ...pairs.map((pair) => pair.join("="))].join(
     "; ",
@@ -142,16 +148,17 @@ function refuseName(
   refused: ReadonlySet<string>,
   error: (fault: string) => CallError,
 ): void {
-  if (!isToken(name)) throw error(`has a name that no header can have: "${name}"`)
+  if (!isToken(name)) throw error(`has an invalid header name: "${name}"`)
   if (!refused.has(name.toLowerCase())) return
   throw error(`may not set "${name}", which belongs to the HTTP client`)
 }
 
-/** The value itself stays out of the message: it may be a credential. */
+/** Refuses an invalid value; the message does not contain it, since it may be a credential. */
 function refuseValue(plan: RequestPlan, name: string, value: unknown): void {
-  if (!isToken(name)) throw invalidInput(plan.id, `"${name}" is no name that a header can have`)
+  if (!isToken(name))
+    throw invalidInputError(plan.id, `"${name}" is no name that a header can have`)
   if (typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return
-  throw invalidInput(
+  throw invalidInputError(
     plan.id,
     `the value of header "${name}" has characters that a header cannot carry ` +
       `(line breaks, control characters or characters above U+00FF)`,

@@ -1,16 +1,16 @@
 import { Unwritable } from "./fault.ts"
 import { isBytes } from "./text.ts"
 
-/** What a look through a value found; the paths are for messages. */
-export interface Survey {
-  /** Where the first raw bytes are; empty for the value itself. */
+/** The result of checking a value for JSON; paths are for messages. */
+export interface JsonCheck {
+  /** The path of the first raw bytes; empty for the value itself. */
   readonly bytesAt?: string | undefined
-  /** The first thing that JSON would change without a word. */
-  readonly unsayable?: string | undefined
+  /** The first value that JSON would change silently. */
+  readonly unsupported?: string | undefined
 }
 
-/** Looks through a value for what JSON cannot say; loops are left to `jsonText`. */
-export function survey(value: unknown): Survey {
+/** Checks a value for parts that JSON cannot represent; `jsonText` detects cycles. */
+export function checkJson(value: unknown): JsonCheck {
   const seen = new Set<unknown>()
   const open: (readonly [unknown, string])[] = [[value, ""]]
   let bytesAt: string | undefined
@@ -32,22 +32,22 @@ export function survey(value: unknown): Survey {
         open.push([child, `${path}/${key}`])
     }
   }
-  return { bytesAt, unsayable }
+  return { bytesAt, unsupported: unsayable }
 }
 
 /**
- * The JSON text of a value, with big integers as digits.
+ * Prints a value as JSON, with BigInts as numbers.
  *
- * Throws `Unwritable` for what JSON would lose: raw bytes, `NaN`, maps, loops.
+ * Throws `Unwritable` for values that JSON would lose: raw bytes, `NaN`, maps, cycles.
  */
-export function jsonText(value: unknown, found: Survey = survey(value)): string {
+export function jsonText(value: unknown, found: JsonCheck = checkJson(value)): string {
   if (found.bytesAt !== undefined) {
     throw new Unwritable(
       `has raw bytes${at(found.bytesAt)}, and JSON has no form for them: ` +
         `send text there (base64, if the API says so), or choose a multipart or binary content type`,
     )
   }
-  if (found.unsayable !== undefined) throw new Unwritable(found.unsayable)
+  if (found.unsupported !== undefined) throw new Unwritable(found.unsupported)
   const text = stringify(value)
   if (text === undefined) throw new Unwritable(`is a ${typeof value}, which JSON cannot say`)
   return text
@@ -67,7 +67,7 @@ function stringify(value: unknown): string | undefined {
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw stringifyFault(thrown)
   }
-  // No text of a caller can look like it: the caller does not know this number.
+  // Random, so that no text of a caller can contain it.
   const mark = `bigint:${Math.random().toString(36).slice(2)}:`
   try {
     const text = JSON.stringify(value, (_key, item: unknown) =>

@@ -1,7 +1,7 @@
 import { isPlainRecord } from "../../../schema/json.ts"
 import type { BodyModel, MediaModel } from "../model.ts"
 import { Unwritable } from "./fault.ts"
-import type { Survey } from "./json.ts"
+import type { JsonCheck } from "./json.ts"
 import { isBytes } from "./text.ts"
 
 /** How a body of some content type is written. */
@@ -10,7 +10,7 @@ export type ContentKind = "json" | "sequence" | "form" | "multipart" | "text" | 
 /** A content type chosen for a value. */
 export interface ChosenMedia {
   readonly media: MediaModel
-  /** What `Content-Type` says: as declared, wildcards made concrete. */
+  /** The value of `Content-Type`: as declared, with wildcards made concrete. */
   readonly type: string
   readonly kind: ContentKind
 }
@@ -21,7 +21,7 @@ export function essenceOf(type: string): string {
   return essence.trim().toLowerCase()
 }
 
-/** How a body of this content type is written; anything at all is written as JSON. */
+/** How a body of this content type is written; wildcards are written as JSON. */
 export function contentKind(type: string): ContentKind {
   const essence = essenceOf(type)
   if (isAny(essence)) return "json"
@@ -43,7 +43,7 @@ export function contentKind(type: string): ContentKind {
 export function chooseMedia(
   body: BodyModel,
   value: unknown,
-  found: Survey,
+  found: JsonCheck,
   wanted: string | undefined,
 ): ChosenMedia {
   if (wanted !== undefined) return wantedMedia(body, wanted)
@@ -70,7 +70,7 @@ function wantedMedia(body: BodyModel, wanted: string): ChosenMedia {
   return { media, type: isDeclared ? media.type : wanted, kind: contentKind(wanted) }
 }
 
-/** The best type for a body that is raw bytes as a whole. */
+/** The best type for a binary body. */
 function forBytes(media: readonly MediaModel[], value: unknown): MediaModel | undefined {
   const own = value instanceof Blob ? essenceOf(value.type) : ""
   return (
@@ -84,12 +84,12 @@ function forBytes(media: readonly MediaModel[], value: unknown): MediaModel | un
   )
 }
 
-/** Of several content types the one that a value of plain data is sent as. */
+/** The preferred content type for plain data. */
 export function byRank<TMedia extends { readonly type: string }>(
   all: readonly TMedia[],
   value: unknown,
 ): TMedia {
-  // A JSON Patch is a list of steps; what else is called a patch is an object.
+  // A JSON Patch is a list of steps; a merge patch is an object.
   const isList = Array.isArray(value)
   const fitting = all.filter(({ type }) => !isPatch(type) || isJsonPatch(type) === isList)
   const media = fitting.length > 0 ? fitting : all
@@ -135,7 +135,7 @@ function kindFor(media: MediaModel, value: unknown): ContentKind {
   return kind
 }
 
-/** A type that can stand in a header: a wildcard is a promise to take what we have. */
+/** Makes a wildcard concrete, since the server accepts anything that matches. */
 function concrete(type: string, value: unknown): string {
   const essence = essenceOf(type)
   if (!essence.includes("*") && essence !== "") return type

@@ -1,7 +1,7 @@
 import { isPlainRecord } from "../../../schema/json.ts"
 import type { EncodingModel, FieldModel } from "../model.ts"
 import { Unwritable } from "./fault.ts"
-import { orderedFields, settledType } from "./form.ts"
+import { orderedFields, concreteType } from "./form.ts"
 import { jsonText } from "./json.ts"
 import { essenceOf } from "./media.ts"
 import { VERBATIM } from "./serialize.ts"
@@ -9,14 +9,14 @@ import { pairsOf } from "./styles.ts"
 import { streamOfPieces } from "./byte-stream.ts"
 import { type ByteStream, isBytes, isByteStream, shapeOf } from "./text.ts"
 
-/** A multipart body as bytes, with the header that says where its parts end. */
+/** An encoded multipart body, and the content type with its boundary. */
 export interface EncodedMultipart {
   readonly contentType: string
-  /** Made of its parts without reading them: a file stays where it is until it is sent. */
+  /** Composed of its parts without reading them: files are read when they are sent. */
   readonly body: Blob
 }
 
-/** A multipart body with streams in it, which can be sent once. */
+/** A multipart body that contains streams and can be sent only once. */
 export class StreamedForm {
   readonly contentType: string
   readonly stream: ReadableStream<Uint8Array>
@@ -38,12 +38,12 @@ interface StreamedPart {
 type Entry = string | File | StreamedPart
 type Part = readonly [name: string, entry: Entry]
 
-// `FormData` cannot say of a typed part that it is no file, nor that the whole is not `form-data`.
+// `FormData` cannot mark a typed part as not a file, nor the whole as other than `form-data`.
 const plainParts = new WeakSet<Blob>()
 const essences = new WeakMap<FormData, string>()
 const withBlobs = new WeakSet<FormData>()
 
-/** Whether a form holds a `Blob` of the caller's. */
+/** Whether a form contains a `Blob` of the caller. */
 export function holdsBlob(form: FormData): boolean {
   return withBlobs.has(form)
 }
@@ -90,8 +90,7 @@ export function formDataOf(
 /**
  * Encodes a multipart body just before it is sent.
  *
- * Left to itself the platform gives each typed part a file name, and servers then look for JSON parts
- * among the uploaded files.
+ * The platform would give each typed part a file name, and servers would treat JSON parts as uploaded files.
  */
 export function encodeMultipart(form: FormData): EncodedMultipart {
   const boundary = newBoundary()
@@ -138,7 +137,7 @@ function appendPart(
   field: FieldModel | undefined,
 ): void {
   if (value === undefined || value === null) return
-  const type = settledType(field)
+  const type = concreteType(field)
   if (isBytes(value)) {
     parts.push([name, fileOf(name, value, type)])
     return
@@ -156,7 +155,7 @@ function appendPart(
   parts.push([name, isPlain ? text : plainPart(name, text, partType)])
 }
 
-/** A typed part that is no file; the platform needs a name for it all the same. */
+/** A typed part that is not a file; the platform needs a name for it nevertheless. */
 function plainPart(name: string, text: string, type: string): File {
   const part = new File([text], name, { type })
   plainParts.add(part)
@@ -186,7 +185,7 @@ function partHead(name: string, entry: Entry): string {
   return `${disposition}${fileName}\r\nContent-Type: ${entry.type || "application/octet-stream"}`
 }
 
-/** As browsers write names in a `Content-Disposition`. */
+/** Quotes a name for `Content-Disposition`, as browsers do. */
 function quoted(text: string): string {
   return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22")
 }

@@ -1,6 +1,6 @@
 import { getOwn } from "../../../schema/json.ts"
 import type { ParameterModel, RequestPlan } from "../model.ts"
-import { invalidInput, naming, unusable } from "./fault.ts"
+import { invalidInputError, withValueName, unusableError } from "./fault.ts"
 import { serializePath } from "./serialize.ts"
 import { encodeKeeping, PATH_RESERVED, QUERY_RESERVED } from "./text.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
@@ -9,9 +9,9 @@ import { trimEnd } from "../../../internal/trim-end.ts"
 export interface FilledPath {
   /** Encoded, with a slash at its start. */
   readonly path: string
-  /** Encoded `name=value` pieces of a query that the template holds. */
+  /** Encoded `name=value` pairs of a query in the template. */
   readonly query: readonly string[]
-  /** Names of parameters that the template's query has taken up. */
+  /** Names of parameters that are used in the template's query. */
   readonly used: ReadonlySet<string>
 }
 
@@ -20,8 +20,8 @@ type Token = { readonly literal: string } | { readonly variable: string }
 /**
  * Fills the path template of an operation.
  *
- * What comes out has the segments of the template and none that a URL parser would fold away, so that
- * no value and no document can reach another resource.
+ * The result has the segments of the template and no dot segments, so that no value and no document can reach
+ * another resource.
  */
 export function fillPath(plan: RequestPlan, input: Readonly<Record<string, unknown>>): FilledPath {
   const [path = "", query] = splitQuery(plan.path)
@@ -46,7 +46,7 @@ export function fillPath(plan: RequestPlan, input: Readonly<Record<string, unkno
 /**
  * Joins a base URL, an encoded path and an encoded query.
  *
- * Throws when the platform's URL parser reads anything else out of it than was put in.
+ * Throws when the platform's URL parser would interpret the result differently.
  */
 export function joinUrl(id: string, base: string, path: string, query: string): string {
   const root = parseBase(id, base)
@@ -54,7 +54,7 @@ export function joinUrl(id: string, base: string, path: string, query: string): 
   const url = parse(`${root.origin}${prefix}${path}${query === "" ? "" : `?${query}`}`)
   const isAsWritten = url?.origin === root.origin && url.pathname === prefix + path
   if (url === undefined || !isAsWritten || !path.startsWith("/")) {
-    throw unusable(id, `its path does not stay below ${root.origin}${prefix}/`)
+    throw unusableError(id, `its path does not stay below ${root.origin}${prefix}/`)
   }
   return url.href
 }
@@ -62,7 +62,7 @@ export function joinUrl(id: string, base: string, path: string, query: string): 
 function parseBase(id: string, base: string): URL {
   const url = parse(base)
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
-  throw unusable(id, "its server is not an absolute http: or https: URL; check `baseUrl`")
+  throw unusableError(id, "its server is not an absolute http: or https: URL; check `baseUrl`")
 }
 
 function pathValue(
@@ -72,17 +72,18 @@ function pathValue(
 ): string {
   const parameter = plan.parameters.find((each) => each.in === "path" && each.name === name)
   if (parameter === undefined) {
-    throw unusable(plan.id, `no path parameter is declared for "{${name}}" in "${plan.path}"`)
+    throw unusableError(plan.id, `no path parameter is declared for "{${name}}" in "${plan.path}"`)
   }
   const what = `path parameter "${parameter.key}"`
   const value = getOwn(input, parameter.key)
-  const text = naming(plan.id, what, () => serializePath(parameter, value))
-  if (text === undefined) throw invalidInput(plan.id, `${what} is missing`)
-  if (text === "") throw invalidInput(plan.id, `${what} is empty, and a path needs a value there`)
+  const text = withValueName(plan.id, what, () => serializePath(parameter, value))
+  if (text === undefined) throw invalidInputError(plan.id, `${what} is missing`)
+  if (text === "")
+    throw invalidInputError(plan.id, `${what} is empty, and a path needs a value there`)
   return text
 }
 
-/** One `name=value` of the template's query; none when a variable in it has no value. */
+/** One `name=value` of the template's query; `undefined` if a variable in it has no value. */
 function queryPiece(
   plan: RequestPlan,
   piece: string,
@@ -97,16 +98,16 @@ function queryPiece(
     }
     const parameter = templateParameter(plan, token.variable)
     if (parameter === undefined) {
-      throw unusable(plan.id, `no parameter is declared for "{${token.variable}}" in its path`)
+      throw unusableError(plan.id, `no parameter is declared for "{${token.variable}}" in its path`)
     }
     if (parameter.in === "query") used.add(parameter.name)
     const what = `parameter "${parameter.key}"`
-    // The place is a query's, whatever the document calls it: here a dot or a slash is just text.
+    // It is part of the query, even if declared as a path parameter: dots and slashes are plain text.
     const simple: ParameterModel = { ...parameter, style: "simple", allowReserved: false }
     const value = getOwn(input, parameter.key)
-    const text = naming(plan.id, what, () => serializePath(simple, value))
+    const text = withValueName(plan.id, what, () => serializePath(simple, value))
     if (text === undefined) {
-      if (parameter.required) throw invalidInput(plan.id, `${what} is missing`)
+      if (parameter.required) throw invalidInputError(plan.id, `${what} is missing`)
       return []
     }
     texts.push(text)
@@ -119,7 +120,7 @@ function templateParameter(plan: RequestPlan, name: string): ParameterModel | un
   return named.find(({ in: place }) => place === "path") ?? named.find(({ in: p }) => p === "query")
 }
 
-/** Before and after the first `?` outside of a variable; a fragment is dropped. */
+/** Splits at the first `?` outside of a variable; drops the fragment. */
 function splitQuery(template: string): string[] {
   const masked = template.replace(/\{[^{}]+\}/g, (variable) => "x".repeat(variable.length))
   const end = masked.indexOf("#")
@@ -130,23 +131,23 @@ function splitQuery(template: string): string[] {
 }
 
 function tokensOf(template: string): Token[] {
-  // Splitting by a pattern with a group gives literals and variables in turn.
+  // Splitting by a pattern with a group yields literals and variables in turn.
   return template
     .split(/\{([^{}]+)\}/)
     .map((text, index) => (index % 2 === 0 ? { literal: text } : { variable: text }))
 }
 
 function literalText(plan: RequestPlan, literal: string, kept: string): string {
-  return naming(plan.id, `path "${plan.path}"`, () => encodeKeeping(literal, kept))
+  return withValueName(plan.id, `path "${plan.path}"`, () => encodeKeeping(literal, kept))
 }
 
 function refuseDotSegments(plan: RequestPlan, path: string): void {
-  // With `allowReserved` a caller may write `%2F` itself, and a server may take it for a slash.
+  // With `allowReserved` a caller may write `%2F`, which a server may decode to a slash.
   const isRaw = plan.parameters.some((each) => each.in === "path" && each.allowReserved)
   for (const segment of path.split(isRaw ? /\/|%2f|%5c/i : "/")) {
     const plain = segment.replaceAll(/%2e/gi, ".")
     if (plain !== "." && plain !== "..") continue
-    throw invalidInput(
+    throw invalidInputError(
       plan.id,
       `path "${plan.path}" would get the segment "${plain}", which leads to another resource; ` +
         `no path value may be "." or ".."`,

@@ -1,7 +1,7 @@
 import { getOwn, isPlainRecord } from "../../../schema/json.ts"
 import type { ParameterModel, RequestPlan } from "../model.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
-import { naming } from "./fault.ts"
+import { withValueName } from "./fault.ts"
 import { formText } from "./form.ts"
 import { jsonText } from "./json.ts"
 import { contentKind } from "./media.ts"
@@ -10,10 +10,9 @@ import { serializeQuery } from "./serialize.ts"
 import { encodeKeeping, encodeStrict, QUERY_RESERVED, shapeOf } from "./text.ts"
 
 /**
- * Writes the query: the template's own, then parameters in their order, then what is fixed, then
- * credentials.
+ * Writes the query: the template's own, then parameters in order, then fixed values, then credentials.
  *
- * What is fixed or proves who is calling cannot be set by an input as well.
+ * Inputs cannot override fixed values and credentials.
  */
 export function writeQuery(
   plan: RequestPlan,
@@ -28,24 +27,24 @@ export function writeQuery(
     const value = getOwn(input, parameter.key)
     if (parameter.in === "querystring") return wholeQuery(plan, parameter, value)
     if (parameter.in !== "query" || filled.used.has(parameter.name)) return []
-    return naming(plan.id, `query parameter "${parameter.key}"`, () =>
+    return withValueName(plan.id, `query parameter "${parameter.key}"`, () =>
       serializeQuery(parameter, value).map((pair) => pair.join("=")),
     )
   })
-  // A query in a path key often repeats a declared parameter that has only this value.
+  // A query in a path key often repeats a declared parameter with a single value.
   const own = new Set(filled.query)
   const given = [...filled.query, ...declared.filter((piece) => !own.has(piece))]
   return [...given.filter((piece) => !taken.has(nameOf(piece))), ...fixed, ...credentials].join("&")
 }
 
-/** The pieces of a parameter that is the query as a whole. */
+/** The pairs of a parameter that is the whole query. */
 function wholeQuery(plan: RequestPlan, parameter: ParameterModel, value: unknown): string[] {
   if (value === undefined || value === null) return []
-  const text = naming(plan.id, `query "${parameter.key}"`, () => {
+  const text = withValueName(plan.id, `query "${parameter.key}"`, () => {
     const type = parameter.content ?? "application/x-www-form-urlencoded"
     if (contentKind(type) === "json") return encodeStrict(jsonText(value))
     if (contentKind(type) === "form") {
-      // Text is taken for a query that is written already; only what would end it is encoded.
+      // Text is an already encoded query; only characters that would end it are encoded.
       if (typeof value === "string") return encodeKeeping(value.replace(/^\?/, ""), RAW_QUERY)
       if (isPlainRecord(value)) return formText(new Map(), value)
     }

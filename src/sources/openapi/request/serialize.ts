@@ -16,7 +16,7 @@ const STRICT: Writer = { name: encodeStrict, value: encodeStrict, delimiter: url
 const IN_PATH: Writer = { ...STRICT, value: (text) => encodeKeeping(text, PATH_RESERVED) }
 const IN_QUERY: Writer = { ...STRICT, value: (text) => encodeKeeping(text, QUERY_RESERVED) }
 
-/** Writes text as it is, for headers and the parts of a multipart body. */
+/** Writes text unchanged, for headers and the parts of a multipart body. */
 export const VERBATIM: Writer = { name: same, value: same, delimiter: same }
 
 /** Writes fields of `application/x-www-form-urlencoded`. */
@@ -54,8 +54,8 @@ export function serializeHeader(parameter: ParameterModel, value: unknown): stri
 /**
  * The cookies of a cookie parameter.
  *
- * Only `form` is percent-encoded; the style `cookie` and plain text go out as they are, and may hold
- * nothing that ends a cookie.
+ * Only `form` is percent-encoded; the style `cookie` and plain text are sent unchanged and must not contain
+ * characters that end a cookie.
  */
 export function serializeCookie(parameter: ParameterModel, value: unknown): Pair[] {
   if (parameter.content !== undefined) {
@@ -69,7 +69,7 @@ export function serializeCookie(parameter: ParameterModel, value: unknown): Pair
   return pairsOf(parameter.name, value, parameter, writer, parameter.allowEmptyValue)
 }
 
-/** Text that cannot end the cookie that it is the value of. */
+/** Refuses text that would end its cookie. */
 export function cookieText(text: string): string {
   if (/[;\p{Cc}]/u.test(text)) {
     throw new Unwritable("holds a semicolon or a control character, which would end the cookie")

@@ -1,33 +1,35 @@
 import type { ServerModel } from "../model.ts"
-import { unusable } from "./fault.ts"
+import { unusableError } from "./fault.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
 
 /** Values for the variables in server URLs. */
 export type ServerVariables = Readonly<Record<string, string>>
 
-/** Reads the user's `baseUrl`; throws for one that cannot be the start of a URL. */
+/** Parses the user's `baseUrl`; throws if it is not usable as a base. */
 export function readBaseUrl(id: string, baseUrl: string | URL): URL {
   const url = parse(String(baseUrl))
   if (url === undefined) {
-    throw unusable(id, '`baseUrl` is no absolute URL; write it as in "https://api.example.com/v1"')
+    throw unusableError(
+      id,
+      '`baseUrl` is no absolute URL; write it as in "https://api.example.com/v1"',
+    )
   }
-  const fault = faultOf(url)
-  if (fault !== undefined) throw unusable(id, `\`baseUrl\` ${fault}`)
+  const fault = findIssue(url)
+  if (fault !== undefined) throw unusableError(id, `\`baseUrl\` ${fault}`)
   return url
 }
 
-/** A server of a document that can be called. */
+/** A usable server of a document. */
 export interface UsableServer {
   readonly url: URL
-  /** The document leaves the origin to where it came from. */
+  /** The URL is relative: the origin is that of the document. */
   readonly isRelative: boolean
 }
 
 /**
- * Reads a server of a document; gives in words why it cannot be used, if so.
+ * Reads a server of a document; returns a text that says why it cannot be used, if so.
  *
- * Throws when the user's value for a variable is none of those it may have: another server would not
- * be what the user meant.
+ * Throws when the user's value for a variable is not allowed: falling back to another server would be wrong.
  */
 export function readServer(
   id: string,
@@ -46,7 +48,7 @@ export function readServer(
   }
   const url = parse(filled, documentUrl)
   if (url === undefined) return `"${server.url}" is no URL`
-  const fault = faultOf(url)
+  const fault = findIssue(url)
   if (fault !== undefined) return `"${url.protocol}//${url.host}${url.pathname}" ${fault}`
   const isRelative = parse(filled) === undefined && !/^\s*[\\/]{2}/.test(filled)
   return { url, isRelative }
@@ -68,7 +70,7 @@ function variableOf(
   if (text === undefined) return variable?.default
   if (variable?.enum !== undefined && variable.enum.length > 0 && !variable.enum.includes(text)) {
     const allowed = variable.enum.map((each) => `"${each}"`).join(", ")
-    throw unusable(
+    throw unusableError(
       id,
       `\`serverVariables\` says "${text}" for "${name}", which must be one of ${allowed}`,
     )
@@ -76,8 +78,8 @@ function variableOf(
   return text
 }
 
-/** The URL itself stays out of the message where it may hold a secret. */
-function faultOf(url: URL): string | undefined {
+/** Why a URL cannot be used; the text omits the URL if it may contain a secret. */
+function findIssue(url: URL): string | undefined {
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     return `starts with "${url.protocol}"; only http: and https: can be called`
   }

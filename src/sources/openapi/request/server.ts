@@ -1,7 +1,7 @@
 import { isPrivateHost } from "../../../internal/private-host.ts"
 import { CallError, ErrorCode } from "../../../core/errors.ts"
 import type { RequestPlan, ServerModel } from "../model.ts"
-import { unusable } from "./fault.ts"
+import { unusableError } from "./fault.ts"
 import {
   pathOf,
   readBaseUrl,
@@ -10,18 +10,18 @@ import {
   type UsableServer,
 } from "./server-url.ts"
 
-/** What the user says about where requests go. */
+/** The user's options for the server. */
 export interface ServerOptions {
   readonly baseUrl?: string | URL | undefined
   readonly servers?: "document" | undefined
   readonly serverVariables?: ServerVariables | undefined
-  /** Where the document came from: relative servers start there. */
+  /** The address of the document: the base of relative servers. */
   readonly documentUrl?: string | undefined
   readonly allowedOrigins?: readonly string[] | undefined
   readonly blockPrivate?: boolean | undefined
 }
 
-/** Where a request goes. */
+/** The chosen server. */
 export interface ChosenServer {
   /** Absolute, without a slash at its end. */
   readonly base: string
@@ -31,13 +31,13 @@ export interface ChosenServer {
 /**
  * Chooses the server of an operation.
  *
- * The user's `baseUrl` stands for the document's servers. A server that only this operation has, on an
- * origin of its own, is used when `allowedOrigins` names it; otherwise `EGRESS_BLOCKED`.
+ * The user's `baseUrl` replaces the document's servers. An operation's own server on another origin is used if
+ * `allowedOrigins` contains it; otherwise `EGRESS_BLOCKED`.
  */
 export function chooseServer(plan: RequestPlan, options: ServerOptions): ChosenServer {
   if (options.baseUrl !== undefined) return underBaseUrl(plan, options, options.baseUrl)
   if (options.servers === "document") return documentServer(plan, options)
-  throw unusable(
+  throw unusableError(
     plan.id,
     'nobody said where to; give `baseUrl`, or `servers: "document"` to use the document\'s servers',
   )
@@ -55,20 +55,20 @@ function underBaseUrl(
   const path = pathOf(own.url)
   const [first] = roots
   if (first === undefined) {
-    // Nothing tells this server from the document's, so it is the one that `baseUrl` stands for.
+    // This server equals the document's, so `baseUrl` replaces it.
     const isThere = pathOf(base).endsWith(path)
     return chosen(plan, options, base, isThere ? pathOf(base) : path)
   }
   const root = roots.find(({ url }) => url.origin === own.url.origin)
   if (root !== undefined || own.isRelative) {
-    return chosen(plan, options, base, moved(pathOf(base), pathOf((root ?? first).url), path))
+    return chosen(plan, options, base, replacePath(pathOf(base), pathOf((root ?? first).url), path))
   }
   if (own.url.origin !== base.origin && !isAllowed(own.url, options)) throw elsewhere(plan, own.url)
   return chosen(plan, options, own.url, path)
 }
 
-/** The path of the user's URL, with the root server's path at its end replaced by the own one. */
-function moved(base: string, root: string, own: string): string {
+/** Replaces the root server's path at the end of the user's URL by the operation's own path. */
+function replacePath(base: string, root: string, own: string): string {
   return base.endsWith(root) ? base.slice(0, base.length - root.length) + own : own
 }
 
@@ -76,7 +76,7 @@ function documentServer(plan: RequestPlan, options: ServerOptions): ChosenServer
   const roots = rootServers(plan, options)
   const url = usable(plan, plan.servers, options)[0]?.url ?? roots[0]?.url ?? documentRoot(options)
   if (url.origin === UNKNOWN_ORIGIN) {
-    throw unusable(
+    throw unusableError(
       plan.id,
       `the document names no server that can be used (${faults(plan, options)}); give \`baseUrl\``,
     )
@@ -93,17 +93,17 @@ function documentServer(plan: RequestPlan, options: ServerOptions): ChosenServer
   return chosen(plan, options, url, pathOf(url))
 }
 
-/** Stands for where a document came from while that is not known: no request can go there. */
+/** A placeholder for the unknown origin of a document; no request can go there. */
 const UNKNOWN_ORIGIN = "https://document.invalid"
 
-/** The document's own servers that can be used; none when it leaves them to a place nobody knows. */
+/** The usable servers of the document; none if they are relative to an unknown address. */
 function rootServers(plan: RequestPlan, options: ServerOptions): UsableServer[] {
   const isImplied = plan.rootServers.every(({ url }) => url === "" || url === "/")
   if (isImplied && documentBase(options).startsWith(UNKNOWN_ORIGIN)) return []
   return usable(plan, plan.rootServers, options)
 }
 
-/** The first usable server of the operation or its path, if that is none of the document's. */
+/** The first usable server of the operation or its path, if it differs from the document's. */
 function ownServer(
   plan: RequestPlan,
   options: ServerOptions,

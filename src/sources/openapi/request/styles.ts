@@ -3,7 +3,7 @@ import { Unwritable } from "./fault.ts"
 import { jsonText } from "./json.ts"
 import { type Shape, shapeOf } from "./text.ts"
 
-/** How names, values and the delimiters between them are written in one place of a request. */
+/** How names, values and delimiters are written in one location of a request. */
 export interface Writer {
   readonly name: (text: string) => string
   readonly value: (text: string) => string
@@ -16,10 +16,9 @@ export type Pair = readonly [name: string, value: string]
 const DEPTH_LIMIT = 100
 
 /**
- * Writes a value as pairs, the way of query strings, forms and cookies.
+ * Writes a value as pairs, for query strings, forms and cookies.
  *
- * Styles that belong in a path are written as `form`. An empty list or object gives nothing, unless
- * `keepEmpty`.
+ * Path styles are written as `form`. An empty list or object is left out, unless `keepEmpty`.
  */
 export function pairsOf(
   name: string,
@@ -37,7 +36,7 @@ export function pairsOf(
   return isEmpty && keepEmpty ? [[writer.name(name), ""]] : pairs
 }
 
-/** Writes a value as one text, the way of paths and headers; `undefined` when there is none. */
+/** Writes a value as one text, for paths and headers; `undefined` if there is none. */
 export function textOf(
   name: string,
   value: unknown,
@@ -128,7 +127,7 @@ function matrixText(
   return named(written, pieces.join(","))
 }
 
-/** The written values of a list, or names and values of an object; `undefined` when there are none. */
+/** The written values of a list, or names and values of an object; `undefined` if there are none. */
 function piecesOf(shape: Shape, explode: boolean, writer: Writer): string[] | undefined {
   switch (shape.kind) {
     case "none":
@@ -147,7 +146,7 @@ function piecesOf(shape: Shape, explode: boolean, writer: Writer): string[] | un
   }
 }
 
-/** Text of a member: no style goes further down than one level, so what is deeper is JSON. */
+/** The text of a member: styles cover only one level, so deeper values become JSON. */
 function leafText(item: unknown): string {
   const shape = shapeOf(item)
   return shape.kind === "scalar" ? shape.text : jsonText(item)

@@ -1,6 +1,6 @@
 import { Unwritable } from "./fault.ts"
 
-/** What a value is to a serialiser; `none` leaves no trace in a request. */
+/** The shape of a value for serialization; `none` is left out of the request. */
 export type Shape =
   | { readonly kind: "none" }
   | { readonly kind: "scalar"; readonly text: string }
@@ -9,11 +9,11 @@ export type Shape =
 
 const NONE: Shape = { kind: "none" }
 
-/** Reserved characters that may stand in a path value when a document says so. */
+/** Reserved characters that are allowed in a path value with `allowReserved`. */
 export const PATH_RESERVED = "/:@!$&'()*+,;="
 
 /**
- * Reserved characters that may stand in a query value when a document says so.
+ * Reserved characters that are allowed in a query value with `allowReserved`.
  *
  * `#` would end the query, `&` would start another parameter, and `+` would be read as a space.
  */
@@ -28,9 +28,9 @@ export function encodeStrict(text: string): string {
   }
 }
 
-/** Percent-encodes all but unreserved characters, those in `kept`, and what is encoded already. */
+/** Percent-encodes all but unreserved characters, those in `kept`, and existing triplets. */
 export function encodeKeeping(text: string, kept: string): string {
-  // Without the flag `i`: with `u` it takes `ſ` for an `s` and the Kelvin sign for a `k`.
+  // Without the flag `i`: with `u`, `ſ` would match `s`, and the Kelvin sign `k`.
   return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~]/gu, (piece) =>
     piece.length === 3 || kept.includes(piece) ? piece : encodeStrict(piece),
   )
@@ -41,7 +41,7 @@ export function encodeForm(text: string): string {
   return encodeStrict(text).replaceAll("%20", "+").replaceAll("%2A", "*").replaceAll("~", "%7E")
 }
 
-/** Sorts a value into what can be written; throws `Unwritable` for what has no text. */
+/** Determines the shape of a value; throws `Unwritable` if it has no text. */
 export function shapeOf(value: unknown): Shape {
   switch (typeof value) {
     case "string":
@@ -61,10 +61,10 @@ export function shapeOf(value: unknown): Shape {
   }
 }
 
-/** Bytes that come piece by piece, and can be read once. */
+/** A stream of bytes that can be read once. */
 export type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<unknown>
 
-/** Raw bytes in any of the forms that platforms have for them. */
+/** Raw bytes in any of the platform's types. */
 export type Bytes = Uint8Array | ArrayBuffer | ArrayBufferView | Blob | ByteStream
 
 /** Whether a value is raw bytes. */
@@ -77,7 +77,7 @@ export function isBytes(value: unknown): value is Bytes {
   )
 }
 
-/** Whether a value is bytes that can be read once: a web stream, one of Node, an async generator. */
+/** Whether a value is a byte stream: a web stream, a Node stream, an async generator. */
 export function isByteStream(value: unknown): value is ByteStream {
   if (value instanceof ReadableStream) return true
   return (

@@ -1,11 +1,11 @@
-import { Given } from "../../../schema/given.ts"
+import { ReturnsTarget } from "../../../schema/given.ts"
 import { adoptSchema, type DefinitionSource } from "../../../schema/adopted.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { SchemaNode, View } from "./model.ts"
 import type { Definition } from "./definition.ts"
 import type { SchemaStore } from "./store.ts"
 
-/** What a schema refers to. */
+/** The definitions that a schema refers to. */
 class Roots implements DefinitionSource {
   readonly store: SchemaStore
   readonly refs: readonly Definition[]
@@ -26,7 +26,7 @@ class Roots implements DefinitionSource {
   }
 }
 
-class Closed extends Given {
+class Closed extends ReturnsTarget {
   readonly #roots: Roots
 
   constructor(schema: object, roots: Roots) {
@@ -41,7 +41,7 @@ class Closed extends Given {
   }
 }
 
-// The same function each time, so that all such schemas have one shape.
+// The same function each time, so that all such schemas have the same hidden class.
 const DEFS: PropertyDescriptor = {
   enumerable: true,
   get(this: object) {
@@ -50,11 +50,11 @@ const DEFS: PropertyDescriptor = {
 }
 
 /**
- * A schema that stands on its own: frozen, with all definitions it needs.
+ * Creates a self-contained schema: frozen, with all definitions it needs.
  *
- * `$defs` is put together when somebody asks for it. In a large document the closed definitions of all
- * operations are many times the document, and most are never looked at. A node that was made for this
- * schema alone, and is `isOwned`, becomes it; others are copied.
+ * `$defs` is created on first use: in a large document the definitions of all operations together are many
+ * times the document, and most are never read. A node created for this schema alone (`isOwned`) is used
+ * directly; others are copied.
  */
 export function closeSchema(
   node: SchemaNode,

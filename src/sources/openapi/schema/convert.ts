@@ -1,4 +1,4 @@
-// One idea: one walk over a schema of a document, which gives the schema that is checked.
+// Converts a schema of a document to the schema that is checked, in one walk.
 import { quote } from "../../../internal/describe.ts"
 import { childPointer, isPlainRecord, isSchema, setOwn } from "../../../schema/json.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"
@@ -6,7 +6,7 @@ import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
-import { isBottomless } from "../shape.ts"
+import { isTooDeepToPrint } from "../shape.ts"
 import type { Definition } from "./definition.ts"
 import { discriminatorOf, namesOf } from "./discriminator.ts"
 import type { Subtype, Subtypes } from "./discriminator.ts"
@@ -17,12 +17,12 @@ import { exclusive, isBinary, isNumber, loosen, orNull } from "./lower.ts"
 import { conflictOf } from "./unsatisfiable.ts"
 import type { SchemaNode, View } from "./model.ts"
 
-/** What the walk needs to know about the rest of the document. */
-export interface Surroundings {
+/** The rest of the document, as the walk needs it. */
+export interface ConversionContext {
   readonly document: OpenAPIDocument
-  /** Outputs have strings where an integer is beyond 2^53. */
+  /** In outputs, integers beyond 2^53 are strings. */
   readonly hasTextIntegers: boolean
-  /** Where a reference leads; `undefined` when there is nothing it could lead to. */
+  /** Resolves a reference; `undefined` if it has no target. */
   refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined
   readonly subtypes: Subtypes
 }
@@ -30,7 +30,7 @@ export interface Surroundings {
 const MAX_DEPTH = 200
 const MAX_PATTERN = 4096
 const SHALLOW = "less deep"
-// Within a literal a slash is escaped, or in a class.
+// In a regular expression literal a slash is escaped, or in a class.
 const LITERAL = /^\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/([dgimsuvy]*)$/su
 
 /** The types of JSON Schema. */
@@ -40,34 +40,34 @@ export const TYPES: ReadonlySet<unknown> = new Set([
 
 type Raw = Readonly<Record<string, unknown>>
 
-// Most schemas have neither: all of them share these.
+// Shared by all schemas that have none.
 export const NO_REFS: readonly Definition[] = Object.freeze([])
 export const NO_NOTES: readonly Note[] = Object.freeze([])
 
-/** One walk: where it is, what it may spend, what it found. */
+/** The state of one walk: its position, its budget, its results. */
 export class Walk {
   readonly view: View
   readonly file: SourceFile
-  /** The definitions that are referred to. */
+  /** The referenced definitions. */
   refs: readonly Definition[] = NO_REFS
   notes: readonly Note[] = NO_NOTES
-  /** The other view of the same schema is not the same. */
+  /** The input and output views of the schema differ. */
   dependsOnView = false
-  /** The definition that is walked; references back to it without a step into the value are loops. */
+  /** The current definition; references back to it without a step into the value are cycles. */
   readonly definition: Definition | undefined
-  readonly #around: Surroundings
+  readonly #around: ConversionContext
   readonly #start: string
-  /** Keys on the way to the place that is walked; they become a pointer only when there is a note. */
+  /** The keys to the current place; joined to a pointer only for a note. */
   readonly #trail: Array<string | number> = []
   readonly #bit: 1 | 2
   readonly #hides: boolean
   readonly #lenientRefs: boolean
   #budget: number
-  /** What is walked next is a member of an `allOf`: a parent there stands for itself alone. */
+  /** The next schema is a member of an `allOf`, where a parent does not include its subtypes. */
   #isParent = false
 
   constructor(
-    around: Surroundings,
+    around: ConversionContext,
     view: View,
     file: SourceFile,
     pointer: string,
@@ -86,7 +86,7 @@ export class Walk {
     this.dependsOnView = around.hasTextIntegers
   }
 
-  /** Says what is different at the place that is walked. */
+  /** Notes a difference at the current place. */
   note(message: string, keyword?: string): void {
     const at = this.#trail.reduce<string>(childPointer, this.#start)
     const pointer = keyword === undefined ? at : childPointer(at, keyword)
@@ -94,13 +94,13 @@ export class Walk {
     this.notes = [...this.notes, noteAt(this.#around.document, { file, pointer }, message)]
   }
 
-  /** Notes what a limit costs, for the operation and for the document. */
+  /** Notes a loss because of a limit, for the operation and for the document. */
   #lose(message: string, loss: string): void {
     this.note(message)
     this.#around.document.losses.add(loss)
   }
 
-  /** `gone` are properties that other members of an `allOf` leave out. */
+  /** Converts a schema; `gone` are properties that other members of an `allOf` leave out. */
   schema(raw: unknown, inPlace: boolean, gone?: ReadonlySet<string>): SchemaNode {
     const isParent = this.#isParent
     this.#isParent = false
@@ -137,7 +137,7 @@ export class Walk {
     return this.#keywords(raw, target, inPlace, gone)
   }
 
-  /** A reference to a parent, spread over what extends it. */
+  /** Converts a reference to a parent to the alternatives of its subtypes. */
   #alternatives(raw: Raw, subtypes: readonly Subtype[]): SchemaNode {
     const anyOf = subtypes.map(({ ref, property, names }) => {
       const target = this.#around.refer(ref, this, false)
@@ -150,7 +150,7 @@ export class Walk {
     return (raw["nullable"] ?? raw["x-nullable"]) === true ? orNull(out) : out
   }
 
-  /** Alternatives of an input: one that a discriminator names is checked, and several may match. */
+  /** Converts a union: alternatives are checked by their discriminator, and several may match. */
   #union(raw: Raw, keyword: "anyOf" | "oneOf", draft: Draft): void {
     const discriminator = discriminatorOf(raw)
     if (keyword === "oneOf" || discriminator !== undefined) this.dependsOnView = true
@@ -170,10 +170,10 @@ export class Walk {
   }
 
   /**
-   * Takes over the keywords of a schema.
+   * Converts the keywords of a schema.
    *
-   * One that needs no change is used as it is, and of the others only what changes is made anew: the
-   * schemas of a large document are most of its memory.
+   * A schema without changes is used as it is, and of others only changed parts are copied: schemas use most
+   * of the memory of a large document.
    */
   #keywords(
     raw: Raw,
@@ -225,7 +225,7 @@ export class Walk {
             const noted = this.notes.length
             draft.set(keyword, this.#list(raw, keyword, value, inPlace && IN_PLACE.has(keyword)))
             const isWider = this.notes.length > noted || value.some(isBinaryMember)
-            // A long integer as text may fit two alternatives.
+            // A long integer as text may match two alternatives.
             const isText = this.#around.hasTextIntegers && this.view === "output"
             if (keyword === "oneOf" || keyword === "anyOf") this.#union(raw, keyword, draft)
             if (isWider || isText) loosen(keyword, raw, draft)
@@ -238,17 +238,18 @@ export class Walk {
         case "enum":
           if (!Array.isArray(value) || value.length === 0) {
             draft.drop(this.#malformed(keyword, value, "a list of one or more values"))
-          } else if (isBottomless(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
+          } else if (isTooDeepToPrint(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
           break
         case "data":
-          if (isBottomless(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
+          if (isTooDeepToPrint(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
           break
         case "example":
           draft.drop(keyword)
-          if (raw["examples"] === undefined && !isBottomless(value)) draft.set("examples", [value])
+          if (raw["examples"] === undefined && !isTooDeepToPrint(value))
+            draft.set("examples", [value])
           break
         case "examples":
-          if (!Array.isArray(value) || isBottomless(value)) draft.drop(keyword)
+          if (!Array.isArray(value) || isTooDeepToPrint(value)) draft.drop(keyword)
           break
         case "number":
           if (!isNumber(value) || (keyword === "multipleOf" && value <= 0)) {
@@ -299,17 +300,17 @@ export class Walk {
           draft.drop(keyword)
           break
         case undefined:
-          // Extensions and unknown words: what is small may tell a reader something.
+          // Extensions and unknown keywords: small values may be useful to readers.
           if (typeof value === "object" && value !== null) draft.drop(keyword)
           break
       }
     }
     const { required } = raw
     if (Array.isArray(required)) this.#required(required, draft, hidden)
-    // Last, since a pattern that cannot be used changes what `additionalProperties` may say.
+    // Last, since an unusable pattern changes `additionalProperties`.
     if (patterns !== undefined) this.#patternProperties(patterns, draft)
     if (this.notes.length > before) {
-      // What was left out may be what names these.
+      // A dropped part may have declared these properties.
       draft.drop("unevaluatedProperties")
       draft.drop("unevaluatedItems")
     }
@@ -318,7 +319,7 @@ export class Walk {
     return nullable ? orNull({ ...schema }) : schema
   }
 
-  /** What stands for a schema that no value fits. */
+  /** The replacement of a schema that no value can match. */
   #conflict(raw: Raw): SchemaNode | undefined {
     if (!Array.isArray(raw["allOf"])) return undefined
     const why = conflictOf(this.#around.document, raw, this.file)
@@ -331,7 +332,7 @@ export class Walk {
     }
   }
 
-  /** A schema under a keyword, or under a key or index below it. */
+  /** Converts a schema under a keyword, or under a key or index below it. */
   #at(
     step: string | number,
     value: unknown,
@@ -346,7 +347,7 @@ export class Walk {
 
   #type(raw: Raw, value: unknown, draft: Draft): void {
     if (isBinary(raw)) {
-      // Bytes are handed over as bytes, not as text.
+      // Binary values are passed as bytes, not as text.
       draft.drop("type")
       draft.set("format", "binary")
     } else if (!TYPES.has(value)) {
@@ -357,7 +358,7 @@ export class Walk {
     }
   }
 
-  /** An integer may come as text, in an output. */
+  /** Allows an integer as text in an output. */
   #textInteger(raw: Raw, draft: Draft): void {
     const type = draft.get("type")
     const types: unknown[] = Array.isArray(type) ? type : [type]
@@ -419,7 +420,7 @@ export class Walk {
       draft.drop(this.#malformed("items", value, "a schema"))
       return
     }
-    // A tuple, as it was written before 2020-12.
+    // A tuple in the syntax before 2020-12.
     const rest = raw["additionalItems"]
     if (value.length > 0) {
       this.#trail.push("items")
@@ -499,7 +500,7 @@ export class Walk {
     const properties: Record<string, unknown> = {}
     for (const key of Object.keys(value)) {
       const pattern = this.#usable(key, "patternProperties", key)
-      // Without the pattern its properties would count as additional ones; so nothing is additional.
+      // Without the pattern its properties would count as additional, so allow additional ones.
       if (pattern === undefined) draft.set("additionalProperties", true)
       else {
         this.#trail.push("patternProperties")
@@ -516,7 +517,7 @@ export class Walk {
   }
 }
 
-/** Before 3.1 nothing counts beside a reference, but what is said about it is worth showing. */
+/** Converts a reference. Before 3.1 other keywords are ignored, but descriptions are kept. */
 function reference(raw: Raw, target: Definition | undefined): SchemaNode {
   const { description, title } = raw
   const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
@@ -529,7 +530,7 @@ function reference(raw: Raw, target: Definition | undefined): SchemaNode {
   return isNullable ? orNull(out) : out
 }
 
-/** An alternative whose discriminator, where a value has it, has one of these values. */
+/** Restricts an alternative to these discriminator values, if the property is present. */
 function namedBy(
   schema: SchemaNode,
   property: string,
@@ -541,12 +542,12 @@ function namedBy(
   return "properties" in schema ? { allOf: [schema, { properties }] } : { ...schema, properties }
 }
 
-/** Where bytes are meant anything is let in, since there are many forms of them. */
+/** Whether a member is binary: it accepts anything, since bytes have many types. */
 function isBinaryMember(value: unknown): boolean {
   return isPlainRecord(value) && isBinary(value)
 }
 
-/** Some documents write a pattern as a literal of JavaScript, `/^a$/`: the slashes are no part of it. */
+/** Admits a pattern; removes the slashes of a JavaScript literal such as `/^a$/`. */
 function admitWritten(pattern: string): AdmittedPattern {
   const [, inner, flags = ""] = LITERAL.exec(pattern) ?? []
   if (inner === undefined) return admitPattern(pattern, MAX_PATTERN)

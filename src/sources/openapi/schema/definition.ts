@@ -2,15 +2,15 @@ import type { Place } from "../document.ts"
 import type { Note } from "../note.ts"
 import type { SchemaNode, View } from "./model.ts"
 
-/** A schema that was taken over, and what it needs. */
+/** A converted schema and its dependencies. */
 export interface Converted {
   readonly schema: SchemaNode
-  /** The definitions it refers to; some may stand there twice. */
+  /** The definitions it refers to; may contain duplicates. */
   readonly refs: readonly Definition[]
   readonly notes: readonly Note[]
 }
 
-/** Definitions that together need nothing else. */
+/** A set of definitions closed under references. */
 export interface Closure {
   readonly members: readonly Definition[]
   readonly $defs: Readonly<Record<string, SchemaNode>>
@@ -20,12 +20,12 @@ export interface Closure {
 export class Definition {
   readonly name: string
   readonly place: Place
-  /** A schema that is nothing but a reference to this one. */
+  /** A schema that is only a reference to this one. */
   readonly reference: { readonly $ref: string }
   readonly converted: Record<View, Converted | undefined> = { input: undefined, output: undefined }
   readonly closures: Record<View, Closure | undefined> = { input: undefined, output: undefined }
-  /** The last search that came by here: cheaper than a set for each of thousands of searches. */
-  mark = 0
+  /** The last search that visited it: cheaper than a set for each of thousands of searches. */
+  visitedBy = 0
 
   constructor(name: string, place: Place) {
     this.name = name

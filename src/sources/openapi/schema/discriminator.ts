@@ -5,23 +5,23 @@ import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 type Raw = Readonly<Record<string, unknown>>
 
 const MAX_DEPTH = 8
-/** Subtypes that one reference is spread over; more say less than none. */
+/** Maximum number of subtypes of a reference; more would not be useful. */
 const MAX_SUBTYPES = 64
 
-/** A subtype of a parent, as a schema elsewhere refers to it, and how values name it. */
+/** A subtype of a parent: its reference and its discriminator values. */
 export interface Subtype {
   readonly ref: string
-  /** The property that holds one of `names`; they are undefined where the subtype says so itself. */
+  /** The property with one of `names`; these are undefined if the subtype declares them itself. */
   readonly property: string
   readonly names: readonly string[] | undefined
 }
 
-/** The property that a schema says its alternatives are told apart by. */
+/** The discriminator property of a schema. */
 export function discriminatorOf(
   raw: Raw,
 ): { readonly name: string; readonly mapping: Raw } | undefined {
   const discriminator = getOwn(raw, "discriminator")
-  // Swagger 2.0 has just the name there.
+  // In Swagger 2.0 it is just the name.
   const name = isPlainRecord(discriminator) ? discriminator["propertyName"] : discriminator
   if (typeof name !== "string" || name === "") return undefined
   const mapping = isPlainRecord(discriminator) ? discriminator["mapping"] : undefined
@@ -29,9 +29,9 @@ export function discriminatorOf(
 }
 
 /**
- * The values by which a discriminator names an alternative.
+ * The discriminator values of an alternative.
  *
- * Nothing where the alternative says itself which values the property may have.
+ * `undefined` if the alternative itself declares the values of the property.
  */
 export function namesOf(
   document: OpenAPIDocument,
@@ -61,7 +61,7 @@ function mappedPlace(
   return isBroken(place) ? undefined : place
 }
 
-/** Whether a schema, or one that it is made of, lists the values of a property. */
+/** Whether a schema, or one of its parts, declares the values of a property. */
 function decides(document: OpenAPIDocument, place: Place, name: string, depth: number): boolean {
   const followed = document.follow(place.value, place.file, place.pointer)
   if (depth > MAX_DEPTH || isBroken(followed) || !isPlainRecord(followed.value)) return false
@@ -77,7 +77,7 @@ function decides(document: OpenAPIDocument, place: Place, name: string, depth: n
   )
 }
 
-/** Which schemas of a document extend which, by `allOf`; found when it is first asked. */
+/** Index of the schemas that extend others by `allOf`; created on first use. */
 export class Subtypes {
   readonly #document: OpenAPIDocument
   #children: Map<unknown, string[]> | undefined
@@ -86,7 +86,7 @@ export class Subtypes {
     this.#document = document
   }
 
-  /** The subtypes of a parent that has a discriminator and no alternatives of its own, and the parent. */
+  /** The subtypes of a parent with a discriminator and without alternatives, and the parent itself. */
   of(ref: string, file: SourceFile): readonly Subtype[] | undefined {
     const document = this.#document
     const place = document.lookUp(ref, file)
@@ -96,7 +96,7 @@ export class Subtypes {
     if (discriminator === undefined || oneOf !== undefined || anyOf !== undefined) return undefined
     const refs = this.#descendants(place.value)
     if (refs.length === 0 || refs.length > MAX_SUBTYPES) return undefined
-    // The parent last: it is the one that fits most.
+    // The parent last: it matches most values.
     return [...refs, ref].map((one) => ({
       ref: one,
       property: discriminator.name,
@@ -107,7 +107,7 @@ export class Subtypes {
   #descendants(parent: unknown): readonly string[] {
     const children = (this.#children ??= this.#find())
     const found = new Set(children.get(parent))
-    // A set is walked to its end, what is added on the way included.
+    // Iterating a set includes members added during the loop.
     for (const ref of found) {
       const place = this.#document.lookUp(ref, this.#document.entry)
       if (isBroken(place) || found.size > MAX_SUBTYPES) continue

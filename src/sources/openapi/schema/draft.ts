@@ -2,7 +2,7 @@ import { setOwn } from "../../../schema/json.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** An object that is taken over: the source itself as long as nothing changes, then a copy of it. */
+/** A copy-on-write object: the source itself until the first change. */
 export class Draft {
   readonly #source: Raw
   #copy: Record<string, unknown> | undefined = undefined
@@ -16,7 +16,7 @@ export class Draft {
     this.#dropped?.delete(key)
     if (this.#copy === undefined) {
       if (this.#source[key] === value) return
-      // Copied as a whole, which is much cheaper than key by key; and `__proto__` stays a property.
+      // A spread is much cheaper than copying key by key, and `__proto__` stays a property.
       this.#copy = { ...this.#source }
     }
     this.#copy[key] = value

@@ -3,17 +3,17 @@ import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
 import type { View } from "./model.ts"
 
-/** Where a property is left out: bit 1 in inputs, bit 2 in outputs. */
+/** Where a property is hidden: bit 1 in inputs, bit 2 in outputs. */
 export type Hidden = 0 | 1 | 2 | 3
 
 const MAX_DEPTH = 8
 
-/** The bit of `Hidden` that counts for a view. */
+/** The bit of `Hidden` for a view. */
 export function hiddenBit(view: View): 1 | 2 {
   return view === "input" ? 1 : 2
 }
 
-/** Whether a property is read-only or write-only, also where what it refers to says so. */
+/** Whether a property is read-only or write-only, also by its reference. */
 export function hiddenOf(
   document: OpenAPIDocument,
   property: unknown,
@@ -35,18 +35,18 @@ export function hiddenOf(
   return found as Hidden
 }
 
-/** What schemas, taken together, leave out. */
+/** The hidden properties of several schemas. */
 export interface HiddenNames {
-  /** In the view that was asked for; `undefined` when there is nothing. */
+  /** Those of the requested view; `undefined` if there are none. */
   readonly names: ReadonlySet<string> | undefined
-  /** In the other view it is not the same. */
+  /** The other view differs. */
   readonly dependsOnView: boolean
 }
 
 /**
- * Names of the properties that the members of an `allOf` leave out in a view.
+ * Names of the properties that the members of an `allOf` hide in a view.
  *
- * What one member requires may be what another one declares as read-only.
+ * One member may require a property that another declares as read-only.
  */
 export function hiddenNames(
   document: OpenAPIDocument,

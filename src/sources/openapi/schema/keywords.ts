@@ -1,4 +1,4 @@
-/** What is done with a keyword of a schema. */
+/** How a keyword of a schema is converted. */
 export type KeywordKind =
   | "schema"
   | "list"
@@ -53,18 +53,18 @@ const KINDS = new Map<string, KeywordKind>([
   ...all("map", ["dependentSchemas"]),
   ...all("schema", ["additionalProperties", "not", "if", "then", "else", "contains"]),
   ...all("schema", ["propertyNames", "unevaluatedProperties", "unevaluatedItems"]),
-  // Definitions are reached by references, which are followed; the rest has no say about values.
+  // Definitions are reached through references; the others do not affect values.
   ...all("skip", ["$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions", "$id", "id"]),
   ...all("skip", ["$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$comment"]),
   ...all("skip", ["$vocabulary", "xml", "externalDocs", "contentSchema", "additionalItems"]),
 ])
 
-/** Schemas under these keywords speak of the same value as the schema that holds them. */
+/** Keywords whose subschemas apply to the same value as the schema itself. */
 export const IN_PLACE: ReadonlySet<string> = new Set([
   ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
 ])
 
-/** How a keyword is taken over; `undefined` for those that mean nothing here. */
+/** How a keyword is converted; `undefined` for unknown ones. */
 export function keywordKind(keyword: string): KeywordKind | undefined {
   return KINDS.get(keyword)
 }

@@ -5,7 +5,7 @@ import type { Draft } from "./draft.ts"
 type Raw = Readonly<Record<string, unknown>>
 type Mutable = Record<string, unknown>
 
-/** Raw bytes, in any of the ways in which documents say so. */
+/** Whether a schema declares raw bytes, in any of the common ways. */
 export function isBinary(raw: Raw): boolean {
   const { type } = raw
   if (type === "file") return true
@@ -17,7 +17,7 @@ export function isBinary(raw: Raw): boolean {
   )
 }
 
-/** `minimum: 3, exclusiveMinimum: true` of old is `exclusiveMinimum: 3` today. */
+/** Converts the old `minimum: 3, exclusiveMinimum: true` to `exclusiveMinimum: 3`. */
 export function exclusive(raw: Raw, draft: Draft, keyword: string): void {
   const limit = keyword === "exclusiveMinimum" ? "minimum" : "maximum"
   if (raw[keyword] !== true || !isNumber(raw[limit])) {
@@ -29,8 +29,8 @@ export function exclusive(raw: Raw, draft: Draft, keyword: string): void {
 }
 
 /**
- * Changes a schema one part of which accepts more than the document says, so that all of it does too:
- * under these keywords more for a part would be less for the whole.
+ * Widens a schema of which a part was widened: under these keywords a wider part would make the whole
+ * narrower.
  */
 export function loosen(keyword: string, raw: Raw, draft: Draft): void {
   switch (keyword) {
@@ -42,7 +42,7 @@ export function loosen(keyword: string, raw: Raw, draft: Draft): void {
       draft.drop("maxContains")
       break
     case "oneOf":
-      // Two of them may fit now.
+      // Two of them may match now.
       if (raw["anyOf"] === undefined) draft.set("anyOf", draft.get(keyword))
       draft.drop(keyword)
       break
@@ -55,7 +55,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 ])
 const NULL: SchemaNode = Object.freeze({ type: "null" })
 
-/** `nullable: true`: also beside `enum`, `allOf` or a reference, where documents mean it too. */
+/** Applies `nullable: true`, also beside `enum`, `allOf` or a reference, as documents intend. */
 export function orNull(out: Mutable): SchemaNode {
   const { type } = out
   if (type !== undefined && !UNIONS.some((keyword) => keyword in out)) {
@@ -82,7 +82,7 @@ export function orNull(out: Mutable): SchemaNode {
   return outer
 }
 
-/** A number that JSON could have said. */
+/** Whether a value is a number that JSON can represent. */
 export function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value)
 }

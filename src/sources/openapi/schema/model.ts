@@ -1,4 +1,4 @@
 export type SchemaNode = Readonly<Record<string, unknown>> | boolean
 
-/** Inputs leave out what is read-only, outputs what is write-only. */
+/** Inputs hide read-only properties, outputs hide write-only ones. */
 export type View = "input" | "output"

@@ -1,8 +1,8 @@
 import { getOwn, isPlainRecord } from "../../../schema/json.ts"
-import { brokenMessage, isBroken } from "../document.ts"
+import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../note.ts"
-import type { Surroundings } from "./convert.ts"
+import type { ConversionContext } from "./convert.ts"
 import type { SchemaNode, View } from "./model.ts"
 import { NO_NOTES, NO_REFS, Walk } from "./convert.ts"
 import { Subtypes } from "./discriminator.ts"
@@ -13,31 +13,30 @@ import { isUnchanged } from "./unchanged.ts"
 
 const NOTHING: Closure = { members: [], $defs: Object.freeze({}) }
 
-/** Nodes of one schema; more is an attack, or a schema nobody can check. */
+/** Maximum number of nodes of a schema; more is an attack, or impossible to check. */
 const MAX_NODES = 200_000
 
 /**
- * The schemas of a document: each is converted once, when it is first needed, and shared by all
- * operations that use it.
+ * The schemas of a document: each is converted once, on first use, and shared by all operations that use it.
  */
-export class SchemaStore implements Surroundings {
+export class SchemaStore implements ConversionContext {
   readonly document: OpenAPIDocument
   readonly subtypes: Subtypes
   readonly hasTextIntegers: boolean
   readonly #definitions = new Map<SourceFile, Map<string, Definition>>()
   readonly #named = new Map<string, Definition>()
-  /** Schemas that are nothing but a reference. */
+  /** Schemas that are only a reference. */
   readonly #references = new Map<SourceFile, Map<string, Converted>>()
   #searches = 0
 
-  /** With text integers, outputs have strings where an integer is beyond 2^53. */
+  /** With `hasTextIntegers`, integers beyond 2^53 are strings in outputs. */
   constructor(document: OpenAPIDocument, hasTextIntegers = false) {
     this.document = document
     this.subtypes = new Subtypes(document)
     this.hasTextIntegers = hasTextIntegers
   }
 
-  /** Takes over a schema that stands in an operation. */
+  /** Converts a schema of an operation. */
   convert(raw: unknown, file: SourceFile, pointer: string, view: View): Converted {
     const isWritten = view === "output" && this.hasTextIntegers
     if (!isWritten && isUnchanged(raw, this.document.hidesProperties)) {
@@ -49,7 +48,7 @@ export class SchemaStore implements Surroundings {
     const walk = new Walk(this, view, file, pointer, undefined, MAX_NODES)
     const schema = walk.schema(raw, false)
     const converted = { schema, refs: walk.refs, notes: walk.notes }
-    // Where it leads is the same wherever it stands; only a note has the place in it.
+    // The target does not depend on the place; only notes do.
     const isSame = walk.notes.length === 0 && !walk.dependsOnView
     if (ref !== undefined && isSame) this.#keep(file, ref, converted)
     return converted
@@ -61,7 +60,7 @@ export class SchemaStore implements Surroundings {
     known.set(ref, converted)
   }
 
-  /** All definitions that these need, directly or not. The same ones give the same object. */
+  /** All definitions that these need, directly or indirectly; cached. */
   closure(refs: readonly Definition[], view: View): Closure {
     const [first] = refs
     if (first === undefined) return NOTHING
@@ -80,10 +79,10 @@ export class SchemaStore implements Surroundings {
     return members.length === largest.members.length ? largest : this.#collect(members, view)
   }
 
-  /** Whether these need more definitions than so many; no more are converted to tell. */
+  /** Whether these need more than `count` definitions; converts no more than that. */
   hasMoreThan(refs: readonly Definition[], view: View, count: number): boolean {
     const members = new Set(refs)
-    // A set is walked to its end, what is added on the way included.
+    // Iterating a set includes members added during the loop.
     for (const member of members) {
       if (members.size > count) return true
       for (const ref of this.#convert(member, view).refs) members.add(ref)
@@ -91,13 +90,13 @@ export class SchemaStore implements Surroundings {
     return members.size > count
   }
 
-  /** A definition that some schema of this document refers to. */
+  /** Finds a definition by name. */
   named(name: string, view: View): SchemaNode | undefined {
     const definition = this.#named.get(name)
     return definition && this.#convert(definition, view).schema
   }
 
-  /** What could not be taken over of some definitions. */
+  /** The notes of definitions. */
   notes(members: readonly Definition[], view: View): Note[] {
     const found: Note[] = []
     for (const member of members) {
@@ -110,7 +109,7 @@ export class SchemaStore implements Surroundings {
   refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined {
     const place = this.document.lookUp(ref, walk.file)
     if (isBroken(place)) {
-      walk.note(`${brokenMessage(place)} Anything is accepted here.`)
+      walk.note(`${brokenRefMessage(place)} Anything is accepted here.`)
       return undefined
     }
     if (typeof place.value !== "object" && typeof place.value !== "boolean") {
@@ -143,9 +142,9 @@ export class SchemaStore implements Surroundings {
     if (known !== undefined) return known
     const search = ++this.#searches
     const members = [root]
-    root.mark = search
+    root.visitedBy = search
     let largest: Closure | undefined
-    // The list grows while it is walked.
+    // The list grows during the loop.
     for (const member of members) {
       const inner = member.closures[view]
       if (inner === undefined) {
@@ -183,7 +182,7 @@ export class SchemaStore implements Surroundings {
     return found
   }
 
-  /** Whether one definition leads to another without a step into the value: that could never be checked. */
+  /** Whether a definition leads to another without a step into the value, which would be an endless check. */
   #returns(from: Definition, to: Definition): boolean {
     const seen = new Set([from])
     for (const definition of seen) {
@@ -216,16 +215,16 @@ export class SchemaStore implements Surroundings {
   }
 }
 
-/** Adds what this search has not seen. */
+/** Adds definitions that this search has not visited. */
 function add(found: readonly Definition[], members: Definition[], search: number): void {
   for (const definition of found) {
-    if (definition.mark === search) continue
-    definition.mark = search
+    if (definition.visitedBy === search) continue
+    definition.visitedBy = search
     members.push(definition)
   }
 }
 
-/** The reference that a schema consists of. */
+/** The reference of a schema that has no other members. */
 function onlyRef(raw: unknown): string | undefined {
   if (!isPlainRecord(raw)) return undefined
   const ref = raw["$ref"]
@@ -234,7 +233,7 @@ function onlyRef(raw: unknown): string | undefined {
   return ref
 }
 
-/** The component's own name; for another place, what its pointer says. */
+/** The name of a component; for other places, a name made of the pointer. */
 function definitionName(pointer: string, file: SourceFile): string {
   const component = /^\/(?:components\/schemas|definitions|\$defs)\/([^/]+)$/.exec(pointer)?.[1]
   const text =

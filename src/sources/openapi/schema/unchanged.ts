@@ -4,17 +4,17 @@ import { isNumber } from "./lower.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** Parts of a schema that are looked at; a larger one is walked, where there are limits. */
+/** Maximum number of parts to check; a larger schema is walked, which has its own limits. */
 const MAX_PARTS = 1000
 const MAX_DEPTH = 16
 
 let left = 0
 
 /**
- * Whether a schema is so simple that a walk would give it back as it is.
+ * Whether a schema is so simple that converting it would change nothing.
  *
- * Most parameters are like that, and many bodies. What is not sure is walked. Where properties may be hidden, nothing
- * that has any is simple.
+ * True for most parameters and many bodies. In doubt a schema is converted. If properties may be hidden, schemas
+ * with properties are not simple.
  */
 export function isUnchanged(raw: unknown, hidesProperties: boolean): raw is Raw {
   left = MAX_PARTS

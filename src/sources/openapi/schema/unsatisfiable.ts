@@ -5,7 +5,7 @@ import { isBinary, isNumber } from "./lower.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** A schema and the file it stands in. */
+/** A schema and its file. */
 interface Member {
   readonly raw: Raw
   readonly file: SourceFile
@@ -25,10 +25,10 @@ const LIMITS = [
 ] as const
 
 /**
- * Why no value fits a schema with an `allOf`; `undefined` when one may.
+ * Why no value can match a schema with an `allOf`; `undefined` if one may.
  *
- * Looks at types, values, limits and required properties of the members, and so finds the usual
- * mistakes. It says nothing about `anyOf`, `not` and patterns.
+ * Checks types, values, limits and required properties of the members, which finds the usual mistakes. It
+ * ignores `anyOf`, `not` and patterns.
  */
 export function conflictOf(
   document: OpenAPIDocument,
@@ -38,14 +38,14 @@ export function conflictOf(
   return conflictAmong(document, membersOf(document, { raw, file }, []), 0)
 }
 
-/** A schema and the members of its `allOf`, references followed. */
+/** A schema and the members of its `allOf`, with references resolved. */
 function membersOf(document: OpenAPIDocument, member: Member, found: Member[]): Member[] {
   const place = document.follow(member.raw, member.file, "")
   if (isBroken(place) || !isPlainRecord(place.value)) return found
   const { value, file } = place
   if (found.length >= MAX_MEMBERS || found.some(({ raw }) => raw === value)) return found
   found.push({ raw: value, file })
-  // Since 3.1 what stands beside a reference counts as well.
+  // Since 3.1 keywords beside a reference apply, too.
   if (value !== member.raw && document.version === "3.1") found.push(member)
   const { allOf } = value
   if (!Array.isArray(allOf)) return found
@@ -83,7 +83,7 @@ function typeConflict(members: readonly Member[]): string | undefined {
   return undefined
 }
 
-/** The types that a schema allows; `undefined` when it does not say. */
+/** The allowed types of a schema; `undefined` if it does not restrict them. */
 function typesOf(raw: Raw): readonly string[] | undefined {
   const { type } = raw
   if (type === undefined || isBinary(raw)) return undefined
@@ -115,7 +115,7 @@ function valueConflict(members: readonly Member[]): string | undefined {
   return undefined
 }
 
-/** The values that a schema allows, where all of them are plain. */
+/** The allowed values of a schema, if all of them are scalars. */
 function valuesOf(raw: Raw): readonly unknown[] | undefined {
   const { const: only, enum: list } = raw
   const values = only === undefined ? list : [only]
@@ -126,7 +126,7 @@ function valuesOf(raw: Raw): readonly unknown[] | undefined {
 }
 
 function limitConflict(members: readonly Member[]): string | undefined {
-  // A value of another type has no such limit.
+  // The limits do not apply to other types.
   if (members.every(({ raw }) => (typesOf(raw)?.length ?? 2) > 1)) return undefined
   for (const [least, most] of LIMITS) {
     const lower = members.map(({ raw }) => raw[least]).filter(isNumber)
@@ -144,7 +144,7 @@ function propertyConflict(
   members: readonly Member[],
   depth: number,
 ): string | undefined {
-  // What is required of an object has no say where other types are allowed.
+  // `required` does not matter if other types are allowed.
   if (!members.some(({ raw }) => typesOf(raw)?.join() === "object")) return undefined
   const required = new Set<string>()
   for (const { raw } of members) {
@@ -159,7 +159,7 @@ function propertyConflict(
         ? [{ raw: property, file }]
         : []
     })
-    // Inputs or outputs are without it.
+    // The property is hidden in inputs or outputs.
     if (schemas.some(({ raw }) => (raw["readOnly"] ?? raw["writeOnly"]) === true)) continue
     const closed = members.find(({ raw }) => refuses(raw, name))
     if (closed !== undefined) {
@@ -173,7 +173,7 @@ function propertyConflict(
   return undefined
 }
 
-/** Whether an object with this property does not fit. */
+/** Whether a schema refuses objects with this property. */
 function refuses(raw: Raw, name: string): boolean {
   const { additionalProperties, properties, patternProperties } = raw
   if (additionalProperties !== false || patternProperties !== undefined) return false

@@ -1,15 +1,15 @@
-/** How much of a new latency counts: rising ones soon, falling ones slowly. */
+/** Weight of a new latency in the average: it rises quickly and falls slowly. */
 const RISE = 0.25
 const FALL = 0.05
 const FACTOR = 4
 
-/** How long workers take to accept, and how long to wait for one therefore. */
+/** Tracks how long workers take to accept calls, and derives the timeout for it. */
 export class AcceptLatency {
-  readonly #least: number
+  readonly #minimum: number
   #smoothed = 0
 
-  constructor(least: number) {
-    this.#least = least
+  constructor(minimum: number) {
+    this.#minimum = minimum
   }
 
   observe(milliseconds: number): void {
@@ -17,9 +17,9 @@ export class AcceptLatency {
     this.#smoothed += change * (change > 0 ? RISE : FALL)
   }
 
-  /** Milliseconds to wait; longer where a call has been repeated more than once already. */
-  patience(repeats: number): number {
-    const base = Math.max(this.#least, FACTOR * this.#smoothed)
+  /** Milliseconds to wait for a worker to accept; doubles with each repeat after the first. */
+  acceptTimeout(repeats: number): number {
+    const base = Math.max(this.#minimum, FACTOR * this.#smoothed)
     return base * 2 ** Math.max(0, repeats - 1)
   }
 }

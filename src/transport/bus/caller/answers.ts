@@ -5,9 +5,9 @@ import type {
   CallEvent,
   CallRespondedEvent,
 } from "../../../core/events.ts"
-import type { CallerCore } from "./state.ts"
+import type { CallerState } from "./state.ts"
 import type { CallEntry } from "./model.ts"
-import { say } from "./failures.ts"
+import { messages } from "./failures.ts"
 import type { CallerGrants } from "./grants.ts"
 import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
@@ -15,19 +15,19 @@ import type { StreamOrder } from "./stream-order.ts"
 
 type Pong = WorkerMessage & { readonly type: "pong" }
 
-/** Hands on what workers answer, if it is the right one, and streams without a gap. */
+/** Delivers answers of workers: only those of the right worker, and stream items in order. */
 export class CallerAnswers {
-  readonly #core: CallerCore
+  readonly #state: CallerState
   readonly #grants: CallerGrants
 
-  constructor(core: CallerCore, grants: CallerGrants) {
-    this.#core = core
+  constructor(state: CallerState, grants: CallerGrants) {
+    this.#state = state
     this.#grants = grants
   }
 
-  /** `after` is how many items of a stream came before it, where an event does not say that itself. */
+  /** `after` is the number of stream items that came before an error, which the event itself does not contain. */
   event(worker: KnownWorker, event: CallEvent, after = 0): void {
-    const entry = this.#core.pending.get(event.requestId)
+    const entry = this.#state.pending.get(event.requestId)
     if (entry === undefined || !entry.isOpenTo(worker)) {
       this.#late(worker, event)
       return
@@ -35,8 +35,8 @@ export class CallerAnswers {
     switch (event.type) {
       case "call.responded":
         if (event.seq !== undefined) this.#item(entry, worker, event, event.seq)
-        // Nobody knows where it belongs; what is missing is asked for by its number.
-        else if (entry.isStream) this.#core.counts.dropped++
+        // An item without a number has no place; missing items are requested by number.
+        else if (entry.isStream) this.#state.counts.dropped++
         else this.#succeed(entry, worker, event)
         return
       case "call.completed":
@@ -49,16 +49,16 @@ export class CallerAnswers {
         this.#aborted(entry, worker, event)
         return
       case "call.progress":
-        this.#core.deliver(event)
+        this.#state.deliver(event)
         return
       default:
-        this.#core.counts.dropped++
+        this.#state.counts.dropped++
     }
   }
 
-  /** A worker does not know some of its calls, or has not kept all of a stream. */
+  /** Handles a pong: calls that the worker no longer knows, and streams whose items it no longer has. */
   pong(worker: KnownWorker, { unknown, lost }: Pong): void {
-    const { pending } = this.#core
+    const { pending } = this.#state
     for (const id of unknown) {
       const entry = pending.get(id)
       if (entry?.state !== "granted" || entry.worker !== worker) continue
@@ -67,13 +67,13 @@ export class CallerAnswers {
     for (const id of lost) {
       const entry = pending.get(id)
       if (entry?.state !== "granted" || entry.worker !== worker) continue
-      this.#core.fail(entry, "DATA_LOSS", say.dataLost(entry))
+      this.#state.fail(entry, "DATA_LOSS", messages.dataLost(entry))
     }
   }
 
   #succeed(entry: CallEntry, worker: KnownWorker, event: CallEvent): void {
-    this.#core.budget.earn()
-    this.#core.breaker.succeeded(entry.offer.mark)
+    this.#state.budget.earn()
+    this.#state.breaker.succeeded(entry.offer.operationHash)
     this.#end(entry, worker, event)
   }
 
@@ -81,16 +81,16 @@ export class CallerAnswers {
     const order = entry.asStream()
     if (order.take(event, seq)) {
       entry.hasMoved = true
-      this.#core.deliver(event)
+      this.#state.deliver(event)
       if (order.hasGap) this.#catchUp(entry, worker, order)
     }
     if (order.hasGap && !entry.isOver) this.#gap(entry, worker)
   }
 
-  /** Hands on what came before its time, as far as nothing is missing. */
+  /** Delivers items that arrived early, up to the next gap. */
   #catchUp(entry: CallEntry, worker: KnownWorker, order: StreamOrder): void {
     for (let next = order.next(); next !== undefined && !entry.isOver; next = order.next()) {
-      if (next.type === "call.responded") this.#core.deliver(next)
+      if (next.type === "call.responded") this.#state.deliver(next)
       else this.#ended(entry, worker, next)
     }
   }
@@ -110,18 +110,17 @@ export class CallerAnswers {
       this.#succeed(entry, worker, event)
       return
     }
-    if (this.#grants.wasStranger(entry, worker, event)) {
+    if (this.#grants.redirectIfUnknown(entry, worker, event)) {
       worker.finished(entry.requestId)
       return
     }
-    // What an earlier worker may have done is not undone by what this one says.
+    // An earlier worker may have run it, whatever this one reports.
     const isSticky = entry.mayHaveExecutedBefore && event.mayHaveExecuted === false
     const retryable = event.retryable === true && entry.isIdempotent === true
-    const told = isSticky ? { ...event, mayHaveExecuted: true, retryable } : event
-    this.#end(entry, worker, told)
+    this.#end(entry, worker, isSticky ? { ...event, mayHaveExecuted: true, retryable } : event)
   }
 
-  /** Something is missing: it is asked for once, and again with the pings that follow. */
+  /** Requests missing items once; later pings request them again. */
   #gap(entry: CallEntry, worker: KnownWorker): void {
     const { lastSeq, requestId } = entry
     if (entry.gapAt === lastSeq) return
@@ -130,7 +129,7 @@ export class CallerAnswers {
     worker.ping([], [[requestId, lastSeq]])
   }
 
-  /** The worker gave it up. */
+  /** The worker aborted the call. */
   #aborted(entry: CallEntry, worker: KnownWorker, event: CallAbortedEvent): void {
     const isHere = entry.worker === worker && entry.state === "granted"
     if (isHere && entry.isIdempotent === true && !entry.isStream) {
@@ -141,24 +140,24 @@ export class CallerAnswers {
   }
 
   #end(entry: CallEntry, worker: KnownWorker, event: CallEvent): void {
-    const core = this.#core
+    const state = this.#state
     entry.offer.queue.answered(entry)
-    core.finish(entry, worker)
+    state.finish(entry, worker)
     worker.finished(entry.requestId)
-    // One that the broker chose, and that ran it at once, may be new here.
-    if (entry.worker !== worker) core.book.use(worker, core.now())
-    core.deliver(event)
+    // A worker that the broker chose, and that ran the call at once, may be new here.
+    if (entry.worker !== worker) state.book.use(worker, state.now())
+    state.deliver(event)
   }
 
-  /** Nobody waits for it any more, or not from this worker. */
+  /** Handles an answer that is no longer awaited, or not from this worker. */
   #late(worker: KnownWorker, event: CallEvent): void {
     const { requestId } = event
     if (event.type === "call.progress") return
     if (event.type === "call.responded" && event.seq !== undefined) {
-      worker.stray(requestId)
+      worker.stopStray(requestId)
       return
     }
-    this.#core.counts.lateAnswers++
+    this.#state.counts.lateAnswers++
     worker.finished(requestId)
   }
 }

@@ -1,35 +1,35 @@
-import type { CallerCore } from "./state.ts"
+import type { CallerState } from "./state.ts"
 import type { CallEntry } from "./model.ts"
 import { nextCheck } from "./grants.ts"
 import type { CallerGrants } from "./grants.ts"
 import type { KnownWorker } from "./model.ts"
 import { Ticker } from "../ticker.ts"
 
-/** A worker is pinged for so long after it was last given something. */
+/** How long a worker is pinged after its last call, in milliseconds. */
 const WATCH_MS = 30_000
-/** One that says nothing is pinged so often from then on, until it answers or is gone; at most for so long. */
+/** A silent worker is pinged at this interval from then on, at most for `MAX_SILENT_MS`. */
 const SILENT_PING_MS = 2000
-const REMEMBERED_MS = 3_600_000
-/** Ids of one ping, so that it fits any bus. */
+const MAX_SILENT_MS = 3_600_000
+/** The number of ids in one ping, so that it fits any bus. */
 const PING_IDS = 500
 
 /**
- * Finds out which workers are no more: one ping for each that has calls, and anything it says is a sign of life.
+ * Detects lost workers: it pings each worker that has calls, and any message of a worker counts as a sign of life.
  *
- * It accuses nobody for what this process itself has missed.
+ * Time in which this process itself stood still is not counted as silence.
  */
 export class Detector {
-  readonly #core: CallerCore
+  readonly #state: CallerState
   readonly #grants: CallerGrants
   readonly #ticker: Ticker
 
-  constructor(core: CallerCore, grants: CallerGrants) {
-    this.#core = core
+  constructor(state: CallerState, grants: CallerGrants) {
+    this.#state = state
     this.#grants = grants
-    this.#ticker = new Ticker(core.clock, core.settings.pingMs, (late) => this.#tick(late))
+    this.#ticker = new Ticker(state.clock, state.settings.pingMs, (late) => this.#tick(late))
   }
 
-  /** There is somebody to ping. */
+  /** Starts pinging. */
   start(): void {
     this.#ticker.start()
   }
@@ -38,103 +38,103 @@ export class Detector {
     this.#ticker.stop()
   }
 
-  /** Something comes in: a standstill of this process is noticed before it is looked at. */
+  /** Called before a message is handled, to notice that this process had stood still. */
   check(): void {
     this.#ticker.check()
   }
 
-  /** The broker is back: nobody could be heard meanwhile, and what was said may have been lost. */
+  /** Handles a reconnect: workers could not be received meanwhile, and messages may have been lost. */
   reconnected(): void {
-    const now = this.#core.now()
-    for (const worker of this.#core.book.all()) this.#excuse(worker, now)
-    for (const worker of this.#core.book.watched) {
+    const now = this.#state.now()
+    for (const worker of this.#state.book.all()) this.#resetSilence(worker, now)
+    for (const worker of this.#state.book.watched) {
       worker.askAgain = "all"
       this.#ping(worker, now, true)
     }
   }
 
-  /** A worker answered a ping. */
-  ponged(worker: KnownWorker, at: number | undefined): void {
+  /** Handles a pong. */
+  onPong(worker: KnownWorker, at: number | undefined): void {
     if (at !== undefined) worker.pongAt = Math.max(worker.pongAt ?? at, at)
     const { askAgain } = worker
     worker.askAgain = undefined
-    if (askAgain === "all") this.#ping(worker, this.#core.now(), true)
+    if (askAgain === "all") this.#ping(worker, this.#state.now(), true)
     else if (askAgain === "gaps") this.#pingForGaps(worker)
   }
 
-  /** Nobody listens at a worker's address. */
-  unheard(worker: KnownWorker): void {
-    const now = this.#core.now()
+  /** Handles "no responders" at a worker's address. */
+  noResponders(worker: KnownWorker): void {
+    const now = this.#state.now()
     worker.goneSince ??= now
-    if (worker.entries.size === 0) this.#core.book.forget(worker)
-    else this.#judge(worker, now)
+    if (worker.entries.size === 0) this.#state.book.forget(worker)
+    else this.#checkWorker(worker, now)
   }
 
   #tick(lateBy: number): void {
-    const core = this.#core
-    const now = core.now()
+    const state = this.#state
+    const now = state.now()
     if (lateBy > 0) {
-      core.counts.stalls++
-      for (const worker of core.book.all()) this.#excuse(worker, now)
+      state.counts.stalls++
+      for (const worker of state.book.all()) this.#resetSilence(worker, now)
     }
-    if (!core.bus.isConnected) return
-    for (const worker of [...core.book.watched]) {
-      this.#judge(worker, now)
-      if (this.#isDone(worker, now)) this.#leaveAlone(worker, now)
+    if (!state.bus.isConnected) return
+    for (const worker of [...state.book.watched]) {
+      this.#checkWorker(worker, now)
+      if (this.#isDone(worker, now)) this.#unwatch(worker, now)
       else this.#ping(worker, now, false)
     }
-    if (core.book.watched.size === 0) this.#ticker.stop()
+    if (state.book.watched.size === 0) this.#ticker.stop()
   }
 
-  #excuse(worker: KnownWorker, now: number): void {
-    worker.heardAt = now
+  #resetSilence(worker: KnownWorker, now: number): void {
+    worker.lastSeenAt = now
     worker.goneSince = undefined
   }
 
-  /** Gives a worker up that is gone, or silent for too long. */
-  #judge(worker: KnownWorker, now: number): void {
-    const core = this.#core
-    const { goneMs, silentMs, suspectMs } = core.settings
+  /** Gives up a worker that is gone, or silent for too long. */
+  #checkWorker(worker: KnownWorker, now: number): void {
+    const state = this.#state
+    const { goneMs, silentMs, suspectMs } = state.settings
     const silentFor = worker.silentFor(now)
     const { address } = worker
     if (silentFor >= suspectMs && !worker.isLost && worker.goneSince === undefined) {
-      core.warnings.warn("A worker says nothing", {
+      state.warnings.warn("A worker does not respond", {
         address,
         silentFor,
         calls: worker.entries.size,
       })
     }
-    if (core.isInGrace || worker.isLost) return
+    if (state.isInGrace || worker.isLost) return
     if (worker.goneSince !== undefined && now - worker.goneSince >= goneMs) {
       this.#lose(worker, "is gone", now)
-      core.book.forget(worker)
+      state.book.forget(worker)
     } else if (silentFor >= silentMs) {
       worker.isLost = true
-      this.#lose(worker, `has said nothing for ${silentFor} ms`, now)
+      this.#lose(worker, `has not responded for ${silentFor} ms`, now)
     }
   }
 
   #lose(worker: KnownWorker, why: string, now: number): void {
-    const core = this.#core
+    const state = this.#state
     const { address } = worker
     const entries = [...worker.entries]
     if (entries.length === 0) return
-    core.counts.workersLost++
-    core.warnings.warn("A worker was given up with the calls that it had", {
+    state.counts.workersLost++
+    state.warnings.warn("A worker was lost, with the calls that it had", {
       ...{ address, why, calls: entries.length },
     })
     if (worker.goneSince !== undefined) this.#strike(entries, now)
     for (const entry of entries) this.#grants.lost(entry, why)
   }
 
-  /** Whatever a worker ran may be what brought it down. */
+  /** Counts a lost worker for each operation that it ran: one of them may have crashed it. */
   #strike(entries: readonly CallEntry[], now: number): void {
-    const { breaker, warnings } = this.#core
+    const { breaker, warnings } = this.#state
     const granted = entries.filter(({ state }) => state === "granted")
-    const byMark = new Map(granted.map((entry) => [entry.offer.mark, entry.operationId]))
-    for (const [mark, operationId] of byMark) {
-      if (!breaker.strike(mark, now)) continue
-      warnings.warn("An operation is not called for now: workers went down while they ran it", {
+    const byHash = new Map(granted.map((entry) => [entry.offer.operationHash, entry.operationId]))
+    for (const [operationHash, operationId] of byHash) {
+      if (!breaker.strike(operationHash, now)) continue
+      warnings.warn("An operation is suspended for now: workers crashed while they ran it", {
         operationId,
       })
     }
@@ -144,11 +144,11 @@ export class Detector {
     return worker.entries.size === 0 && now - worker.usedAt > WATCH_MS
   }
 
-  #leaveAlone(worker: KnownWorker, now: number): void {
-    const { book, bus, settings } = this.#core
-    // The broker may still choose one that is frozen: whoever forgot it would send calls there again.
+  #unwatch(worker: KnownWorker, now: number): void {
+    const { book, bus, settings } = this.#state
+    // The broker may still choose a frozen worker: if we forgot it, we would send calls to it again.
     const isDangerous = bus.hasQueues && worker.isSilent(now, settings.suspectMs)
-    if (isDangerous && now - worker.heardAt < REMEMBERED_MS) {
+    if (isDangerous && now - worker.lastSeenAt < MAX_SILENT_MS) {
       if (now - worker.pingedAt >= SILENT_PING_MS) this.#ping(worker, now, false)
       return
     }
@@ -157,7 +157,7 @@ export class Detector {
     worker.confirm()
   }
 
-  /** Asks whether it is there, and what became of calls that take long. */
+  /** Pings a worker, and asks about its long-running calls. */
   #ping(worker: KnownWorker, now: number, isAll: boolean): void {
     worker.pingedAt = now
     const ids: string[] = []
@@ -170,14 +170,14 @@ export class Detector {
         ids.push(entry.requestId)
       }
     }
-    if (!worker.isDescribed && !worker.isLeaving) worker.tell({ type: "who" })
+    if (!worker.isDescribed && !worker.isLeaving) worker.send({ type: "who" })
     worker.forgetStrays()
     do {
       worker.ping(ids.splice(0, PING_IDS), streams.splice(0, PING_IDS))
     } while (ids.length > 0 || streams.length > 0)
   }
 
-  /** Asks for what is known to be missing of streams. */
+  /** Requests missing stream items. */
   #pingForGaps(worker: KnownWorker): void {
     const streams = [...worker.entries]
       .filter(({ order }) => order?.hasGap === true)
@@ -185,7 +185,7 @@ export class Detector {
     if (streams.length > 0) worker.ping([], streams)
   }
 
-  /** A stream of which nothing came for a while: items may be lost, or the credit for them. */
+  /** Asks about a stream without recent items: items may be lost, or the credit for them. */
   #checkStream(
     entry: CallEntry,
     worker: KnownWorker,
@@ -197,7 +197,7 @@ export class Detector {
     entry.gapAt = -1
     if (hasMoved && !isAll) return
     if (credit !== undefined) {
-      worker.tell({ type: "event", event: { type: "call.credit", requestId, credit } })
+      worker.send({ type: "event", event: { type: "call.credit", requestId, credit } })
     }
     streams.push([requestId, lastSeq])
   }

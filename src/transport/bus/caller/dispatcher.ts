@@ -1,61 +1,60 @@
-// One idea: what becomes of a call until a worker has accepted it. Finding workers, sending and grants are in files
-// of their own.
+// One idea: the life of a call until a worker has accepted it. Finding workers, sending and grants are in other files.
 import type { CallErrorEvent } from "../../../core/events.ts"
 import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
-import type { CallerCore } from "./state.ts"
+import type { CallerState } from "./state.ts"
 import type { CallEntry, Step } from "./model.ts"
-import { notSent, notSigned, say, tooLarge, unsafeTicket } from "./failures.ts"
+import { notSent, notSigned, messages, tooLarge, unsafeTicket } from "./failures.ts"
 import type { KnownWorker } from "./model.ts"
 import { bytesBeyond } from "../wire/outbox.ts"
 import { RequestBatch } from "./request-batch.ts"
 import { isCompatible, isVersion } from "../wire/versions.ts"
 import { WorkerSearch } from "./worker-search.ts"
 
-/** Calls that were held back go out within so many milliseconds, so that not all callers do at once. */
-const SPREAD = 300
-/** What passes before another worker is asked instead of a full one; more with every attempt. */
-const FULL_DELAY = 20
-const FULL_SPREAD = 50
-/** A worker that declined is left alone for a moment. */
-const DECLINED = 1000
-/** So often a call goes elsewhere at once; from then on as from a full worker. */
-const MOST_MOVES = 10
-/** Times of many calls are rounded up to these, so that they share one. */
-const ROUND = 16
-/** So many times longer than a worker may be silent, something without a deadline waits for a repeat. */
-const HOPELESS = 10
-/** For so long holds the ticket of a call without a deadline. */
-const LONG = 3_600_000
+/** After an outage, held calls are sent spread over this time, so that not all callers send at once. */
+const SPREAD_MS = 300
+/** The delay before another worker is tried instead of a busy one; the random part grows with every attempt. */
+const BUSY_DELAY_MS = 20
+const BUSY_SPREAD_MS = 50
+/** How long a worker that declined a call gets no other, in milliseconds. */
+const DECLINED_MS = 1000
+/** How often a refused call is redirected at once; from then on it waits as for a busy worker. */
+const MAX_MOVES = 10
+/** Deadlines are rounded up to multiples of this, so that many calls share a timer. */
+const ROUND_MS = 16
+/** A call without a deadline waits for a retry for this many times `silentMs` at most. */
+const MAX_SILENT_PERIODS = 10
+/** The lifetime of the ticket of a call without a deadline, in milliseconds. */
+const MAX_TICKET_MS = 3_600_000
 
-/** Gives calls to workers: the first time, and again when that came to nothing. */
+/** Sends calls to workers, and retries until one accepts. */
 export class Dispatcher {
   readonly search: WorkerSearch
-  readonly #core: CallerCore
+  readonly #state: CallerState
   readonly #batch: RequestBatch
 
-  constructor(core: CallerCore) {
-    this.#core = core
-    this.#batch = new RequestBatch(core, (entry, thrown) => {
-      this.#unsend(entry)
+  constructor(state: CallerState) {
+    this.#state = state
+    this.#batch = new RequestBatch(state, (entry, thrown) => {
+      this.#markUnsent(entry)
       this.#fail(entry, notSent(entry.operationId, thrown))
     })
-    this.search = new WorkerSearch(core, (entry, worker) =>
-      this.#attempt(entry, (now) => this.#post(entry, worker, now)),
+    this.search = new WorkerSearch(state, (entry, worker) =>
+      this.#attempt(entry, (now) => this.#sendRequest(entry, worker, now)),
     )
   }
 
-  /** A new call. Throws a `CallError` when it cannot be sent at all. */
+  /** Sends a new call. Throws a `CallError` when it cannot be sent at all. */
   begin(entry: CallEntry, now: number): void {
     entry.encode()
     const { identity } = entry.event
-    const { signer } = this.#core
+    const { signer } = this.#state
     if (signer === undefined || identity === undefined) {
       this.#dispatch(entry, now)
       return
     }
     const { operationId, requestId } = entry
-    const timeout = Math.min(entry.left(now), LONG)
+    const timeout = Math.min(entry.left(now), MAX_TICKET_MS)
     entry.isSigning = true
     const { input } = entry.event
     signer.sign(identity, { operationId, requestId, timeout, input }).then(
@@ -68,64 +67,64 @@ export class Dispatcher {
     )
   }
 
-  /** Gives a call to a worker, or ends it when it cannot be sent. */
+  /** Sends a call to a worker, or fails it when it cannot be sent. */
   dispatch(entry: CallEntry): void {
     this.#attempt(entry, (now) => this.#dispatch(entry, now))
   }
 
-  /** Keeps a call until the broker is reached. */
+  /** Holds a call until the broker is connected. */
   hold(entry: CallEntry): void {
-    const core = this.#core
-    core.disarm(entry)
-    core.forgetMark(entry)
-    core.assign(entry, undefined, 0)
+    const state = this.#state
+    state.disarm(entry)
+    state.leaveGroup(entry)
+    state.assign(entry, undefined, 0)
     this.search.stop(entry)
     entry.state = "held"
     entry.rounds = 0
     entry.avoid = undefined
   }
 
-  /** The broker is reached: what was held goes out, after an outage each in its own time. */
+  /** Sends a held call when the broker is connected; after an outage with a random delay. */
   resume(entry: CallEntry, isSpread: boolean): void {
     if (entry.isSigning) return
     this.hold(entry)
-    if (isSpread) this.#later(entry, "dispatch", this.#core.random() * SPREAD)
+    if (isSpread) this.#later(entry, "dispatch", this.#state.random() * SPREAD_MS)
     else this.dispatch(entry)
   }
 
-  /** The time of an entry has come. */
+  /** Handles the timer of an entry. */
   due(entry: CallEntry): void {
     if (entry.isOver || entry.state === "granted" || entry.state === "held") return
-    if (!this.#core.bus.isConnected) this.hold(entry)
+    if (!this.#state.bus.isConnected) this.hold(entry)
     else if (entry.state === "sent") this.#notAccepted(entry)
     else if (entry.step === "repeat") this.repeat(entry)
     else if (entry.step === "search") this.search.decide(entry)
     else this.dispatch(entry)
   }
 
-  /** Nobody listened where a request went: it did not begin. */
-  unheard(entry: CallEntry): void {
+  /** Handles "no responders" for a request: it has not begun. */
+  noResponders(entry: CallEntry): void {
     const { worker } = entry
-    this.#unsend(entry)
+    this.#markUnsent(entry)
     if (worker === undefined) {
       this.search.start(entry)
       return
     }
     entry.openTo?.delete(worker.address)
-    worker.goneSince ??= this.#core.now()
+    worker.goneSince ??= this.#state.now()
     this.dispatch(entry)
   }
 
   /**
-   * The broker did not let a request through.
+   * Handles a request that the broker did not permit.
    *
-   * Where the broker finds workers, that of a request to one worker means only that this one is not to be had:
-   * permission to call is permission to call any.
+   * Where the broker has queues, a denied request to one worker only rules out that worker: the permission to call an
+   * operation is the permission to send to its queue.
    */
   denied(entry: CallEntry, error: CallError): void {
     const { worker, offer } = entry
-    this.#unsend(entry)
-    if (worker === undefined || !this.#core.bus.hasQueues) {
+    this.#markUnsent(entry)
+    if (worker === undefined || !this.#state.bus.hasQueues) {
       this.#fail(entry, error)
       return
     }
@@ -133,79 +132,79 @@ export class Dispatcher {
     entry.avoid = worker
     const isOffered = worker.offers.has(offer)
     offer.remove(worker)
-    if (isOffered && entry.moves++ < MOST_MOVES) this.dispatch(entry)
-    else this.#core.fail(entry, "UNAVAILABLE", say.nobody(entry), { worker })
+    if (isOffered && entry.moves++ < MAX_MOVES) this.dispatch(entry)
+    else this.#state.fail(entry, "UNAVAILABLE", messages.noWorker(entry), { worker })
   }
 
-  /** A worker does not take it, has not begun it, and another one may. */
-  elsewhere(entry: CallEntry, worker: KnownWorker, error: CallErrorEvent): void {
-    const core = this.#core
-    this.#unsend(entry)
+  /** Sends a call to another worker, because this one refused it before it began. */
+  redirect(entry: CallEntry, worker: KnownWorker, error: CallErrorEvent): void {
+    const state = this.#state
+    this.#markUnsent(entry)
     entry.openTo?.delete(worker.address)
     entry.key = undefined
     entry.avoid = worker
     const served = otherVersion(entry, error)
     if (served !== undefined) {
-      core.book.learnVersion(worker, entry.offer, served)
+      state.book.learnVersion(worker, entry.offer, served)
       this.dispatch(entry)
       return
     }
-    if (error.code !== "OVERLOADED" && entry.moves < MOST_MOVES) {
+    if (error.code !== "OVERLOADED" && entry.moves < MAX_MOVES) {
       entry.moves++
-      if (worker.offers.has(entry.offer)) worker.declinesUntil = core.now() + DECLINED
+      if (worker.offers.has(entry.offer)) worker.declinesUntil = state.now() + DECLINED_MS
       this.dispatch(entry)
       return
     }
-    if (entry.repeats + 1 >= core.settings.maxAttempts) {
+    if (entry.repeats + 1 >= state.settings.maxAttempts) {
       const { retryAfterMs } = error
-      core.fail(entry, "OVERLOADED", say.full(entry), { retryAfterMs, worker })
+      state.fail(entry, "OVERLOADED", messages.allWorkersBusy(entry), { retryAfterMs, worker })
       return
     }
     entry.repeats++
-    core.counts.repeats++
-    this.#later(entry, "dispatch", FULL_DELAY + core.random() * FULL_SPREAD * entry.attempt)
+    state.counts.repeats++
+    this.#later(entry, "dispatch", BUSY_DELAY_MS + state.random() * BUSY_SPREAD_MS * entry.attempt)
   }
 
-  /** Gives a call to a worker once more, as soon as that is paid for. */
+  /** Retries a call as soon as the retry budget allows it. */
   repeat(entry: CallEntry): void {
-    if (!this.#pay(entry)) {
-      if (!this.#isHopeless(entry))
-        this.#later(entry, "repeat", this.#core.latency.patience(entry.repeats))
+    if (!this.#takeRetry(entry)) {
+      if (!this.#failIfStuck(entry))
+        this.#later(entry, "repeat", this.#state.latency.acceptTimeout(entry.repeats))
       return
     }
     entry.repeats++
-    this.#core.counts.repeats++
+    this.#state.counts.repeats++
     this.dispatch(entry)
   }
 
-  /** Sends nothing any more. */
+  /** Stops sending. */
   close(): void {
     this.#batch.close()
   }
 
   /** Throws a `CallError` when it cannot be sent. */
   #dispatch(entry: CallEntry, now: number): void {
-    const core = this.#core
-    const { bus, breaker } = core
+    const state = this.#state
+    const { bus, breaker } = state
     if (!bus.isConnected) {
       this.hold(entry)
       return
     }
-    const rest = breaker.restOf(entry.offer.mark, now)
+    const rest = breaker.restOf(entry.offer.operationHash, now)
     if (rest > 0) {
-      core.fail(entry, "UNAVAILABLE", say.resting(entry), { retryAfterMs: rest })
+      state.fail(entry, "UNAVAILABLE", messages.breakerOpen(entry), { retryAfterMs: rest })
       return
     }
     const worker = this.#workerFor(entry, now)
-    if (worker === undefined && !core.mayGoToAny(entry)) this.search.start(entry)
-    else this.#post(entry, worker, now)
+    if (worker === undefined && !state.mayGoToAny(entry)) this.search.start(entry)
+    else this.#sendRequest(entry, worker, now)
   }
 
-  /** `undefined` where the broker is to choose, or nobody is known. */
+  /** Picks a worker; `undefined` when the broker should choose, or none is known. */
   #workerFor(entry: CallEntry, now: number): KnownWorker | undefined {
-    const { book } = this.#core
+    const { book } = this.#state
     const { offer, version, avoid } = entry
-    if (this.#core.mayGoToAny(entry)) {
+    if (this.#state.mayGoToAny(entry)) {
       const isFirst = entry.repeats === 0 && avoid === undefined
       const isToAny = isFirst && !book.hasSilent(offer, now) && offer.queue.takes(entry, now)
       return isToAny ? undefined : book.pick(offer, now, version, avoid)
@@ -213,39 +212,39 @@ export class Dispatcher {
     return book.pick(offer, now, version, avoid) ?? book.pickSilent(offer, now, version)
   }
 
-  /** Sends a request. Throws a `CallError` when it cannot leave. */
-  #post(entry: CallEntry, worker: KnownWorker | undefined, now: number): void {
-    const core = this.#core
+  /** Sends a request. Throws a `CallError` when it cannot be sent. */
+  #sendRequest(entry: CallEntry, worker: KnownWorker | undefined, now: number): void {
+    const state = this.#state
     if (entry.deadline <= now) {
-      core.fail(entry, "TIMEOUT", say.timeout(entry))
+      state.fail(entry, "TIMEOUT", messages.timeout(entry))
       return
     }
-    const risk = entry.ticket === undefined ? undefined : core.bus.ticketRisk?.()
+    const risk = entry.ticket === undefined ? undefined : state.bus.ticketRisk?.()
     if (risk !== undefined) throw unsafeTicket(entry.operationId, risk)
     const isNow = this.#mayRunNow(entry)
-    this.#sending(entry, worker, isNow, now)
+    this.#markSent(entry, worker, isNow, now)
     const message = entry.requestText(isNow, now)
     try {
-      const { address, maxPayload } = core.bus
+      const { address, maxPayload } = state.bus
       const bytes = bytesBeyond(maxPayload, address, message)
       if (bytes !== undefined) throw tooLarge(entry, bytes, maxPayload)
       this.#batch.send(entry, worker, message)
     } catch (thrown) {
-      this.#unsend(entry)
+      this.#markUnsent(entry)
       throw thrown
     }
-    if (worker !== undefined) core.counts.directed++
+    if (worker !== undefined) state.counts.directed++
   }
 
-  /** Whoever serves it says that a second run does no harm, so that no grant is needed. */
+  /** Whether it may run without a grant, because all of its workers say that it is idempotent. */
   #mayRunNow({ offer, isStream, isIdempotent }: CallEntry): boolean {
     return !isStream && isIdempotent !== false && offer.isIdempotent === true
   }
 
-  #sending(entry: CallEntry, worker: KnownWorker | undefined, isNow: boolean, now: number): void {
-    const core = this.#core
-    core.forgetMark(entry)
-    core.assign(entry, worker, now)
+  #markSent(entry: CallEntry, worker: KnownWorker | undefined, isNow: boolean, now: number): void {
+    const state = this.#state
+    state.leaveGroup(entry)
+    state.assign(entry, worker, now)
     entry.state = "sent"
     entry.attempt++
     entry.key = undefined
@@ -258,88 +257,89 @@ export class Dispatcher {
       if (worker === undefined) entry.isOpenToAny = true
       else entry.openFor(worker)
     }
-    core.arm(entry, roundUp(now + core.latency.patience(entry.repeats)))
+    state.arm(entry, roundUp(now + state.latency.acceptTimeout(entry.repeats)))
   }
 
-  /** What was sent last has not begun anywhere, and never will. */
-  #unsend(entry: CallEntry): void {
-    const core = this.#core
-    core.forgetMark(entry)
-    core.disarm(entry)
-    core.assign(entry, undefined, 0)
+  /** Undoes the last attempt: it has not begun anywhere, and never will. */
+  #markUnsent(entry: CallEntry): void {
+    const state = this.#state
+    state.leaveGroup(entry)
+    state.disarm(entry)
+    state.assign(entry, undefined, 0)
     entry.undoAttempt()
     entry.state = "seeking"
   }
 
   #notAccepted(entry: CallEntry): void {
-    const core = this.#core
-    const now = core.now()
-    const { pingMs, maxAttempts } = core.settings
-    const waitOn = (): void => core.arm(entry, roundUp(now + core.latency.patience(entry.repeats)))
-    // This process stood still, and has not looked at what came meanwhile.
+    const state = this.#state
+    const now = state.now()
+    const { pingMs, maxAttempts } = state.settings
+    const waitOn = (): void =>
+      state.arm(entry, roundUp(now + state.latency.acceptTimeout(entry.repeats)))
+    // This process stood still, and has not read what arrived meanwhile.
     if (now - entry.dueAt > pingMs) {
       waitOn()
       return
     }
     if (entry.worker === undefined) entry.offer.queue.unanswered(entry, now)
-    // One of them says nothing: by pinging all it is found out which.
-    for (const worker of entry.offer.workers) core.book.use(worker, now)
+    // One of the workers is silent: pinging all finds out which.
+    for (const worker of entry.offer.workers) state.book.use(worker, now)
     if (entry.repeats + 1 >= maxAttempts) {
-      core.fail(entry, "UNAVAILABLE", say.notAccepted(entry))
-    } else if (this.#pay(entry)) {
+      state.fail(entry, "UNAVAILABLE", messages.notAccepted(entry))
+    } else if (this.#takeRetry(entry)) {
       entry.avoid = entry.worker
       entry.repeats++
-      core.counts.repeats++
+      state.counts.repeats++
       this.dispatch(entry)
-    } else if (!this.#isHopeless(entry)) waitOn()
+    } else if (!this.#failIfStuck(entry)) waitOn()
   }
 
-  /** Ends what has no deadline and would wait for ever, because no repeat of it is paid for. */
-  #isHopeless(entry: CallEntry): boolean {
-    const core = this.#core
+  /** Fails a call without a deadline that would wait for ever, because the retry budget is used up. */
+  #failIfStuck(entry: CallEntry): boolean {
+    const state = this.#state
     if (entry.deadline !== Number.POSITIVE_INFINITY) return false
-    if (core.now() - entry.firstSentAt < HOPELESS * core.settings.silentMs) return false
-    core.fail(entry, "UNAVAILABLE", say.notAccepted(entry))
+    if (state.now() - entry.firstSentAt < MAX_SILENT_PERIODS * state.settings.silentMs) return false
+    state.fail(entry, "UNAVAILABLE", messages.notAccepted(entry))
     return true
   }
 
-  #pay({ operationId }: CallEntry): boolean {
-    const { budget, warnings } = this.#core
+  #takeRetry({ operationId }: CallEntry): boolean {
+    const { budget, warnings } = this.#state
     if (budget.take()) return true
-    warnings.warn("Calls are not repeated for now, because too many were", { operationId })
+    warnings.warn("Calls are not retried for now: the retry budget is used up", { operationId })
     return false
   }
 
   #later(entry: CallEntry, step: Step, delay: number): void {
-    const core = this.#core
+    const state = this.#state
     entry.state = "seeking"
     entry.step = step
-    core.arm(entry, core.now() + delay)
+    state.arm(entry, state.now() + delay)
   }
 
   #attempt(entry: CallEntry, send: (now: number) => void): void {
     if (entry.isOver) return
     try {
-      send(this.#core.now())
+      send(this.#state.now())
     } catch (thrown) {
       this.#fail(entry, notSent(entry.operationId, thrown))
     }
   }
 
   #fail(entry: CallEntry, error: CallError): void {
-    const core = this.#core
-    // Out of reach after all: it is sent when that is over.
-    if (isCallError(error, "UNAVAILABLE") && !core.bus.isConnected && !entry.isOver) {
+    const state = this.#state
+    // The broker was lost meanwhile: it is sent after the reconnect.
+    if (isCallError(error, "UNAVAILABLE") && !state.bus.isConnected && !entry.isOver) {
       this.hold(entry)
       return
     }
     const { code, message, retryAfterMs, details } = error
-    const retryable = error.retryable && entry.fate().retryable
-    core.fail(entry, code, message, { retryable, retryAfterMs, details })
+    const retryable = error.retryable && entry.deliveryStatus().retryable
+    state.fail(entry, code, message, { retryable, retryAfterMs, details })
   }
 }
 
-/** The version that a worker serves instead of the one that was asked for, if that is why it refused. */
+/** The version that a worker serves instead, if it refused a call because of its version. */
 function otherVersion({ version }: CallEntry, { details }: CallErrorEvent): string | undefined {
   if (version === undefined || typeof details !== "object" || details === null) return undefined
   const { version: served } = details as { readonly version?: unknown }
@@ -347,5 +347,5 @@ function otherVersion({ version }: CallEntry, { details }: CallErrorEvent): stri
 }
 
 function roundUp(time: number): number {
-  return Math.ceil(time / ROUND) * ROUND
+  return Math.ceil(time / ROUND_MS) * ROUND_MS
 }

@@ -3,35 +3,35 @@ import type { CallError } from "../../../core/errors.ts"
 import { quote, reasonOf } from "../../../internal/describe.ts"
 import type { CallEntry } from "./model.ts"
 
-/** What is said of calls that found no worker, or lost theirs. */
-export const say = {
-  nobody: ({ operationId, version, offer }: CallEntry): string => {
+/** Messages of errors for calls that found no worker, or lost theirs. */
+export const messages = {
+  noWorker: ({ operationId, version, offer }: CallEntry): string => {
     const served = offer.versions(({ goneSince }) => goneSince === undefined)
     return version === undefined || served.length === 0
-      ? `Nobody serves "${operationId}" now. Start a worker that does, or try again later.`
-      : `Nobody serves version ${version} of "${operationId}" now, which was imported; workers serve ${served.join(", ")}. Import it again, or start a worker that serves it.`
+      ? `No worker serves "${operationId}" now. Start one, or try again later.`
+      : `No worker serves version ${version} of "${operationId}", which you imported; workers serve ${served.join(", ")}. Import it again, or start a worker that serves it.`
   },
 
   notAccepted: ({ operationId, attempt }: CallEntry): string =>
-    `No worker accepted "${operationId}", which was sent ${attempt} times. Workers are there and say nothing: look at their load, or try again later.`,
+    `No worker accepted "${operationId}", which was sent ${attempt} times. Workers are connected but do not respond: check their load, or try again later.`,
 
-  full: ({ operationId, attempt }: CallEntry): string =>
-    `Every worker that was asked for "${operationId}" is full (${attempt} attempts). Try again later, or start more workers.`,
+  allWorkersBusy: ({ operationId, attempt }: CallEntry): string =>
+    `All workers that were tried for "${operationId}" are busy (${attempt} attempts). Try again later, or start more workers.`,
 
-  resting: ({ operationId }: CallEntry): string =>
-    `"${operationId}" is not called for now: several workers went down one after another while they ran it. Look at why they did; it is tried again later.`,
+  breakerOpen: ({ operationId }: CallEntry): string =>
+    `"${operationId}" is suspended for now: several workers crashed one after another while they ran it. Find out why; calls are allowed again later.`,
 
-  lost: ({ operationId }: CallEntry, why: string): string =>
-    `The worker that "${operationId}" was given to ${why}. It may have been run: look before repeating what has an effect.`,
+  workerLost: ({ operationId }: CallEntry, why: string): string =>
+    `The worker that ran "${operationId}" ${why}. The call may have run: check before you repeat one that has an effect.`,
 
   dataLost: ({ operationId, lastSeq }: CallEntry): string =>
-    `"${operationId}" lost data: what follows item ${lastSeq} did not arrive, and its worker does not have it any more. Subscribe again.`,
+    `"${operationId}" lost data: items after ${lastSeq} did not arrive, and its worker no longer has them. Subscribe again.`,
 
   timeout: ({ operationId }: CallEntry): string =>
-    `The time for "${operationId}" was over before it could be given to a worker.`,
+    `"${operationId}" timed out before it could be sent to a worker.`,
 }
 
-/** An id that could be no operation's, and must not get into an address. */
+/** The error for an id that no operation can have, and that must not get into an address. */
 export function unknownId(operationId: string): CallError {
   return refusal(
     "OPERATION_NOT_FOUND",
@@ -40,11 +40,11 @@ export function unknownId(operationId: string): CallError {
   )
 }
 
-/** A request whose id is taken by one that still waits. */
+/** The error for a request id that a pending request already has. */
 export function knownId(operationId: string, requestId: string): CallError {
   return refusal(
     "CONFLICT",
-    `"${operationId}" was not sent: a request with the id "${requestId}" still waits. Use a new id.`,
+    `"${operationId}" was not sent: a request with the id "${requestId}" is still pending. Use a new id.`,
     { operationId, requestId },
   )
 }
@@ -55,17 +55,17 @@ export function closed(operationId: string): CallError {
   })
 }
 
-/** The signer could not sign. */
+/** The error when a ticket could not be signed. */
 export function notSigned(operationId: string, thrown: unknown): CallError {
   if (isCallError(thrown)) return thrown
   return refusal(
     "UNAUTHENTICATED",
-    `"${operationId}" was not sent: its ticket could not be signed. Look at the "signer" of this transport.`,
+    `"${operationId}" was not sent: its ticket could not be signed. Check the "signer" of this transport.`,
     { operationId, cause: thrown },
   )
 }
 
-/** The broker does not protect tickets. */
+/** The error for a broker that does not protect tickets. */
 export function unsafeTicket(operationId: string, risk: string): CallError {
   return refusal(
     "UNAVAILABLE",
@@ -74,7 +74,7 @@ export function unsafeTicket(operationId: string, risk: string): CallError {
   )
 }
 
-/** A request that no broker would take. */
+/** The error for a request that exceeds the broker's limit. */
 export function tooLarge({ operationId }: CallEntry, bytes: number, maxPayload: number): CallError {
   return refusal(
     "PAYLOAD_TOO_LARGE",
@@ -84,7 +84,7 @@ export function tooLarge({ operationId }: CallEntry, bytes: number, maxPayload: 
   )
 }
 
-/** Whatever a bus threw instead of sending. */
+/** Turns what a bus threw into a `CallError`. */
 export function notSent(operationId: string, thrown: unknown): CallError {
   if (isCallError(thrown)) return thrown
   return refusal("UNAVAILABLE", `"${operationId}" could not be sent: ${reasonOf(thrown)}`, {

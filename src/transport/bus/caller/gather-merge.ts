@@ -1,12 +1,12 @@
 import type { CallRequestedEvent } from "../../../core/events.ts"
 import { compareVersions } from "../wire/versions.ts"
 
-/** The page of `services.list` when nobody says otherwise. */
+/** The default page size of `services.list`. */
 const PAGE = 500
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** One answer out of those of many workers. What makes no sense in one of them is left out. */
+/** Merges the answers of many workers into one. Invalid parts are left out. */
 export function mergeAnswers(request: CallRequestedEvent, answers: readonly unknown[]): Fields {
   const input = isObject(request.input) ? request.input : {}
   const sound = answers.filter(isObject)
@@ -16,10 +16,10 @@ export function mergeAnswers(request: CallRequestedEvent, answers: readonly unkn
 }
 
 /**
- * Every version of every operation, by id and version.
+ * Merges lists: every version of every operation, sorted by id and version.
  *
- * Nothing beyond the end of a page that has more is shown, because others may come before it; and all versions
- * of one id are on one page, because the next one begins after an id.
+ * A page ends where the first incomplete answer ends, because operations may be missing beyond it. All versions of one
+ * id are on one page, because the next page begins after an id.
  */
 function mergeLists(input: Fields, answers: readonly Fields[]): Fields {
   const limit = typeof input["limit"] === "number" ? input["limit"] : PAGE
@@ -37,7 +37,7 @@ function mergeLists(input: Fields, answers: readonly Fields[]): Fields {
   return { operations, hasMore: end !== undefined || operations.length < all.length }
 }
 
-/** Where a page ends: not between two versions of one id, unless there is nothing else on it. */
+/** The length of a page: it does not split the versions of one id, unless it contains nothing else. */
 function cutAt(entries: readonly { readonly id: string }[], limit: number): number {
   if (entries.length <= limit) return entries.length
   const next = entries[limit]?.id
@@ -47,7 +47,7 @@ function cutAt(entries: readonly { readonly id: string }[], limit: number): numb
   return after === -1 ? entries.length : after
 }
 
-/** The highest version of every operation. What one worker had no room for is asked of all again. */
+/** Merges specs: the highest version of every operation. Specs that one worker had no room for are requested again. */
 function mergeSchemas(input: Fields, answers: readonly Fields[]): Fields {
   const unread = new Set(answers.flatMap(({ rest }) => listOf(rest)))
   const rest = listOf(input["ids"]).filter((id) => unread.has(id))

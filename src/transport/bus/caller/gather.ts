@@ -4,33 +4,34 @@ import type { CallError } from "../../../core/errors.ts"
 import type { DeadlineEntry } from "../../../internal/deadlines.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { CallFate } from "../../../protocol/transport.ts"
-import type { CallerCore } from "./state.ts"
-import { bodyOf, timedText, unclaimed } from "./model.ts"
+import type { CallerState } from "./state.ts"
+import { bodyOf, timedText, withoutIdentity } from "./model.ts"
 import { notSent, notSigned, unsafeTicket } from "./failures.ts"
 import { mergeAnswers } from "./gather-merge.ts"
 import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import { requestText } from "../wire/short-messages.ts"
 
-/** For so long others are waited for that nobody knows. */
-const LEAST_MS = 150
-const MOST_MS = 1000
-/** Somebody who is just starting has so many milliseconds. */
-const AGAIN_MS = 200
-/** So often all are asked when nobody answers. */
-const ROUNDS = 3
-/** For so long holds the ticket of a question without a deadline. */
-const LONG = 3_600_000
+/** Minimum wait for workers we have not heard of yet, in milliseconds. */
+const MIN_DISCOVERY_MS = 150
+/** Maximum wait for known workers that have not answered, in milliseconds. */
+const MAX_DISCOVERY_MS = 1000
+/** The delay before asking again when there were no workers: one may be starting. */
+const RETRY_MS = 200
+/** How often all workers are asked when none answers. */
+const MAX_ROUNDS = 3
+/** The lifetime of the ticket of a request without a deadline, in milliseconds. */
+const MAX_TICKET_MS = 3_600_000
 
-/** A question to all workers, whose answers become one. */
+/** A request to all workers, whose answers are merged into one. */
 export class Gather implements DeadlineEntry {
   readonly requestId: string
   readonly event: CallRequestedEvent
-  /** What the broker names when nobody listened. */
-  readonly mark: string
+  /** Identifies the request when the broker reports that nobody received it. */
+  readonly correlationId: string
   isOver = false
   isHeld = false
-  readonly #core: CallerCore
+  readonly #state: CallerState
   readonly #onEnd: (gather: Gather) => void
   readonly #body: string
   readonly #isSigned: boolean
@@ -40,7 +41,7 @@ export class Gather implements DeadlineEntry {
   #ticket: string | undefined
   #rounds = 0
   #askedAt = 0
-  #isNobodyThere = false
+  #hasNoWorkers = false
 
   // `Deadlines` keeps these.
   #dueAt = 0
@@ -48,22 +49,22 @@ export class Gather implements DeadlineEntry {
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 
-  /** Throws a `CallError` when the question has no JSON form. */
-  constructor(core: CallerCore, event: CallRequestedEvent, onEnd: (gather: Gather) => void) {
-    this.#core = core
+  /** Throws a `CallError` when the request has no JSON form. */
+  constructor(state: CallerState, event: CallRequestedEvent, onEnd: (gather: Gather) => void) {
+    this.#state = state
     this.event = event
     this.requestId = event.requestId
-    this.mark = core.newMark("g")
+    this.correlationId = state.newCorrelationId("g")
     this.#onEnd = onEnd
-    this.#isSigned = core.signer !== undefined && event.identity !== undefined
-    this.#body = bodyOf(unclaimed(event, this.#isSigned))
-    this.#deadline = core.now() + (event.timeout ?? Number.POSITIVE_INFINITY)
+    this.#isSigned = state.signer !== undefined && event.identity !== undefined
+    this.#body = bodyOf(withoutIdentity(event, this.#isSigned))
+    this.#deadline = state.now() + (event.timeout ?? Number.POSITIVE_INFINITY)
   }
 
-  /** Asks, as soon as the question is signed. Throws a `CallError` when it cannot be sent at all. */
+  /** Signs and sends the request. Throws a `CallError` when it cannot be sent at all. */
   begin(): void {
-    const { signer } = this.#core
-    const { identity, operationId, requestId, timeout = LONG, input } = this.event
+    const { signer } = this.#state
+    const { identity, operationId, requestId, timeout = MAX_TICKET_MS, input } = this.event
     if (signer === undefined || identity === undefined) {
       this.#ask()
       return
@@ -77,7 +78,7 @@ export class Gather implements DeadlineEntry {
     )
   }
 
-  /** Asks once more, or for the first time after the broker was out of reach. */
+  /** Sends it again, or for the first time after the broker was unreachable. */
   askAgain(): void {
     if (this.isOver || (this.#isSigned && this.#ticket === undefined)) return
     try {
@@ -87,11 +88,11 @@ export class Gather implements DeadlineEntry {
     }
   }
 
-  /** The broker is out of reach: what was asked may not have arrived. */
+  /** Holds it while the broker is unreachable: it may not have arrived. */
   hold(): void {
     this.isHeld = true
     this.#rounds = 0
-    this.#core.deadlines.remove(this)
+    this.#state.deadlines.remove(this)
   }
 
   due(): number {
@@ -99,47 +100,47 @@ export class Gather implements DeadlineEntry {
   }
 
   expire(): void {
-    const now = this.#core.now()
-    if (this.#isNobodyThere) this.askAgain()
-    else if (now < this.#askedAt + MOST_MS && !this.#isComplete(now))
-      this.#arm(this.#askedAt + MOST_MS)
+    const now = this.#state.now()
+    if (this.#hasNoWorkers) this.askAgain()
+    else if (now < this.#askedAt + MAX_DISCOVERY_MS && !this.#isComplete(now))
+      this.#arm(this.#askedAt + MAX_DISCOVERY_MS)
     else if (this.#answers.size + this.#errors.size > 0) this.#conclude()
-    else if (this.#rounds < ROUNDS) this.askAgain()
-    else this.fail(this.#unanswered())
+    else if (this.#rounds < MAX_ROUNDS) this.askAgain()
+    else this.fail(this.#noAnswerError())
   }
 
-  /** A worker answered. */
+  /** Handles the answer of a worker. */
   answered(worker: KnownWorker, event: CallEvent): void {
     if (event.type === "call.responded") this.#answers.set(worker.address, event.output)
     else if (event.type === "call.error") this.#errors.set(worker.address, event)
     else return
     worker.finished(this.requestId)
     worker.confirm()
-    this.#heard()
+    this.#onAnswer()
   }
 
-  /** A worker did not want to run it at once: it may. */
+  /** Grants it to a worker that did not run it at once. */
   accepted(worker: KnownWorker, { key, runs }: WorkerMessage & { type: "accepted" }): void {
     if (runs === true) return
-    const left = Math.min(this.#deadline - this.#core.now(), LONG)
-    if (left > 0) worker.tell({ type: "go", id: this.requestId, key, left })
+    const left = Math.min(this.#deadline - this.#state.now(), MAX_TICKET_MS)
+    if (left > 0) worker.send({ type: "go", id: this.requestId, key, left })
   }
 
   refused(worker: KnownWorker, { error }: WorkerMessage & { type: "refused" }): void {
     this.#errors.set(worker.address, error)
-    this.#heard()
+    this.#onAnswer()
   }
 
-  /** No worker is there at all: one may be just starting. */
-  unheard(): void {
-    const core = this.#core
+  /** Handles "no responders": retries once, because a worker may be starting. */
+  noResponders(): void {
+    const state = this.#state
     if (this.isOver || this.isHeld) return
-    if (this.#isNobodyThere && this.#rounds > 1 && !core.isInGrace) {
+    if (this.#hasNoWorkers && this.#rounds > 1 && !state.isInGrace) {
       this.#conclude()
       return
     }
-    this.#isNobodyThere = true
-    this.#arm(core.now() + AGAIN_MS)
+    this.#hasNoWorkers = true
+    this.#arm(state.now() + RETRY_MS)
   }
 
   fail(error: CallError): void {
@@ -153,70 +154,70 @@ export class Gather implements DeadlineEntry {
     })
   }
 
-  /** Nobody waits for it any more. */
+  /** Drops it: its caller left. */
   leave(): void {
     this.isOver = true
-    this.#core.deadlines.remove(this)
+    this.#state.deadlines.remove(this)
   }
 
-  /** Asking has no effect, so that it may always be done again. */
-  fate(): CallFate {
+  /** Listing has no effect, so that it may always be retried. */
+  deliveryStatus(): CallFate {
     return { mayHaveExecuted: this.#rounds > 0, retryable: true }
   }
 
-  #unanswered(): CallError {
+  #noAnswerError(): CallError {
     const { operationId } = this.event
     return refusal(
       "UNAVAILABLE",
-      `"${operationId}" got no answer: workers are there and say nothing. Look at their load, or try again later.`,
+      `"${operationId}" got no answer: workers are connected but do not respond. Check their load, or try again later.`,
       { operationId },
     )
   }
 
   #ask(): void {
-    const core = this.#core
-    this.isHeld = !core.bus.isConnected
+    const state = this.#state
+    this.isHeld = !state.bus.isConnected
     if (this.isHeld) return
-    const now = core.now()
+    const now = state.now()
     const left = this.#deadline === Number.POSITIVE_INFINITY ? undefined : this.#deadline - now
     if (left !== undefined && left <= 0) return
-    const risk = this.#ticket === undefined ? undefined : core.bus.ticketRisk?.()
+    const risk = this.#ticket === undefined ? undefined : state.bus.ticketRisk?.()
     if (risk !== undefined) throw unsafeTicket(this.event.operationId, risk)
     this.#rounds++
     this.#askedAt = now
     const sent = { attempt: this.#rounds, isNow: true, ticket: this.#ticket }
     const text = requestText(timedText(this.#body, left), sent)
-    this.#arm(now + LEAST_MS)
-    core.bus.toAll(this.event.operationId, core.frame(text), this.mark)
+    this.#arm(now + MIN_DISCOVERY_MS)
+    state.bus.toAll(this.event.operationId, state.frame(text), this.correlationId)
   }
 
-  #heard(): void {
-    this.#isNobodyThere = false
-    const now = this.#core.now()
-    if (now >= this.#askedAt + LEAST_MS && this.#isComplete(now)) this.#conclude()
+  #onAnswer(): void {
+    this.#hasNoWorkers = false
+    const now = this.#state.now()
+    if (now >= this.#askedAt + MIN_DISCOVERY_MS && this.#isComplete(now)) this.#conclude()
   }
 
-  /** Every worker that is known to be there has answered. */
+  /** Whether every known live worker has answered. */
   #isComplete(now: number): boolean {
     if (this.#answers.size + this.#errors.size === 0) return false
     return this.#missing(now).length === 0
   }
 
   #missing(now: number): KnownWorker[] {
-    return this.#core.book
+    return this.#state.book
       .live(now)
       .filter(({ address }) => !this.#answers.has(address) && !this.#errors.has(address))
   }
 
   #conclude(): void {
-    const core = this.#core
-    const now = core.now()
+    const state = this.#state
+    const now = state.now()
     const [error] = [...this.#errors.values()].toSorted((a, b) => rank(a) - rank(b))
     if (this.#answers.size === 0 && error !== undefined) {
       this.#end(error)
       return
     }
-    // Whatever these serve is not in the answer: it is news when they are heard again.
+    // Their operations are missing from the answer, so that their next message counts as a change.
     for (const worker of this.#missing(now)) worker.wasMissed = true
     const { requestId, event } = this
     const { operationId } = event
@@ -232,17 +233,17 @@ export class Gather implements DeadlineEntry {
   #end(event: CallEvent): void {
     this.leave()
     this.#onEnd(this)
-    this.#core.deliver(event)
+    this.#state.deliver(event)
   }
 
   #arm(at: number): void {
-    this.#core.deadlines.remove(this)
+    this.#state.deadlines.remove(this)
     this.#dueAt = at
-    this.#core.deadlines.add(this)
+    this.#state.deadlines.add(this)
   }
 }
 
-/** What a worker says of the question counts before what it says of itself. */
+/** Errors about the request itself come before errors about a worker's own state. */
 function rank({ code }: CallErrorEvent): number {
   return code === "UNAVAILABLE" || code === "OVERLOADED" ? 1 : 0
 }

@@ -1,4 +1,4 @@
-// One idea: calls, the workers that they are given to and what those offer, which refer to each other.
+// One idea: calls, workers and offered operations, which refer to each other.
 
 import { QueueTrust } from "./queue-trust.ts"
 import { compareVersions, isCompatible } from "../wire/versions.ts"
@@ -17,16 +17,16 @@ import type { MessageText } from "../wire/frame-builder.ts"
 import { StreamOrder } from "./stream-order.ts"
 import { callText, quoted, requestText, shortInput } from "../wire/short-messages.ts"
 
-/** What is done when its time has come. */
+/** What a seeking call does when its timer fires. */
 export type Step = "dispatch" | "repeat" | "search"
 
-/** What an entry needs to know of those around it. */
+/** The owner of call entries. */
 export interface EntryHost {
-  /** Its time has come. */
+  /** The timer of an entry fired. */
   due(entry: CallEntry): void
 }
 
-/** A request that waits for its answer. */
+/** A pending call on the bus. */
 export class CallEntry implements DeadlineEntry {
   readonly requestId: string
   readonly operationId: string
@@ -34,63 +34,63 @@ export class CallEntry implements DeadlineEntry {
   readonly offer: Offer
   /** The version that its caller imported, if any. */
   readonly version: string | undefined
-  /** By this end's clock. */
+  /** A time of this end's clock. */
   readonly deadline: number
   isStream: boolean
   isOver = false
   /**
-   * `held` until the broker is reached; `seeking` while there is nobody to give it to, or for a while;
-   * `sent` until a worker accepts it; `granted` until that one answers.
+   * `held` until the broker is connected; `seeking` while no worker is found, or before a retry;
+   * `sent` until a worker accepts it; `granted` until that worker answers.
    */
   state: "held" | "seeking" | "sent" | "granted" = "seeking"
-  /** While it is seeking: what comes next. */
+  /** While it is seeking: the next step. */
   step: Step = "dispatch"
-  /** The number of the request that was sent last. */
+  /** The number of the last attempt. */
   attempt = 0
-  /** How often it was given to a worker once more, apart from what was nobody's fault. */
+  /** Retries, not counting those that no worker was responsible for. */
   repeats = 0
-  /** How often a worker sent it elsewhere without being full. */
+  /** How often a worker redirected it without being busy. */
   moves = 0
-  /** How often nobody was there to take it, one after another. */
+  /** Consecutive searches that found no worker. */
   rounds = 0
   seekingSince = 0
   sentAt = 0
   firstSentAt = 0
-  /** With which others its request left, and the mark that the broker names when nobody listened. */
-  group: MarkedGroup | undefined
-  /** Who it is for, signed. */
+  /** The requests that were sent in the same frame. */
+  group: SentGroup | undefined
+  /** The signed identity of its caller. */
   ticket: string | undefined
   isSigning = false
-  /** The one that it was sent to or granted; `undefined` where the broker chose. */
+  /** The worker that it was sent or granted to; `undefined` when the broker chose. */
   worker: KnownWorker | undefined
-  /** The one that it is not given to again, unless there is no other. */
+  /** A worker to avoid, unless there is no other. */
   avoid: KnownWorker | undefined
-  /** What the worker accepted it with that it was granted to. */
+  /** The key with which the worker accepted it. */
   key: string | undefined
-  /** Some worker may have run it. What was once possible stays so. */
+  /** Some worker may have run it. Never becomes `false` again, except by `undoAttempt`. */
   mayHaveExecuted = false
-  /** The same before the latest attempt, for when that turns out not to have begun. */
+  /** The value before the latest attempt, in case that attempt did not begin. */
   mayHaveExecutedBefore = false
   isIdempotent: boolean | undefined
-  /** It went to a worker of the broker's choice that may have run it at once. */
+  /** The broker chose the worker, which may have run it at once: any worker may answer. */
   isOpenToAny = false
-  /** Workers that may run it, or have, although it is not granted to them: whoever answers first counts. */
+  /** Workers that may have run it without a grant: the first answer counts. */
   openTo: Set<string> | undefined
-  /** When it is next asked about, and how often it was. */
+  /** When a ping next asks about it. */
   nextCheck = 0
-  /** Streams: what came, whether something did lately, and the credit. */
+  /** Streams: the received items, whether one arrived since the last ping, and the credit. */
   order: StreamOrder | undefined
   hasMoved = false
-  /** Streams: after which item something was found missing, and asked for. */
+  /** Streams: the item after which missing ones were last requested. */
   gapAt = -1
   credit: number | undefined
-  /** Its id, quoted. */
+  /** Its id as JSON. */
   readonly idText: string
   readonly #host: EntryHost
   readonly #isSigned: boolean
-  /** Its input as JSON, where it says little else. */
+  /** Its input as JSON, if the short form of a request is enough. */
   #input: string | undefined
-  /** Otherwise its event as JSON, without the closing brace and without its time. */
+  /** Otherwise its event as JSON, without the closing brace and the timeout. */
   #body: string | undefined
 
   // `Deadlines` keeps these.
@@ -126,20 +126,20 @@ export class CallEntry implements DeadlineEntry {
     this.#host.due(this)
   }
 
-  /** Milliseconds that are left of its time, in a form that JSON has. */
+  /** Milliseconds until the deadline, as a number that JSON can represent. */
   left(now: number): number {
     return Math.min(Math.max(0, this.deadline - now), Number.MAX_SAFE_INTEGER)
   }
 
-  /** Makes its text, once. Throws a `CallError` where its input has no JSON form. */
+  /** Encodes it, once. Throws a `CallError` when its input has no JSON form. */
   encode(): void {
     if (this.#input !== undefined || this.#body !== undefined) return
-    const told = unclaimed(this.event, this.#isSigned)
-    this.#input = shortInput(told)
-    if (this.#input === undefined) this.#body = bodyOf(told)
+    const event = withoutIdentity(this.event, this.#isSigned)
+    this.#input = shortInput(event)
+    if (this.#input === undefined) this.#body = bodyOf(event)
   }
 
-  /** The message that asks for it. */
+  /** The text of its request. */
   requestText(isNow: boolean, now: number): MessageText {
     this.encode()
     const { attempt, ticket } = this
@@ -152,7 +152,7 @@ export class CallEntry implements DeadlineEntry {
       : callText({ id, operationId, input }, left, sent)
   }
 
-  /** The latest attempt did not begin anywhere. */
+  /** Undoes the latest attempt, which did not begin anywhere. */
   undoAttempt(): void {
     this.mayHaveExecuted = this.mayHaveExecutedBefore
     if (this.mayHaveExecuted) return
@@ -160,19 +160,19 @@ export class CallEntry implements DeadlineEntry {
     this.openTo = undefined
   }
 
-  /** Streams: the number of the last item that was handed on. */
+  /** Streams: the number of the last item that was delivered. */
   get lastSeq(): number {
     return this.order?.last ?? 0
   }
 
-  /** It is a stream, if only because items came. */
+  /** Treats it as a stream; items may reveal that it is one. */
   asStream(): StreamOrder {
     this.isStream = true
     this.order ??= new StreamOrder(this.event.window)
     return this.order
   }
 
-  /** Answers of this worker count. */
+  /** Whether answers of this worker are accepted. */
   isOpenTo(worker: KnownWorker): boolean {
     if (this.state === "granted" && this.worker === worker) return true
     return this.isOpenToAny || this.openTo?.has(worker.address) === true
@@ -183,106 +183,106 @@ export class CallEntry implements DeadlineEntry {
     this.openTo.add(worker.address)
   }
 
-  /** What may have become of it. */
-  fate(): CallFate {
+  /** What is known about its execution, for its error. */
+  deliveryStatus(): CallFate {
     const { mayHaveExecuted } = this
     return { mayHaveExecuted, retryable: this.isIdempotent === true || !mayHaveExecuted }
   }
 }
 
-/** An event without what a ticket says. */
-export function unclaimed(event: CallRequestedEvent, isSigned: boolean): CallRequestedEvent {
+/** The event without its identity, if a ticket contains it. */
+export function withoutIdentity(event: CallRequestedEvent, isSigned: boolean): CallRequestedEvent {
   return isSigned ? { ...event, identity: undefined } : event
 }
 
-/** An event as JSON, without the closing brace and without its time, which differs from attempt to attempt. */
+/** An event as JSON, without the closing brace and without the timeout, which differs between attempts. */
 export function bodyOf(event: CallRequestedEvent): string {
   return encodeCallEvent({ ...event, timeout: undefined }).slice(0, -1)
 }
 
-/** The event whose body that is, with the milliseconds that are left of its time. */
+/** Completes a body with the remaining timeout, in milliseconds. */
 export function timedText(body: string, left: number | undefined): string {
   return left === undefined ? `${body}}` : `${body},"timeout":${left}}`
 }
 
-/** Entries whose requests left together: the broker names them together when nobody listened. */
-export interface MarkedGroup {
-  readonly mark: string
+/** Calls whose requests were sent in one frame, under one correlation id. */
+export interface SentGroup {
+  readonly correlationId: string
   readonly entries: readonly CallEntry[]
-  /** How many of them still go by this mark. */
+  /** How many of them still belong to the group. */
   open: number
-  /** Called when none of them does. */
+  /** Called when the last one left the group. */
   readonly over: () => void
 }
 
-/** Results that arrived are confirmed with whatever is sent next, or when there are as many as these. */
-const MOST_DONE = 256
+/** Received results are confirmed with the next message, or when there are this many. */
+const MAX_UNCONFIRMED = 256
 
-/** A worker, as a caller sees it. */
+/** A worker, as the caller knows it. */
 export class KnownWorker {
   readonly address: string
-  /** What it serves, and what it says of that. */
+  /** The operations that it offers. */
   readonly offers: Map<Offer, Offered> = new Map()
-  /** Calls that it was given or granted. */
+  /** Calls that were sent or granted to it. */
   readonly entries: Set<CallEntry> = new Set()
-  /** It has said what it serves, and nothing has changed since. */
+  /** Its list of operations is known and current. */
   isDescribed = false
-  /** It was asked what it serves. */
+  /** It was asked for its operations. */
   isAsked = false
   isLeaving = false
-  /** It was waited for in vain when all were asked what they have. */
+  /** It did not answer the last request to all workers. */
   wasMissed = false
-  /** It said nothing for so long that its calls were given up. */
+  /** It was silent for so long that its calls were given up. */
   isLost = false
-  /** Until then it is given nothing, because it did not want something just now. */
+  /** It gets no calls until then, because it just declined one. */
   declinesUntil: number = Number.NEGATIVE_INFINITY
-  heardAt: number
-  /** When it said its last pong, by its own clock. */
+  lastSeenAt: number
+  /** When it sent its last pong, by its own clock. */
   pongAt: number | undefined
-  /** What is asked about once more as soon as it answers: what was lost is certain then. */
+  /** What to ask about again with the next pong: by then it is certain what was lost. */
   askAgain: "all" | "gaps" | undefined
   pingedAt: number = Number.NEGATIVE_INFINITY
-  /** When it was last given something. */
+  /** When it last got a call. */
   usedAt: number = Number.NEGATIVE_INFINITY
-  /** Since when it is pinged; `undefined` while it is not. */
+  /** When pinging started; `undefined` while it is not pinged. */
   watchedFrom: number | undefined
-  /** Since when nobody listens at its address. */
+  /** Since when there is no responder at its address. */
   goneSince: number | undefined
   readonly #outbox: Outbox
-  /** Quoted. */
+  /** Ids of received results, as JSON. */
   #done: string[] = []
-  /** Streams that nobody here reads: it was told to stop them, and need not be told with each item. */
+  /** Streams that nobody here reads: it was asked to stop them, which need not be repeated for each item. */
   readonly #strays = new Set<string>()
 
   constructor(address: string, outbox: Outbox, now: number) {
     this.address = address
-    this.heardAt = now
+    this.lastSeenAt = now
     this.#outbox = outbox
   }
 
-  /** Says something, together with all else that it is told in this turn. */
-  tell(message: CallerMessage): void {
-    this.say(messageText(message))
+  /** Sends a message, in one frame with the others of this turn. */
+  send(message: CallerMessage): void {
+    this.sendText(messageText(message))
   }
 
-  /** The same with a message that is text already, or an item of a list that begins with `head`. */
-  say(text: string, head?: string): void {
+  /** Sends an encoded message, or an item of a list that begins with `head`. */
+  sendText(text: string, head?: string): void {
     this.confirm()
     this.#outbox.add(text, head)
   }
 
-  /** Asks whether it is there, what became of calls, and for what is missing of streams. */
+  /** Pings it, asks about calls, and requests missing stream items. */
   ping(ids: readonly string[], streams: readonly (readonly [string, number])[]): void {
     const heard = this.pongAt
-    this.tell({ type: "ping", ids, streams: Object.fromEntries(streams), heard })
+    this.send({ type: "ping", ids, streams: Object.fromEntries(streams), heard })
   }
 
-  /** An answer arrived: the worker need not keep it. */
+  /** Notes that an answer arrived, so that the worker can drop it. */
   finished(requestId: string): void {
-    if (this.#done.push(quoted(requestId)) >= MOST_DONE) this.confirm()
+    if (this.#done.push(quoted(requestId)) >= MAX_UNCONFIRMED) this.confirm()
   }
 
-  /** Says which answers arrived. */
+  /** Confirms the answers that arrived. */
   confirm(): void {
     if (this.#done.length === 0) return
     const ids = this.#done
@@ -290,42 +290,43 @@ export class KnownWorker {
     this.#outbox.add(doneText(ids))
   }
 
-  /** Items came of a stream that nobody reads. */
-  stray(requestId: string): void {
+  /** Stops a stream that nobody reads. */
+  stopStray(requestId: string): void {
     if (this.#strays.has(requestId)) return
     this.#strays.add(requestId)
-    this.tell({ type: "event", event: { type: "call.aborted", requestId } })
+    this.send({ type: "event", event: { type: "call.aborted", requestId } })
   }
 
-  /** May be told of strays again. */
+  /** Allows strays to be stopped again. */
   forgetStrays(): void {
     this.#strays.clear()
   }
 
-  /** Sends what waits now. */
+  /** Sends queued messages now. */
   flush(): void {
     this.confirm()
     this.#outbox.flush()
   }
 
-  heard(now: number): void {
-    this.heardAt = now
+  /** Notes a sign of life. */
+  markAlive(now: number): void {
+    this.lastSeenAt = now
     this.goneSince = undefined
     this.isLost = false
   }
 
-  /** Milliseconds for which it was pinged and said nothing. */
+  /** Milliseconds for which it was pinged and did not respond. */
   silentFor(now: number): number {
     if (this.watchedFrom === undefined) return 0
-    return Math.max(0, now - Math.max(this.heardAt, this.watchedFrom))
+    return Math.max(0, now - Math.max(this.lastSeenAt, this.watchedFrom))
   }
 
-  /** It is there for all the broker knows, and says nothing. */
+  /** It is connected, as far as the broker knows, and does not respond. */
   isSilent(now: number, suspectMs: number): boolean {
     return this.goneSince === undefined && (this.isLost || this.silentFor(now) >= suspectMs)
   }
 
-  /** It can be given something. */
+  /** It can get calls. */
   isLive(now: number, suspectMs: number): boolean {
     if (this.isLeaving || this.isLost || this.goneSince !== undefined) return false
     return now >= this.declinesUntil && this.silentFor(now) < suspectMs
@@ -334,7 +335,7 @@ export class KnownWorker {
   stats(now: number, suspectMs: number): WorkerStats {
     const { address } = this
     const state = this.#state(now, suspectMs)
-    return { address, calls: this.entries.size, silentFor: now - this.heardAt, state }
+    return { address, calls: this.entries.size, silentFor: now - this.lastSeenAt, state }
   }
 
   #state(now: number, suspectMs: number): WorkerStats["state"] {
@@ -344,43 +345,43 @@ export class KnownWorker {
   }
 }
 
-/** What a worker says of an operation that it serves. */
+/** How a worker offers an operation. */
 export interface Offered {
-  /** It may be run twice without a second effect. */
+  /** Running it twice has no second effect. */
   readonly isIdempotent: boolean
-  /** `undefined` while it is not known. */
+  /** `undefined` while it is unknown. */
   readonly version: string | undefined
 }
 
-/** Who serves an operation. */
+/** An operation and its workers. */
 export class Offer {
-  readonly mark: string
+  readonly operationHash: string
   readonly workers: KnownWorker[] = []
   readonly queue: QueueTrust = new QueueTrust()
-  /** Somebody serves it, or once did. */
+  /** It has, or once had, a worker. */
   wasServed = false
-  /** How many of the workers say that it must not be run twice. */
+  /** The number of workers at which it is not idempotent. */
   #unsafe = 0
-  /** The versions that are served, and by how many workers. */
+  /** The number of workers by version. */
   readonly #versions = new Map<string, number>()
 
   constructor(mark: string) {
-    this.mark = mark
+    this.operationHash = mark
   }
 
-  /** It may be run twice without a second effect, whoever runs it; `undefined` while nobody is known to. */
+  /** Whether it is idempotent at all of its workers; `undefined` while it has none. */
   get isIdempotent(): boolean | undefined {
     return this.workers.length === 0 ? undefined : this.#unsafe === 0
   }
 
-  /** What is served fits those who imported this version, whoever runs it; so far as it is known. */
+  /** Whether all known workers serve a version that is compatible with the imported one. */
   isAll(imported: string | undefined): boolean {
     if (imported === undefined || this.#versions.size === 0) return true
     const [version = imported, ...others] = this.#versions.keys()
     return others.length === 0 && isCompatible(version, imported)
   }
 
-  /** The versions that these of its workers serve, the highest last. */
+  /** The versions that matching workers serve, highest last. */
   versions(isMeant: (worker: KnownWorker) => boolean): string[] {
     const served = this.workers.filter(isMeant).map((worker) => worker.offers.get(this)?.version)
     return [...new Set(served.filter((version) => version !== undefined))].toSorted(compareVersions)

@@ -1,44 +1,44 @@
-import { markOf } from "../wire/wire.ts"
+import { hashOperationId } from "../wire/wire.ts"
 import { Offer } from "./model.ts"
 
-/** What every part of an address may hold, and nothing that could break out of one. */
+/** Ids that are safe as part of an address. */
 const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+$/
-const LONGEST = 256
-/** Ids come from whoever calls: beyond so many, those that nobody serves are forgotten. */
-const MOST_IDS = 10_000
-const MOST_MARKS = 100_000
+const MAX_ID_LENGTH = 256
+/** Bounds for ids, which callers choose: beyond them, operations without workers are forgotten. */
+const MAX_IDS = 10_000
+const MAX_HASHES = 100_000
 
-/** Operations, and who serves them. */
+/** Operations and their workers, by id and by hash. */
 export class Offers {
-  readonly #byMark = new Map<string, Offer>()
+  readonly #byHash = new Map<string, Offer>()
   readonly #byId = new Map<string, Offer>()
 
-  /** Who serves an operation; `undefined` for an id that could be none. */
+  /** The offer of an operation; `undefined` for an invalid id. */
   of(operationId: string): Offer | undefined {
-    const known = this.#byId.get(operationId)
-    if (known !== undefined) return known
-    if (operationId.length > LONGEST || !SAFE.test(operationId)) return undefined
-    if (this.#byId.size >= MOST_IDS) this.#byId.clear()
-    const offer = this.marked(markOf(operationId))
+    const cached = this.#byId.get(operationId)
+    if (cached !== undefined) return cached
+    if (operationId.length > MAX_ID_LENGTH || !SAFE.test(operationId)) return undefined
+    if (this.#byId.size >= MAX_IDS) this.#byId.clear()
+    const offer = this.byHash(hashOperationId(operationId))
     this.#byId.set(operationId, offer)
     return offer
   }
 
-  /** The same by its mark. */
-  marked(mark: string): Offer {
-    let offer = this.#byMark.get(mark)
+  /** The offer with this operation hash. */
+  byHash(operationHash: string): Offer {
+    let offer = this.#byHash.get(operationHash)
     if (offer === undefined) {
-      if (this.#byMark.size >= MOST_MARKS) this.#forgetUnserved()
-      offer = new Offer(mark)
-      this.#byMark.set(mark, offer)
+      if (this.#byHash.size >= MAX_HASHES) this.#forgetUnserved()
+      offer = new Offer(operationHash)
+      this.#byHash.set(operationHash, offer)
     }
     return offer
   }
 
   #forgetUnserved(): void {
     this.#byId.clear()
-    for (const [mark, { workers }] of this.#byMark) {
-      if (workers.length === 0) this.#byMark.delete(mark)
+    for (const [operationHash, { workers }] of this.#byHash) {
+      if (workers.length === 0) this.#byHash.delete(operationHash)
     }
   }
 }

@@ -1,15 +1,15 @@
-/** After a request to the queue went unanswered, workers are chosen here for so many milliseconds, and then for longer. */
+/** How long workers are chosen here after an unanswered request to the queue, in milliseconds; doubles up to a maximum. */
 const FIRST_REST = 5000
-const LONGEST_REST = 60_000
-/** So many requests in a row have to be answered before the broker chooses for all calls again. */
-const ENOUGH = 10
+const MAX_REST = 60_000
+/** Answered probes in a row before the broker chooses for all calls again. */
+const TRUSTED_AFTER = 10
 
 /**
  * Whether the broker's choice among the workers of an operation can be trusted.
  *
- * A broker goes on feeding a member of its queue that is frozen, or whose connection is half open, and a caller may
- * never have heard of that worker. When requests to the queue go unanswered, calls are sent to workers that are known
- * to be alive, and single calls find out whether the queue answers again.
+ * A broker keeps sending to a queue member that is frozen, or whose connection is half open, and a caller may not know
+ * that worker. When requests to the queue go unanswered, calls are sent to workers that are known to be alive, and
+ * single calls probe whether the queue answers again.
  */
 export class QueueTrust {
   #isSuspect = false
@@ -26,28 +26,28 @@ export class QueueTrust {
     return true
   }
 
-  /** Nobody accepted a call that was sent to the queue. */
+  /** Records that no worker accepted a call from the queue. */
   unanswered(call: object, now: number): void {
     this.over(call)
     this.#isSuspect = true
     this.#answered = 0
-    // Others that were sent at about the same time say nothing new.
+    // Calls that were sent at about the same time are no further evidence.
     if (now < this.#directUntil) return
     this.#directUntil = now + this.#rest
-    this.#rest = Math.min(2 * this.#rest, LONGEST_REST)
+    this.#rest = Math.min(2 * this.#rest, MAX_REST)
   }
 
-  /** Somebody took a call. */
+  /** Records that a worker accepted a call. */
   answered(call: object): void {
     if (this.#probe !== call) return
     this.#probe = undefined
-    if (++this.#answered < ENOUGH) return
+    if (++this.#answered < TRUSTED_AFTER) return
     this.#isSuspect = false
     this.#answered = 0
     this.#rest = FIRST_REST
   }
 
-  /** A call is over, or goes another way. */
+  /** Forgets a call that is over, or is sent another way. */
   over(call: object): void {
     if (this.#probe === call) this.#probe = undefined
   }

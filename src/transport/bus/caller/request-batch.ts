@@ -1,10 +1,10 @@
-import type { CallerCore } from "./state.ts"
+import type { CallerState } from "./state.ts"
 import type { CallEntry } from "./model.ts"
 import { FrameBuilder, wholeText } from "../wire/frame-builder.ts"
 import type { MessageText } from "../wire/frame-builder.ts"
 import type { KnownWorker } from "./model.ts"
 import { frameText } from "../wire/wire.ts"
-import type { MarkedGroup } from "./model.ts"
+import type { SentGroup } from "./model.ts"
 
 interface Waiting {
   readonly entry: CallEntry
@@ -13,98 +13,99 @@ interface Waiting {
 }
 
 /** Requests to the same address. */
-interface Heap {
+interface RequestQueue {
   readonly operationId: string
   readonly worker: KnownWorker | undefined
   waiting: Waiting[]
-  /** Frames of which nothing has been heard so far. */
+  /** Frames without a response so far. */
   underWay: number
-  /** One of those was heard of. */
+  /** Called when one of them got a response. */
   readonly over: () => void
 }
 
-/** While no more than so many wait for answers, the first one of a turn is sent at once. */
+/** While at most this many calls are pending, the first request of a turn is sent at once. */
 const FEW = 4
-/** While no more than so many wait for answers, none waits for others to travel with. */
+/** While at most this many calls are pending, requests are not delayed for batching. */
 const SOME = 16
-/** So many requests travel in one frame at most. */
-const MOST = 64
-/** So many frames there are for each worker that could take one, so that each gets its share. */
+/** The maximum number of requests in one frame. */
+const MAX_BATCH = 64
+/** Frames per eligible worker, so that each gets its share. */
 const SHARES = 4
-/** So many frames there are where only one worker could take them: one it reads while the other is on its way. */
+/** Frames in flight when only one worker is eligible: it reads one while the other is on its way. */
 const ALTERNATING = 2
-/** Milliseconds that a request waits at most for an earlier one to be heard of. */
-const PATIENCE = 2
-/** Addresses that are remembered; beyond that, those that nothing is under way to are forgotten. */
-const MOST_HEAPS = 1000
+/** How long a request waits at most for the response to an earlier frame, in milliseconds. */
+const MAX_WAIT_MS = 2
+/** The number of queues; beyond it, idle queues are dropped. */
+const MAX_QUEUES = 1000
 
 /**
- * Sends requests: of few the first of a turn at once, and those that follow in the same turn in frames of several.
+ * Sends requests in batches. At low load the first request of a turn is sent at once, and later ones of the same turn
+ * share a frame.
  *
- * Where many are under way, those that come wait until an earlier frame was heard of, and travel together: a frame
- * costs its sender, the broker and the worker far more than what is in it. A frame goes to one worker. So few travel
- * together that many workers share them all the same.
+ * At high load requests wait until an earlier frame got a response, and are then sent together: a frame costs its
+ * sender, the broker and the worker far more than its contents. A frame goes to one worker, so that batches are kept
+ * small enough for all workers to get a share.
  */
 export class RequestBatch {
-  readonly #core: CallerCore
+  readonly #state: CallerState
   readonly #failed: (entry: CallEntry, thrown: unknown) => void
-  readonly #heaps = new Map<string, Heap>()
-  readonly #filled = new Set<Heap>()
+  readonly #queues = new Map<string, RequestQueue>()
+  readonly #filled = new Set<RequestQueue>()
   #isTurn = false
   #timer: unknown
 
-  /** `failed` is told of requests that could not leave after all. */
-  constructor(core: CallerCore, failed: (entry: CallEntry, thrown: unknown) => void) {
-    this.#core = core
+  /** `failed` receives requests that could not be sent after all. */
+  constructor(state: CallerState, failed: (entry: CallEntry, thrown: unknown) => void) {
+    this.#state = state
     this.#failed = failed
   }
 
-  /** Throws a `CallError` when it cannot leave at once. */
+  /** Throws a `CallError` when it cannot be sent at once. */
   send(entry: CallEntry, worker: KnownWorker | undefined, message: MessageText): void {
-    const heap = this.#heapOf(entry.operationId, worker)
-    // Where much is under way, one that goes ahead would only cost its worker a turn of its own.
-    if (this.#startTurn() && this.#core.pending.size <= FEW) {
-      this.#post(heap, [entry], frameText(this.#core.bus.address, [wholeText(message)]))
+    const queue = this.#queueOf(entry.operationId, worker)
+    // At high load a request that is sent alone would only cost its worker an extra turn.
+    if (this.#startTurn() && this.#state.pending.size <= FEW) {
+      this.#post(queue, [entry], frameText(this.#state.bus.address, [wholeText(message)]))
       return
     }
-    heap.waiting.push({ entry, attempt: entry.attempt, message })
-    this.#filled.add(heap)
+    queue.waiting.push({ entry, attempt: entry.attempt, message })
+    this.#filled.add(queue)
   }
 
-  /** Sends nothing any more. */
+  /** Stops sending. */
   close(): void {
     this.#disarm()
     this.#filled.clear()
-    this.#heaps.clear()
+    this.#queues.clear()
   }
 
-  #heapOf(operationId: string, worker: KnownWorker | undefined): Heap {
+  #queueOf(operationId: string, worker: KnownWorker | undefined): RequestQueue {
     const key = worker === undefined ? operationId : `${worker.address} ${operationId}`
-    const known = this.#heaps.get(key)
-    if (known !== undefined) return known
-    if (this.#heaps.size >= MOST_HEAPS) this.#forgetIdle()
-    const heap: Heap = {
+    const existing = this.#queues.get(key)
+    if (existing !== undefined) return existing
+    if (this.#queues.size >= MAX_QUEUES) this.#forgetIdle()
+    const queue: RequestQueue = {
       ...{ operationId, worker, waiting: [], underWay: 0 },
       over: () => {
-        heap.underWay--
-        if (heap.waiting.length > 0) this.#startTurn()
+        queue.underWay--
+        if (queue.waiting.length > 0) this.#startTurn()
       },
     }
-    this.#heaps.set(key, heap)
-    return heap
+    this.#queues.set(key, queue)
+    return queue
   }
 
   #forgetIdle(): void {
-    for (const [key, { waiting, underWay }] of this.#heaps) {
-      if (waiting.length === 0 && underWay === 0) this.#heaps.delete(key)
+    for (const [key, { waiting, underWay }] of this.#queues) {
+      if (waiting.length === 0 && underWay === 0) this.#queues.delete(key)
     }
   }
 
-  /** Whether this turn had not begun. */
+  /** Starts a turn; returns whether none had begun. */
   #startTurn(): boolean {
     if (this.#isTurn) return false
     this.#isTurn = true
-    const { clock } = this.#core
+    const { clock } = this.#state
     if (clock.defer === undefined) clock.setTimeout(this.#onTurn, 0)
     else clock.defer(this.#onTurn)
     return true
@@ -112,47 +113,47 @@ export class RequestBatch {
 
   readonly #onTurn = (): void => {
     this.#isTurn = false
-    for (const heap of [...this.#filled]) if (!this.#mayWait(heap)) this.#empty(heap)
+    for (const queue of [...this.#filled]) if (!this.#mayWait(queue)) this.#empty(queue)
     if (this.#filled.size === 0) this.#disarm()
-    else this.#timer ??= this.#core.clock.setTimeout(this.#onLate, PATIENCE)
+    else this.#timer ??= this.#state.clock.setTimeout(this.#onLate, MAX_WAIT_MS)
   }
 
   readonly #onLate = (): void => {
     this.#timer = undefined
-    for (const heap of [...this.#filled]) this.#empty(heap)
+    for (const queue of [...this.#filled]) this.#empty(queue)
   }
 
   #disarm(): void {
-    if (this.#timer !== undefined) this.#core.clock.clearTimeout(this.#timer)
+    if (this.#timer !== undefined) this.#state.clock.clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
-  /** An earlier frame will be heard of soon, and until then there may be more to send. */
-  #mayWait({ worker, waiting, underWay }: Heap): boolean {
+  /** Whether to wait for the response to an earlier frame, because there may be more to send by then. */
+  #mayWait({ worker, waiting, underWay }: RequestQueue): boolean {
     const [first] = waiting
-    if (first === undefined || underWay === 0 || waiting.length >= MOST) return false
-    if (this.#core.pending.size <= SOME) return false
+    if (first === undefined || underWay === 0 || waiting.length >= MAX_BATCH) return false
+    if (this.#state.pending.size <= SOME) return false
     const takers = takersOf(first, worker)
     return underWay >= (takers === 1 ? ALTERNATING : SHARES * takers)
   }
 
-  #empty(heap: Heap): void {
-    const { bus } = this.#core
-    const still = heap.waiting.filter(
+  #empty(queue: RequestQueue): void {
+    const { bus } = this.#state
+    const still = queue.waiting.filter(
       ({ entry, attempt }) => !entry.isOver && entry.state === "sent" && entry.attempt === attempt,
     )
-    heap.waiting = []
-    this.#filled.delete(heap)
+    queue.waiting = []
+    this.#filled.delete(queue)
     const [first] = still
     if (first === undefined) return
-    const takers = takersOf(first, heap.worker)
-    // Where there is but one to take them they need not be shared.
-    const share = takers === 1 ? MOST : Math.floor(still.length / (SHARES * takers))
-    const most = Math.min(MOST, Math.max(1, share))
+    const takers = takersOf(first, queue.worker)
+    // A single worker takes them all.
+    const share = takers === 1 ? MAX_BATCH : Math.floor(still.length / (SHARES * takers))
+    const most = Math.min(MAX_BATCH, Math.max(1, share))
     const frame = new FrameBuilder(bus.address)
     let entries: CallEntry[] = []
     const post = (): void => {
-      if (entries.length > 0) this.#try(heap, entries, frame.take())
+      if (entries.length > 0) this.#try(queue, entries, frame.take())
       entries = []
     }
     for (const { entry, message } of still) {
@@ -164,27 +165,32 @@ export class RequestBatch {
     post()
   }
 
-  #try(heap: Heap, entries: readonly CallEntry[], frame: string): void {
+  #try(queue: RequestQueue, entries: readonly CallEntry[], frame: string): void {
     try {
-      this.#post(heap, entries, frame)
+      this.#post(queue, entries, frame)
     } catch (thrown) {
       for (const entry of entries) this.#failed(entry, thrown)
     }
   }
 
-  #post(heap: Heap, entries: readonly CallEntry[], frame: string): void {
-    const core = this.#core
-    const { operationId, worker, over } = heap
-    const group: MarkedGroup = { mark: core.newMark("r"), entries, open: entries.length, over }
+  #post(queue: RequestQueue, entries: readonly CallEntry[], frame: string): void {
+    const state = this.#state
+    const { operationId, worker, over } = queue
+    const group: SentGroup = {
+      correlationId: state.newCorrelationId("r"),
+      entries,
+      open: entries.length,
+      over,
+    }
     for (const entry of entries) entry.group = group
-    core.groups.set(group.mark, group)
-    heap.underWay++
-    if (worker === undefined) core.bus.toAny(operationId, frame, group.mark)
-    else core.bus.toWorker(worker.address, operationId, frame, group.mark)
+    state.groups.set(group.correlationId, group)
+    queue.underWay++
+    if (worker === undefined) state.bus.toAny(operationId, frame, group.correlationId)
+    else state.bus.toWorker(worker.address, operationId, frame, group.correlationId)
   }
 }
 
-/** How many workers could take a request, as far as that is known. */
+/** The number of known workers that are eligible for a request. */
 function takersOf({ entry }: Waiting, worker: KnownWorker | undefined): number {
   return worker === undefined ? Math.max(1, entry.offer.workers.length) : 1
 }

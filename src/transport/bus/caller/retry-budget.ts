@@ -1,28 +1,28 @@
-/** A success earns a tenth of a repeat. */
+/** A success earns a tenth of a retry. */
 const TENTHS = 10
 
 /**
- * Pays for repeats, so that they stay a small part of all calls.
+ * Limits retries to a small part of all calls.
  *
- * Without it, workers that are slow to accept get every call several times, and are slower still.
+ * Without it, slow workers would get every call several times, and become slower still.
  */
 export class RetryBudget {
-  readonly #most: number
+  readonly #max: number
   #tenths: number
-  /** Repeats that could not be paid for. */
+  /** Retries that were denied. */
   denied = 0
 
-  constructor(most: number) {
-    this.#most = most * TENTHS
-    this.#tenths = this.#most
+  constructor(max: number) {
+    this.#max = max * TENTHS
+    this.#tenths = this.#max
   }
 
-  /** Repeats that are paid for. */
+  /** Retries that are left. */
   get left(): number {
     return Math.floor(this.#tenths / TENTHS)
   }
 
-  /** Pays for one, if there is enough. */
+  /** Takes one retry, if any is left. */
   take(): boolean {
     if (this.#tenths < TENTHS) {
       this.denied++
@@ -33,6 +33,6 @@ export class RetryBudget {
   }
 
   earn(): void {
-    if (this.#tenths < this.#most) this.#tenths++
+    if (this.#tenths < this.#max) this.#tenths++
   }
 }

@@ -1,35 +1,35 @@
 import type { CallEvent, CallRequestedEvent } from "../../../core/events.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { CallFate } from "../../../protocol/transport.ts"
-import type { CallerCore } from "./state.ts"
+import type { CallerState } from "./state.ts"
 import { ChangeStreams } from "./change-streams.ts"
 import { Gather } from "./gather.ts"
 import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 
-/** What can be asked about all workers together: `services.list`, `services.schema`, `services.changes`. */
+/** Answers `services.list`, `services.schema` and `services.changes` for all workers together. */
 export class CallerServices {
-  readonly #core: CallerCore
+  readonly #state: CallerState
   readonly #gathers = new Map<string, Gather>()
   readonly #changes: ChangeStreams
 
-  constructor(core: CallerCore) {
-    this.#core = core
-    this.#changes = new ChangeStreams(core)
+  constructor(state: CallerState) {
+    this.#state = state
+    this.#changes = new ChangeStreams(state)
   }
 
   get size(): number {
     return this.#gathers.size + this.#changes.size
   }
 
-  /** Questions that wait for the broker. */
+  /** Requests that wait for the broker. */
   get held(): number {
     let held = 0
     for (const { isHeld } of this.#gathers.values()) if (isHeld) held++
     return held
   }
 
-  /** Whether it is answered here. What is asked for in the wrong way is for a registry to refuse. */
+  /** Whether a request is answered here. A wrong kind of request goes to a worker, whose registry refuses it. */
   takes({ operationId, kind }: CallRequestedEvent): boolean {
     if (!operationId.startsWith("services.")) return false
     if (operationId === "services.changes") return kind !== "call"
@@ -49,7 +49,7 @@ export class CallerServices {
       return
     }
     const { requestId } = event
-    const gather = new Gather(this.#core, event, () => this.#gathers.delete(requestId))
+    const gather = new Gather(this.#state, event, () => this.#gathers.delete(requestId))
     this.#gathers.set(requestId, gather)
     try {
       gather.begin()
@@ -59,9 +59,9 @@ export class CallerServices {
     }
   }
 
-  fateOf(requestId: string): CallFate | undefined {
+  deliveryStatus(requestId: string): CallFate | undefined {
     if (this.#changes.has(requestId)) return { mayHaveExecuted: false, retryable: true }
-    return this.#gathers.get(requestId)?.fate()
+    return this.#gathers.get(requestId)?.deliveryStatus()
   }
 
   leave(requestId: string): void {
@@ -74,7 +74,7 @@ export class CallerServices {
     this.#changes.credit(requestId, credit)
   }
 
-  /** Whether it concerned something that is asked here; so for the next two. */
+  /** Handles a message; returns whether it belongs to a request here. So do the next two. */
   accepted(worker: KnownWorker, message: WorkerMessage & { type: "accepted" }): boolean {
     const gather = this.#gatherOf(message.id)
     gather?.accepted(worker, message)
@@ -93,17 +93,19 @@ export class CallerServices {
     return gather !== undefined
   }
 
-  unheard(mark: string): void {
-    for (const gather of [...this.#gathers.values()]) if (gather.mark === mark) gather.unheard()
+  noResponders(correlationId: string): void {
+    for (const gather of [...this.#gathers.values()])
+      if (gather.correlationId === correlationId) gather.noResponders()
   }
 
-  denied(mark: string, error: CallError): void {
-    for (const gather of [...this.#gathers.values()]) if (gather.mark === mark) gather.fail(error)
+  denied(correlationId: string, error: CallError): void {
+    for (const gather of [...this.#gathers.values()])
+      if (gather.correlationId === correlationId) gather.fail(error)
   }
 
   connected(isAgain: boolean): void {
     for (const gather of [...this.#gathers.values()]) gather.askAgain()
-    // What was announced meanwhile was not heard.
+    // Announcements were missed meanwhile.
     if (isAgain) this.changed()
   }
 
@@ -111,7 +113,7 @@ export class CallerServices {
     for (const gather of this.#gathers.values()) gather.hold()
   }
 
-  /** Workers came, went or serve something else. */
+  /** Reports that workers came, left, or serve other operations. */
   changed(): void {
     this.#changes.changed()
   }

@@ -8,17 +8,17 @@ import { Breaker } from "./breaker.ts"
 import type { CallEntry } from "./model.ts"
 import type { KnownWorker } from "./model.ts"
 import type { GuardSettings } from "../options.ts"
-import type { MarkedGroup } from "./model.ts"
+import type { SentGroup } from "./model.ts"
 import { RetryBudget } from "./retry-budget.ts"
 import type { TicketSigner } from "../tickets/model.ts"
 import type { Bus } from "../types.ts"
 import { Warnings } from "../warnings.ts"
 import { frameText, messageText } from "../wire/wire.ts"
 import { WorkerBook } from "./worker-book.ts"
-import type { WorkerBookParts } from "./worker-book.ts"
+import type { WorkerBookDependencies } from "./worker-book.ts"
 
-/** What a guarded caller goes by besides its bus. */
-export interface CallerParts {
+/** Dependencies of a `BusCaller`, injected for tests. */
+export interface CallerDependencies {
   readonly clock: Clock
   readonly logger: Logger
   readonly signer?: TicketSigner | undefined
@@ -26,7 +26,7 @@ export interface CallerParts {
   readonly random?: (() => number) | undefined
 }
 
-/** What an error says besides its code and message. */
+/** Optional fields of an error. */
 export interface FailureOptions {
   readonly retryable?: boolean | undefined
   readonly retryAfterMs?: number | undefined
@@ -34,19 +34,19 @@ export interface FailureOptions {
   readonly details?: unknown
 }
 
-/** What is told of workers. */
-export type CallerListener = Pick<WorkerBookParts, "onChange" | "onWatch">
+/** Notified about workers. */
+export type CallerListener = Pick<WorkerBookDependencies, "onChange" | "onWatch">
 
-/** So many questions to all may be on their way before the oldest is forgotten. */
-const MOST_ASKS = 32
-/** Nobody asks more often than so many milliseconds apart. */
-const ASK_GAP = 20
-/** For so long after a reconnect nobody is accused: others have to find back too. */
+/** Discovery requests that are remembered; beyond it the oldest is forgotten. */
+const MAX_ASKS = 32
+/** The minimum interval between discovery requests, in milliseconds. */
+const MIN_ASK_INTERVAL = 20
+/** How long after a reconnect no worker is given up, in milliseconds: workers have to reconnect, too. */
 const GRACE = 3000
 const WHO = messageText({ type: "who" })
 
-/** What the parts of a caller share: who waits, who is known, and how something ends. */
-export class CallerCore {
+/** The state that the parts of a caller share: pending calls, known workers, and how calls end. */
+export class CallerState {
   readonly bus: Bus
   readonly settings: GuardSettings
   readonly clock: Clock
@@ -59,8 +59,8 @@ export class CallerCore {
   readonly book: WorkerBook
   readonly deadlines: Deadlines
   readonly pending: Map<string, CallEntry> = new Map()
-  /** What was sent last of entries that no worker has accepted, by its mark. */
-  readonly groups: Map<string, MarkedGroup> = new Map()
+  /** Groups of requests that no worker has accepted yet, by correlation id. */
+  readonly groups: Map<string, SentGroup> = new Map()
   readonly counts = {
     repeats: 0,
     directed: 0,
@@ -70,16 +70,21 @@ export class CallerCore {
     dropped: 0,
   }
   receiver: TransportReceiver | undefined
-  /** Until then nobody is accused. */
+  /** Until then no worker is given up. */
   graceUntil: number = Number.NEGATIVE_INFINITY
-  /** When it was last asked who is there, and nobody was. */
-  nobodyAt: number = Number.NEGATIVE_INFINITY
-  /** When all workers were asked what they serve, by what the broker names when nobody listened. */
+  /** When the last discovery request without any responder was sent. */
+  noWorkersAt: number = Number.NEGATIVE_INFINITY
+  /** When discovery requests were sent, by correlation id. */
   readonly #asks = new Map<string, number>()
   #askedAt = Number.NEGATIVE_INFINITY
-  #marks = 0
+  #correlationIds = 0
 
-  constructor(bus: Bus, settings: GuardSettings, parts: CallerParts, told: CallerListener) {
+  constructor(
+    bus: Bus,
+    settings: GuardSettings,
+    parts: CallerDependencies,
+    listener: CallerListener,
+  ) {
     const { clock, logger, signer, random = Math.random } = parts
     this.bus = bus
     this.settings = settings
@@ -89,7 +94,7 @@ export class CallerCore {
     this.warnings = new Warnings(logger, clock)
     this.budget = new RetryBudget(settings.retryBudget)
     this.latency = new AcceptLatency(settings.acceptMs)
-    this.book = new WorkerBook({ bus, clock, settings, random, ...told })
+    this.book = new WorkerBook({ bus, clock, settings, random, ...listener })
     this.deadlines = new Deadlines(clock)
   }
 
@@ -101,25 +106,25 @@ export class CallerCore {
     return this.clock.now() < this.graceUntil
   }
 
-  /** The broker is back. */
+  /** Starts the grace period after a reconnect. */
   startGrace(): void {
     this.graceUntil = this.clock.now() + GRACE
   }
 
-  /** The broker may choose who gets it: it finds workers, and all that are known serve what fits. */
+  /** Whether the broker may choose the worker: it has queues, and all known workers serve a compatible version. */
   mayGoToAny({ offer, version }: CallEntry): boolean {
     return this.bus.hasQueues && offer.isAll(version)
   }
 
-  /** Those whose requests left under a mark, and are still where they were then. */
-  marked(mark: string): readonly CallEntry[] {
-    const group = this.groups.get(mark)
+  /** The calls that were sent under a correlation id, and have not moved on since. */
+  entriesOf(correlationId: string): readonly CallEntry[] {
+    const group = this.groups.get(correlationId)
     return group?.entries.filter((entry) => entry.group === group) ?? []
   }
 
-  /** A mark that nothing else has: `kind` and digits. */
-  newMark(kind: "r" | "g" | "q"): string {
-    return kind + (this.#marks++).toString(36)
+  /** A unique correlation id: `kind` and digits. */
+  newCorrelationId(kind: "r" | "g" | "q"): string {
+    return kind + (this.#correlationIds++).toString(36)
   }
 
   /** A message as a frame of its own. */
@@ -127,36 +132,36 @@ export class CallerCore {
     return frameText(this.bus.address, [text])
   }
 
-  /** Asks all workers what they serve, unless that was just done. */
+  /** Discovers workers: asks all of them what they serve, unless that was just done. */
   ask(): void {
     const now = this.clock.now()
-    if (!this.bus.isConnected || now - this.#askedAt < ASK_GAP) return
+    if (!this.bus.isConnected || now - this.#askedAt < MIN_ASK_INTERVAL) return
     this.#askedAt = now
-    const mark = this.newMark("q")
+    const correlationId = this.newCorrelationId("q")
     const [oldest] = this.#asks.keys()
-    if (oldest !== undefined && this.#asks.size >= MOST_ASKS) this.#asks.delete(oldest)
-    this.#asks.set(mark, now)
+    if (oldest !== undefined && this.#asks.size >= MAX_ASKS) this.#asks.delete(oldest)
+    this.#asks.set(correlationId, now)
     try {
-      this.bus.ask(this.frame(WHO), mark)
+      this.bus.ask(this.frame(WHO), correlationId)
     } catch {
-      // It is asked again when somebody is needed.
+      // The next search asks again.
     }
   }
 
-  /** Nobody listened: if that was a question to all workers, those that are known are gone, but for later ones. */
-  unasked(mark: string): boolean {
-    const askedAt = this.#asks.get(mark)
+  /** Handles "no responders" for a discovery request: forgets workers not heard from since it was sent. */
+  noResponders(correlationId: string): boolean {
+    const askedAt = this.#asks.get(correlationId)
     if (askedAt === undefined) return false
-    this.nobodyAt = Math.max(this.nobodyAt, askedAt)
+    this.noWorkersAt = Math.max(this.noWorkersAt, askedAt)
     for (const worker of [...this.book.all()]) {
-      if (worker.heardAt > askedAt) continue
+      if (worker.lastSeenAt > askedAt) continue
       worker.goneSince ??= this.clock.now()
       if (worker.entries.size === 0) this.book.forget(worker)
     }
     return true
   }
 
-  /** Calls an entry back at a time, and at no other. */
+  /** Sets the timer of an entry. */
   arm(entry: CallEntry, at: number): void {
     this.deadlines.remove(entry)
     entry.dueAt = at
@@ -167,7 +172,7 @@ export class CallerCore {
     if (entry.bucket !== undefined) this.deadlines.remove(entry)
   }
 
-  /** Gives an entry to a worker, or to nobody that is known. */
+  /** Assigns an entry to a worker, or to none. */
   assign(entry: CallEntry, worker: KnownWorker | undefined, now: number): void {
     if (entry.worker !== worker) {
       entry.worker?.entries.delete(entry)
@@ -178,22 +183,22 @@ export class CallerCore {
     this.book.use(worker, now)
   }
 
-  forgetMark(entry: CallEntry): void {
+  leaveGroup(entry: CallEntry): void {
     const { group } = entry
     if (group === undefined) return
     entry.group = undefined
     if (--group.open > 0) return
-    this.groups.delete(group.mark)
+    this.groups.delete(group.correlationId)
     group.over()
   }
 
-  /** Takes an entry out of everything; workers that may be at it for nothing are told. */
+  /** Removes an entry, and aborts it at workers that may still run it. */
   finish(entry: CallEntry, answered?: KnownWorker, reason?: string): void {
     const { requestId, worker } = entry
     entry.isOver = true
     this.pending.delete(requestId)
     entry.offer.queue.over(entry)
-    this.forgetMark(entry)
+    this.leaveGroup(entry)
     this.disarm(entry)
     worker?.entries.delete(entry)
     const granted = entry.state === "granted" ? worker : undefined
@@ -203,15 +208,15 @@ export class CallerCore {
     if (answered !== undefined) others.delete(answered.address)
     for (const address of others) {
       const event: CallEvent = { type: "call.aborted", requestId, reason }
-      this.book.get(address)?.tell({ type: "event", event })
+      this.book.get(address)?.send({ type: "event", event })
     }
   }
 
-  /** Ends an entry with an error that this end found. */
+  /** Fails an entry with an error of this end. */
   fail(entry: CallEntry, code: string, message: string, options: FailureOptions = {}): void {
     if (entry.isOver) return
     const { requestId, attempt } = entry
-    const { mayHaveExecuted, retryable } = entry.fate()
+    const { mayHaveExecuted, retryable } = entry.deliveryStatus()
     const { retryAfterMs, worker = entry.worker } = options
     this.finish(entry)
     this.deliver({
@@ -233,7 +238,7 @@ export class CallerCore {
   close(): void {
     this.deadlines.close(() => undefined)
     this.book.close()
-    // What waits for the end of this turn does not leave any more.
+    // Requests that wait for the end of this turn are not sent any more.
     for (const entry of this.pending.values()) entry.isOver = true
     this.pending.clear()
     this.groups.clear()

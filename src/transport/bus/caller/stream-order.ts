@@ -1,38 +1,38 @@
 import type { CallEvent, CallRespondedEvent } from "../../../core/events.ts"
 
-/** Items that came too early are kept, as many as these where no window says how many may come. */
-const MOST_AHEAD = 256
+/** The number of early items that are kept when the stream has no window. */
+const MAX_AHEAD = 256
 
-/** Puts the items of a stream in order, and its end after them. */
+/** Puts the items of a stream in order, followed by its end. */
 export class StreamOrder {
-  readonly #most: number
-  /** The number of the last item that was handed on. */
+  readonly #max: number
+  /** The number of the last item that was delivered. */
   last = 0
-  /** What came before its time, by number. */
+  /** Early items, by number. */
   readonly #ahead = new Map<number, CallRespondedEvent>()
   #end: { readonly event: CallEvent; readonly after: number } | undefined
 
-  constructor(window: number = MOST_AHEAD) {
-    this.#most = window
+  constructor(window: number = MAX_AHEAD) {
+    this.#max = window
   }
 
-  /** Something is known to be missing. */
+  /** Whether items are known to be missing. */
   get hasGap(): boolean {
     return this.#ahead.size > 0 || this.#end !== undefined
   }
 
-  /** Takes an item in; `false` when it is not the next one. Twice is fine. */
+  /** Adds an item; returns whether it is the next one. Duplicates are ignored. */
   take(event: CallRespondedEvent, seq: number): boolean {
     if (seq === this.last + 1) {
       this.last = seq
       this.#ahead.delete(seq)
       return true
     }
-    if (seq > this.last && this.#ahead.size < this.#most) this.#ahead.set(seq, event)
+    if (seq > this.last && this.#ahead.size < this.#max) this.#ahead.set(seq, event)
     return false
   }
 
-  /** The next item or the end, if that had come before its time. */
+  /** The next early item, or the end, if it arrived early. */
   next(): CallEvent | undefined {
     const seq = this.last + 1
     const event = this.#ahead.get(seq)
@@ -47,7 +47,7 @@ export class StreamOrder {
     return end
   }
 
-  /** Takes the end in, which comes after so many items; `false` when some are missing. */
+  /** Adds the end, which follows `after` items; returns whether all of them were delivered. */
   end(event: CallEvent, after: number): boolean {
     if (after <= this.last) return true
     this.#end = { event, after }

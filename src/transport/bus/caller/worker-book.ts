@@ -9,37 +9,37 @@ import { isCompatible } from "../wire/versions.ts"
 import type { WorkerStats } from "../stats.ts"
 import type { Bus } from "../types.ts"
 
-/** How often it is looked, at most, whether a worker has become silent. */
-const LOOK_MS = 100
-/** Whoever invents more is none of us. */
-const MOST_WORKERS = 10_000
+/** The minimum interval between checks for silent workers, in milliseconds. */
+const CHECK_MS = 100
+/** A bound against forged addresses. */
+const MAX_WORKERS = 10_000
 
 type Here = Omit<WorkerMessage & { readonly type: "here" }, "type">
 
-/** What a book of workers goes by. */
-export interface WorkerBookParts {
+/** Dependencies of a `WorkerBook`. */
+export interface WorkerBookDependencies {
   readonly bus: Bus
   readonly clock: Clock
   readonly settings: GuardSettings
   readonly random: () => number
-  /** Workers came, went or serve something else. */
+  /** Workers came, left, or serve other operations. */
   readonly onChange: () => void
-  /** A worker is to be pinged from now on. */
+  /** A worker has to be pinged from now on. */
   readonly onWatch: () => void
 }
 
-/** The workers that a caller knows, what they serve, and which of them to take. */
+/** The workers that a caller knows, their operations, and the choice among them. */
 export class WorkerBook {
   readonly offers: Offers = new Offers()
-  /** Those that are pinged. */
+  /** Workers that are pinged. */
   readonly watched: Set<KnownWorker> = new Set()
-  readonly #parts: WorkerBookParts
+  readonly #dependencies: WorkerBookDependencies
   readonly #workers = new Map<string, KnownWorker>()
   #hasSilent = false
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #checkedAt = Number.NEGATIVE_INFINITY
 
-  constructor(parts: WorkerBookParts) {
-    this.#parts = parts
+  constructor(dependencies: WorkerBookDependencies) {
+    this.#dependencies = dependencies
   }
 
   get(address: string): KnownWorker | undefined {
@@ -50,78 +50,78 @@ export class WorkerBook {
     return this.#workers.values()
   }
 
-  /** A worker said something. It is known from now on. */
-  heard(address: string, now: number): KnownWorker | undefined {
-    const known = this.#workers.get(address)
-    if (known !== undefined) {
-      known.heard(now)
-      if (known.wasMissed) this.#parts.onChange()
-      known.wasMissed = false
-      return known
+  /** Notes that a worker sent something. It is known from now on. */
+  receivedFrom(address: string, now: number): KnownWorker | undefined {
+    const existing = this.#workers.get(address)
+    if (existing !== undefined) {
+      existing.markAlive(now)
+      if (existing.wasMissed) this.#dependencies.onChange()
+      existing.wasMissed = false
+      return existing
     }
-    if (this.#workers.size >= MOST_WORKERS) return undefined
+    if (this.#workers.size >= MAX_WORKERS) return undefined
     const worker = new KnownWorker(address, this.#outboxTo(address), now)
     this.#workers.set(address, worker)
     return worker
   }
 
-  /** A worker says what it serves. */
+  /** Updates the operations of a worker from its announcement. */
   describe(worker: KnownWorker, { operations, version, versions = {} }: Here): void {
     const own = new Map(Object.entries(versions))
-    const said = new Map(
-      Object.entries(operations).map(([mark, it]) => [
-        mark,
-        { isIdempotent: it === 1, version: own.get(mark) ?? version },
+    const announced = new Map(
+      Object.entries(operations).map(([operationHash, it]) => [
+        operationHash,
+        { isIdempotent: it === 1, version: own.get(operationHash) ?? version },
       ]),
     )
     let isNew = worker.isLeaving
     for (const offer of [...worker.offers.keys()]) {
-      if (said.has(offer.mark)) continue
+      if (announced.has(offer.operationHash)) continue
       offer.remove(worker)
       isNew = true
     }
-    for (const [mark, offered] of said) {
-      const offer = this.offers.marked(mark)
+    for (const [operationHash, offered] of announced) {
+      const offer = this.offers.byHash(operationHash)
       if (isSame(worker.offers.get(offer), offered)) continue
       offer.add(worker, offered)
       isNew = true
     }
     worker.isDescribed = true
     worker.isLeaving = false
-    if (isNew) this.#parts.onChange()
+    if (isNew) this.#dependencies.onChange()
   }
 
-  /** A worker turns out to serve something, unless it has said that it does not. */
+  /** Adds an operation that a worker turned out to serve, unless its announcement excludes it. */
   learn(worker: KnownWorker, offer: Offer, isIdempotent: boolean): void {
-    const known = worker.offers.get(offer)
-    if (worker.isLeaving || known?.isIdempotent === isIdempotent) return
-    if (worker.isDescribed && known === undefined) return
-    offer.add(worker, { isIdempotent, version: known?.version })
-    this.#parts.onChange()
+    const offered = worker.offers.get(offer)
+    if (worker.isLeaving || offered?.isIdempotent === isIdempotent) return
+    if (worker.isDescribed && offered === undefined) return
+    offer.add(worker, { isIdempotent, version: offered?.version })
+    this.#dependencies.onChange()
   }
 
-  /** A worker says that it serves another version than was asked for. */
+  /** Notes that a worker serves another version than the requested one. */
   learnVersion(worker: KnownWorker, offer: Offer, version: string): void {
     if (worker.isLeaving) return
     const { isIdempotent = false } = worker.offers.get(offer) ?? {}
     offer.add(worker, { isIdempotent, version })
   }
 
-  /** What a worker serves has changed. */
+  /** Notes that the operations of a worker have changed. */
   changed(worker: KnownWorker): void {
     worker.isDescribed = false
     worker.isAsked = false
-    this.#parts.onChange()
+    this.#dependencies.onChange()
   }
 
-  /** A worker takes no further requests. */
+  /** Notes that a worker accepts no further requests. */
   leave(worker: KnownWorker): void {
     const isNew = !worker.isLeaving
     worker.isLeaving = true
     worker.isDescribed = true
     for (const offer of [...worker.offers.keys()]) offer.remove(worker)
     if (worker.entries.size === 0) this.forget(worker)
-    else if (isNew) this.#parts.onChange()
+    else if (isNew) this.#dependencies.onChange()
   }
 
   forget(worker: KnownWorker): void {
@@ -130,35 +130,35 @@ export class WorkerBook {
     worker.watchedFrom = undefined
     for (const offer of [...worker.offers.keys()]) offer.remove(worker)
     worker.flush()
-    this.#parts.onChange()
+    this.#dependencies.onChange()
   }
 
-  /** Pings a worker from now on, because it was given something. */
+  /** Starts pinging a worker, because it got a call. */
   use(worker: KnownWorker, now: number): void {
     worker.usedAt = now
     if (worker.watchedFrom !== undefined) return
     worker.watchedFrom = now
     this.watched.add(worker)
-    this.#parts.onWatch()
+    this.#dependencies.onWatch()
   }
 
-  /** A worker need not be pinged: it was not used for long. */
+  /** Stops pinging a worker that was not used for long. */
   unwatch(worker: KnownWorker): void {
     worker.watchedFrom = undefined
     this.watched.delete(worker)
   }
 
-  /** Somebody who serves an operation says nothing, and might be the one that a broker chooses. */
+  /** Whether an operation has a silent worker, which the broker might choose. */
   hasSilent(offer: Offer, now: number): boolean {
-    if (now - this.#lookedAt >= LOOK_MS) this.#look(now)
+    if (now - this.#checkedAt >= CHECK_MS) this.#findSilent(now)
     if (!this.#hasSilent) return false
-    const { suspectMs } = this.#parts.settings
+    const { suspectMs } = this.#dependencies.settings
     return offer.workers.some((worker) => worker.isLost || worker.silentFor(now) >= suspectMs)
   }
 
   /**
-   * Of two workers by chance that serve an operation in a version that fits what was imported, the one with fewer
-   * calls; `avoid` only when there is no other.
+   * Picks two random workers that serve a compatible version of an operation, and returns the one with fewer calls;
+   * `avoid` only when there is no other.
    */
   pick(
     offer: Offer,
@@ -166,14 +166,14 @@ export class WorkerBook {
     imported: string | undefined,
     avoid?: KnownWorker,
   ): KnownWorker | undefined {
-    const { suspectMs } = this.#parts.settings
+    const { suspectMs } = this.#dependencies.settings
     const isLive = (worker: KnownWorker): boolean => worker.isLive(now, suspectMs)
     const isFit = imported === undefined ? isLive : servingFor(imported, offer, isLive)
     const isBest = (worker: KnownWorker): boolean => worker !== avoid && isFit(worker)
     return this.#oneOfTwo(offer.workers, isBest) ?? this.#oneOfTwo(offer.workers, isFit)
   }
 
-  /** One that serves an operation and says nothing just now. */
+  /** Picks a worker that serves an operation, even a silent one. */
   pickSilent(offer: Offer, now: number, imported: string | undefined): KnownWorker | undefined {
     const isThere = ({ goneSince, declinesUntil }: KnownWorker): boolean =>
       goneSince === undefined && now >= declinesUntil
@@ -181,32 +181,32 @@ export class WorkerBook {
     return this.#oneOfTwo(offer.workers, isFit)
   }
 
-  /** Any worker that is there, whatever it serves. */
+  /** Picks any live worker, whatever it serves. */
   pickAny(now: number): KnownWorker | undefined {
     return this.#oneOfTwo(this.live(now), () => true)
   }
 
-  /** The workers that are there. */
+  /** All live workers. */
   live(now: number): KnownWorker[] {
-    const { suspectMs } = this.#parts.settings
+    const { suspectMs } = this.#dependencies.settings
     return [...this.#workers.values()].filter((worker) => worker.isLive(now, suspectMs))
   }
 
   stats(now: number): WorkerStats[] {
-    const { suspectMs } = this.#parts.settings
+    const { suspectMs } = this.#dependencies.settings
     return [...this.#workers.values()].map((worker) => worker.stats(now, suspectMs))
   }
 
-  /** Sends what waits, and knows nobody any more. */
+  /** Sends queued messages, and forgets all workers. */
   close(): void {
     for (const worker of this.#workers.values()) worker.flush()
     this.#workers.clear()
     this.watched.clear()
   }
 
-  #look(now: number): void {
-    this.#lookedAt = now
-    const { suspectMs } = this.#parts.settings
+  #findSilent(now: number): void {
+    this.#checkedAt = now
+    const { suspectMs } = this.#dependencies.settings
     this.#hasSilent = false
     for (const worker of this.watched) {
       if (worker.isLost || worker.silentFor(now) >= suspectMs) this.#hasSilent = true
@@ -223,12 +223,12 @@ export class WorkerBook {
     return other.entries.size < one.entries.size ? other : one
   }
 
-  /** The first that fits from anywhere on. */
+  /** The first match, starting at a random position. */
   #nextTo(
     workers: readonly KnownWorker[],
     isFit: (worker: KnownWorker) => boolean,
   ): KnownWorker | undefined {
-    const start = Math.floor(this.#parts.random() * workers.length)
+    const start = Math.floor(this.#dependencies.random() * workers.length)
     for (let step = 0; step < workers.length; step++) {
       const worker = workers[(start + step) % workers.length]
       if (worker !== undefined && isFit(worker)) return worker
@@ -237,13 +237,13 @@ export class WorkerBook {
   }
 
   #outboxTo(address: string): Outbox {
-    const { bus, clock } = this.#parts
-    const mark = workerMark(address)
+    const { bus, clock } = this.#dependencies
+    const operationHash = workerCorrelationId(address)
     const send = (text: string): void => {
       try {
-        bus.control(address, text, mark)
+        bus.control(address, text, operationHash)
       } catch {
-        // Whatever was in it is asked for with the next ping.
+        // The next ping makes up for what was lost.
       }
     }
     return new Outbox(bus.address, () => bus.maxPayload, clock, send)
@@ -255,8 +255,8 @@ function isSame(left: Offered | undefined, right: Offered): boolean {
 }
 
 /**
- * Those of some workers that serve the version that was imported; where none does, the highest that is compatible with it.
- * One that has not said what it serves may have it.
+ * Matches workers that serve the imported version; if none does, those with the highest compatible version.
+ * A worker whose version is unknown matches, too.
  */
 function servingFor(
   imported: string,
@@ -275,12 +275,12 @@ function servingFor(
 
 const WORKER = "w"
 
-/** What stands for a worker where nobody listened. */
-function workerMark(address: string): string {
+/** The correlation id of messages to a worker. */
+function workerCorrelationId(address: string): string {
   return WORKER + address
 }
 
-/** The worker that a mark stands for; `undefined` for marks of other things. */
-export function workerOfMark(mark: string): string | undefined {
-  return mark.startsWith(WORKER) ? mark.slice(WORKER.length) : undefined
+/** The worker that a correlation id belongs to; `undefined` for those of requests. */
+export function workerOfCorrelationId(correlationId: string): string | undefined {
+  return correlationId.startsWith(WORKER) ? correlationId.slice(WORKER.length) : undefined
 }

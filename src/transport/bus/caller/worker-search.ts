@@ -1,108 +1,109 @@
-import type { CallerCore } from "./state.ts"
+import type { CallerState } from "./state.ts"
 import type { CallEntry } from "./model.ts"
-import { say } from "./failures.ts"
+import { messages } from "./failures.ts"
 import type { KnownWorker } from "./model.ts"
 
-/** Somebody who is just starting has so many milliseconds. */
+/** The duration of one search, in milliseconds: a worker may be starting. */
 const ROUND_MS = 200
-/** So often callers look for somebody where the broker does not. */
-const ROUNDS = 2
-/** So long after the last worker has said what it serves, all have. */
-const SETTLED_MS = 150
-/** Once one has said that it serves something, the others get so many milliseconds to say so too. */
+/** The number of searches on a bus without queues. */
+const MAX_ROUNDS = 2
+/** Discovery is complete this long after the last worker announced itself, in milliseconds. */
+const DISCOVERED_MS = 150
+/** How long the others get to announce an operation after the first worker did, in milliseconds. */
 const GATHER_MS = 10
 
-/** How a request is sent: to one worker, or to any. */
+/** Sends a request to one worker, or to any. */
 type Post = (entry: CallEntry, worker: KnownWorker | undefined) => void
 
-/** Finds somebody for calls that nobody took, and says so when there is nobody. */
+/** Searches workers for calls that have none, and fails the calls when there is none. */
 export class WorkerSearch {
-  readonly #core: CallerCore
+  readonly #state: CallerState
   readonly #post: Post
   readonly #entries = new Set<CallEntry>()
-  /** When a worker last said what it serves. */
+  /** When a worker last announced its operations. */
   #foundAt = Number.NEGATIVE_INFINITY
 
-  constructor(core: CallerCore, post: Post) {
-    this.#core = core
+  constructor(state: CallerState, post: Post) {
+    this.#state = state
     this.#post = post
   }
 
-  /** Nobody listened, or nobody is known. */
+  /** Starts a search: there was no responder, or no worker is known. */
   start(entry: CallEntry): void {
-    const core = this.#core
-    const now = core.now()
+    const state = this.#state
+    const now = state.now()
     if (entry.rounds === 0) entry.seekingSince = now
     entry.state = "seeking"
     entry.step = "search"
-    // A broker that finds workers knows for certain that nobody serves it now.
-    if (core.bus.hasQueues && this.#conclude(entry, entry.rounds > 0, now)) return
+    // A broker with queues knows for certain that no worker serves it now.
+    if (state.bus.hasQueues && this.#conclude(entry, entry.rounds > 0, now)) return
     entry.rounds++
     this.#entries.add(entry)
-    core.arm(entry, now + ROUND_MS)
-    core.ask()
+    state.arm(entry, now + ROUND_MS)
+    state.ask()
   }
 
-  /** It is looked for nobody any more. */
+  /** Ends the search for a call. */
   stop(entry: CallEntry): void {
     this.#entries.delete(entry)
   }
 
-  /** A worker says what it serves: that may be what somebody waits for. */
+  /** Handles an announcement, which may be what a call waits for. */
   found(worker: KnownWorker): void {
-    const core = this.#core
-    const now = core.now()
+    const state = this.#state
+    const now = state.now()
     this.#foundAt = now
     if (this.#entries.size === 0) return
     for (const entry of [...this.#entries]) {
       if (entry.isOver || entry.state !== "seeking") this.#entries.delete(entry)
       else if (worker.offers.has(entry.offer))
-        core.arm(entry, Math.min(entry.dueAt, now + GATHER_MS))
-      else if (core.bus.hasQueues) this.#conclude(entry, false, now)
+        state.arm(entry, Math.min(entry.dueAt, now + GATHER_MS))
+      else if (state.bus.hasQueues) this.#conclude(entry, false, now)
     }
   }
 
-  /** The time to look is over for now. */
+  /** Handles the end of a search. */
   decide(entry: CallEntry): void {
-    const core = this.#core
-    const now = core.now()
+    const state = this.#state
+    const now = state.now()
     this.#entries.delete(entry)
-    const worker = core.book.pick(entry.offer, now, entry.version)
-    if (worker !== undefined || core.mayGoToAny(entry)) {
+    const worker = state.book.pick(entry.offer, now, entry.version)
+    if (worker !== undefined || state.mayGoToAny(entry)) {
       this.#send(entry, worker)
       return
     }
-    const hasLooked = entry.rounds >= ROUNDS || !entry.offer.wasServed
-    if (!this.#conclude(entry, hasLooked && this.#hasHeard(entry, now), now)) this.start(entry)
+    const hasLooked = entry.rounds >= MAX_ROUNDS || !entry.offer.wasServed
+    if (!this.#conclude(entry, hasLooked && this.#isDiscoveryOver(entry, now), now))
+      this.start(entry)
   }
 
-  /** Somebody answered, it is certain that nobody can, or nobody did for too long. */
-  #hasHeard(entry: CallEntry, now: number): boolean {
-    const { book, nobodyAt, settings } = this.#core
+  /** Whether discovery is over: all workers answered, there are none, or none answered for too long. */
+  #isDiscoveryOver(entry: CallEntry, now: number): boolean {
+    const { book, noWorkersAt: nobodyAt, settings } = this.#state
     if (now - entry.seekingSince >= settings.silentMs) return true
-    if (entry.rounds >= ROUNDS && nobodyAt >= entry.seekingSince) return true
-    return now - this.#foundAt >= SETTLED_MS && book.pickAny(now) !== undefined
+    if (entry.rounds >= MAX_ROUNDS && nobodyAt >= entry.seekingSince) return true
+    return now - this.#foundAt >= DISCOVERED_MS && book.pickAny(now) !== undefined
   }
 
-  /** Settles what becomes of an entry, if that is clear already. */
+  /** Sends or fails a call, if that can be decided already; returns whether it did. */
   #conclude(entry: CallEntry, isLast: boolean, now: number): boolean {
-    const core = this.#core
+    const state = this.#state
     const { offer, version } = entry
-    const worker = core.book.pick(offer, now, version) ?? this.#stranger(entry, isLast, now)
+    const worker = state.book.pick(offer, now, version) ?? this.#anyWorker(entry, isLast, now)
     if (worker !== undefined) {
       this.#send(entry, worker)
       return true
     }
-    if (!isLast || core.isInGrace) return false
+    if (!isLast || state.isInGrace) return false
     this.#entries.delete(entry)
-    core.fail(entry, "UNAVAILABLE", say.nobody(entry))
+    state.fail(entry, "UNAVAILABLE", messages.noWorker(entry))
     return true
   }
 
-  /** One that does not serve it, for what nobody ever did: its registry says so in its own words. */
-  #stranger(entry: CallEntry, isLast: boolean, now: number): KnownWorker | undefined {
-    const { bus, book, isInGrace } = this.#core
-    // After an outage those who serve it may just not be back.
+  /** A worker for an operation that none ever served: its registry reports the unknown id. */
+  #anyWorker(entry: CallEntry, isLast: boolean, now: number): KnownWorker | undefined {
+    const { bus, book, isInGrace } = this.#state
+    // After an outage the workers that serve it may not be back yet.
     if (entry.offer.wasServed || isInGrace || !(bus.hasQueues || isLast)) return undefined
     return book.pickAny(now)
   }

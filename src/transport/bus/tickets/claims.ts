@@ -3,16 +3,16 @@ import { frozenCopy } from "../../../internal/frozen.ts"
 import { encodeValue } from "../../../core/envelope-codec.ts"
 import type { Identity } from "../../../core/types.ts"
 
-/** The `typ` of a ticket: no other token of the same key is one. */
+/** The `typ` of tickets, which distinguishes them from other tokens of the same key. */
 export const TICKET_TYPE = "operations-ticket+jwt"
-/** Characters; more would crowd out what is being called for. */
-export const LONGEST_TICKET = 65_536
-/** Milliseconds by which a ticket outlives the end of its call. */
+/** The maximum length of a ticket, in characters, which leaves room for the input. */
+export const MAX_TICKET_LENGTH = 65_536
+/** How long a ticket remains valid after the deadline of its call, in milliseconds. */
 export const SLACK = 30_000
-/** Milliseconds that a ticket may cover, whoever signed it: a day. */
-export const LONGEST_LIFETIME = 86_400_000
+/** The maximum lifetime of any ticket, in milliseconds: a day. */
+export const MAX_LIFETIME = 86_400_000
 
-/** What a ticket says, once it is known to be one. Times are in seconds. */
+/** The validated claims of a ticket. Times are in seconds. */
 export interface TicketClaims {
   readonly identity: Identity
   readonly op: string
@@ -23,7 +23,7 @@ export interface TicketClaims {
   readonly exp: number
 }
 
-/** The claims of a ticket; `undefined` when one is missing or is something else. */
+/** Reads the claims of a ticket; `undefined` when one is missing or invalid. */
 export function readClaims(payload: Readonly<Record<string, unknown>>): TicketClaims | undefined {
   const { sub, scp, res, op, rid, inp, iat, nbf, exp, jti } = payload
   if (!isText(inp) || !isText(sub) || !isText(op) || !isText(rid) || !isText(jti) || !isTexts(scp))
@@ -31,7 +31,7 @@ export function readClaims(payload: Readonly<Record<string, unknown>>): TicketCl
   if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
   if (res !== undefined && !isResources(res)) return undefined
   const identity = { id: sub, scopes: scp, ...(res !== undefined && { resources: res }) }
-  // It is kept and given out again: nobody changes it.
+  // Frozen, because it is cached and shared.
   return { identity: frozenCopy(identity) as Identity, op, rid, inp, nbf, exp }
 }
 
@@ -57,7 +57,7 @@ function sorted(_key: string, value: unknown): unknown {
   )
 }
 
-/** A name that both ends have to agree on. Throws a `TypeError` for what is none. */
+/** Checks a name that both ends have to agree on. Throws a `TypeError` if it is invalid. */
 export function checkName(user: string, name: string, value: unknown): string {
   if (isText(value) && value.length <= 256) return value
   throw new TypeError(`${user}({ ${name} }) must be a text of 1 to 256 characters.`)

@@ -1,23 +1,23 @@
 import type { Identity } from "../../../core/types.ts"
 
-/** What a ticket is for: it holds for nothing else. */
+/** The call that a ticket is for; it is valid for no other. */
 export interface TicketSubject {
   readonly operationId: string
   readonly requestId: string
-  /** Milliseconds that the call may take. */
+  /** The timeout of the call, in milliseconds. */
   readonly timeout: number
-  /** What the operation is called with. */
+  /** The input of the call. */
   readonly input?: unknown
-  /** The user of the broker that the call came from, for who checks. */
+  /** The broker user that sent the call, for the verifier. */
   readonly user?: string | undefined
 }
 
-/** Signs who a call is for. */
+/** Signs the identity of a caller. */
 export interface TicketSigner {
   sign(identity: Identity, subject: TicketSubject): Promise<string>
 }
 
-/** Reads what a signer wrote. Rejects with an `UNAUTHENTICATED` error that says why to the log alone. */
+/** Verifies tickets. Rejects with an `UNAUTHENTICATED` error; the reason goes only to the log. */
 export interface TicketVerifier {
   verify(ticket: string, subject: Omit<TicketSubject, "timeout">): Promise<Identity>
 }

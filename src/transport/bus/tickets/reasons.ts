@@ -1,4 +1,4 @@
-/** Why a ticket does not hold, for the log. */
+/** Why a ticket is invalid, for the log. */
 export type TicketReason =
   | "malformed"
   | "too long"
@@ -17,7 +17,7 @@ export type TicketReason =
   | "another request"
   | "another input"
 
-/** A ticket does not hold. */
+/** Thrown for an invalid ticket. */
 export class TicketRefused extends Error {
   readonly reason: TicketReason
 
@@ -27,7 +27,7 @@ export class TicketRefused extends Error {
   }
 }
 
-/** The codes by which `jose` says that a token is none, or not a good one. */
+/** Error codes of `jose` for invalid tokens. */
 const BY_CODE: ReadonlyMap<unknown, TicketReason> = new Map([
   ["ERR_JOSE_ALG_NOT_ALLOWED", "algorithm"],
   ["ERR_JOSE_NOT_SUPPORTED", "malformed"],
@@ -43,7 +43,7 @@ const BY_CLAIM: ReadonlyMap<unknown, TicketReason> = new Map([
   ["typ", "type"],
 ])
 
-/** What is wrong with a ticket; `undefined` when it is not the ticket that is wrong. */
+/** Why a ticket is invalid; `undefined` for errors with another cause. */
 export function reasonOf(error: unknown): TicketReason | undefined {
   if (error instanceof TicketRefused) return error.reason
   const { code, claim, reason } = (error ?? {}) as Readonly<Record<string, unknown>>

@@ -9,28 +9,28 @@ import type { Identity } from "../../../core/types.ts"
 import {
   checkName,
   inputHash,
-  LONGEST_LIFETIME,
-  LONGEST_TICKET,
+  MAX_LIFETIME,
+  MAX_TICKET_LENGTH,
   SLACK,
   TICKET_TYPE,
 } from "./claims.ts"
-import { ALGORITHM, loadTicketKey, settleTicketKey } from "./keys.ts"
-import type { LoadedKey, SettledKey, TicketKey } from "./keys.ts"
+import { ALGORITHM, loadTicketKey, validateTicketKey } from "./keys.ts"
+import type { LoadedKey, ValidatedKey, TicketKey } from "./keys.ts"
 import type { TicketSigner, TicketSubject } from "./model.ts"
 
-/** How tickets are signed. Needs the package `jose`. */
+/** Options of `createTicketSigner`, which needs the package `jose`. */
 export interface TicketSignerOptions {
-  /** Who signs: the `iss` of tickets. Verifiers take one issuer's only. */
+  /** The `iss` of tickets. A verifier accepts a single issuer. */
   readonly issuer: string
-  /** Who tickets are for: the `aud` of tickets, one name for all workers of a system. */
+  /** The `aud` of tickets: one name for all workers of a system. */
   readonly audience: string
-  /** The private key. It shows up in no error and no log. */
+  /** The private key. It never appears in errors or logs. */
   readonly key: TicketKey
-  /** What tickets call the key: the `kid` of a JWK, its thumbprint otherwise. */
+  /** The `kid` of tickets; by default that of the JWK, or the key's thumbprint. */
   readonly keyId?: string | undefined
   /**
-   * Milliseconds of a call that its ticket covers at most; an hour. A ticket is over 30 seconds after its call
-   * has to be.
+   * The maximum time that a ticket covers, in milliseconds; an hour. A ticket expires 30 seconds after the deadline of
+   * its call.
    */
   readonly lifetime?: number | undefined
   readonly clock?: Clock | undefined
@@ -41,14 +41,14 @@ export const TICKET_SIGNER_OPTIONS: OptionsSchema<TicketSignerOptions> = {
   audience: { required: "text" },
   key: { secret: "any" },
   keyId: "text",
-  lifetime: { min: 1, max: LONGEST_LIFETIME },
+  lifetime: { min: 1, max: MAX_LIFETIME },
   clock: "clock",
 }
 
 const USER = "createTicketSigner"
 const HOUR = 3_600_000
 
-/** Makes what signs for whom calls are, so that workers know although somebody else sends them. */
+/** Creates a signer of tickets, which prove to workers for whom a caller such as a hub makes its calls. */
 export function createTicketSigner(options: TicketSignerOptions): TicketSigner {
   validateOptions(USER, options, TICKET_SIGNER_OPTIONS)
   return new Signer(options)
@@ -61,7 +61,7 @@ interface Loaded extends LoadedKey {
 class Signer implements TicketSigner {
   readonly #issuer: string
   readonly #audience: string
-  readonly #key: SettledKey
+  readonly #key: ValidatedKey
   readonly #keyId: string | undefined
   readonly #lifetime: number
   readonly #clock: Clock
@@ -71,7 +71,7 @@ class Signer implements TicketSigner {
     const { lifetime = HOUR, keyId, clock = systemClock } = options
     this.#issuer = checkName(USER, "issuer", options.issuer)
     this.#audience = checkName(USER, "audience", options.audience)
-    this.#key = settleTicketKey(`${USER}({ key })`, options.key, "private")
+    this.#key = validateTicketKey(`${USER}({ key })`, options.key, "private")
     this.#keyId = keyId === undefined ? undefined : checkName(USER, "keyId", keyId)
     this.#lifetime = lifetime
     this.#clock = clock
@@ -85,19 +85,19 @@ class Signer implements TicketSigner {
     const kid = this.#keyId ?? name ?? thumbprint
     const header = { alg: ALGORITHM, typ: TICKET_TYPE, ...(kid !== undefined && { kid }) }
     const ticket = await new jose.SignJWT(claims).setProtectedHeader(header).sign(key)
-    if (ticket.length <= LONGEST_TICKET) return ticket
+    if (ticket.length <= MAX_TICKET_LENGTH) return ticket
     throw new CallError(
       "PAYLOAD_TOO_LARGE",
       `"${operationId}" was not called: the ticket for its caller has ${ticket.length} characters, and ` +
-        `${LONGEST_TICKET} are allowed. Give the caller fewer scopes or resources.`,
-      { operationId, details: { bytes: ticket.length, limit: LONGEST_TICKET } },
+        `${MAX_TICKET_LENGTH} are allowed. Give the caller fewer scopes or resources.`,
+      { operationId, details: { bytes: ticket.length, limit: MAX_TICKET_LENGTH } },
     )
   }
 
-  /** What the ticket is good for, and for how long. */
+  /** The claims about the call, and the times. */
   #pinned({ operationId, requestId, timeout }: TicketSubject): Record<string, unknown> {
     const now = wallTimeOf(this.#clock)
-    // One without an end, or without sense, is covered as long as any.
+    // Without a valid timeout the whole lifetime is covered.
     const covered = timeout >= 0 ? Math.min(timeout, this.#lifetime) : this.#lifetime
     const seconds = Math.floor(now / 1000)
     return {
@@ -126,7 +126,7 @@ class Signer implements TicketSigner {
   }
 }
 
-/** Who a call is for, as claims. Only what an identity is made of: nothing else leaves. */
+/** The claims of an identity. Other fields of it are not sent. */
 function claimsOf({ id, scopes, resources }: Identity): Record<string, unknown> {
   if (typeof id !== "string" || id === "" || !Array.isArray(scopes)) {
     throw new TypeError("A ticket is for an identity: { id, scopes, resources? }.")
@@ -134,9 +134,9 @@ function claimsOf({ id, scopes, resources }: Identity): Record<string, unknown> 
   return { sub: id, scp: [...scopes], ...(resources !== undefined && { res: { ...resources } }) }
 }
 
-/** Trying again does not help: whoever configured it has to do something. */
+/** Not retryable: the configuration has to be fixed. */
 function unsigned(operationId: string, error: unknown): CallError {
   const why = error instanceof Error ? error.message : String(error)
-  const message = `"${operationId}" was not called, since no ticket could be signed for it: ${why}`
+  const message = `"${operationId}" was not called, because no ticket could be signed for it: ${why}`
   return new CallError("UNAVAILABLE", message, { operationId, retryable: false })
 }

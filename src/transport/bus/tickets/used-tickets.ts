@@ -1,16 +1,16 @@
 import { wallTimeOf } from "../../../internal/clock.ts"
 import type { Clock } from "../../../internal/platform.ts"
-import { LONGEST_LIFETIME } from "./claims.ts"
+import { MAX_LIFETIME } from "./claims.ts"
 
-/** More than this many are not remembered: the oldest goes first. */
-const MOST = 100_000
-/** Milliseconds by which clocks may differ at most. */
+/** The maximum number of remembered requests; the oldest are dropped first. */
+const MAX_REMEMBERED = 100_000
+/** The maximum difference of clocks, in milliseconds. */
 const TOLERANCE = 300_000
 
 /**
  * Requests that began on this worker with a ticket: none of them begins again until the ticket has expired.
  *
- * A ticket holds for one request, so that its id says which one was used. The text of a ticket does not: the last
+ * A ticket is valid for one request, so that the request id identifies it. The text of a ticket does not: the last
  * characters of a signature can be written in several ways.
  */
 export class UsedTickets {
@@ -28,9 +28,9 @@ export class UsedTickets {
 
   add(requestId: string, ticket: string): void {
     const now = wallTimeOf(this.#clock)
-    this.#expires.set(requestId, (expiryOf(ticket) ?? now + LONGEST_LIFETIME) + TOLERANCE)
+    this.#expires.set(requestId, (expiryOf(ticket) ?? now + MAX_LIFETIME) + TOLERANCE)
     for (const [oldest, expires] of this.#expires) {
-      if (expires > now && this.#expires.size <= MOST) break
+      if (expires > now && this.#expires.size <= MAX_REMEMBERED) break
       this.#expires.delete(oldest)
     }
   }

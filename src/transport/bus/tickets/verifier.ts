@@ -11,35 +11,35 @@ import type { Identity } from "../../../core/types.ts"
 import {
   checkName,
   inputHash,
-  LONGEST_LIFETIME,
-  LONGEST_TICKET,
+  MAX_LIFETIME,
+  MAX_TICKET_LENGTH,
   readClaims,
   SLACK,
   TICKET_TYPE,
 } from "./claims.ts"
 import type { TicketClaims } from "./claims.ts"
-import { ALGORITHM, loadTicketKey, settleTicketKey } from "./keys.ts"
-import type { LoadedKey, SettledKey, TicketKey } from "./keys.ts"
+import { ALGORITHM, loadTicketKey, validateTicketKey } from "./keys.ts"
+import type { LoadedKey, ValidatedKey, TicketKey } from "./keys.ts"
 import { reasonOf, TicketRefused } from "./reasons.ts"
 import type { TicketSubject, TicketVerifier } from "./model.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
 
-/** Which tickets are taken. Needs the package `jose`. */
+/** Options of `createTicketVerifier`, which needs the package `jose`. */
 export interface TicketVerifierOptions {
-  /** Whose tickets are taken: what the signer says. */
+  /** The issuer of accepted tickets, as set at the signer. */
   readonly issuer: string
-  /** Who tickets have to be for: what the signer says. */
+  /** The audience of accepted tickets, as set at the signer. */
   readonly audience: string
-  /** The public key, or several while one takes over from another. */
+  /** The public key, or several during a rotation. */
   readonly keys: TicketKey | readonly TicketKey[]
   /**
-   * Users of the broker that send calls with tickets, such as a hub: a ticket that somebody else got hold of is of no
-   * use to them. `"any"` where everybody who reaches the broker may be trusted with tickets.
+   * The broker users that may send tickets, such as a hub: a stolen ticket is then useless to other users. `"any"` if
+   * everybody who reaches the broker can be trusted with tickets.
    */
   readonly senders: string | readonly string[]
   /** Seconds by which clocks may differ: 5. */
   readonly clockTolerance?: number | undefined
-  /** Told why a ticket was refused, which its caller is not. */
+  /** Logs why a ticket was refused; its caller does not receive the reason. */
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }
@@ -55,11 +55,11 @@ export const TICKET_VERIFIER_OPTIONS: OptionsSchema<TicketVerifierOptions> = {
 }
 
 const USER = "createTicketVerifier"
-const MOST_KEYS = 32
-/** Tickets that are remembered: a call is often asked for again, and its ticket then known. */
-const MOST_KNOWN = 1000
+const MAX_KEYS = 32
+/** The number of cached verifications: requests are often sent again, with the same ticket. */
+const MAX_VERIFIED = 1000
 
-/** Makes what finds out from tickets for whom calls are. */
+/** Creates a verifier of tickets, which identifies the callers behind a sender such as a hub. */
 export function createTicketVerifier(options: TicketVerifierOptions): TicketVerifier {
   validateOptions(USER, options, TICKET_VERIFIER_OPTIONS)
   return new Verifier(options)
@@ -73,13 +73,13 @@ interface Loaded {
 class Verifier implements TicketVerifier {
   readonly #issuer: string
   readonly #audience: string
-  readonly #keys: readonly SettledKey[]
+  readonly #keys: readonly ValidatedKey[]
   readonly #senders: ReadonlySet<string> | undefined
   readonly #clockTolerance: number
   readonly #logger: Logger
   readonly #clock: Clock
-  /** What tickets say that were found good, by their hash; oldest first. */
-  readonly #known = new Map<string, TicketClaims>()
+  /** Claims of verified tickets, by hash; oldest first. */
+  readonly #verified = new Map<string, TicketClaims>()
   #loaded: Promise<Loaded> | undefined
 
   constructor(options: TicketVerifierOptions) {
@@ -87,8 +87,8 @@ class Verifier implements TicketVerifier {
     const logger = isolatedLogger(options.logger)
     this.#issuer = checkName(USER, "issuer", options.issuer)
     this.#audience = checkName(USER, "audience", options.audience)
-    this.#keys = settleKeys(options.keys)
-    this.#senders = settleSenders(options.senders)
+    this.#keys = validateKeys(options.keys)
+    this.#senders = validateSenders(options.senders)
     this.#clockTolerance = clockTolerance
     this.#logger = logger
     this.#clock = clock
@@ -108,19 +108,19 @@ class Verifier implements TicketVerifier {
   ): Promise<Identity> {
     if (this.#senders?.has(user ?? "") === false) throw new TicketRefused("sender")
     if (typeof ticket !== "string") throw new TicketRefused("malformed")
-    if (ticket.length > LONGEST_TICKET) throw new TicketRefused("too long")
+    if (ticket.length > MAX_TICKET_LENGTH) throw new TicketRefused("too long")
     const hash = await hashOf(ticket)
-    const claims = this.#known.get(hash) ?? this.#remember(hash, await this.#read(ticket))
+    const claims = this.#verified.get(hash) ?? this.#remember(hash, await this.#read(ticket))
     this.#checkTimes(claims, hash)
     if (claims.op !== operationId) throw new TicketRefused("another operation")
     if (claims.rid !== requestId) throw new TicketRefused("another request")
-    // What cannot be sent has no hash, and is no input that a ticket was made for.
+    // An input that cannot be encoded has no hash, and matches no ticket.
     const inp = await inputHash(input).catch(() => undefined)
     if (claims.inp !== inp) throw new TicketRefused("another input")
     return claims.identity
   }
 
-  /** What a ticket says, if it is one of ours; its times are judged by the caller of this. */
+  /** Verifies a ticket and reads its claims; the caller checks its times. */
   async #read(ticket: string): Promise<TicketClaims> {
     const { jose, keys } = await this.#load()
     const { alg, typ, kid } = headerOf(jose, ticket)
@@ -130,7 +130,7 @@ class Verifier implements TicketVerifier {
     if (candidates.length === 0) throw new TicketRefused("unknown key")
     const claims = readClaims(await this.#payloadOf(jose, ticket, candidates))
     if (claims === undefined) throw new TicketRefused("claims")
-    if (claims.exp - claims.nbf > (LONGEST_LIFETIME + SLACK) / 1000) {
+    if (claims.exp - claims.nbf > (MAX_LIFETIME + SLACK) / 1000) {
       throw new TicketRefused("holds too long")
     }
     return claims
@@ -166,16 +166,16 @@ class Verifier implements TicketVerifier {
     const now = Math.floor(wallTimeOf(this.#clock) / 1000)
     if (nbf > now + this.#clockTolerance) throw new TicketRefused("not yet valid")
     if (exp > now - this.#clockTolerance) return
-    this.#known.delete(hash)
+    this.#verified.delete(hash)
     throw new TicketRefused("expired")
   }
 
   #remember(hash: string, claims: TicketClaims): TicketClaims {
-    if (this.#known.size >= MOST_KNOWN) {
-      const [oldest = hash] = this.#known.keys()
-      this.#known.delete(oldest)
+    if (this.#verified.size >= MAX_VERIFIED) {
+      const [oldest = hash] = this.#verified.keys()
+      this.#verified.delete(oldest)
     }
-    this.#known.set(hash, claims)
+    this.#verified.set(hash, claims)
     return claims
   }
 
@@ -193,34 +193,34 @@ class Verifier implements TicketVerifier {
     return { jose, keys: await Promise.all(keys) }
   }
 
-  /** Why goes to the log: a caller that guesses learns nothing. */
+  /** Logs the reason, and returns an error without it: a caller that guesses must learn nothing. */
   #refused(error: unknown, subject: Omit<TicketSubject, "timeout">): CallError {
     const { operationId, requestId, user } = subject
     const reason = reasonOf(error)
     if (reason !== undefined) {
       const fields = { reason, operationId, requestId, ...(user !== undefined && { user }) }
-      this.#logger.warn("A call was refused: its ticket does not hold", fields)
-      const message = `"${operationId}" was not called: the ticket for its caller does not hold.`
+      this.#logger.warn("A call was refused: its ticket is not valid", fields)
+      const message = `"${operationId}" was not called: the ticket for its caller is not valid.`
       return refusal("UNAUTHENTICATED", message, { operationId, requestId })
     }
     const why = error instanceof Error ? error.message : String(error)
-    this.#logger.error("Tickets cannot be checked", { reason: why, operationId, requestId })
-    const message = `"${operationId}" was not called: tickets cannot be checked at the moment.`
+    this.#logger.error("Tickets cannot be verified", { reason: why, operationId, requestId })
+    const message = `"${operationId}" was not called: tickets cannot be verified at the moment.`
     return refusal("UNAVAILABLE", message, { operationId, requestId, retryAfterMs: 5000 })
   }
 }
 
-function settleKeys(given: TicketKey | readonly TicketKey[]): readonly SettledKey[] {
-  const keys = Array.isArray(given) ? (given as readonly TicketKey[]) : [given as TicketKey]
-  if (keys.length === 0 || keys.length > MOST_KEYS) {
-    throw new TypeError(`${USER}({ keys }) must be 1 to ${MOST_KEYS} public keys.`)
+function validateKeys(option: TicketKey | readonly TicketKey[]): readonly ValidatedKey[] {
+  const keys = Array.isArray(option) ? (option as readonly TicketKey[]) : [option as TicketKey]
+  if (keys.length === 0 || keys.length > MAX_KEYS) {
+    throw new TypeError(`${USER}({ keys }) must be 1 to ${MAX_KEYS} public keys.`)
   }
-  return keys.map((key, at) => settleTicketKey(nameOf(at), key, "public"))
+  return keys.map((key, at) => validateTicketKey(nameOf(at), key, "public"))
 }
 
-function settleSenders(given: string | readonly string[]): ReadonlySet<string> | undefined {
-  if (given === "any") return undefined
-  const senders = typeof given === "string" ? [given] : given
+function validateSenders(option: string | readonly string[]): ReadonlySet<string> | undefined {
+  if (option === "any") return undefined
+  const senders = typeof option === "string" ? [option] : option
   if (Array.isArray(senders) && senders.length > 0) {
     return new Set(senders.map((sender) => checkName(USER, "senders", sender)))
   }
@@ -231,7 +231,7 @@ function nameOf(at: number): string {
   return `${USER}({ keys }): number ${at + 1}`
 }
 
-/** The keys of a name; all that have none of their own when nobody is called so. */
+/** The keys with this id; if there are none, all keys without an id. */
 function candidatesFor(kid: string | undefined, keys: readonly LoadedKey[]): readonly LoadedKey[] {
   if (kid === undefined) return keys
   const named = keys.filter(({ name, thumbprint }) => name === kid || thumbprint === kid)

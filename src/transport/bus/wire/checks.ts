@@ -2,12 +2,12 @@ import { decodeCallEvent } from "../../../core/event-codec.ts"
 import type { CallEvent } from "../../../core/events.ts"
 import { isCallEvent } from "../../../core/is-event.ts"
 
-const MOST_IDS = 100_000
+const MAX_IDS = 100_000
 
-/** A parsed object, of which nothing is known. */
+/** A parsed object, not validated. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The event that something parsed is, if it is one. */
+/** Decodes an event; `undefined` if it is invalid. */
 export function readEvent(wire: unknown): CallEvent | undefined {
   const event = decodeCallEvent(wire)
   return isCallEvent(event) ? event : undefined
@@ -22,7 +22,7 @@ export function isId(value: unknown): value is string {
 }
 
 export function isIds(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.length <= MOST_IDS && value.every(isId)
+  return Array.isArray(value) && value.length <= MAX_IDS && value.every(isId)
 }
 
 export function isCount(value: unknown): value is number {

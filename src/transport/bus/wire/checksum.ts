@@ -1,14 +1,14 @@
 const DIGITS = 7
 const PRIME = 0x01000193
 
-/** Characters that `checksum` takes. */
+/** The length of a checksum, in characters. */
 export const CHECKSUM_LENGTH: number = DIGITS
 
 /**
- * The checksum of the first characters of a text: any single character that changed changes it too.
+ * The checksum of the first characters of a text: it differs when any single character differs.
  *
- * It finds what a network damaged, not what somebody changed on purpose. Two sums run side by side, since each step of
- * one has to wait for the step before it.
+ * It detects damage by the network, not deliberate changes. Two sums run side by side, because each step of one has to
+ * wait for the step before it.
  */
 export function checksum(text: string, length: number): string {
   let even = 0x811c9dc5

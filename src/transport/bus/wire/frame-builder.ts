@@ -1,23 +1,23 @@
 import { checksum, CHECKSUM_LENGTH } from "./checksum.ts"
 
-/** A character is at most three bytes, so that texts need not be measured. */
+/** The maximum of UTF-8 bytes per UTF-16 character, so that most texts need not be measured. */
 export const BYTES_PER_CHARACTER = 3
 
-/** A message as text; with `head` it is an item of a list that begins so, up to what comes before its items. */
+/** A message as text; with `head` it is an item of a list that begins with `head`. */
 export interface MessageText {
   readonly text: string
   readonly head?: string | undefined
 }
 
 /**
- * Messages on their way into one frame. Items that follow each other and whose lists begin alike share one list.
+ * Builds a frame of messages. Consecutive items with the same `head` share one list.
  *
- * What many messages have in common is then written and read once.
+ * The common part of many messages is then written and read only once.
  */
 export class FrameBuilder {
   readonly #from: string
   #text = ""
-  /** How the list begins that is not ended yet. */
+  /** The beginning of the open list. */
   #head: string | undefined
   #count = 0
 
@@ -25,14 +25,14 @@ export class FrameBuilder {
     this.#from = from
   }
 
-  /** Messages so far. */
+  /** The number of messages so far. */
   get count(): number {
     return this.#count
   }
 
-  /** Whether a frame with one more is certain to have no more than so many bytes. */
+  /** Whether a frame with one more message certainly fits into `maxBytes`. */
   fits(text: string, head: string | undefined, maxBytes: number): boolean {
-    // Its own end is one character more.
+    // Closing an open list takes one more character.
     const length = this.#text.length + 1 + lengthOf(text, head)
     return length * BYTES_PER_CHARACTER + frameOverhead(this.#from) <= maxBytes
   }
@@ -49,7 +49,7 @@ export class FrameBuilder {
     this.#head = head
   }
 
-  /** The frame, and a new beginning. */
+  /** Returns the frame, and starts a new one. */
   take(): string {
     this.#end()
     const text = this.#text
@@ -64,7 +64,7 @@ export class FrameBuilder {
   }
 }
 
-/** A frame with messages that are text already, with commas between. */
+/** A frame of encoded messages, separated by commas. */
 export function frameOf(from: string, messages: string): string {
   const text = `{"from":"${from}","messages":[${messages}]`
   return `${text}${SUM}${checksum(text, text.length)}"}`
@@ -73,7 +73,7 @@ export function frameOf(from: string, messages: string): string {
 const SUM = ',"sum":"'
 const SUM_LENGTH = SUM.length + CHECKSUM_LENGTH + 2
 
-/** Whether a frame arrived as it was sent, where it ends with a checksum. */
+/** Whether the checksum of a frame is correct. */
 export function isIntact(text: string): boolean {
   const length = text.length - SUM_LENGTH
   return (
@@ -83,17 +83,17 @@ export function isIntact(text: string): boolean {
 
 const EMPTY = frameOf("", "").length
 
-/** Bytes of a frame besides its messages. */
+/** The size of an empty frame, in bytes. */
 export function frameOverhead(from: string): number {
   return EMPTY + from.length
 }
 
-/** Characters that a message takes in a frame at most, with what separates it from others. */
+/** The maximum length of a message in a frame, with separators. */
 export function lengthOf(text: string, head: string | undefined): number {
   return text.length + (head === undefined ? 1 : head.length + 3)
 }
 
-/** A message that stands alone. */
+/** A message on its own, outside of a list. */
 export function wholeText({ head, text }: MessageText): string {
   return head === undefined ? text : `${head},${text}]`
 }

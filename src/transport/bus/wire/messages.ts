@@ -1,39 +1,39 @@
 import type { CallEvent, CallRequestedEvent } from "../../../core/events.ts"
 
-/** What a caller says to a worker. Ids are those of requests. */
+/** A message of a caller to a worker. Ids are request ids. */
 export type CallerMessage =
-  /** Wants an operation run. It is run when the caller says `go`; with `now` at once, if it is idempotent. */
+  /** Requests a call. It runs when the caller sends `go`; with `now` at once, if the operation is idempotent. */
   | {
       readonly type: "request"
       readonly attempt: number
       readonly event: CallRequestedEvent
       readonly now?: boolean | undefined
-      /** Who the caller speaks for, signed. */
+      /** The signed identity of the caller. */
       readonly ticket?: string | undefined
     }
-  /** Run it: `key` is what this worker accepted with, `left` the milliseconds that remain. */
+  /** Grants a call: `key` is from the worker's `accepted`, `left` the remaining milliseconds. */
   | { readonly type: "go"; readonly id: string; readonly key: string; readonly left: number }
-  /** Forget it: another one runs it, or nobody wants it any more. */
+  /** Denies a grant: another worker runs the call, or its caller left. */
   | { readonly type: "nogo"; readonly id: string; readonly key: string }
-  /** That its caller left, or credit for a stream. */
+  /** An abort, or credit for a stream. */
   | { readonly type: "event"; readonly event: CallEvent }
-  /** Are you there? With calls that this worker was granted and that take long. */
+  /** Checks whether the worker is alive, and asks about long-running calls. */
   | {
       readonly type: "ping"
       readonly ids: readonly string[]
-      /** Streams by their ids, with the number of the last item that came. What followed is sent again. */
+      /** The number of the last received item, by stream id. Later items are sent again. */
       readonly streams: Readonly<Record<string, number>>
-      /** The time of the last `pong` that came: what was sent before it and has not come was lost. */
+      /** The time of the last received `pong`: what was sent before it and did not arrive was lost. */
       readonly heard?: number | undefined
     }
-  /** Results that arrived: nobody asks for them again. */
+  /** Confirms received results. */
   | { readonly type: "done"; readonly ids: readonly string[] }
-  /** What do you serve? */
+  /** Asks what the worker serves. */
   | { readonly type: "who" }
 
-/** What a worker says to a caller. */
+/** A message of a worker to a caller. */
 export type WorkerMessage =
-  /** Has it, and has not begun; `runs` when it has. */
+  /** Accepts a call; `runs` if it has already begun. */
   | {
       readonly type: "accepted"
       readonly id: string
@@ -42,12 +42,12 @@ export type WorkerMessage =
       readonly isIdempotent: boolean
       readonly runs?: boolean | undefined
     }
-  /** Does not have it and will not begin it: full, leaving, or not willing. */
+  /** Refuses a call, which will not begin: the worker is busy, leaving, or not permitted. */
   | {
       readonly type: "refused"
       readonly id: string
       readonly attempt: number
-      /** It had been accepted with this key. */
+      /** Set if the call was accepted before. */
       readonly key?: string | undefined
       /** Another worker may take it; otherwise `error` is the answer. */
       readonly elsewhere: boolean
@@ -57,34 +57,34 @@ export type WorkerMessage =
   | {
       readonly type: "event"
       readonly event: CallEvent
-      /** How many items of a stream came before an error of it, so that none is missed. */
+      /** The number of stream items before an error, so that none is missed. */
       readonly after?: number | undefined
     }
-  /** Is there. Does not know these ids (any more), and has not all that is missing of these streams. */
+  /** Answers a ping, with unknown calls, and with streams whose missing items are no longer kept. */
   | {
       readonly type: "pong"
       readonly unknown: readonly string[]
       readonly lost: readonly string[]
-      /** By the worker's own clock, which nobody else reads. */
+      /** A time of the worker's own clock; opaque to others. */
       readonly at?: number | undefined
     }
-  /** Serves these: marks of operations (`markOf`), 1 for those that are idempotent, 0 for others. */
+  /** Announces operations by their hashes (`hashOperationId`): 1 for idempotent ones, 0 for others. */
   | {
       readonly type: "here"
       readonly operations: Readonly<Record<string, 0 | 1>>
-      /** The version of all of them, but for those that `versions` has by their marks. */
+      /** The version of all of them, except for those in `versions`, by hash. */
       readonly version?: string | undefined
       readonly versions?: Readonly<Record<string, string>> | undefined
     }
-  /** What it serves has changed: ask again. */
+  /** The served operations have changed: ask again. */
   | { readonly type: "changed" }
-  /** Takes no further requests. */
+  /** Accepts no further requests. */
   | { readonly type: "bye" }
 
-/** Messages that travel together, and the address of who sent them. */
+/** Messages that are sent together, and the address of their sender. */
 export interface Frame<TMessage> {
   readonly from: string
   readonly messages: readonly TMessage[]
-  /** How many of those that came were none. */
+  /** The number of invalid messages. */
   readonly dropped: number
 }

@@ -8,11 +8,11 @@ import {
 } from "./frame-builder.ts"
 import type { MessageText } from "./frame-builder.ts"
 
-/** More in one frame save nothing, and peers take so many only. */
-const MOST_MESSAGES = 1000
+/** The maximum per frame: larger frames save nothing, and peers have a limit. */
+const MAX_MESSAGES = 1000
 
 /**
- * Collects what goes to one peer in one turn, so that it leaves in one frame, or in as few as the bus takes.
+ * Collects the messages to one peer in one turn, and sends them in as few frames as possible.
  *
  * A frame for a hundred messages costs little more than one for a single message.
  */
@@ -23,7 +23,7 @@ export class Outbox {
   readonly #frame: FrameBuilder
   #isDue = false
 
-  /** `send` gets whole frames, at the end of a turn: it deals with its own errors. */
+  /** `send` receives whole frames, at the end of a turn. It handles its own errors. */
   constructor(from: string, maxBytes: () => number, clock: Clock, send: (text: string) => void) {
     this.#frame = new FrameBuilder(from)
     this.#maxBytes = maxBytes
@@ -31,10 +31,10 @@ export class Outbox {
     this.#send = send
   }
 
-  /** Adds a message, in order, or with `head` an item of a list. What would not fit with others leaves alone. */
+  /** Adds a message, in order, or with `head` an item of a list. */
   add(text: string, head?: string): void {
     const frame = this.#frame
-    const hasRoom = frame.count < MOST_MESSAGES && frame.fits(text, head, this.#maxBytes())
+    const hasRoom = frame.count < MAX_MESSAGES && frame.fits(text, head, this.#maxBytes())
     if (!hasRoom) this.flush()
     frame.add(text, head)
     if (this.#isDue) return
@@ -43,7 +43,7 @@ export class Outbox {
     else this.#clock.defer(this.#onTurn)
   }
 
-  /** Sends what waits now. */
+  /** Sends queued messages now. */
   flush(): void {
     if (this.#frame.count > 0) this.#send(this.#frame.take())
   }
@@ -54,7 +54,7 @@ export class Outbox {
   }
 }
 
-/** Bytes that a message takes in a frame of its own, when that is more than a limit; otherwise `undefined`. */
+/** The size of a message in a frame of its own, in bytes, if it exceeds a limit; otherwise `undefined`. */
 export function bytesBeyond(limit: number, from: string, message: MessageText): number | undefined {
   const overhead = frameOverhead(from)
   const { text, head } = message
@@ -63,7 +63,7 @@ export function bytesBeyond(limit: number, from: string, message: MessageText): 
   return bytes > limit ? bytes : undefined
 }
 
-/** Bytes of a text as UTF-8, without making them. */
+/** The length of a text in UTF-8, without encoding it. */
 function utf8Length(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {

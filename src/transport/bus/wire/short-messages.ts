@@ -5,15 +5,15 @@ import type { MessageText } from "./frame-builder.ts"
 import type { CallerMessage, WorkerMessage } from "./messages.ts"
 import { isCount, isId, isIds, isTime, readEvent } from "./checks.ts"
 
-// The messages that every call takes are items of lists, and written out: making and reading JSON is a good part of
-// what a call costs. A list begins with what its items have in common. Requests and results that say more than most go
-// as whole events.
+// The messages of every call are items of lists, and encoded by hand: encoding and parsing JSON is a good part of the
+// cost of a call. A list begins with the common part of its items. Requests and results with unusual fields are sent as
+// whole events.
 
-/** What differs from attempt to attempt of a request. */
+/** The part of a request that differs between attempts. */
 export interface RequestAttempt {
   readonly attempt: number
   readonly isNow: boolean
-  /** Who it is for, signed. */
+  /** The signed identity of the caller. */
   readonly ticket: string | undefined
 }
 
@@ -24,16 +24,16 @@ export function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 }
 
-/** A request, whose event is text already. */
+/** A request whose event is already encoded. */
 export function requestText(event: string, { attempt, isNow, ticket }: RequestAttempt): string {
   const signed = ticket === undefined ? "" : `,${JSON.stringify(ticket)}`
   return `["r",${attempt},${isNow ? 1 : 0},${event}${signed}]`
 }
 
 /**
- * The input of a request that says nothing else but when it is over, as JSON; otherwise `undefined`.
+ * The input as JSON, if a request contains nothing else but a timeout; otherwise `undefined`.
  *
- * Throws a `CallError` where it has no JSON form.
+ * Throws a `CallError` when the input has no JSON form.
  */
 export function shortInput(event: CallRequestedEvent): string | undefined {
   if (event.kind !== "call" || saysMore(event)) return undefined
@@ -41,7 +41,7 @@ export function shortInput(event: CallRequestedEvent): string | undefined {
   return binary === undefined ? jsonOf(value) : undefined
 }
 
-/** A request that says nothing but what is called, with which input, until when. `id` is quoted. */
+/** The short form of a request: id, operation, input and timeout. `id` is quoted. */
 export function callText(
   call: { readonly id: string; readonly operationId: string; readonly input: string },
   left: number | undefined,
@@ -54,7 +54,7 @@ export function callText(
   }
 }
 
-/** Has it, and has not begun it; or `runs` it. `id` is quoted. */
+/** Accepts a call. `id` is quoted. */
 export function acceptedText(
   id: string,
   { attempt, key, isIdempotent, runs }: Omit<WorkerMessage & { type: "accepted" }, "id" | "type">,
@@ -63,17 +63,17 @@ export function acceptedText(
   return { head, text: `${id},${quoted(key)}` }
 }
 
-/** Run it. `id` is quoted. */
+/** Grants a call. `id` is quoted. */
 export function goText(id: string, key: string, left: number): MessageText {
   return { head: `["g"`, text: `${id},${quoted(key)},${left}` }
 }
 
-/** Results that arrived. `ids` are quoted. */
+/** Confirms results. `ids` are quoted. */
 export function doneText(ids: readonly string[]): string {
   return `["d",${ids.join(",")}]`
 }
 
-/** The result of a call; `undefined` for one that says more than where it comes from and when. `id` is quoted. */
+/** The short form of a result; `undefined` if its metadata has more than source, id and time. `id` is quoted. */
 export function resultText(
   id: string,
   { output, seq }: CallRespondedEvent,
@@ -89,10 +89,10 @@ export function resultText(
   return { head: `["v",${quoted(operationId)}`, text: `${id},${timestamp},${json}` }
 }
 
-/** Takes what a list says, one message after the other; `undefined` for what is none. */
+/** Receives the messages of a list, one by one; `undefined` for an invalid one. */
 export type Take<TMessage> = (message: TMessage | undefined) => void
 
-/** What a list of a caller says. */
+/** Reads a list of a caller. */
 export function readCallerList(list: readonly unknown[], take: Take<CallerMessage>): void {
   switch (list[0]) {
     case "c": {
@@ -103,7 +103,7 @@ export function readCallerList(list: readonly unknown[], take: Take<CallerMessag
         const timeout = list[at + 1] ?? undefined
         const input = list[at + 2]
         const ticket = list[at + 3] === 0 ? undefined : list[at + 3]
-        // Of the shape that requests have on their way out: whoever reads them is used to it.
+        // The same object shape as that of outgoing requests, which keeps readers fast.
         const event = { type, requestId, operationId, input, kind: "call", timeout }
         return request(event, attempt, now, ticket)
       })
@@ -130,7 +130,7 @@ export function readCallerList(list: readonly unknown[], take: Take<CallerMessag
   }
 }
 
-/** What a list of a worker says. */
+/** Reads a list of a worker. */
 export function readWorkerList(list: readonly unknown[], take: Take<WorkerMessage>): void {
   switch (list[0]) {
     case "a": {
@@ -161,7 +161,7 @@ export function readWorkerList(list: readonly unknown[], take: Take<WorkerMessag
   }
 }
 
-/** The items of a list, each of so many values; a rest that is none counts as one that makes no sense. */
+/** Reads the items of a list, each of `size` values; an incomplete rest counts as one invalid message. */
 function readItems<TMessage>(
   list: readonly unknown[],
   start: number,
@@ -174,7 +174,7 @@ function readItems<TMessage>(
   if (at < list.length || list.length <= start) take(undefined)
 }
 
-/** A message with an event in it, and how many items of a stream came before that. */
+/** A message with an event, and the number of stream items before it. */
 function eventMessage(
   wire: unknown,
   after: unknown,
@@ -196,7 +196,7 @@ function request(
   return { type: "request", attempt, event, now: now === 1, ticket }
 }
 
-/** One by one, because most requests are of one shape. A test goes through all fields that there are. */
+/** Checks field by field, because most requests have one shape. A test covers all fields. */
 function saysMore(event: CallRequestedEvent): boolean {
   return (
     event.version !== undefined ||

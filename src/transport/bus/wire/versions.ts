@@ -1,12 +1,12 @@
-/** Longer ones are not announced; workers compare them all the same. */
-const LONGEST = 64
+/** Longer versions are not announced; workers still compare them. */
+const MAX_LENGTH = 64
 
-/** A version as it may be announced. */
+/** Whether a value is a version that can be announced. */
 export function isVersion(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.length <= LONGEST
+  return typeof value === "string" && value !== "" && value.length <= MAX_LENGTH
 }
 
-/** Numbers as numbers; what has an addition, such as `2.0.0-beta`, comes before what has none. */
+/** Compares numerically; a pre-release such as `2.0.0-beta` comes before its release. */
 export function compareVersions(left: unknown, right: unknown): number {
   const [leftCore, leftExtra] = partsOf(left)
   const [rightCore, rightExtra] = partsOf(right)
@@ -20,8 +20,8 @@ export function compareVersions(left: unknown, right: unknown): number {
 }
 
 /**
- * Whether a served version can stand in for the one that was imported: the same one, or a later one that is compatible
- * by semantic versioning, which has the same first number that is not 0.
+ * Whether a served version can replace the imported one: the same version, or a later one that is compatible by semantic
+ * versioning, so that its first non-zero number is the same.
  */
 export function isCompatible(served: string, imported: string): boolean {
   if (served === imported) return true

@@ -15,11 +15,11 @@ import { isCount, isCounts, isId, isIds, isObject, isTime, readEvent } from "./c
 import type { Fields } from "./checks.ts"
 import { isVersion } from "./versions.ts"
 
-/** Messages of one frame; whoever sends more is not one of us. */
-const MOST_MESSAGES = 10_000
+/** The maximum number of messages in a frame; no peer of ours sends more. */
+const MAX_MESSAGES = 10_000
 const ADDRESS = /^[A-Za-z0-9]{1,64}$/
 
-/** A message as text, standing alone. Throws a `CallError` where a value has no JSON form. */
+/** Encodes a message on its own. Throws a `CallError` when a value has no JSON form. */
 export function messageText(message: CallerMessage | WorkerMessage): string {
   switch (message.type) {
     case "event": {
@@ -41,26 +41,26 @@ export function messageText(message: CallerMessage | WorkerMessage): string {
   }
 }
 
-/** Messages, each as text, that travel together. */
+/** A frame of encoded messages. */
 export function frameText(from: string, messages: readonly string[]): string {
   return frameOf(from, messages.join(","))
 }
 
-/** What a caller sent; `undefined` when that is no frame. Messages that are none are counted only. */
+/** Reads a frame of a caller; `undefined` if it is invalid. Invalid messages in it are only counted. */
 export function readCallerFrame(text: string): Frame<CallerMessage> | undefined {
   return readFrame(text, readCallerList, callerMessage)
 }
 
-/** What a worker sent; `undefined` when that is no frame. Messages that are none are counted only. */
+/** Reads a frame of a worker; `undefined` if it is invalid. Invalid messages in it are only counted. */
 export function readWorkerFrame(text: string): Frame<WorkerMessage> | undefined {
   return readFrame(text, readWorkerList, workerMessage)
 }
 
 /**
- * What stands for an operation where its name is nobody's business: who serves what is told to everyone on a
- * broker, and names are only told to those who may call.
+ * Hashes the id of an operation, for announcements: everyone on a broker receives them, but only permitted callers may
+ * see names.
  */
-export function markOf(operationId: string): string {
+export function hashOperationId(operationId: string): string {
   let low = 0x811c9dc5
   let high = 0x01000193
   for (let at = 0; at < operationId.length; at++) {
@@ -84,14 +84,14 @@ function readFrame<TMessage>(
   }
   if (!isObject(parsed)) return undefined
   const { from, messages, sum, ...others } = parsed
-  // What a broken link made of a frame may still be JSON. A field that is unknown may have been the checksum.
+  // A damaged frame may still be JSON. An unknown field may be a damaged checksum.
   if (Object.keys(others).length > 0 || (sum !== undefined && !isIntact(text))) return undefined
   if (typeof from !== "string" || !ADDRESS.test(from)) return undefined
-  if (!Array.isArray(messages) || messages.length > MOST_MESSAGES) return undefined
+  if (!Array.isArray(messages) || messages.length > MAX_MESSAGES) return undefined
   const sound: TMessage[] = []
   let dropped = 0
   const take: Take<TMessage> = (message) => {
-    if (message === undefined || sound.length >= MOST_MESSAGES) dropped++
+    if (message === undefined || sound.length >= MAX_MESSAGES) dropped++
     else sound.push(message)
   }
   for (const message of messages as unknown[]) {

@@ -3,11 +3,11 @@ import type { Identity } from "../../../core/types.ts"
 import type { CallerPeer } from "./callers.ts"
 import { errorEvent } from "../../../core/error-event.ts"
 import type { CallerMessage } from "../wire/messages.ts"
-import type { BusCaller } from "../types.ts"
+import type { MessageOrigin } from "../types.ts"
 import { RecentRefusals } from "./recent-refusals.ts"
 import { UsedTickets } from "../tickets/used-tickets.ts"
-import { disown, sayAccepted } from "./state.ts"
-import type { WorkerDesk } from "./state.ts"
+import { refuseAccepted, sendAccepted } from "./state.ts"
+import type { WorkerState } from "./state.ts"
 import { WorkerEntry } from "./entry.ts"
 import { identityOf, withoutClaim } from "./identity.ts"
 import * as refusals from "./refusals.ts"
@@ -18,43 +18,43 @@ type Go = CallerMessage & { readonly type: "go" }
 // Keys have one length, so that the size of a message does not depend on chance.
 const KEY_DIGITS = 11
 
-/** When a request came, and what it takes until it is run. */
+/** When a request arrived, and its size in bytes. */
 export interface Arrival {
   readonly now: number
   readonly bytes: number
 }
 
-/** The way of a request from its arrival until it runs: who asks, whether there is room, and the grant. */
+/** Admits requests: identifies the caller, checks for room, and waits for the grant before running. */
 export class WorkerAdmission {
-  readonly #desk: WorkerDesk
+  readonly #state: WorkerState
   readonly #keyStart: string
   #keys = 0
   readonly #refused = new RecentRefusals()
-  readonly #used: UsedTickets
-  /** Began without a grant; their callers hear of it unless the answer is as fast. */
-  #unsaid: WorkerEntry[] = []
+  readonly #usedTickets: UsedTickets
+  /** Calls that began without a grant; reported as accepted unless their answer comes first. */
+  #unreported: WorkerEntry[] = []
 
-  constructor(desk: WorkerDesk) {
-    const { random = platformRandom } = desk.parts
-    this.#desk = desk
-    this.#used = new UsedTickets(desk.parts.clock)
-    // Nobody but the caller that was told can use a key: it has to be new, and not to be secret.
+  constructor(state: WorkerState) {
+    const { random = platformRandom } = state.dependencies
+    this.#state = state
+    this.#usedTickets = new UsedTickets(state.dependencies.clock)
+    // Only the caller that received a key can use it: it has to be unique, not secret.
     this.#keyStart = Math.floor(random() * 2 ** 52)
       .toString(36)
       .padStart(KEY_DIGITS, "0")
   }
 
-  /** A request came. */
-  requested(message: Request, caller: CallerPeer, from: BusCaller, arrival: Arrival): void {
-    const { offer, callers, calls } = this.#desk
+  /** Handles a request. */
+  requested(message: Request, caller: CallerPeer, from: MessageOrigin, arrival: Arrival): void {
+    const { offer, callers, calls } = this.#state
     const { operationId, requestId } = message.event
-    const known = calls.get(requestId)
-    if (known !== undefined && known.caller !== caller) {
+    const existing = calls.get(requestId)
+    if (existing !== undefined && existing.caller !== caller) {
       this.refuse(caller, message, refusals.idTaken(operationId, requestId), false)
       return
     }
-    if (known !== undefined) {
-      this.#again(known, message, arrival.now)
+    if (existing !== undefined) {
+      this.#onRepeated(existing, message, arrival.now)
       return
     }
     const why = offer.refuse(operationId, message.event.version) ?? this.#tooMuch(operationId)
@@ -72,69 +72,69 @@ export class WorkerAdmission {
     this.#identify(entry, message, now)
   }
 
-  /** Does not take a request. */
+  /** Refuses a request. */
   refuse(caller: CallerPeer, message: Request, why: CallError, elsewhere: boolean): void {
     const { attempt, event } = message
-    this.#desk.counts.refused++
+    this.#state.counts.refused++
     if (message.now === true) this.#refused.add(event.requestId)
     const error = errorEvent(event.requestId, why)
-    caller.say({ type: "refused", id: event.requestId, attempt, elsewhere, error })
+    caller.send({ type: "refused", id: event.requestId, attempt, elsewhere, error })
   }
 
-  /** A request may begin, if this grant is for it. */
+  /** Handles a grant: runs the request if the key matches. */
   granted({ id, key, left }: Go, caller: CallerPeer): void {
-    const { calls, offer } = this.#desk
+    const { calls, offer } = this.#state
     const entry = calls.of(caller, id)
-    // Nothing is said to a grant that fits nothing: what it meant may have run, and be forgotten.
+    // A grant that matches nothing is ignored: its request may have run, and be forgotten.
     if (entry?.state !== "waiting" || entry.key !== key) return
     const why = offer.refuse(entry.operationId, entry.event?.version)
     if (why === undefined) this.#run(entry, left)
-    else disown(this.#desk, entry, why)
+    else refuseAccepted(this.#state, entry, why)
   }
 
-  /** A request will not be granted. */
+  /** Forgets a request that will not be granted. */
   notGranted(id: string, key: string, caller: CallerPeer): void {
-    const { calls, counts } = this.#desk
+    const { calls, counts } = this.#state
     const entry = calls.of(caller, id)
     if (entry?.state !== "waiting" || entry.key !== key) return
     counts.notGranted++
     calls.forget(entry)
   }
 
-  /** Gives everything to others that has not begun. */
+  /** Refuses all requests that have not begun, so that other workers get them. */
   handBack(why: (operationId: string) => CallError): void {
-    for (const entry of this.#desk.calls.all()) {
-      if (entry.state === "waiting") disown(this.#desk, entry, why(entry.operationId))
+    for (const entry of this.#state.calls.all()) {
+      if (entry.state === "waiting") refuseAccepted(this.#state, entry, why(entry.operationId))
     }
   }
 
   /**
-   * What waits for a grant may do so because its caller never heard of it, or because the grant was lost: it is
-   * said again, less and less often.
+   * Sends `accepted` again for a request that still waits for its grant, at increasing intervals: either message may
+   * have been lost.
    */
   remind(entry: WorkerEntry): void {
-    const now = this.#desk.parts.clock.now()
-    if (entry.state !== "waiting" || now < entry.sayAgainAt) return
-    sayAgainLater(entry, entry.sayAgainAfter * 2, now)
-    sayAccepted(entry)
+    const now = this.#state.dependencies.clock.now()
+    if (entry.state !== "waiting" || now < entry.remindAt) return
+    scheduleReminder(entry, entry.remindAfter * 2, now)
+    sendAccepted(entry)
   }
 
   #tooMuch(operationId: string): CallError | undefined {
-    const { waitingBytes } = this.#desk.calls
-    if (waitingBytes <= this.#desk.settings.maxKeptBytes) return undefined
+    const { waitingBytes } = this.#state.calls
+    if (waitingBytes <= this.#state.settings.maxKeptBytes) return undefined
     return refusals.tooMuchWaits(operationId, Math.round(waitingBytes))
   }
 
-  /** A request that is here already: it is said again what has become of it. */
-  #again(entry: WorkerEntry, message: Request, now: number): void {
+  /** Handles a repeated request: reports its current state again. */
+  #onRepeated(entry: WorkerEntry, message: Request, now: number): void {
     entry.attempt = Math.max(entry.attempt, message.attempt)
     entry.mayRunNow ||= this.#mayRunNow(message)
-    if (entry.state === "done") this.#desk.calls.resend(entry.result, now)
-    else if (entry.state === "running") sayAccepted(entry)
+    if (entry.state === "done") this.#state.calls.resend(entry.result, now)
+    else if (entry.state === "running") sendAccepted(entry)
     else if (entry.state === "waiting") this.#accept(entry)
   }
 
-  /** One that was refused before may be the same message once more: it needs a grant, which nobody gives it then. */
+  /** Whether it may run without a grant. A request that was refused before may be a duplicate, which gets no grant. */
   #mayRunNow({ now, event }: Request): boolean {
     return now === true && !this.#refused.has(event.requestId)
   }
@@ -143,18 +143,18 @@ export class WorkerAdmission {
     const failed = (thrown: unknown): void => this.#notIdentified(entry, message, thrown)
     try {
       const { id, ticket, isIdempotent, operationId } = entry
-      if (ticket !== undefined && !isIdempotent && this.#used.has(id)) {
+      if (ticket !== undefined && !isIdempotent && this.#usedTickets.has(id)) {
         throw refusals.usedTicket(operationId)
       }
-      const found = identityOf(message, entry.caller.user, this.#desk.parts)
-      if (found instanceof Promise) {
-        const { clock } = this.#desk.parts
-        found
+      const identified = identityOf(message, entry.caller.user, this.#state.dependencies)
+      if (identified instanceof Promise) {
+        const { clock } = this.#state.dependencies
+        identified
           .then((identity) => this.#identified(entry, message, identity, clock.now()))
           .catch(failed)
         return
       }
-      this.#identified(entry, message, found, now)
+      this.#identified(entry, message, identified, now)
     } catch (thrown) {
       failed(thrown)
     }
@@ -166,51 +166,51 @@ export class WorkerAdmission {
     identity: Identity | undefined,
     now: number,
   ): void {
-    const { calls, offer } = this.#desk
+    const { calls, offer } = this.#state
     // Its caller left meanwhile.
     if (calls.get(entry.id) !== entry) return
     entry.peer = { identity, user: entry.caller.user }
     entry.event = withoutClaim(message)
     entry.state = "waiting"
-    sayAgainLater(entry, 2 * this.#desk.settings.pingMs, now)
+    scheduleReminder(entry, 2 * this.#state.settings.pingMs, now)
     if (offer.isOpen) this.#accept(entry)
-    else disown(this.#desk, entry, refusals.notServing(entry.operationId))
+    else refuseAccepted(this.#state, entry, refusals.notServing(entry.operationId))
   }
 
   #notIdentified(entry: WorkerEntry, message: Request, error: unknown): void {
-    const { calls, parts } = this.#desk
+    const { calls, dependencies } = this.#state
     if (calls.get(entry.id) !== entry) return
     calls.forget(entry)
     const { operationId, id: requestId, caller } = entry
     const fields = { user: caller.user, operationId, requestId, error }
-    parts.logger.warn("A caller could not be identified; its request was refused", fields)
+    dependencies.logger.warn("A caller could not be identified; its request was refused", fields)
     this.refuse(caller, message, refusals.notIdentified(operationId, error), false)
   }
 
-  /** It may begin: at once where both sides say so, otherwise when its caller grants it. */
+  /** Accepts a request: runs it at once if both sides allow that, otherwise waits for the grant. */
   #accept(entry: WorkerEntry): void {
     if (!entry.runsNow) {
-      sayAccepted(entry)
+      sendAccepted(entry)
       return
     }
     this.#run(entry, Number.POSITIVE_INFINITY)
-    if (entry.state !== "running" || this.#unsaid.push(entry) > 1) return
-    const { clock } = this.#desk.parts
-    if (clock.defer === undefined) clock.setTimeout(this.#sayAccepted, 0)
-    else clock.defer(this.#sayAccepted)
+    if (entry.state !== "running" || this.#unreported.push(entry) > 1) return
+    const { clock } = this.#state.dependencies
+    if (clock.defer === undefined) clock.setTimeout(this.#reportAccepted, 0)
+    else clock.defer(this.#reportAccepted)
   }
 
-  readonly #sayAccepted = (): void => {
-    const entries = this.#unsaid
-    this.#unsaid = []
-    for (const entry of entries) if (entry.state === "running") sayAccepted(entry)
+  readonly #reportAccepted = (): void => {
+    const entries = this.#unreported
+    this.#unreported = []
+    for (const entry of entries) if (entry.state === "running") sendAccepted(entry)
   }
 
   #run(entry: WorkerEntry, granted: number): void {
-    const { calls, counts, parts, receiver } = this.#desk
+    const { calls, counts, dependencies, receiver } = this.#state
     const { event } = entry
     if (event === undefined) return
-    const left = Math.min(granted, entry.expires - parts.clock.now())
+    const left = Math.min(granted, entry.expires - dependencies.clock.now())
     if (left <= 0) {
       counts.notGranted++
       calls.forget(entry)
@@ -218,14 +218,14 @@ export class WorkerAdmission {
     }
     calls.begin(entry)
     const { id, ticket, isIdempotent } = entry
-    if (ticket !== undefined && !isIdempotent) this.#used.add(id, ticket)
+    if (ticket !== undefined && !isIdempotent) this.#usedTickets.add(id, ticket)
     receiver()?.event(entry.granted(event, left), entry.peer)
   }
 }
 
-function sayAgainLater(entry: WorkerEntry, after: number, now: number): void {
-  entry.sayAgainAfter = after
-  entry.sayAgainAt = now + after
+function scheduleReminder(entry: WorkerEntry, after: number, now: number): void {
+  entry.remindAfter = after
+  entry.remindAt = now + after
 }
 
 /** A number from 0 to 1 that nobody can guess. */

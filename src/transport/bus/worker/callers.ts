@@ -1,42 +1,41 @@
 import type { Clock } from "../../../internal/platform.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import { Outbox } from "../wire/outbox.ts"
-import type { BusCaller } from "../types.ts"
+import type { MessageOrigin } from "../types.ts"
 import { messageText } from "../wire/wire.ts"
 
-/** What answers go out by. */
+/** How answers to callers are sent. */
 export interface CallerLink {
   readonly address: string
   readonly maxBytes: () => number
   readonly clock: Clock
-  /** Deals with its own errors. */
+  /** Handles its own errors. */
   readonly answer: (reply: string, text: string) => void
 }
 
-/** A caller, as a worker sees it. */
+/** A caller, as the worker knows it. */
 export class CallerPeer {
   readonly user: string
   readonly outbox: Outbox
-  /** Where answers go: what came with the last that it sent, because permission to answer wears off. */
+  /** The reply address of its last message, because the permission to answer expires. */
   reply: string
-  /** When it was last heard of. */
-  heard = 0
-  /** It is known, and found again. */
+  lastSeenAt = 0
+  /** It is remembered for later messages. */
   isKept = false
 
-  constructor({ user, reply }: BusCaller, { address, maxBytes, clock, answer }: CallerLink) {
+  constructor({ user, reply }: MessageOrigin, { address, maxBytes, clock, answer }: CallerLink) {
     this.user = user
     this.reply = reply
     this.outbox = new Outbox(address, maxBytes, clock, (text) => answer(this.reply, text))
   }
 
-  /** Says something, together with all else that it is told in this turn. */
-  say(message: WorkerMessage): void {
+  /** Sends a message, in one frame with the others of this turn. */
+  send(message: WorkerMessage): void {
     this.outbox.add(messageText(message))
   }
 }
 
-/** The callers that a worker has something of. */
+/** The callers whose requests a worker has. */
 export class CallerPeers {
   readonly #link: CallerLink
   readonly #peers = new Map<string, CallerPeer>()
@@ -49,33 +48,34 @@ export class CallerPeers {
     return this.#peers.size
   }
 
-  /** Who sent something, just now. One who is not known stays so until `keep`. */
-  heard(from: BusCaller, now: number): CallerPeer {
+  /** The sender of a message. A new one is not remembered until `keep`. */
+  receivedFrom(from: MessageOrigin, now: number): CallerPeer {
     const peer = this.#peers.get(keyOf(from)) ?? new CallerPeer(from, this.#link)
     peer.reply = from.reply
-    peer.heard = now
+    peer.lastSeenAt = now
     return peer
   }
 
-  /** Knows a caller from now on. */
-  keep(from: BusCaller, peer: CallerPeer): void {
+  /** Remembers a caller. */
+  keep(from: MessageOrigin, peer: CallerPeer): void {
     if (peer.isKept) return
     peer.isKept = true
     this.#peers.set(keyOf(from), peer)
   }
 
-  /** They may have been heard of so much later: nobody listened. */
-  excuse(milliseconds: number): void {
+  /** Does not count this time as silence: this end could not receive anything. */
+  extendSilence(milliseconds: number): void {
     const now = this.#link.clock.now()
-    for (const peer of this.#peers.values()) peer.heard = Math.min(now, peer.heard + milliseconds)
+    for (const peer of this.#peers.values())
+      peer.lastSeenAt = Math.min(now, peer.lastSeenAt + milliseconds)
   }
 
-  /** Takes out those that said nothing for so long. */
+  /** Removes and returns the callers that were silent for this long. */
   takeSilent(milliseconds: number): CallerPeer[] {
     const before = this.#link.clock.now() - milliseconds
     const silent: CallerPeer[] = []
     for (const [key, peer] of this.#peers) {
-      if (peer.heard > before) continue
+      if (peer.lastSeenAt > before) continue
       this.#peers.delete(key)
       peer.isKept = false
       silent.push(peer)
@@ -83,14 +83,14 @@ export class CallerPeers {
     return silent
   }
 
-  /** Sends what waits, and knows nobody any more. */
+  /** Sends queued messages, and forgets all callers. */
   close(): void {
     for (const { outbox } of this.#peers.values()) outbox.flush()
     this.#peers.clear()
   }
 }
 
-/** The same address under another user is somebody else. */
-function keyOf({ user, address }: BusCaller): string {
+/** The same address under another user is another caller. */
+function keyOf({ user, address }: MessageOrigin): string {
   return `${user} ${address}`
 }

@@ -4,7 +4,7 @@ import { KeptResults, KeptText } from "./kept-results.ts"
 import { SentItems } from "./sent-items.ts"
 import type { WorkerEntry } from "./entry.ts"
 
-/** The requests that a worker has, and what it keeps of them. */
+/** The requests that a worker has, and the results that it keeps. */
 export class WorkerCalls {
   readonly #entries = new Map<string, WorkerEntry>()
   readonly #kept: KeptResults<WorkerEntry>
@@ -14,7 +14,7 @@ export class WorkerCalls {
 
   constructor(maxKeptBytes: number) {
     this.#kept = new KeptResults(maxKeptBytes, (kept) => {
-      // Without its answer nothing is left to say; a stream goes on without some of its items.
+      // Without its answer a call is useless; a stream continues without some of its items.
       if (kept.owner.result === kept) this.forget(kept.owner)
     })
   }
@@ -36,13 +36,13 @@ export class WorkerCalls {
     return this.#entries.get(id)
   }
 
-  /** An entry of this caller: nobody touches another's. */
+  /** The entry of a caller; callers cannot touch each other's. */
   of(caller: CallerPeer, id: string): WorkerEntry | undefined {
     const entry = this.#entries.get(id)
     return entry?.caller === caller ? entry : undefined
   }
 
-  /** All of them, as they are now; or all of one caller. */
+  /** A copy of all entries, or of those of one caller. */
   all(caller?: CallerPeer): WorkerEntry[] {
     const entries = [...this.#entries.values()]
     return caller === undefined ? entries : entries.filter((entry) => entry.caller === caller)
@@ -59,21 +59,21 @@ export class WorkerCalls {
     this.#waitingBytes += entry.bytes
   }
 
-  /** It begins; its input is its handler's now. */
+  /** Marks an entry as running, and releases its input. */
   begin(entry: WorkerEntry): void {
     if (entry.event !== undefined) this.#waitingBytes -= entry.bytes
     entry.event = undefined
     entry.state = "running"
   }
 
-  /** It is over, and this is what was said of it. */
+  /** Marks an entry as done, and keeps its answer. */
   end(entry: WorkerEntry, message: MessageText, now: number): void {
     entry.state = "done"
     entry.result = new KeptText(entry, message, now)
     this.#kept.add(entry.result)
   }
 
-  /** An item of its stream that the caller may not get. */
+  /** Keeps a stream item until the caller confirms it. */
   item(entry: WorkerEntry, message: MessageText, now: number): void {
     const item = new KeptText(entry, message, now)
     entry.items ??= new SentItems()
@@ -81,7 +81,7 @@ export class WorkerCalls {
     this.#kept.add(item)
   }
 
-  /** Sends something again that was kept. */
+  /** Sends a kept message again. */
   resend(kept: KeptText<WorkerEntry> | undefined, now: number): void {
     if (kept === undefined) return
     this.resent++
@@ -89,13 +89,13 @@ export class WorkerCalls {
     kept.owner.caller.outbox.add(kept.text, kept.head)
   }
 
-  /** Its caller has the items of its stream up to this one. */
+  /** Drops stream items that the caller has received. */
   received(entry: WorkerEntry, seq: number): void {
     const { items } = entry
     if (items !== undefined) for (const item of items.receivedUpTo(seq)) this.#kept.drop(item)
   }
 
-  /** Knows nothing of it any more. That is safe at any time: a grant with its key runs nothing then. */
+  /** Forgets an entry. That is safe at any time: a later grant with its key runs nothing. */
   forget(entry: WorkerEntry): void {
     if (this.#entries.get(entry.id) === entry) this.#entries.delete(entry.id)
     if (entry.event !== undefined) this.#waitingBytes -= entry.bytes

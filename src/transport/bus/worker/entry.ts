@@ -6,7 +6,7 @@ import type { CallerMessage } from "../wire/messages.ts"
 import type { SentItems } from "./sent-items.ts"
 import { quoted } from "../wire/short-messages.ts"
 
-/** What a worker has of a request, and how it was asked. */
+/** The parts of a new `WorkerEntry`. */
 export interface WorkerEntryParts {
   readonly caller: CallerPeer
   readonly message: CallerMessage & { readonly type: "request" }
@@ -14,36 +14,36 @@ export interface WorkerEntryParts {
   readonly isIdempotent: boolean
   /** When it arrived. */
   readonly now: number
-  /** What it takes until it is run. */
+  /** Its size in bytes. */
   readonly bytes: number
 }
 
 /** A request that a worker has. */
 export class WorkerEntry {
   readonly id: string
-  /** Its id, quoted. */
+  /** Its id as JSON. */
   readonly idText: string
   readonly operationId: string
   readonly caller: CallerPeer
-  /** What a grant has to name: an entry that was forgotten and came again has another one. */
+  /** Has to match the key of the grant: a request that was forgotten and arrived again has another one. */
   readonly key: string
   readonly isIdempotent: boolean
   readonly isStream: boolean
   readonly window: number | undefined
   readonly bytes: number
-  /** That says who asks. */
+  /** The signed identity of the caller. */
   readonly ticket: string | undefined
   attempt: number
-  /** The caller lets it run at once, if it is idempotent. */
+  /** The caller allows it to run at once, if it is idempotent. */
   mayRunNow: boolean
-  /** By this worker's clock, from when it arrived. */
+  /** A time of this worker's clock, counted from its arrival. */
   expires: number
-  /** `checking` while it is found out who asks. */
+  /** `checking` while the caller is being identified. */
   state: "checking" | "waiting" | "running" | "done" = "checking"
-  /** When it is said again that it is here, and how long after that once more. */
-  sayAgainAt: number = Number.POSITIVE_INFINITY
-  sayAgainAfter = 0
-  /** Until it is run. */
+  /** When `accepted` is sent again, and the interval after that. */
+  remindAt: number = Number.POSITIVE_INFINITY
+  remindAfter = 0
+  /** Set until it runs. */
   event: CallRequestedEvent | undefined
   peer: TransportPeer = {}
   /** The answer, or the end of a stream. */
@@ -69,14 +69,14 @@ export class WorkerEntry {
     this.event = event
   }
 
-  /** It runs without a grant: both sides say that a second run would do no harm. */
+  /** Whether it runs without a grant: both sides say that it is idempotent. */
   get runsNow(): boolean {
     return this.mayRunNow && this.isIdempotent && !this.isStream
   }
 
-  /** What its handler is given: the time that is left, where there is a limit. */
+  /** The event for the handler, with the remaining timeout. */
   granted(event: CallRequestedEvent, left: number): CallRequestedEvent {
-    // It was made from what came, for this entry alone: nobody else sees it change.
+    // The event was decoded for this entry alone, so that changing it is safe.
     if (event.timeout !== undefined) (event as { timeout?: number }).timeout = left
     return event
   }

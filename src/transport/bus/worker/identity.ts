@@ -1,15 +1,15 @@
 import type { Identity } from "../../../core/types.ts"
 import type { CallerMessage } from "../wire/messages.ts"
-import type { WorkerParts } from "./state.ts"
+import type { WorkerDependencies } from "./state.ts"
 import { noVerifier, unsafeTicket } from "./refusals.ts"
 
-type Identifying = Pick<WorkerParts, "identify" | "verifier" | "ticketRisk">
+type Identifying = Pick<WorkerDependencies, "identify" | "verifier" | "ticketRisk">
 type Request = CallerMessage & { readonly type: "request" }
 
 /**
- * Who asks: the one of the ticket, else the one of the caller's segment, else nobody in particular.
+ * Identifies the caller: by its ticket, else by its user; otherwise it is anonymous.
  *
- * A ticket that does not hold is an error, never somebody else. Throws or rejects then.
+ * Throws or rejects for an invalid ticket, which never falls back to another identity.
  */
 export function identityOf(
   { event, ticket }: Request,
@@ -24,7 +24,7 @@ export function identityOf(
   return verifier.verify(ticket, { operationId, requestId, user, input })
 }
 
-/** The request without what its ticket says better. */
+/** The event without a claimed identity, if a ticket proves the identity. */
 export function withoutClaim({ event, ticket }: Request): Request["event"] {
   if (ticket === undefined || event.identity === undefined) return event
   const { identity: _, ...rest } = event

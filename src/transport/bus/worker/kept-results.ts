@@ -1,12 +1,12 @@
 import type { MessageText } from "../wire/frame-builder.ts"
 
-/** A text that may have to be sent again: a result, or an item of a stream. */
+/** A message that may have to be sent again: a result, or a stream item. */
 export class KeptText<TOwner> {
   readonly owner: TOwner
   readonly text: string
-  /** How the list begins that it is an item of. */
+  /** The beginning of the list that it is an item of. */
   readonly head: string | undefined
-  /** When it last went out. */
+  /** When it was last sent. */
   sentAt: number
   isKept = false
   older: KeptText<TOwner> | undefined
@@ -21,9 +21,9 @@ export class KeptText<TOwner> {
 }
 
 /**
- * What was sent and may have to be sent again, up to so many bytes in all: the oldest goes first.
+ * Messages that may have to be sent again, up to a total size; the oldest are evicted first.
  *
- * A list rather than a set, because finding the oldest in a set gets slower with each that was deleted.
+ * A linked list rather than a set, because finding the oldest entry of a set gets slower with each deletion.
  */
 export class KeptResults<TOwner> {
   readonly #maxBytes: number
@@ -33,7 +33,7 @@ export class KeptResults<TOwner> {
   #count = 0
   #bytes = 0
 
-  /** `onEvicted` is told of each that had to go because there are too many. */
+  /** `onEvicted` is called for each evicted message. */
   constructor(maxBytes: number, onEvicted: (kept: KeptText<TOwner>) => void) {
     this.#maxBytes = maxBytes
     this.#onEvicted = onEvicted
@@ -47,7 +47,7 @@ export class KeptResults<TOwner> {
     return this.#bytes
   }
 
-  /** Keeps one, which may be at the price of others, or of itself when it is larger than all may be. */
+  /** Keeps a message, which may evict others, or itself if it is larger than the limit. */
   add(kept: KeptText<TOwner>): void {
     kept.isKept = true
     kept.older = this.#newest
@@ -63,7 +63,7 @@ export class KeptResults<TOwner> {
     }
   }
 
-  /** Forgets one. Twice is fine. */
+  /** Drops a message. Dropping twice is fine. */
   drop(kept: KeptText<TOwner>): void {
     if (!kept.isKept) return
     kept.isKept = false

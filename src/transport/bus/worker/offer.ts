@@ -5,20 +5,20 @@ import type { Clock } from "../../../internal/platform.ts"
 import type { ServedOperations } from "../../../protocol/transport.ts"
 import { frameOverhead } from "../wire/frame-builder.ts"
 import type { Bus } from "../types.ts"
-import { frameText, markOf, messageText } from "../wire/wire.ts"
+import { frameText, hashOperationId, messageText } from "../wire/wire.ts"
 import { isCompatible, isVersion } from "../wire/versions.ts"
 import { notServing, wrongVersion } from "./refusals.ts"
 
-/** Characters of a mark with its number and all around it, at most. */
-const MARK_LENGTH = 24
-/** The same of a mark with a version. */
+/** The maximum length of a hash with its number and punctuation. */
+const HASH_LENGTH = 24
+/** The maximum length of a hash with a version. */
 const VERSION_LENGTH = 90
 const CHANGED = messageText({ type: "changed" })
 const BYE = messageText({ type: "bye" })
-/** What every served registry has besides its own, and what may be run twice among it. */
+/** The idempotent built-in operations of every served registry. */
 const BUILT_IN: ReadonlySet<string> = new Set(["services.list", "services.schema"])
 
-/** What a worker serves, and telling others of it. */
+/** The operations that a worker serves, and their announcement. */
 export class WorkerOffer {
   readonly #bus: Bus
   readonly #clock: Clock
@@ -27,7 +27,7 @@ export class WorkerOffer {
   #hasLeft = false
   #stopListening: (() => void) | undefined
   #isIdempotent: ReadonlyMap<string, boolean> = new Map()
-  /** What there is to say, until it changes. */
+  /** The cached announcement. */
   #here: string | undefined
   #isDue = false
 
@@ -41,33 +41,33 @@ export class WorkerOffer {
     return this.#served !== undefined && !this.#hasLeft
   }
 
-  /** Takes requests from now on. */
+  /** Starts serving. */
   serve(served: ServedOperations): void {
     this.#stopListening?.()
     this.#served = served
     this.#hasLeft = false
     this.#stopListening = served.onChange(this.#onChange)
-    this.#look()
-    this.#tell([this.#hereText()])
+    this.#readServed()
+    this.#broadcast([this.#hereText()])
   }
 
-  /** Takes no more, and says so. */
+  /** Stops serving, and announces it. */
   leave(): void {
     if (!this.isOpen) return
     this.#hasLeft = true
     this.#stopListening?.()
     this.#bus.serve(undefined)
-    this.#tell([BYE])
+    this.#broadcast([BYE])
   }
 
-  /** Says what is served, to all. How much fits into a message may have changed. */
+  /** Announces the operations to all. How many fit into a message may have changed. */
   announce(): void {
     this.#here = undefined
     const text = this.answer()
-    if (text !== undefined) this.#tell([text])
+    if (text !== undefined) this.#broadcast([text])
   }
 
-  /** What to say to somebody who asks; nothing where nothing was ever served. */
+  /** The answer to a caller that asks what is served; `undefined` if nothing ever was. */
   answer(): string | undefined {
     if (this.isOpen) return this.#hereText()
     return this.#hasLeft ? BYE : undefined
@@ -77,7 +77,7 @@ export class WorkerOffer {
     return BUILT_IN.has(operationId) || this.#isIdempotent.get(operationId) === true
   }
 
-  /** Why no further call would be taken now, of somebody who imported this version. */
+  /** The error for a further call now by a caller that imported this version; `undefined` while there is room. */
   refuse(operationId: string, imported: string | undefined): CallError | undefined {
     if (this.#served === undefined || this.#hasLeft) return notServing(operationId)
     const version = imported === undefined ? undefined : this.#served.versionOf?.(operationId)
@@ -87,21 +87,21 @@ export class WorkerOffer {
     return this.#served.refuse(operationId)
   }
 
-  /** A change of many operations is one change. */
+  /** Announces changes once per turn. */
   readonly #onChange = (): void => {
     if (this.#isDue) return
     this.#isDue = true
-    const tell = (): void => {
+    const broadcast = (): void => {
       this.#isDue = false
       if (!this.isOpen) return
-      this.#look()
-      this.#tell([CHANGED, this.#hereText()])
+      this.#readServed()
+      this.#broadcast([CHANGED, this.#hereText()])
     }
-    if (this.#clock.defer === undefined) this.#clock.setTimeout(tell, 0)
-    else this.#clock.defer(tell)
+    if (this.#clock.defer === undefined) this.#clock.setTimeout(broadcast, 0)
+    else this.#clock.defer(broadcast)
   }
 
-  #look(): void {
+  #readServed(): void {
     const list = this.#served?.list() ?? []
     this.#isIdempotent = new Map(list.map(({ id, isIdempotent }) => [id, isIdempotent]))
     this.#here = undefined
@@ -113,27 +113,29 @@ export class WorkerOffer {
     return this.#here
   }
 
-  /** As many as fit: callers find the others through the broker. */
+  /** Describes as many operations as fit: callers find the others through the broker. */
   #describe(): string {
     const room = this.#bus.maxPayload - frameOverhead(this.#bus.address) - 200
     const { version, others } = this.#versions()
-    const length = others.size === 0 ? MARK_LENGTH : MARK_LENGTH + VERSION_LENGTH
+    const length = others.size === 0 ? HASH_LENGTH : HASH_LENGTH + VERSION_LENGTH
     const most = Math.max(0, Math.floor(room / length))
-    const told = [...this.#isIdempotent].slice(0, most)
-    const marks = told.map(([id, isIdempotent]) => [markOf(id), isIdempotent ? 1 : 0] as const)
-    const versions = told.flatMap(([id]) => {
+    const listed = [...this.#isIdempotent].slice(0, most)
+    const hashes = listed.map(
+      ([id, isIdempotent]) => [hashOperationId(id), isIdempotent ? 1 : 0] as const,
+    )
+    const versions = listed.flatMap(([id]) => {
       const other = others.get(id)
-      return other === undefined ? [] : [[markOf(id), other] as const]
+      return other === undefined ? [] : [[hashOperationId(id), other] as const]
     })
     return messageText({
       type: "here",
-      operations: Object.fromEntries(marks),
+      operations: Object.fromEntries(hashes),
       version,
       ...(versions.length > 0 && { versions: Object.fromEntries(versions) }),
     })
   }
 
-  /** The version that most have, and those of the others by their ids. */
+  /** The most common version, and the other versions by operation id. */
   #versions(): { version: string | undefined; others: ReadonlyMap<string, string> } {
     const all = new Map<string, string>()
     const counts = new Map<string, number>()
@@ -143,19 +145,19 @@ export class WorkerOffer {
       all.set(id, version)
       counts.set(version, (counts.get(version) ?? 0) + 1)
     }
-    // One that cannot be announced must not be taken for that of the others.
+    // An operation whose version cannot be announced must not be taken to have the common one.
     if (all.size < this.#isIdempotent.size) return { version: undefined, others: all }
     const [[version] = []] = [...counts].toSorted(([, one], [, other]) => other - one)
     return { version, others: new Map([...all].filter(([, own]) => own !== version)) }
   }
 
-  #tell(texts: readonly string[]): void {
+  #broadcast(texts: readonly string[]): void {
     if (!this.#bus.isConnected) return
     try {
       this.#bus.announce(frameText(this.#bus.address, texts))
     } catch (error) {
       const code = isCallError(error) ? error.code : undefined
-      this.#logger.debug("What is served could not be announced", { code, error })
+      this.#logger.debug("The served operations could not be announced", { code, error })
     }
   }
 }

@@ -1,10 +1,10 @@
-const MOST = 10_000
+const MAX_IDS = 10_000
 
 /**
- * Requests that were refused not long ago, although they might have run at once.
+ * Recently refused requests that might have run without a grant.
  *
- * Should such a request arrive a second time, nobody waits for it any more, and its caller was told that it was
- * not run. Two generations: when the newer one is full the older one is let go, so that memory is bounded.
+ * If such a request arrives a second time, it must not run: its caller was already informed that it did not. Two
+ * generations bound the memory: when the newer one is full, the older one is dropped.
  */
 export class RecentRefusals {
   #newer = new Set<string>()
@@ -15,7 +15,7 @@ export class RecentRefusals {
   }
 
   add(requestId: string): void {
-    if (this.#newer.size >= MOST) {
+    if (this.#newer.size >= MAX_IDS) {
       this.#older = this.#newer
       this.#newer = new Set()
     }

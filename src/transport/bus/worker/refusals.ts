@@ -1,7 +1,7 @@
 import { isCallError, refusal } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
 
-/** A request came by the address of another operation: permission for one would do for all. */
+/** The error for a request at the address of another operation, which would bypass permissions. */
 export function wrongAddress(operationId: string, addressed: string | undefined): CallError {
   const where = addressed === undefined ? "no operation" : `"${addressed}"`
   return refusal(
@@ -11,25 +11,25 @@ export function wrongAddress(operationId: string, addressed: string | undefined)
   )
 }
 
-/** Somebody else has a request of this id. */
+/** The error for a request id that another caller uses. */
 export function idTaken(operationId: string, requestId: string): CallError {
   return refusal(
     "VALIDATION_ERROR",
-    `"${operationId}" was not called: request "${requestId}" is another caller's. Use a new id.`,
+    `"${operationId}" was not called: request "${requestId}" belongs to another caller. Use a new id.`,
     { operationId, requestId },
   )
 }
 
-/** Nothing is served here, or no longer. */
+/** The error when nothing is served here, or no longer. */
 export function notServing(operationId: string): CallError {
   return refusal(
     "UNAVAILABLE",
-    `"${operationId}" was not called: this worker takes no requests. Another one may.`,
+    `"${operationId}" was not called: this worker accepts no requests. Another one may.`,
     { operationId, retryable: true, mayHaveExecuted: false },
   )
 }
 
-/** The version that the caller imported is not the one that is served here. */
+/** The error when the caller imported another version than the one served here. */
 export function wrongVersion(operationId: string, imported: string, version: string): CallError {
   return refusal(
     "UNAVAILABLE",
@@ -38,7 +38,7 @@ export function wrongVersion(operationId: string, imported: string, version: str
   )
 }
 
-/** This process stood still for so long that its callers may have gone elsewhere. */
+/** The error after this process stood still for so long that its callers may have given up. */
 export function stoodStill(operationId: string, milliseconds: number): CallError {
   return refusal(
     "UNAVAILABLE",
@@ -47,7 +47,7 @@ export function stoodStill(operationId: string, milliseconds: number): CallError
   )
 }
 
-/** Too much waits for grants that do not come. */
+/** The error when too many bytes wait for grants. */
 export function tooMuchWaits(operationId: string, bytes: number): CallError {
   return refusal(
     "OVERLOADED",
@@ -56,7 +56,7 @@ export function tooMuchWaits(operationId: string, bytes: number): CallError {
   )
 }
 
-/** Who calls could not be found out. Says nothing of the reason unless that was meant to be said. */
+/** The error for an unidentified caller. It contains no reason, unless that is a `CallError`. */
 export function notIdentified(operationId: string, thrown: unknown): CallError {
   if (isCallError(thrown)) return thrown
   return refusal("UNAUTHENTICATED", `"${operationId}" was not called: the caller is not known.`, {
@@ -65,7 +65,7 @@ export function notIdentified(operationId: string, thrown: unknown): CallError {
   })
 }
 
-/** A ticket is for one call: whoever shows it again got hold of it. */
+/** The error for a ticket that was used before: a ticket is for one call. */
 export function usedTicket(operationId: string): CallError {
   return refusal(
     "UNAUTHENTICATED",
@@ -74,7 +74,7 @@ export function usedTicket(operationId: string): CallError {
   )
 }
 
-/** The broker does not protect tickets: anyone may have sent this one. */
+/** The error for a broker that does not protect tickets: anyone may have sent this one. */
 export function unsafeTicket(operationId: string, risk: string): CallError {
   return refusal(
     "UNAVAILABLE",
@@ -83,16 +83,16 @@ export function unsafeTicket(operationId: string, risk: string): CallError {
   )
 }
 
-/** A ticket came to a worker that reads none: falling back to somebody else would be worse. */
+/** The error for a ticket at a worker without a verifier: the call must not run under another identity. */
 export function noVerifier(operationId: string): CallError {
   return refusal(
     "UNAUTHENTICATED",
-    `"${operationId}" was not called: it came with a ticket, and this worker reads none. Give it a "verifier".`,
+    `"${operationId}" was not called: it came with a ticket, and this worker has no "verifier" to check it. Give it one.`,
     { operationId },
   )
 }
 
-/** An answer does not fit into a message of the bus. */
+/** The error for an answer that does not fit into a message. */
 export function answerTooLarge(
   requestId: string,
   operationId: string,
@@ -101,8 +101,8 @@ export function answerTooLarge(
 ): CallError {
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `What "${operationId}" answers takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
-      "answer with less or with a stream, or raise the broker's limit.",
+    `The result of "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
+      "return less, return a stream, or raise the broker's limit.",
     {
       requestId,
       operationId,

@@ -1,29 +1,29 @@
 import type { KeptText } from "./kept-results.ts"
 
-/** Fewer than these are not worth moving the others for. */
+/** The array is compacted only beyond this many removed items. */
 const FEW = 64
 
-/** The items of one stream that its caller may not have, in order. */
+/** The items of one stream that its caller may not have received, in order. */
 export class SentItems<TOwner> {
   #items: (KeptText<TOwner> | undefined)[] = []
   #head = 0
   /** The number of the last item that was sent. */
   #last = 0
-  /** The number of the last item that the caller has for certain. */
+  /** The number of the last item that the caller has confirmed. */
   #received = 0
 
-  /** How many there were. */
+  /** The number of items sent. */
   get count(): number {
     return this.#last
   }
 
-  /** The next item. */
+  /** Adds the next item. */
   add(item: KeptText<TOwner>): void {
     this.#items.push(item)
     this.#last++
   }
 
-  /** The caller has all items up to this one; gives those that need not be kept any longer. */
+  /** Notes that the caller has all items up to this one; returns those that need not be kept any longer. */
   receivedUpTo(seq: number): KeptText<TOwner>[] {
     const count = Math.min(seq, this.#last) - this.#received
     if (count <= 0) return []
@@ -39,7 +39,7 @@ export class SentItems<TOwner> {
     return gone
   }
 
-  /** All that the caller may not have; `undefined` when some of that is not kept any more. */
+  /** All unconfirmed items; `undefined` when some of them are no longer kept. */
   missing(): readonly KeptText<TOwner>[] | undefined {
     const items = this.#items.slice(this.#head) as KeptText<TOwner>[]
     return items.every(({ isKept }) => isKept) ? items : undefined

@@ -11,27 +11,27 @@ import type { WorkerEntry } from "./entry.ts"
 import { acceptedText } from "../wire/short-messages.ts"
 import type { WorkerOffer } from "./offer.ts"
 
-/** What a guarded worker goes by besides its bus. */
-export interface WorkerParts extends Pick<BusOptions, "identify" | "verifier"> {
-  /** Why no ticket is accepted over the present connection. */
+/** Dependencies of a `BusWorker`, injected for tests. */
+export interface WorkerDependencies extends Pick<BusOptions, "identify" | "verifier"> {
+  /** Why no ticket is accepted over the current connection. */
   readonly ticketRisk?: (() => string | undefined) | undefined
   readonly clock: Clock
   readonly logger: Logger
-  /** From 0 to 1, for the keys of grants; the platform's own when left out. */
+  /** A number from 0 to 1, for the keys of grants; from the platform's crypto when left out. */
   readonly random?: (() => number) | undefined
 }
 
-/** What a worker counts as it happens. */
+/** The counters of a worker. */
 export type WorkerCounts = {
   -readonly [
     TKey in "refused" | "notGranted" | "callersLost" | "stalls" | "dropped"
   ]: ServingStats[TKey]
 }
 
-/** What the parts of a worker work on together. */
-export interface WorkerDesk {
+/** The state that the parts of a worker share. */
+export interface WorkerState {
   readonly settings: GuardSettings
-  readonly parts: WorkerParts
+  readonly dependencies: WorkerDependencies
   readonly offer: WorkerOffer
   readonly callers: CallerPeers
   readonly calls: WorkerCalls
@@ -39,26 +39,30 @@ export interface WorkerDesk {
   readonly receiver: () => TransportReceiver | undefined
 }
 
-/** Says that a request is here, and whether it runs. */
-export function sayAccepted(entry: WorkerEntry): void {
+/** Sends `accepted` for a request, and whether it runs. */
+export function sendAccepted(entry: WorkerEntry): void {
   const { idText, attempt, key, isIdempotent, state } = entry
   const runs = state === "running"
   const { text, head } = acceptedText(idText, { attempt, key, isIdempotent, runs })
   entry.caller.outbox.add(text, head)
 }
 
-/** It was accepted, has not begun, and never will: another worker may take it. */
-export function disown({ calls, counts }: WorkerDesk, entry: WorkerEntry, why: CallError): void {
+/** Refuses a request after it was accepted: it has not begun, and another worker may take it. */
+export function refuseAccepted(
+  { calls, counts }: WorkerState,
+  entry: WorkerEntry,
+  why: CallError,
+): void {
   const { id, attempt, key, caller } = entry
   calls.forget(entry)
   counts.refused++
   const error = errorEvent(id, why)
-  caller.say({ type: "refused", id, attempt, key, elsewhere: true, error })
+  caller.send({ type: "refused", id, attempt, key, elsewhere: true, error })
 }
 
-/** Nobody wants it any more. */
+/** Gives up a request, and stops its handler. */
 export function giveUp(
-  { calls, counts, receiver }: WorkerDesk,
+  { calls, counts, receiver }: WorkerState,
   entry: WorkerEntry,
   reason: string | undefined,
 ): void {

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import type { ServerConfig, SettledSource } from "../../../../src/config/model.ts"
+import type { ServerConfig, ResolvedSource } from "../../../../src/config/model.ts"
 import { createHub } from "../../../../src/hub/create-hub.ts"
 import type { Hub } from "../../../../src/hub/model.ts"
 import { serveHub } from "../../../../src/hub/serve-hub.ts"
@@ -19,7 +19,7 @@ export interface TestHub extends AsyncDisposable {
 
 /** Serves sources, and the console beside them, on any port of loopback. */
 export async function startHub(
-  sources: readonly SettledSource[],
+  sources: readonly ResolvedSource[],
   server: ServerConfig = {},
 ): Promise<TestHub> {
   const console = await builtConsole()
@@ -49,7 +49,7 @@ export const fixtures = {
   hostile: sourceOf("hostile", { scan: join(FIXTURES, "hostile") }),
   evil: sourceOf("evil", { mcp: serverAt("hostile-server.ts") }),
   missing: sourceOf("missing", { openapi: join(FIXTURES, "nowhere.json") }),
-} as const satisfies Record<string, SettledSource>
+} as const satisfies Record<string, ResolvedSource>
 
 function serverAt(file: string): { command: string; args: string[]; cwd: string } {
   const args = [program(join(FIXTURES, file))]

@@ -45,7 +45,7 @@ export function result(page: Page): Locator {
 
 /** How the input is given: "Form", "JSON" or "Both". */
 export function way(page: Page, name: "Form" | "JSON" | "Both"): Locator {
-  return button(page.getByRole("group", { name: "How to give the input" }), name)
+  return button(page.getByRole("group", { name: "Input view" }), name)
 }
 
 /** Types JSON into the editor, in place of what is there. */

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions } from "playwright-core"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
-import type { ServerConfig, SettledSource } from "../../../../src/config/model.ts"
+import type { ServerConfig, ResolvedSource } from "../../../../src/config/model.ts"
 import { provideChromium } from "../../../support/chromium.ts"
 import { launch, openPage } from "./browser.ts"
 import type { Opened } from "./browser.ts"
@@ -21,7 +21,7 @@ export const noBrowser: boolean = chromium.path === undefined
 
 /** One hub and one browser for the tests of a `describe`. */
 export function useConsole(
-  sources: () => readonly SettledSource[],
+  sources: () => readonly ResolvedSource[],
   server: ServerConfig = {},
 ): Site {
   let served: TestHub | undefined

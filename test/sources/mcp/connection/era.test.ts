@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
-import type { MCPClientConfig, SettledServer } from "../../../../src/sources/mcp/config.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import type { MCPClientConfig, ResolvedServer } from "../../../../src/sources/mcp/config.ts"
 import type { MCPEra } from "../../../../src/mcp/model.ts"
-import { attempts, nextAttempt, statusOf } from "../../../../src/sources/mcp/client/era.ts"
+import { firstAttempt, nextAttempt, statusOf } from "../../../../src/sources/mcp/client/era.ts"
 import type { Attempt } from "../../../../src/sources/mcp/client/era.ts"
 
 type Parts = Pick<MCPClientConfig, "era" | "type">
 
-const process = (parts: Parts = {}): SettledServer =>
-  settleServer("srv", { command: "x", ...parts })
-const web = (parts: Parts = {}): SettledServer =>
-  settleServer("srv", { url: "http://localhost:1/", ...parts })
+const process = (parts: Parts = {}): ResolvedServer =>
+  resolveServer("srv", { command: "x", ...parts })
+const web = (parts: Parts = {}): ResolvedServer =>
+  resolveServer("srv", { url: "http://localhost:1/", ...parts })
 
 function failed(parts: Record<string, unknown>, message = "no"): Error {
   return Object.assign(new Error(message), parts)
 }
 
 describe("how to connect first", () => {
-  test.each<[string, SettledServer, MCPEra | undefined, Attempt]>([
+  test.each<[string, ResolvedServer, MCPEra | undefined, Attempt]>([
     ["a process", process(), undefined, { kind: "stream", mode: "legacy" }],
     ["a process that was modern", process(), "modern", { kind: "stream", mode: "modern" }],
     [
@@ -37,13 +37,13 @@ describe("how to connect first", () => {
     ],
     ["a server of the old kind", web({ type: "sse" }), "modern", { kind: "sse", mode: "legacy" }],
   ])("to %s", (_, settled, known, attempt) => {
-    expect(attempts(settled, known)).toEqual(attempt)
+    expect(firstAttempt(settled, known)).toEqual(attempt)
   })
 })
 
 describe("after a failure", () => {
   const after = (
-    settled: SettledServer,
+    settled: ResolvedServer,
     kind: Attempt["kind"],
     mode: Attempt["mode"],
     thrown: unknown,
@@ -119,8 +119,8 @@ describe("after a failure", () => {
 
   test("of a transport that can be used once, there is nothing to try", () => {
     const transport = { async start() {}, async send() {}, async close() {} }
-    const once = settleServer("srv", { transport })
-    const often = settleServer("srv", { transport: () => transport })
+    const once = resolveServer("srv", { transport })
+    const often = resolveServer("srv", { transport: () => transport })
     const thrown = failed({ code: -32601 })
 
     expect(after(once, "stream", "legacy", thrown)).toBeUndefined()

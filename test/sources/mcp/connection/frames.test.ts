@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { FramedTransport, REQUEST_MARK } from "../../../../src/sources/mcp/client/frames.ts"
+import { FramedTransport, REQUEST_TOKEN_HEADER } from "../../../../src/sources/mcp/client/frames.ts"
 import type { Exchange } from "../../../../src/sources/mcp/client/frames.ts"
 import type { Message, SendOptions } from "../../../../src/sources/mcp/client/sdk.ts"
 import { failure } from "./support.ts"
@@ -65,10 +65,10 @@ describe("what is sent", () => {
     first?.onRequestStreamEnd?.()
 
     expect(first).toMatchObject({
-      headers: { a: "b", [REQUEST_MARK]: "1" },
+      headers: { a: "b", [REQUEST_TOKEN_HEADER]: "1" },
       requestSignal: one.abandoned,
     })
-    expect(second?.headers).toEqual({ [REQUEST_MARK]: "1" })
+    expect(second?.headers).toEqual({ [REQUEST_TOKEN_HEADER]: "1" })
     expect(one.isSent).toBe(true)
     expect(one.streamEnded).toHaveBeenCalledOnce()
   })
@@ -178,8 +178,8 @@ describe("what comes", () => {
     expect(client).toEqual([question, notice, odd])
     expect(events.notified.mock.calls).toEqual([["notifications/tools/list_changed", { a: 1 }]])
     expect(events.dropped.mock.calls.flat()).toEqual([
-      "a message that is no JSON object",
-      "a message that is no JSON object",
+      "a message that is not a JSON object",
+      "a message that is not a JSON object",
       "a message that is not JSON-RPC 2.0",
       "an answer without the id of a request",
     ])
@@ -205,7 +205,7 @@ describe("what comes", () => {
       { progress: 2, total: 3, message: "two" },
       { progress: 3 },
     ])
-    expect(events.dropped).toHaveBeenCalledExactlyOnceWith("progress that is no number")
+    expect(events.dropped).toHaveBeenCalledExactlyOnceWith("progress that is not a number")
     // Only what is no progress at all is the client's to complain about.
     expect(client).toHaveLength(1)
   })

@@ -179,7 +179,7 @@ describe("when there is nobody to ask", () => {
     expect(await asked.ask("ask", { kind: "form" })).toEqual({ action: "decline" })
     expect(await asked.ask("ask", { kind: "sampling" })).toMatchObject({
       code: -32603,
-      message: expect.stringContaining("nobody to answer") as unknown,
+      message: expect.stringContaining("nothing is set up to answer") as unknown,
     })
   })
 

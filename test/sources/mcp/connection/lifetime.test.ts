@@ -1,12 +1,12 @@
 import { describe, expect, test, vi } from "vitest"
 import { silentLogger } from "../../../../src/index.ts"
 import type { Logger } from "../../../../src/index.ts"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
 import { systemClock } from "../../../../src/internal/clock.ts"
 import { openSession } from "../../../../src/sources/mcp/client/open.ts"
 import type { OpenHost } from "../../../../src/sources/mcp/client/open.ts"
 import { Secrets } from "../../../../src/sources/mcp/client/mask.ts"
-import { Patience } from "../../../../src/sources/mcp/client/patience.ts"
+import { RequestTimeout } from "../../../../src/sources/mcp/client/patience.ts"
 import { loadSdk } from "../../../../src/sources/mcp/client/sdk.ts"
 import { Session } from "../../../../src/sources/mcp/client/session.ts"
 import { Supervisor } from "../../../../src/sources/mcp/client/supervisor.ts"
@@ -51,8 +51,10 @@ const HELLO = {
   serverInfo: { name: "own", version: "1" },
 }
 
-const patience = (parts: Partial<ConstructorParameters<typeof Patience>[0]> = {}): Patience =>
-  new Patience({ clock: systemClock, subject: "It", idle: NEVER, total: NEVER, ...parts })
+const timeout = (
+  parts: Partial<ConstructorParameters<typeof RequestTimeout>[0]> = {},
+): RequestTimeout =>
+  new RequestTimeout({ clock: systemClock, subject: "It", idle: NEVER, total: NEVER, ...parts })
 
 interface Config {
   readonly connectTimeout?: number
@@ -60,7 +62,7 @@ interface Config {
 }
 
 function settled(make: () => unknown, config: Config = {}) {
-  return settleServer("srv", {
+  return resolveServer("srv", {
     logger: silentLogger,
     transport: make as () => ReturnType<typeof transport>,
     ...config,
@@ -71,7 +73,7 @@ async function host(make: () => unknown, parts: Partial<OpenHost> & Config = {})
   const { connectTimeout = 30_000, logger = silentLogger, ...rest } = parts
   return {
     sdk: await loadSdk(),
-    settled: settled(make, { connectTimeout, logger }),
+    server: settled(make, { connectTimeout, logger }),
     secrets: new Secrets([]),
     forwardsInput: false,
     era: undefined,
@@ -87,7 +89,7 @@ async function host(make: () => unknown, parts: Partial<OpenHost> & Config = {})
 function supervisor(make: () => unknown) {
   const told = { opened: vi.fn(), notified: vi.fn(), lost: vi.fn() }
   const supervised = new Supervisor({
-    settled: settled(make),
+    server: settled(make),
     clock: systemClock,
     forwardsInput: false,
     knownEra: undefined,
@@ -110,7 +112,7 @@ describe("opening a session", () => {
     )
 
     expect(error).toMatchObject({ code: "UNAVAILABLE", retryable: false })
-    expect(error.message).toContain("closed while it was being connected to")
+    expect(error.message).toContain("closed while it was connecting")
     expect(silent.close).toHaveBeenCalled()
   })
 
@@ -147,7 +149,7 @@ describe("a session", () => {
     )
     const session = await openSession(parts)
     const waiting = failure(
-      session.request({ method: "ping", params: {}, phase: "call", patience: patience() }),
+      session.request({ method: "ping", params: {}, phase: "call", timeout: timeout() }),
     )
 
     session.breakOff(new Error("no more"))
@@ -163,7 +165,7 @@ describe("a session", () => {
       method: "ping",
       params: {},
       phase: "call",
-      patience: patience(),
+      timeout: timeout(),
     })
 
     session.retire()
@@ -197,7 +199,7 @@ describe("a session", () => {
     own.onerror?.(new Error("a hiccup"))
 
     expect(debug.mock.calls.flat()).toEqual([
-      'MCP server "srv" sent a message that is no JSON object',
+      'MCP server "srv" sent a message that is not a JSON object',
       'MCP server "srv": a hiccup',
     ])
     await session.close()
@@ -209,7 +211,7 @@ describe("a supervisor", () => {
     const make = vi.fn(transport)
     const { supervised } = supervisor(make)
 
-    const error = await failure(supervised.ready(patience({ signal: AbortSignal.abort() })))
+    const error = await failure(supervised.ready(timeout({ signal: AbortSignal.abort() })))
 
     expect(error.code).toBe("ABORTED")
     expect(make).not.toHaveBeenCalled()
@@ -221,7 +223,7 @@ describe("a supervisor", () => {
       throw new RangeError("no socket")
     })
 
-    const error = await failure(supervised.ready(patience()))
+    const error = await failure(supervised.ready(timeout()))
 
     expect(error.name).toBe("CallError")
     expect(error.message).toContain("no socket")
@@ -235,7 +237,7 @@ describe("a supervisor", () => {
       made.push(one)
       return one
     })
-    const first = await supervised.ready(patience())
+    const first = await supervised.ready(timeout())
     const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" }
     made[0]?.onmessage?.(changed)
     expect(told.notified).toHaveBeenCalledExactlyOnceWith("notifications/tools/list_changed")
@@ -244,10 +246,10 @@ describe("a supervisor", () => {
       method: "ping",
       params: {},
       phase: "call",
-      patience: patience(),
+      timeout: timeout(),
     })
     supervised.expired(first)
-    const second = await supervised.ready(patience())
+    const second = await supervised.ready(timeout())
     supervised.expired(first)
 
     made[0]?.onmessage?.(changed)
@@ -255,7 +257,7 @@ describe("a supervisor", () => {
     await request.catch(() => undefined)
 
     expect(second).not.toBe(first)
-    expect(await supervised.ready(patience())).toBe(second)
+    expect(await supervised.ready(timeout())).toBe(second)
     expect(told.notified).toHaveBeenCalledOnce()
     expect(told.lost).not.toHaveBeenCalled()
     expect(told.opened.mock.calls.map(([, isAgain]) => isAgain as unknown)).toEqual([false, true])
@@ -264,13 +266,13 @@ describe("a supervisor", () => {
 
   test("closes what is opened too late", async () => {
     const { supervised } = supervisor(transport)
-    const waiting = failure(supervised.ready(patience()))
+    const waiting = failure(supervised.ready(timeout()))
 
     await supervised.close()
 
     expect(await waiting).toMatchObject({ code: "UNAVAILABLE", retryable: false })
     expect(supervised.status.state).toBe("closed")
-    expect(await failure(supervised.ready(patience()))).toMatchObject({ code: "UNAVAILABLE" })
+    expect(await failure(supervised.ready(timeout()))).toMatchObject({ code: "UNAVAILABLE" })
   })
 
   test("starts anew when it is told to, and tells of a loss", async () => {
@@ -280,9 +282,9 @@ describe("a supervisor", () => {
       made.push(one)
       return one
     })
-    const first = await supervised.ready(patience())
+    const first = await supervised.ready(timeout())
     await supervised.reset()
-    const second = await supervised.ready(patience())
+    const second = await supervised.ready(timeout())
     expect(second).not.toBe(first)
 
     made[1]?.onclose?.()

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
 import type { MCPClientConfig, MCPHttpChannel } from "../../../../src/sources/mcp/config.ts"
-import { REQUEST_MARK } from "../../../../src/sources/mcp/client/frames.ts"
+import { REQUEST_TOKEN_HEADER } from "../../../../src/sources/mcp/client/frames.ts"
 import type { Exchange } from "../../../../src/sources/mcp/client/frames.ts"
 import { makeHttp } from "../../../../src/sources/mcp/client/open-http.ts"
 import type { SdkModule, TransportLike } from "../../../../src/sources/mcp/client/sdk.ts"
@@ -15,7 +15,7 @@ interface Parts extends Partial<MCPClientConfig> {
 /** The `fetch` that a transport would be made with, and what it sends. */
 function guarded({ kind = "http", answer, ...config }: Parts = {}) {
   const sent: { readonly headers: Headers; readonly redirect: unknown }[] = []
-  const settled = settleServer("srv", {
+  const settled = resolveServer("srv", {
     url: "https://api.example.com/mcp",
     fetch: async (_input: unknown, init?: RequestInit) => {
       sent.push({ headers: new Headers(init?.headers), redirect: init?.redirect })
@@ -43,7 +43,7 @@ function guarded({ kind = "http", answer, ...config }: Parts = {}) {
     } satisfies SdkModule,
     kind,
     {
-      settled,
+      server: settled,
       channel: settled.channel as MCPHttpChannel,
       exchange: (token) => exchanges.get(token) as Exchange | undefined,
       broken,
@@ -63,7 +63,7 @@ describe("requests to the server itself", () => {
       headers: { authorization: "Bearer hunter2", accept: "mine" },
     })
 
-    await fetch(HOME, { headers: { accept: "theirs", [REQUEST_MARK]: "4" } })
+    await fetch(HOME, { headers: { accept: "theirs", [REQUEST_TOKEN_HEADER]: "4" } })
 
     expect(Object.fromEntries(sent[0]?.headers ?? [])).toEqual({
       authorization: "Bearer hunter2",
@@ -97,7 +97,8 @@ describe("requests to the server itself", () => {
     one.exchanges.set(4, told)
     bare.exchanges.set(4, untold)
 
-    for (const { fetch } of [one, bare]) await fetch(HOME, { headers: { [REQUEST_MARK]: "4" } })
+    for (const { fetch } of [one, bare])
+      await fetch(HOME, { headers: { [REQUEST_TOKEN_HEADER]: "4" } })
 
     expect(told.retryAfterMs).toBe(2000)
     expect(untold.retryAfterMs).toBeUndefined()
@@ -176,7 +177,7 @@ describe("an answer that is too large", () => {
     const failed = vi.fn()
     exchanges.set(4, { failed })
 
-    const response = await fetch(HOME, { headers: { [REQUEST_MARK]: "4" } })
+    const response = await fetch(HOME, { headers: { [REQUEST_TOKEN_HEADER]: "4" } })
     const error = await failure(response.text())
 
     expect(error).toMatchObject({ code: "PAYLOAD_TOO_LARGE", mayHaveExecuted: true })

@@ -73,7 +73,7 @@ describe.each(["legacy", "modern"] as const)("lists of a %s server", (era) => {
     for (const kind of ["resources", "prompts", "resourceTemplates"] as const) {
       const list = await promising.connection.list(kind)
       expect(list.items).toEqual([])
-      expect(list.warnings[0]).toContain("does not know")
+      expect(list.warnings[0]).toContain("does not support")
     }
   })
 

@@ -3,25 +3,33 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { CallError } from "../../../../src/index.ts"
 import { systemClock } from "../../../../src/internal/clock.ts"
 import { capBody } from "../../../../src/sources/mcp/client/body-cap.ts"
-import { Gate } from "../../../../src/sources/mcp/client/gate.ts"
-import { headerFault } from "../../../../src/sources/mcp/client/header-params.ts"
+import { Semaphore } from "../../../../src/sources/mcp/client/gate.ts"
+import { findHeaderIssue } from "../../../../src/sources/mcp/client/header-params.ts"
 import { Secrets } from "../../../../src/sources/mcp/client/mask.ts"
-import { Patience } from "../../../../src/sources/mcp/client/patience.ts"
+import { RequestTimeout } from "../../../../src/sources/mcp/client/patience.ts"
 import { Restarts } from "../../../../src/sources/mcp/client/restart.ts"
 import { failure } from "./support.ts"
 
 const NEVER = Number.POSITIVE_INFINITY
 
-function patience(options: Partial<ConstructorParameters<typeof Patience>[0]> = {}): Patience {
-  return new Patience({ clock: systemClock, subject: "It", idle: NEVER, total: NEVER, ...options })
+function timeout(
+  options: Partial<ConstructorParameters<typeof RequestTimeout>[0]> = {},
+): RequestTimeout {
+  return new RequestTimeout({
+    clock: systemClock,
+    subject: "It",
+    idle: NEVER,
+    total: NEVER,
+    ...options,
+  })
 }
 
-describe("patience", () => {
+describe("RequestTimeout", () => {
   beforeEach(() => vi.useFakeTimers())
   afterEach(() => vi.useRealTimers())
 
   test("ends with silence, which counts only while something is asked", () => {
-    const limits = patience({ idle: 100 })
+    const limits = timeout({ idle: 100 })
 
     vi.advanceTimersByTime(1000)
     expect(limits.isOver).toBe(false)
@@ -42,8 +50,8 @@ describe("patience", () => {
   })
 
   test("ends in all, or at a deadline, whichever comes first", () => {
-    const byTotal = patience({ total: 100, deadline: Date.now() + 500 })
-    const byDeadline = patience({ total: 500, deadline: Date.now() + 100 })
+    const byTotal = timeout({ total: 100, deadline: Date.now() + 500 })
+    const byDeadline = timeout({ total: 500, deadline: Date.now() + 100 })
 
     vi.advanceTimersByTime(100)
 
@@ -54,7 +62,7 @@ describe("patience", () => {
 
   test("waits longer than a timer can", () => {
     const month = 30 * 86_400_000
-    const limits = patience({ total: month })
+    const limits = timeout({ total: month })
 
     vi.advanceTimersByTime(month - 1)
     expect(limits.isOver).toBe(false)
@@ -65,18 +73,18 @@ describe("patience", () => {
   test("ends with its caller's signal, with the reason if that is an error of ours", () => {
     const controller = new AbortController()
     const mine = new CallError("OVERLOADED", "Enough.")
-    const limits = patience({ signal: controller.signal })
+    const limits = timeout({ signal: controller.signal })
 
     controller.abort(mine)
 
     expect(limits.error(true)).toBe(mine)
-    expect(patience({ signal: AbortSignal.abort() }).error(false).code).toBe("ABORTED")
+    expect(timeout({ signal: AbortSignal.abort() }).error(false).code).toBe("ABORTED")
   })
 
   test("leaves nothing behind", () => {
     const { signal } = new AbortController()
     const removed = vi.spyOn(signal, "removeEventListener")
-    const limits = patience({ idle: 10, total: 20, signal })
+    const limits = timeout({ idle: 10, total: 20, signal })
     limits.resume()
 
     limits.dispose()
@@ -93,14 +101,14 @@ describe("a gate", () => {
         fc.integer({ min: 1, max: 4 }),
         fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }),
         async (limit, leavers) => {
-          const gate = new Gate(limit)
+          const gate = new Semaphore(limit)
           const order: number[] = []
           let inside = 0
           let most = 0
           const runs = leavers.map(async (leaves, at) => {
             const controller = new AbortController()
-            const limits = patience({ signal: controller.signal })
-            const entering = gate.enter(limits)
+            const limits = timeout({ signal: controller.signal })
+            const entering = gate.acquire(limits)
             if (leaves) controller.abort()
             try {
               const leave = await entering
@@ -121,7 +129,7 @@ describe("a gate", () => {
           const stayers = leavers.flatMap((leaves, at) => (leaves ? [] : [at]))
           expect(order).toEqual(expect.arrayContaining(stayers))
           const free = await Promise.all(
-            Array.from({ length: limit }, () => gate.enter(patience({ total: 1000 }))),
+            Array.from({ length: limit }, () => gate.acquire(timeout({ total: 1000 }))),
           )
           expect(free).toHaveLength(limit)
         },
@@ -235,7 +243,7 @@ describe("parameters as headers", () => {
     undefined,
     true,
   ])("may be said like this: %j", (schema) => {
-    expect(headerFault(schema)).toBeUndefined()
+    expect(findHeaderIssue(schema)).toBeUndefined()
   })
 
   test.each([
@@ -251,14 +259,14 @@ describe("parameters as headers", () => {
     on({}, { patternProperties: { "^a": good } }),
     { type: "object", properties: { a: good, b: { ...good, "x-mcp-header": "REGION" } } },
   ])("must not be said like this: %j", (schema) => {
-    expect(headerFault(schema)).toContain("x-mcp-header")
+    expect(findHeaderIssue(schema)).toContain("x-mcp-header")
   })
 
   test("of a schema without an end do not hang", () => {
     const schema: Record<string, unknown> = { type: "object" }
     schema["not"] = schema
 
-    expect(headerFault(schema)).toBeUndefined()
+    expect(findHeaderIssue(schema)).toBeUndefined()
   })
 })
 
@@ -288,7 +296,7 @@ describe("secrets", () => {
 })
 
 test("a refusal to wait is told at once", async () => {
-  const limits = patience({ deadline: Date.now() - 1 })
+  const limits = timeout({ deadline: Date.now() - 1 })
 
   expect(await failure(limits.wait(1000))).toMatchObject({ code: "TIMEOUT" })
 })

@@ -1,6 +1,6 @@
 import { silentLogger } from "../../../../src/index.ts"
 import type { CallError } from "../../../../src/index.ts"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import type { MCPToolDefinition } from "../../../../src/mcp/model.ts"
 import { createConnection } from "../../../../src/sources/mcp/client/connection.ts"
@@ -30,7 +30,7 @@ export function open(
   config: MCPClientConfig,
   dependencies?: ConnectionDependencies,
 ): TestConnection {
-  const settled = settleServer("srv", { logger: silentLogger, ...config })
+  const settled = resolveServer("srv", { logger: silentLogger, ...config })
   const connection = createConnection(settled, dependencies)
   const events: MCPConnectionEvent[] = []
   connection.onEvent((event) => events.push(event))

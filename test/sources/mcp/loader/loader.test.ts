@@ -151,7 +151,7 @@ describe("MCPClientLoader.load", () => {
     expect([...loaded]).toEqual([])
     expect(loaded.servers["a"]).toMatchObject({ status: "failed" })
     expect(loader.status()["a"]).toMatchObject({ status: "ready", tools: 1 })
-    expect(loader.status()["a"]?.warnings.join()).toContain("could not be loaded again")
+    expect(loader.status()["a"]?.warnings.join()).toContain("Loading it again failed")
     expect(registry.has("a.echo")).toBe(true)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import { memoryPins } from "../../../../src/sources/mcp/pins.ts"
 import type { PinQuestion, PinStore } from "../../../../src/sources/mcp/pins.ts"
@@ -18,7 +18,7 @@ async function open(
   pin: MCPClientConfig["pin"],
   pins: PinStore = memoryPins(),
 ): Promise<Wrapper> {
-  const server = settleServer(connection.name, { command: "unused", logger: silentLogger, pin })
+  const server = resolveServer(connection.name, { command: "unused", logger: silentLogger, pin })
   const opened = await openWrapper(server, connection, pins)
   if (opened instanceof Wrapper) return opened
   throw opened.error
@@ -123,7 +123,7 @@ describe("pin: warn and off", () => {
   test("warn uses the new definition, and says what changed", async () => {
     const logger = { ...silentLogger, warn: vi.fn<(message: string) => void>() }
     const connection = new StandIn("calc", [HONEST])
-    const server = settleServer("calc", { command: "unused", logger })
+    const server = resolveServer("calc", { command: "unused", logger })
     const wrapper = (await openWrapper(server, connection, memoryPins())) as Wrapper
     connection.lists.tools = [POISONED]
 

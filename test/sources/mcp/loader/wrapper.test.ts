@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import { memoryPins } from "../../../../src/sources/mcp/pins.ts"
 import type { PinStore } from "../../../../src/sources/mcp/pins.ts"
@@ -19,7 +19,7 @@ async function open(
   config: MCPClientConfig = {},
   pins: PinStore = memoryPins(),
 ): Promise<Wrapper> {
-  const server = settleServer(connection.name, {
+  const server = resolveServer(connection.name, {
     command: "unused",
     logger: silentLogger,
     ...config,
@@ -71,7 +71,7 @@ describe("openWrapper", () => {
     connection.gate = new Promise((resolve) => {
       controller.signal.addEventListener("abort", () => resolve())
     })
-    const server = settleServer("files", { command: "unused", logger: silentLogger })
+    const server = resolveServer("files", { command: "unused", logger: silentLogger })
     const opening = openWrapper(server, connection, memoryPins(), controller.signal)
     await waitFor(() => expect(connection.listed).toEqual(["tools"]))
 

@@ -123,8 +123,8 @@ describe("readServers", () => {
 
     expect(servers["a"]).toMatchObject({ autoApprove: ["x"] })
     expect(warnings).toEqual([
-      'MCP server "a": nothing is made of "autoApprove", "gallery".',
-      'MCP server "b": nothing is made of "autoApprove".',
+      'MCP server "a": ignored unknown fields "autoApprove", "gallery".',
+      'MCP server "b": ignored unknown fields "autoApprove".',
     ])
   })
 
@@ -142,7 +142,7 @@ describe("readServers", () => {
     expect(Object.keys(servers)).toEqual(["files"])
     expect(failures).toEqual({
       nothing: expect.stringContaining("got neither"),
-      "odd name": expect.stringContaining('Call it "odd_name"'),
+      "odd name": expect.stringContaining('Use "odd_name"'),
       text: expect.stringContaining("must be an object"),
       both: expect.stringContaining('got "command" and "url"'),
     })
@@ -153,7 +153,7 @@ describe("readServers", () => {
       files: { command: "x", env: { A: "1" }, environment: { B: "2" } },
     })
 
-    expect(failures["files"]).toContain('"environment" says the same as "env"')
+    expect(failures["files"]).toContain('"environment" means the same as "env"')
   })
 
   test("a server called __proto__ is a server", async () => {
@@ -163,12 +163,12 @@ describe("readServers", () => {
   })
 
   test.each<[string, unknown, string]>([
-    ["null", null, "no object"],
-    ["a list", [files], "no object"],
+    ["null", null, "not an object"],
+    ["a list", [files], "not an object"],
     ["one server", files, "without a name"],
-    ["servers as a list", { mcpServers: [files] }, '"mcpServers" is no object'],
+    ["servers as a list", { mcpServers: [files] }, '"mcpServers" is not an object'],
     ["no JSON", `{"a": ${SECRET}}`, "not JSON"],
-    ["the name of a file", "./mcp.json", "looks like the name of one"],
+    ["the name of a file", "./mcp.json", "looks like a file name"],
   ])("refuses %s", async (_, config, words) => {
     const error = await rejection(readServers(config, OPTIONS))
 

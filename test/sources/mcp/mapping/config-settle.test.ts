@@ -7,19 +7,19 @@ import type {
 import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { describe, expect, expectTypeOf, test } from "vitest"
 import { consoleLogger, silentLogger } from "../../../../src/internal/logger.ts"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
-import type { MCPClientConfig, SettledServer } from "../../../../src/sources/mcp/config.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import type { MCPClientConfig, ResolvedServer } from "../../../../src/sources/mcp/config.ts"
 import { memoryPins } from "../../../../src/sources/mcp/pins.ts"
 import { thrown } from "../../../support/operations.ts"
 
 const SECRET = "hunter2-hunter2"
 
 /** Also what the types would not allow: files are not typed. */
-function settle(config: unknown, name = "files"): SettledServer {
-  return settleServer(name, config as MCPClientConfig)
+function settle(config: unknown, name = "files"): ResolvedServer {
+  return resolveServer(name, config as MCPClientConfig)
 }
 
-describe("settleServer", () => {
+describe("resolveServer", () => {
   test("fills in every default", () => {
     expect(settle({ command: "npx", args: ["-y", "x"] })).toEqual({
       name: "files",
@@ -133,7 +133,7 @@ describe("settleServer", () => {
   test.each<[string, unknown, string, string?]>([
     ["nothing", {}, 'give either "command" (stdio) or "url" (HTTP); got neither.'],
     ["both", { command: "x", url: "https://x.example" }, 'got "command" and "url".'],
-    ["no object", null, 'must be an object with "command" or "url"'],
+    ["not an object", null, 'must be an object with "command" or "url"'],
     ["a list", [], "must be an object"],
     ["an empty command", { command: "" }, '"command" must be a text', "command"],
     ["an empty list", { command: [] }, '"command" must name a program', "command"],
@@ -190,7 +190,7 @@ describe("settleServer", () => {
       { command: "x", tools: { a: { type: "subscription" } } },
       '"tools.a.type"',
     ],
-    ["access that is none", { command: "x", accessControl: {} }, "is not sound", "accessControl"],
+    ["access that is none", { command: "x", accessControl: {} }, "is not valid", "accessControl"],
     ["roots that are none", { command: "x", roots: ["/a"] }, "file:///projects", "roots"],
     ["a filter that is none", { command: "x", filter: ["a"] }, "a function", "filter"],
     ["a logger that is none", { command: "x", logger: { info() {} } }, "debug()", "logger"],
@@ -229,7 +229,7 @@ describe("settleServer", () => {
     const error = thrown(() => settle({ command: "x" }, name))
 
     expect(error).toMatchObject({ code: "VALIDATION_ERROR" })
-    expect((error as Error).message).toContain(`Call it "${near}"`)
+    expect((error as Error).message).toContain(`Use "${near}"`)
   })
 
   test("what the SDK has can be given, without a cast", () => {

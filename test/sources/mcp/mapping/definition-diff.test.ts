@@ -58,7 +58,7 @@ describe("in words", () => {
     expect(diffText(diffOf({ a: 1 }, { a: 2 }))).toBe("/a was 1, is 2")
     expect(diffText(diffOf({}, { a: 2 }))).toBe("/a is new: 2")
     expect(diffText(diffOf({ a: 1 }, {}))).toBe("/a is gone: 1")
-    expect(diffText(diffOf(1, 2))).toBe("all of it was 1, is 2")
+    expect(diffText(diffOf(1, 2))).toBe("the whole value was 1, is 2")
     expect(diffText([])).toBe("")
   })
 

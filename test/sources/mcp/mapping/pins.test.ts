@@ -198,7 +198,7 @@ describe("judgeTools", () => {
       { tool: poisoned, verdict: "changed", isQuarantined: false },
       { tool: write, verdict: "added", isQuarantined: false },
     ])
-    expect(first.warnings).toEqual([expect.stringContaining("It is used as it is now.")])
+    expect(first.warnings).toEqual([expect.stringContaining("The new version is used.")])
     expect(second).toMatchObject({ warnings: [], pins: undefined })
   })
 

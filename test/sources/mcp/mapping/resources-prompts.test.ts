@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
 import { promptNamespace, promptOperations } from "../../../../src/sources/mcp/prompt-operation.ts"
 import {
   resourceNamespace,
@@ -7,7 +7,7 @@ import {
 } from "../../../../src/sources/mcp/resource-operation.ts"
 import { quietRegistry, rejection } from "../../../support/operations.ts"
 
-const server = settleServer("docs", { command: "x", accessControl: { requiredScopes: ["read"] } })
+const server = resolveServer("docs", { command: "x", accessControl: { requiredScopes: ["read"] } })
 const identity = { id: "me", scopes: ["read"] }
 
 function resources(list: readonly unknown[], templates: readonly unknown[] = []) {

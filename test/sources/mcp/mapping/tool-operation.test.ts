@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import { fingerprintOf } from "../../../../src/sources/mcp/fingerprint.ts"
 import type { MCPOrigin, MCPToolDefinition } from "../../../../src/mcp/model.ts"
@@ -19,7 +19,7 @@ function operation(
   config: MCPClientConfig = {},
   handler: (input: unknown) => unknown = (input) => input,
 ): LazyOperation {
-  const server = settleServer("demo", { command: "x", ...config })
+  const server = resolveServer("demo", { command: "x", ...config })
   return toolOperation(tool(fields), { server, handler })
 }
 
@@ -29,8 +29,8 @@ function originOf({ _meta }: LazyOperation): MCPOrigin {
 
 describe("readTool", () => {
   test.each([
-    ["null", null, "no object"],
-    ["a list", [], "no object"],
+    ["null", null, "not an object"],
+    ["a list", [], "not an object"],
     ["no name", {}, "no name"],
     ["an empty name", { name: "" }, "no name"],
     ["a name that is a number", { name: 1 }, "no name"],

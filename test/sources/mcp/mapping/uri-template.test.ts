@@ -92,8 +92,8 @@ describe("parseUriTemplate", () => {
     ["{a,}", "not an expression"],
     ["{a:0}", "not an expression"],
     ["{a:3*}", "not an expression"],
-    ["{=a}", "not in use"],
-    ["{!a}", "not in use"],
+    ["{=a}", "is reserved"],
+    ["{!a}", "is reserved"],
     ["x".repeat(9000), "longer"],
     [Array.from({ length: 101 }, (_, i) => `{v${i}}`).join(""), "more than 100"],
   ])("refuses %s", (template, why) => {

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest"
 import {
   launch,
   launchFailure,
-  refuseUnusable,
+  validateLaunch,
 } from "../../../../src/sources/mcp/client/stdio/launch.ts"
 import type { NodeLike } from "../../../../src/sources/mcp/client/stdio/node.ts"
 import { thrown } from "../../../support/operations.ts"
@@ -40,7 +40,7 @@ describe("what no process can be started with", () => {
     ["env.SECRET contains a NUL", { env: { SECRET: "hunter2\0" } }],
     ["a name in env contains a NUL", { env: { "hunter2\0": "" } }],
   ])("is refused: %s", (words, parts) => {
-    const error = thrown(() => refuseUnusable("It", { ...parameters, ...parts }))
+    const error = thrown(() => validateLaunch("It", { ...parameters, ...parts }))
 
     expect(error).toMatchObject({ code: "VALIDATION_ERROR" })
     expect(String(error)).toContain(words)
@@ -48,7 +48,7 @@ describe("what no process can be started with", () => {
   })
 
   test("is not what is usual", () => {
-    expect(() => refuseUnusable("It", { ...parameters, cwd: "/tmp" })).not.toThrow()
+    expect(() => validateLaunch("It", { ...parameters, cwd: "/tmp" })).not.toThrow()
   })
 })
 
@@ -97,7 +97,7 @@ describe("a program that did not start", () => {
   test("because its folder is not there, which the system does not tell", async () => {
     for (const on of [node("linux", false), node("linux", new Error("none"))]) {
       const { message } = await said(coded("ENOENT"), { cwd: "/gone" }, on)
-      expect(message).toContain(`"cwd" names no folder that can be entered: "/gone"`)
+      expect(message).toContain(`"cwd" is not an accessible folder: "/gone"`)
     }
     expect((await said(coded("ENOENT"), { cwd: "/there" })).message).toContain("no such program")
   })

@@ -59,7 +59,7 @@ describe("messages of a child", () => {
     expect(said.map(({ method }) => method)).toEqual(["one", "two", "three"])
     expect(heard.transport.droppedLines).toBe(8)
     expect(warn).toHaveBeenCalledTimes(1)
-    expect(warn.mock.calls[0]?.[0]).toContain('MCP server "test" writes to its standard output')
+    expect(warn.mock.calls[0]?.[0]).toContain('MCP server "test" writes lines to stdout')
     expect(JSON.stringify(warn.mock.calls)).not.toContain("structured log")
   })
 
@@ -130,7 +130,7 @@ describe("limits", () => {
       retryable: false,
       mayHaveExecuted: true,
       message:
-        'MCP server "test" sent a message of more than 2000000 bytes, and was ended. Raise "maxMessageBytes" if it is meant to send that much.',
+        'MCP server "test" sent a message of more than 2000000 bytes and was ended. Raise "maxMessageBytes" if such messages are expected.',
     })
     expect(heard.errors).toEqual([failure])
     expect(heard.closes).toBe(1)
@@ -220,7 +220,7 @@ describe("a child that goes away", () => {
     await heard.closed
 
     expect(heard.transport.failure).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: true })
-    expect(heard.transport.failure?.message).toContain("closed its standard output")
+    expect(heard.transport.failure?.message).toContain("closed its stdout")
     expect(heard.transport.exit).toEqual({ code: null, signal: "SIGKILL" })
   })
 })
@@ -285,8 +285,12 @@ describe("starting", () => {
     ["a program that is missing", { command: "no-such-program-here" }, /ENOENT.*Install it/],
     ["a file that is no program", { command: import.meta.filename }, /EACCES.*permission/],
     ["an empty command", { command: "" }, /"command" is empty/],
-    ["a folder that is missing", { cwd: "/no/such/folder" }, /"cwd" names no folder.*\/no\/such/],
-    ["a folder that is a file", { cwd: import.meta.filename }, /"cwd" names no folder/],
+    [
+      "a folder that is missing",
+      { cwd: "/no/such/folder" },
+      /"cwd" is not an accessible folder.*\/no\/such/,
+    ],
+    ["a folder that is a file", { cwd: import.meta.filename }, /"cwd" is not an accessible folder/],
     ["too much of everything", { args: ["x".repeat(5_000_000)] }, /E2BIG.*smaller/],
   ])("%s is told with what to do", async (_, parts, words) => {
     const { transport, ...heard } = child(["echo"], parts)

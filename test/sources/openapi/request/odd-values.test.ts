@@ -3,9 +3,9 @@ import { Unwritable } from "../../../../src/sources/openapi/request/fault.ts"
 import {
   formText,
   orderedFields,
-  settledType,
+  concreteType,
 } from "../../../../src/sources/openapi/request/form.ts"
-import { asciiJson, jsonText, survey } from "../../../../src/sources/openapi/request/json.ts"
+import { asciiJson, jsonText, checkJson } from "../../../../src/sources/openapi/request/json.ts"
 import { chooseMedia, contentKind } from "../../../../src/sources/openapi/request/media.ts"
 import {
   serializeCookie,
@@ -175,11 +175,11 @@ describe("JSON", () => {
   test("is told where bytes are", () => {
     const bytes = new Uint8Array(1)
 
-    expect(survey({ a: [1, bytes] }).bytesAt).toBe("/a/1")
+    expect(checkJson({ a: [1, bytes] }).bytesAt).toBe("/a/1")
     // The first, where there are several.
-    expect(survey({ a: [bytes, bytes], b: bytes }).bytesAt).toBe("/a/0")
-    expect(survey(bytes).bytesAt).toBe("")
-    expect(survey(null)).toEqual({ bytesAt: undefined, unsayable: undefined })
+    expect(checkJson({ a: [bytes, bytes], b: bytes }).bytesAt).toBe("/a/0")
+    expect(checkJson(bytes).bytesAt).toBe("")
+    expect(checkJson(null)).toEqual({ bytesAt: undefined, unsayable: undefined })
   })
 })
 
@@ -187,7 +187,7 @@ describe("a content type for a value", () => {
   const blob = new Blob(["x"], { type: "image/png" })
   const bytes = new Uint8Array(1)
   const chosenFor = (types: string[], value: unknown, wanted?: string): string[] => {
-    const { type, kind } = chooseMedia(bodyOf(...types), value, survey(value), wanted)
+    const { type, kind } = chooseMedia(bodyOf(...types), value, checkJson(value), wanted)
     return [type, kind]
   }
 
@@ -248,7 +248,7 @@ describe("a content type for a value", () => {
   test("of multipart stays that for bytes", () => {
     const media = mediaOf("multipart/mixed", {}, true)
 
-    expect(chooseMedia(bodyOf(media), bytes, survey(bytes), undefined).kind).toBe("multipart")
+    expect(chooseMedia(bodyOf(media), bytes, checkJson(bytes), undefined).kind).toBe("multipart")
     expect(contentKind("application/json-seq")).toBe("sequence")
     expect(contentKind("application/yaml")).toBe("text")
   })
@@ -287,8 +287,8 @@ describe("a form", () => {
       "json=%5B1%5D&any=1&any=2&text%5Ba%5D%5B0%5D=1&text%5Ba%5D%5B1%5D%5Bb%5D=2" +
         "&piped=1%7C2&kept=a/b",
     )
-    expect(settledType(fields().get("piped"))).toBeUndefined()
-    expect(settledType(undefined)).toBeUndefined()
+    expect(concreteType(fields().get("piped"))).toBeUndefined()
+    expect(concreteType(undefined)).toBeUndefined()
   })
 
   test("says which field cannot be written, and hands on what it did not expect", () => {

@@ -57,7 +57,7 @@ export class SimBroker {
     for (const bus of this.members.values()) bus.standStill(until)
   }
 
-  /** Takes a message, and tells its sender when nobody listens. */
+  /** Takes a message, and reports to its sender when nobody listens. */
   publish(source: SimBus, address: Address, text: string, mark: string | undefined): void {
     const targets = this.#listeners(address)
     if (targets.length === 0) this.#missed(text)

@@ -119,7 +119,7 @@ export class SimBus implements Bus {
 
   receive(source: SimBus, address: Address, text: string, mark: string): void {
     if (this.#isClosed) return
-    this.#tell((receiver) => {
+    this.#notify((receiver) => {
       if (address.to === "caller" || address.to === "everyone") {
         receiver.fromWorker(text)
         return
@@ -132,7 +132,7 @@ export class SimBus implements Bus {
   }
 
   heardNothing(mark: string): void {
-    if (!this.#isClosed) this.#tell((receiver) => receiver.unheard(mark))
+    if (!this.#isClosed) this.#notify((receiver) => receiver.noResponders(mark))
   }
 
   /** The connection is gone; the process finds out a little later. */
@@ -148,7 +148,7 @@ export class SimBus implements Bus {
       this.clock.reach(() => {
         if (this.#isClosed || epoch !== this.epoch) return
         this.isConnected = false
-        this.#tell((receiver) => receiver.disconnected())
+        this.#notify((receiver) => receiver.disconnected())
         this.seekBroker()
       }),
     )
@@ -158,16 +158,16 @@ export class SimBus implements Bus {
   standStill(until: number): void {
     const { world, random } = this.#broker.lab
     const { epoch } = this
-    const tell = (isConnected: boolean): void =>
+    const notify = (isConnected: boolean): void =>
       this.clock.reach(() => {
         if (this.#isClosed || epoch !== this.epoch || this.isConnected === isConnected) return
         this.isConnected = isConnected
-        this.#tell((receiver) => (isConnected ? receiver.connected() : receiver.disconnected()))
+        this.#notify((receiver) => (isConnected ? receiver.connected() : receiver.disconnected()))
       })
     const noticedAt = world.time + STALL_NOTICED + random.between(0, 500)
     if (noticedAt >= until) return
-    world.after(noticedAt - world.time, () => tell(false))
-    world.after(until - world.time + random.between(0, 5), () => tell(true))
+    world.after(noticedAt - world.time, () => notify(false))
+    world.after(until - world.time + random.between(0, 5), () => notify(true))
   }
 
   /** Something reaches this process: should it be started again, it may be delivered again. */
@@ -208,7 +208,7 @@ export class SimBus implements Bus {
     this.epoch++
     this.#subscribe()
     for (const send of this.#held.splice(0)) send()
-    this.#tell((receiver) => receiver.connected())
+    this.#notify((receiver) => receiver.connected())
     const { world, random } = this.#broker.lab
     for (const { arrive } of this.#again) {
       world.after(random.between(5, 50), () => this.clock.reach(() => arrive(this)))
@@ -249,8 +249,8 @@ export class SimBus implements Bus {
     for (const id of missedAborts(text)) this.#broker.lab.journal.missedAborts.add(id)
   }
 
-  /** Nothing that a bus tells may come back as an exception. */
-  #tell(run: (receiver: BusReceiver) => void): void {
+  /** A receiver of a bus must not throw. */
+  #notify(run: (receiver: BusReceiver) => void): void {
     if (this.#receiver === undefined) return
     try {
       run(this.#receiver)

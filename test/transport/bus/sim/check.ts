@@ -224,7 +224,7 @@ function checkOrphans(one: Case): void {
     )
     if (until > begun)
       say(`run ${run.number} was at work until ${until}, and nobody waited after ${over}`)
-    // Who was told to stop stops.
+    // A handler that was aborted stops.
     if (
       plan.kind !== "stubborn" &&
       (run.endedAt ?? END) > (run.abortedAt ?? END) + GRACE + troubleIn(one)

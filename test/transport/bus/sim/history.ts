@@ -151,7 +151,7 @@ class Simulation {
       this.#open--
       const { error, result, items } = outcome
       const how = isCallError(error) ? `${error.code} ${error.mayHaveExecuted}` : String(result)
-      journal.say(`${process.name} is told of ${plan.key}: ${how} ${items.length}`)
+      journal.say(`${process.name} receives ${plan.key}: ${how} ${items.length}`)
     }
   }
 

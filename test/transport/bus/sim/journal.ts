@@ -19,7 +19,7 @@ export interface Run {
   readonly process: Pick<ProcessClock, "isDead" | "isFrozen">
 }
 
-/** What the caller of a plan was told. */
+/** The outcome that the caller of a plan received. */
 export interface Outcome {
   readonly startedAt: number
   readonly requestId: string

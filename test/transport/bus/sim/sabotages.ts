@@ -125,7 +125,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     alter: (message) => (message.type === "nogo" ? [go(message.id, message.key)] : [message]),
   },
   {
-    name: "the deadline is ignored: workers are not told how much time is left, nor that the caller left",
+    name: "the deadline is ignored: workers receive neither the remaining time nor aborts",
     shows: /nobody waited/,
     alter: (message) => {
       if (message.type === "go") return [{ ...message, left: LONG }]
@@ -156,7 +156,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     name: "the flag is not kept: a call that is given up did not run",
     shows: /(TIMEOUT|ABORTED) at \d+ says that it did not run/,
     wrap: (transport) =>
-      instead(transport, { fateOf: () => ({ mayHaveExecuted: false, retryable: true }) }),
+      instead(transport, { deliveryStatus: () => ({ mayHaveExecuted: false, retryable: true }) }),
   },
   {
     name: "the flag is not kept: a lost worker had not begun",

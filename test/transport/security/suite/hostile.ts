@@ -43,7 +43,7 @@ export function testHostile(lab: () => Lab): void {
       const texts = meddling.map((message) => messageText(message))
       const to = stage.lab.at.control("bob", address)
       expect(await bob.publish(to, frameText(from, texts), inbox)).toBe(true)
-      // The same id, so that what becomes of it is told to both.
+      // The same id, so that its outcome goes to both.
       const same = requestText(from, "task.slow", id)
       expect(await bob.publish(stage.lab.at.worker("bob", address, "task.slow"), same, inbox)).toBe(
         true,

@@ -23,17 +23,16 @@ const WINDOWS_NAMES = [
   "WINDIR",
 ] as const
 
-/** As much of the host as its environment takes; another one is for tests. */
+/** The host's platform and environment; replaceable in tests. */
 export interface EnvironmentHost {
   readonly platform: string
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * What a child process sees: what it cannot do without, what is named, and its own.
+ * The environment of a child process: the necessary variables, the inherited ones, and its own.
  *
- * The rest of the host's variables stays where it is: tokens of the host are none of the
- * server's business. `true` hands over all of them.
+ * Other variables of the host, such as tokens, are not passed on. `true` passes all of them.
  */
 export async function childEnvironment(
   inherit: readonly string[] | true | undefined,
@@ -42,7 +41,7 @@ export async function childEnvironment(
 ): Promise<Record<string, string>> {
   const { env, platform } = host ?? (await loadNode("childEnvironment(inherit, own)")).host
   const isWindows = platform === "win32"
-  // Names on Windows differ by more than case only: a child must not get both `Path` and `PATH`.
+  // Windows ignores case in names: a child must not get both `Path` and `PATH`.
   const keyOf = (name: string): string => (isWindows ? name.toUpperCase() : name)
   const out = new Map<string, readonly [name: string, value: string]>()
   const minimal = isWindows ? WINDOWS_NAMES : POSIX_NAMES
@@ -50,7 +49,7 @@ export async function childEnvironment(
 
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || wanted?.has(keyOf(name)) === false) continue
-    // A function of a shell, which other shells would run.
+    // An exported shell function, which other shells would run.
     if (value.startsWith("()")) continue
     out.set(keyOf(name), [name, value])
   }

@@ -3,23 +3,23 @@ import { isOnlyZombies } from "./zombies.ts"
 import { systemClock } from "../../../../internal/clock.ts"
 
 const POLL_MS = 10
-// Looking at every process of the system is dear, and rarely needed.
+// Scanning all processes of the system is expensive and rarely needed.
 const FIRST_COUNT_MS = 30
 const COUNT_MS = 100
 
-/** A child with all that it started and that stayed with it. */
+/** A child process and its descendants in the same group. */
 export interface ProcessGroup {
-  /** Sends a signal to every member; nothing happens when none is left. */
+  /** Sends a signal to every member; does nothing when none is left. */
   signal(name: "SIGTERM" | "SIGKILL"): void
-  /** Resolves with whether every member is gone, at the latest after some milliseconds. */
+  /** Resolves with whether every member has ended, after at most so many milliseconds. */
   isGoneWithin(milliseconds: number): Promise<boolean>
 }
 
 /**
- * The group that a process leads.
+ * The process group that a process leads.
  *
- * On Windows, which has no groups, it is the tree below the process while that one runs. Once it is
- * known to be gone it is never signalled again: the system may give its number to another one.
+ * On Windows, which has no groups, it is the tree below the process while that one runs. Once a group has
+ * ended it is never signalled again: the system may reuse its id.
  */
 export function processGroup(node: NodeLike, pid: number): ProcessGroup {
   let isGone = false
@@ -48,10 +48,10 @@ export function processGroup(node: NodeLike, pid: number): ProcessGroup {
   }
 }
 
-/** Signals a group at once, without waiting for anything. */
+/** Signals a group without waiting. */
 export function signalGroup(node: NodeLike, pid: number, name: "SIGTERM" | "SIGKILL"): void {
   if (isWindows(node)) {
-    // There are no signals; only the end by force reaches what the process started.
+    // There are no signals; only a forced kill reaches the descendants.
     if (name === "SIGKILL") node.spawnSync("taskkill", taskkill(pid), TASKKILL_OPTIONS)
     return
   }
@@ -72,7 +72,7 @@ function isAlive(node: NodeLike, pid: number): boolean {
   return attempt(node, isWindows(node) ? pid : -pid, 0)
 }
 
-/** Whether there was someone to signal. Those of another user are nobody: they cannot be ended. */
+/** Whether a process received the signal. Processes of other users do not count: we cannot end them. */
 function attempt(node: NodeLike, target: number, signal: string | 0): boolean {
   try {
     return node.host.kill(target, signal)

@@ -2,7 +2,7 @@ import { CallError } from "../../../../core/errors.ts"
 import { isWindows } from "./group.ts"
 import type { ChildLike, NodeLike } from "./node.ts"
 
-/** What is started, and how. */
+/** The program to start. */
 export interface LaunchParameters {
   readonly command: string
   readonly args: readonly string[]
@@ -11,18 +11,18 @@ export interface LaunchParameters {
 }
 
 /**
- * Refuses what no process can be started with, before anything is started.
+ * Throws for parameters with which no process can be started.
  *
- * A byte of zero ends an argument for the system: what comes after it would silently be gone.
+ * For the system a NUL byte ends an argument: the rest would silently be lost.
  */
-export function refuseUnusable(label: string, parameters: LaunchParameters): void {
+export function validateLaunch(label: string, parameters: LaunchParameters): void {
   const { command, args, env, cwd } = parameters
   if (command === "") throw invalid(`${label}: "command" is empty. Name a program.`)
   const faulty = [
     ["command", command] as const,
     ...args.map((value, at) => [`args[${at}]`, value] as const),
     ["cwd", cwd ?? ""] as const,
-    // Values are not shown, and neither is the name when the fault is in it.
+    // Messages show no values, and no name that contains the NUL.
     ...Object.entries(env).map(([name, value]) =>
       name.includes("\0") ? (["a name in env", name] as const) : ([`env.${name}`, value] as const),
     ),
@@ -33,9 +33,9 @@ export function refuseUnusable(label: string, parameters: LaunchParameters): voi
 }
 
 /**
- * Starts a program without a shell: arguments reach it as they are.
+ * Starts a program without a shell: arguments are passed unchanged.
  *
- * On POSIX it leads a group of its own, by which it can be ended with all that it starts.
+ * On POSIX it leads its own process group, so that it can be ended together with its descendants.
  */
 export function launch(node: NodeLike, parameters: LaunchParameters): ChildLike {
   return node.spawn(parameters.command, parameters.args, {
@@ -48,7 +48,7 @@ export function launch(node: NodeLike, parameters: LaunchParameters): ChildLike 
   })
 }
 
-/** Resolves when the program runs; rejects with what the system has against it. */
+/** Resolves when the program runs; rejects with the system's error. */
 export function launched(child: ChildLike): Promise<void> {
   return new Promise((resolve, reject) => {
     child.on("spawn", resolve)
@@ -56,7 +56,7 @@ export function launched(child: ChildLike): Promise<void> {
   })
 }
 
-/** Why a program did not start, and what to do about it. */
+/** The error for a program that did not start; says what to do. */
 export async function launchFailure(
   label: string,
   node: NodeLike,
@@ -71,7 +71,7 @@ export async function launchFailure(
 
   // The system reports a missing folder as a missing program.
   if (cwd !== undefined && !(await isFolder(node, cwd))) {
-    return fail(`: "cwd" names no folder that can be entered: "${cwd}". Create it, or correct it.`)
+    return fail(`: "cwd" is not an accessible folder: "${cwd}". Create it, or correct it.`)
   }
   switch (code) {
     case "ENOENT":
@@ -85,7 +85,10 @@ export async function launchFailure(
     case "EMFILE":
     case "ENFILE":
     case "ENOMEM":
-      return fail(` (${code}): the system is out of resources. Close what is not needed.`, true)
+      return fail(
+        ` (${code}): the system is out of resources. Close programs that you do not need.`,
+        true,
+      )
     default:
       return fail(`${code === undefined ? "" : ` (${code})`}. ${cureOfMissing(node, command)}`)
   }
@@ -98,7 +101,7 @@ function cureOfMissing(node: NodeLike, command: string): string {
   if (/\s/.test(command)) {
     return `"command" is one program: put what follows it into "args".`
   }
-  return `Install it, correct "command", or give its whole path; it is looked for on the PATH of the child.`
+  return `Install it, correct "command", or write its full path; it is searched on the PATH of the child.`
 }
 
 async function isFolder(node: NodeLike, path: string): Promise<boolean> {

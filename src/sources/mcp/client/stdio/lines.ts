@@ -2,17 +2,17 @@ const NEWLINE = 10
 const FIRST_SIZE = 8192
 const KEPT_SIZE = 1_048_576
 
-/** Cuts a stream of bytes into lines of text. */
+/** Splits a stream of bytes into lines of text. */
 export interface LineReader {
-  /** Takes the next bytes; `false` when a line is longer than allowed, and from then on. */
+  /** Adds bytes; returns `false` once a line has exceeded the limit. */
   push(chunk: Uint8Array): boolean
 }
 
 /**
- * A reader that hands over each line without its end; blank ones are left out.
+ * Creates a reader that emits each line without its line break; blank lines are skipped.
  *
- * Bytes are decoded a line at a time: a character that two chunks share stays whole. What is held
- * back grows by doubling, so that a line in many small pieces costs no more than one in a few.
+ * Bytes are decoded line by line, so that a character split between chunks stays whole. The buffer grows by
+ * doubling, so that a line in many small pieces costs no more than one in a few.
  */
 export function lineReader(limit: number, onLine: (line: string) => void): LineReader {
   const decoder = new TextDecoder()

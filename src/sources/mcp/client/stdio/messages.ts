@@ -1,14 +1,13 @@
-/** A message of JSON-RPC, as far as a transport looks at it. */
+/** A JSON-RPC message. */
 export type JSONRPCObject = Readonly<Record<string, unknown>>
 
 /**
- * The messages of one line; `undefined` when it is none.
+ * Parses the messages of one line; `undefined` when it is not a message.
  *
- * An array is a batch, which one revision of the protocol has. JSON that does not say `jsonrpc` is
- * a line of somebody's log.
+ * An array is a batch, which one revision of the protocol allows. JSON without `jsonrpc` is a log line.
  */
 export function messagesOf(line: string): readonly JSONRPCObject[] | undefined {
-  // Cheaper than a parser that throws, for servers that print a lot.
+  // Cheaper than a parser exception, for servers that print a lot.
   if (!line.startsWith("{") && !line.startsWith("[")) return undefined
   let value: unknown
   try {

@@ -1,6 +1,6 @@
 import { CallError } from "../../../../core/errors.ts"
 
-/** The end of a pipe that takes bytes. */
+/** The writable end of a pipe. */
 export interface WritableLike {
   write(text: string, done?: (error?: Error | null) => void): boolean
   end(): void
@@ -9,7 +9,7 @@ export interface WritableLike {
   unref?(): void
 }
 
-/** The end of a pipe that gives bytes. */
+/** The readable end of a pipe. */
 export interface ReadableLike {
   destroy(): void
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown
@@ -17,7 +17,7 @@ export interface ReadableLike {
   on(event: "error", listener: (error: Error) => void): unknown
 }
 
-/** A process that was started; its pipes are missing where that failed for want of descriptors. */
+/** A child process; its pipes are missing if the start failed for lack of file descriptors. */
 export interface ChildLike {
   readonly pid?: number | undefined
   readonly stdin?: WritableLike | null | undefined
@@ -29,7 +29,7 @@ export interface ChildLike {
   unref(): void
 }
 
-/** What a process is started with, as far as it is used here. */
+/** The spawn options that are used here. */
 export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
@@ -39,7 +39,7 @@ export interface SpawnOptions {
   readonly windowsHide: true
 }
 
-/** As much of Node as running a child process takes. */
+/** The parts of Node that running a child process needs. */
 export interface NodeLike {
   readonly host: {
     readonly platform: string
@@ -58,8 +58,8 @@ export interface NodeLike {
 /**
  * Node's modules, loaded when they are first needed.
  *
- * The names are put together at run time: bundlers for platforms without these modules would
- * otherwise stumble over code that never runs there.
+ * The module names are built at run time: otherwise bundlers for platforms without these modules would
+ * fail on code that never runs there.
  */
 export async function loadNode(user: string): Promise<NodeLike> {
   const load = async (name: string): Promise<unknown> =>
@@ -77,7 +77,7 @@ export async function loadNode(user: string): Promise<NodeLike> {
   } catch (cause) {
     throw new CallError(
       "UNAVAILABLE",
-      `${user}: this platform cannot start processes, so "command" does not work here. Run it under Node, or reach the server by "url".`,
+      `${user}: this platform cannot start processes, so "command" does not work here. Run it under Node, or use a server with a "url".`,
       { cause, retryable: false },
     )
   }

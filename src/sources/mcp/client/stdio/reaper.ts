@@ -1,25 +1,25 @@
 import { isWindows, signalGroup } from "./group.ts"
 import type { ChildLike, NodeLike } from "./node.ts"
 
-/** A place for one child under the eyes of the reaper. */
+/** The reaper's registration of one child. */
 export interface ReaperLease {
-  /** From now on the group dies with the host. */
+  /** From now on the group is killed when the host dies. */
   track(pid: number): void
-  /** The group is gone, or there never was one. Twice is fine. */
+  /** The group has ended or was never started. May be called more than once. */
   release(): void
 }
 
-/** Sees to it that children die with their host, however that one dies. */
+/** Ensures that children die with their host, however the host dies. */
 export interface Reaper {
-  /** Taken before a child is started, so that it is watched from its first moment on. */
+  /** To be called before a child is started, so that it is watched from the beginning. */
   lease(): ReaperLease
 }
 
 /**
- * Waits for the end of its input, which comes when the host is gone, then ends what it was told of.
+ * Waits for the end of its input, which comes when the host has died, then ends the registered groups.
  *
- * Children see the end of their own input at the same time and get a moment to leave by themselves.
- * Signals that a terminal or a supervisor sends to everyone are not for the one that cleans up.
+ * Children see the end of their own input at the same time and get a moment to exit by themselves. The watchdog
+ * ignores signals that a terminal or a supervisor sends to all processes.
  */
 const WATCHDOG = `
 trap '' HUP INT QUIT TERM
@@ -30,8 +30,8 @@ while read -r what group; do
   all=$rest
   [ "$what" = - ] || all="$all $group"
 done
-tick=0.1 grace=5 patience=8
-sleep 0.01 2>/dev/null || tick=1 grace=1 patience=1
+tick=0.1 grace=5 timeout=8
+sleep 0.01 2>/dev/null || tick=1 grace=1 timeout=1
 wait_for_end() {
   left=$1
   while :; do
@@ -46,23 +46,23 @@ wait_for_end() {
 }
 wait_for_end "$grace"
 for one in $all; do kill -TERM "-$one" 2>/dev/null; done
-wait_for_end "$patience"
+wait_for_end "$timeout"
 for one in $all; do kill -KILL "-$one" 2>/dev/null; done
 `
 
-/** What it is called in a list of processes. */
+/** Its name in process lists. */
 const NAME = "mcp-child-watchdog"
 
 const MAX_RESTARTS = 3
 
-/** A reaper of its own; the one of this process is `sharedReaper`. */
+/** Creates a separate reaper; the process-wide one is `sharedReaper`. */
 export function createReaper(node: NodeLike): Reaper {
   const groups = new Set<number>()
   let leases = 0
   let restarts = 0
   let watchdog: ChildLike | undefined
 
-  // No handler of signals: it would change how the host reacts to them.
+  // Not a signal handler, which would change how the host reacts to signals.
   const atExit = (): void => {
     const signal = watchdog === undefined ? "SIGKILL" : "SIGTERM"
     for (const pid of groups) signalGroup(node, pid, signal)
@@ -73,12 +73,12 @@ export function createReaper(node: NodeLike): Reaper {
     const started = startWatchdog(node, () => {
       if (watchdog !== started) return
       watchdog = undefined
-      // Somebody ended it. One that cannot run at all is not tried again and again.
+      // It was killed; restart it, but not for ever if it cannot run at all.
       if (restarts++ < MAX_RESTARTS) begin()
     })
     watchdog = started
     if (started === undefined) return
-    for (const pid of groups) tell(started, "+", pid)
+    for (const pid of groups) send(started, "+", pid)
   }
 
   const end = (): void => {
@@ -98,14 +98,14 @@ export function createReaper(node: NodeLike): Reaper {
         track(pid) {
           held = pid
           groups.add(pid)
-          if (watchdog !== undefined) tell(watchdog, "+", pid)
+          if (watchdog !== undefined) send(watchdog, "+", pid)
         },
         release() {
           if (isReleased) return
           isReleased = true
           if (held !== undefined) {
             groups.delete(held)
-            if (watchdog !== undefined) tell(watchdog, "-", held)
+            if (watchdog !== undefined) send(watchdog, "-", held)
           }
           if (--leases > 0) return
           node.host.off("exit", atExit)
@@ -118,13 +118,13 @@ export function createReaper(node: NodeLike): Reaper {
 
 let shared: Reaper | undefined
 
-/** The one reaper of this process. */
+/** The reaper of this process. */
 export function sharedReaper(node: NodeLike): Reaper {
   shared ??= createReaper(node)
   return shared
 }
 
-/** Starts the watchdog; without a shell there is none, and only an orderly exit is covered. */
+/** Starts the watchdog; without a shell there is none, and only an orderly exit of the host is covered. */
 function startWatchdog(node: NodeLike, onEnd: () => void): ChildLike | undefined {
   try {
     const watchdog = node.spawn("/bin/sh", ["-c", WATCHDOG, NAME], {
@@ -137,7 +137,7 @@ function startWatchdog(node: NodeLike, onEnd: () => void): ChildLike | undefined
     })
     watchdog.on("error", onEnd)
     watchdog.on("exit", onEnd)
-    // A watchdog that was ended from outside is noticed by its exit.
+    // If the watchdog is killed, its exit event is enough.
     watchdog.stdin?.on("error", () => {})
     watchdog.unref()
     watchdog.stdin?.unref?.()
@@ -147,6 +147,6 @@ function startWatchdog(node: NodeLike, onEnd: () => void): ChildLike | undefined
   }
 }
 
-function tell(watchdog: ChildLike, what: "+" | "-", pid: number): void {
+function send(watchdog: ChildLike, what: "+" | "-", pid: number): void {
   watchdog.stdin?.write(`${what} ${pid}\n`)
 }

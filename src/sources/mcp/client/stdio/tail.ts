@@ -1,11 +1,11 @@
-/** The last bytes of a stream, whatever its length. */
+/** Keeps the last bytes of a stream. */
 export interface Tail {
   push(chunk: Uint8Array): void
-  /** What is kept, as text. */
+  /** The kept bytes as text. */
   text(): string
 }
 
-/** Keeps the last `size` bytes in a ring, so that a flood costs a copy and no memory. */
+/** Keeps the last `size` bytes in a ring buffer: long output costs copying but no memory. */
 export function tail(size: number): Tail {
   let ring: Uint8Array | undefined
   let written = 0
@@ -36,7 +36,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-/** Where the first whole character starts: at most three bytes of a cut one come before it. */
+/** The offset of the first whole character: at most three bytes of a cut one precede it. */
 function firstCharacter(bytes: Uint8Array): number {
   let at = 0
   while (at < 3 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at++

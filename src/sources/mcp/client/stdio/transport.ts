@@ -1,7 +1,7 @@
 import { CallError } from "../../../../core/errors.ts"
 import type { Logger } from "../../../../internal/logger.ts"
 import { processGroup, type ProcessGroup } from "./group.ts"
-import { launch, launched, launchFailure, refuseUnusable } from "./launch.ts"
+import { launch, launched, launchFailure, validateLaunch } from "./launch.ts"
 import type { LaunchParameters } from "./launch.ts"
 import { lineReader } from "./lines.ts"
 import { messagesOf } from "./messages.ts"
@@ -18,9 +18,9 @@ const QUIET_MS = 20
 const DRAIN_ROUNDS = 25
 const STDERR_BYTES = 65_536
 
-/** What a child process is started with. */
+/** Parameters of a child process. */
 export interface ChildParameters extends LaunchParameters {
-  /** The longest message the child may send. */
+  /** Maximum size of a message of the child. */
   readonly maxMessageBytes: number
   readonly logger?: Logger | undefined
   /** The name of the server, for messages. */
@@ -34,14 +34,14 @@ export interface ChildExit {
 }
 
 /**
- * Messages to and from a child process, one per line of its standard streams.
+ * A transport for a child process: one message per line of stdin and stdout.
  *
- * It has the shape of a transport of the MCP SDK. When it is closed, or its host dies, the child
- * and everything that it started is gone.
+ * It has the interface of the MCP SDK's transports. When it is closed, or its host dies, the child and its
+ * descendants are ended.
  */
 export class ChildTransport {
   onmessage: ((message: unknown) => void) | undefined = undefined
-  /** Called once, when the child has ended or never will be started. */
+  /** Called once, when the child has ended or will never start. */
   onclose: (() => void) | undefined = undefined
   onerror: ((error: Error) => void) | undefined = undefined
 
@@ -67,7 +67,7 @@ export class ChildTransport {
       parameters.server === undefined ? "MCP server" : `MCP server "${parameters.server}"`
   }
 
-  /** The id of the process, also after its end; `undefined` before it runs. */
+  /** The process id, also after its end; `undefined` before it runs. */
   get pid(): number | undefined {
     return this.#child?.pid
   }
@@ -76,17 +76,17 @@ export class ChildTransport {
     return this.#exit
   }
 
-  /** Why the transport ended the child by itself. */
+  /** Why the transport ended the child. */
   get failure(): CallError | undefined {
     return this.#failure
   }
 
-  /** Lines on standard output that were no messages. */
+  /** Number of lines on stdout that were not messages. */
   get droppedLines(): number {
     return this.#droppedLines
   }
 
-  /** The end of what the child wrote to its standard error, unmasked. */
+  /** The last output of the child to stderr, with secrets. */
   stderrTail(): string {
     return this.#stderr.text()
   }
@@ -95,7 +95,7 @@ export class ChildTransport {
   async start(): Promise<void> {
     if (this.#isStarted) throw new TypeError("ChildTransport.start() was called twice.")
     this.#isStarted = true
-    refuseUnusable(this.#label, this.#parameters)
+    validateLaunch(this.#label, this.#parameters)
     const node = await loadNode(this.#label)
     if (this.#closing !== undefined) throw this.#lost("it was closed before it ran")
     this.#lease = sharedReaper(node).lease()
@@ -114,7 +114,7 @@ export class ChildTransport {
     }
   }
 
-  /** Resolves when the pipe has room for more; rejects with `UNAVAILABLE` when there is no reader. */
+  /** Resolves when the pipe accepts more data; rejects with `UNAVAILABLE` when nothing reads it. */
   async send(message: unknown): Promise<void> {
     const stdin = this.#child?.stdin
     if (this.#closing !== undefined || stdin === undefined || stdin === null) {
@@ -124,16 +124,16 @@ export class ChildTransport {
     await new Promise<void>((resolve, reject) => {
       const hasRoom = stdin.write(line, (error) => {
         if (error === undefined || error === null) resolve()
-        else reject(this.#lost("it no longer reads its standard input", error))
+        else reject(this.#lost("it no longer reads its stdin", error))
       })
       if (hasRoom) resolve()
     })
   }
 
   /**
-   * Ends the child and all of its group: by the end of its input, by SIGTERM, by SIGKILL.
+   * Ends the child and its group: closes its stdin, then sends SIGTERM, then SIGKILL.
    *
-   * Takes less than five seconds with the most stubborn child. Twice is fine.
+   * Takes less than five seconds in the worst case. May be called more than once.
    */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown()
@@ -149,12 +149,12 @@ export class ChildTransport {
       if (this.#isOver || lines.push(chunk)) return
       this.#giveUp(
         "PAYLOAD_TOO_LARGE",
-        `${this.#label} sent a message of more than ${maxMessageBytes} bytes, and was ended. Raise "maxMessageBytes" if it is meant to send that much.`,
+        `${this.#label} sent a message of more than ${maxMessageBytes} bytes and was ended. Raise "maxMessageBytes" if such messages are expected.`,
       )
     })
     child.stdout?.on("end", () => void this.#muted())
     child.stderr?.on("data", (chunk) => this.#stderr.push(chunk))
-    // A pipe without a reader shows where it matters: whoever sends is told.
+    // A pipe without a reader is reported by `send`.
     child.stdin?.on("error", () => {})
     child.stdout?.on("error", (error) => this.#report(error))
     child.stderr?.on("error", () => {})
@@ -172,23 +172,23 @@ export class ChildTransport {
     if (messages === undefined) {
       if (this.#droppedLines++ > 0) return
       this.#parameters.logger?.warn(
-        `${this.#label} writes to its standard output what is no message; it is left out. Its log belongs on standard error.`,
+        `${this.#label} writes lines to stdout that are not messages; they are ignored. It should log to stderr.`,
         { pid: this.pid },
       )
       return
     }
     for (const message of messages) {
-      this.#tell(() => this.onmessage?.(message))
+      this.#notify(() => this.onmessage?.(message))
     }
   }
 
-  /** A child that closed its output can answer nothing any more, even if it runs on. */
+  /** Ends a child that closed its stdout: it cannot answer any more, even if it is still running. */
   async #muted(): Promise<void> {
     if (await within(this.#exited.promise, MUTE_MS)) return
     if (this.#closing !== undefined) return
     this.#giveUp(
       "UNAVAILABLE",
-      `${this.#label} closed its standard output while it was running, and was ended. Look at what it wrote to standard error.`,
+      `${this.#label} closed its stdout while it was running, and was ended. Check its output to stderr.`,
     )
   }
 
@@ -213,7 +213,7 @@ export class ChildTransport {
     await this.#clearUp()
   }
 
-  /** Removes what is left of the group, and reads what it has said before. */
+  /** Kills what is left of the group, and reads its remaining output. */
   async #clearUp(): Promise<void> {
     this.#group?.signal("SIGKILL")
     await within(this.#exited.promise, KILL_MS)
@@ -224,10 +224,10 @@ export class ChildTransport {
   }
 
   /**
-   * Waits for the ends of the pipes, as long as something comes.
+   * Waits for the pipes to end, as long as data arrives.
    *
-   * A process that left the group may hold them open for ever. Two quiet rounds are asked for: after
-   * a busy turn of the host, timers come before the data that waits.
+   * A process that left the group may keep them open for ever. Two quiet rounds are required: after a busy
+   * turn of the event loop, timers fire before pending data is delivered.
    */
   async #drain(): Promise<void> {
     let quiet = 0
@@ -244,11 +244,11 @@ export class ChildTransport {
     for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) {
       stream?.destroy()
     }
-    this.#tell(() => this.onclose?.())
+    this.#notify(() => this.onclose?.())
   }
 
-  /** Runs a listener; what it throws is no reason to leave a process behind. */
-  #tell(listener: () => void): void {
+  /** Calls a listener; an exception in it must not leave a process behind. */
+  #notify(listener: () => void): void {
     try {
       listener()
     } catch (error) {
@@ -260,7 +260,7 @@ export class ChildTransport {
     try {
       this.onerror?.(error)
     } catch {
-      // There is nobody left to tell.
+      // There is no other listener to report to.
     }
   }
 

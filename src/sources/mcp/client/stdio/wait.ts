@@ -1,4 +1,4 @@
-/** Something that happens once. */
+/** A promise that is resolved from outside. */
 export interface Deferred {
   readonly promise: Promise<void>
   resolve(): void
@@ -12,7 +12,7 @@ export function deferred(): Deferred {
   return { promise, resolve }
 }
 
-/** Whether something happens within some milliseconds; the timer is gone as soon as that is known. */
+/** Whether a promise resolves within so many milliseconds; clears its timer. */
 export async function within(event: Promise<void>, milliseconds: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<false>((resolve) => {

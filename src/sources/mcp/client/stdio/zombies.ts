@@ -1,10 +1,10 @@
 import type { NodeLike } from "./node.ts"
 
 /**
- * Whether all that is left of a group are entries of ended processes that nobody has collected.
+ * Whether a group consists of zombies only: ended processes that were not reaped.
  *
- * Orphans go to the first process of the system, which in a container often collects nothing: a
- * group would look alive for ever. `false` where the system does not tell.
+ * Orphans are adopted by the init process, which in a container often reaps nothing: a group would look alive
+ * for ever. `false` on systems where this is not known.
  */
 export async function isOnlyZombies(node: NodeLike, group: number): Promise<boolean> {
   if (node.host.platform !== "linux") return false
@@ -20,7 +20,7 @@ export async function isOnlyZombies(node: NodeLike, group: number): Promise<bool
   }
 }
 
-/** The state of a process when it is one of the group. */
+/** The state of a process if it belongs to the group. */
 async function stateWithin(
   node: NodeLike,
   group: number,
@@ -28,11 +28,11 @@ async function stateWithin(
 ): Promise<string | undefined> {
   try {
     const text = await node.readFile(`/proc/${pid}/stat`, "utf8")
-    // The name comes first, in brackets, and may hold brackets and spaces itself.
+    // The name comes first, in brackets, and may contain brackets and spaces itself.
     const [state, , members] = text.slice(text.lastIndexOf(")") + 2).split(" ")
     return Number(members) === group ? state : undefined
   } catch {
-    // It has ended since it was listed.
+    // The process ended after it was listed.
     return undefined
   }
 }
