@@ -31,7 +31,7 @@ const LOGIC = [
   "test/cli/{args,describe-spec,errors,main,output,packages,schema-text,wrap}.test.ts",
   "test/cli/{result,prompt}/!(terminal).test.ts",
   "test/cli/commands/{browse,nats-permissions}.test.ts",
-  "test/hub/{activity,ledger,mirror,readiness,server-options,shape}.test.ts",
+  "test/hub/{activity,apply-source-config,mirror,readiness,server-options,source-ownership}.test.ts",
   "test/sources/mcp/stdio/{environment,launch,lines}.test.ts",
   "test/{pins,sources/scan,scripts}/{codes,envelope,paths,docs,png}.test.ts",
   "test/transport/{batch,lines}.test.ts",

@@ -1,5 +1,5 @@
 import type { Journal, JournalEntry } from "./journal.ts"
-import type { CallerRecords, CallRecord, RecordedError, StreamRecord } from "./told.ts"
+import type { CallerRecords, CallRecord, RecordedError, StreamRecord } from "./records.ts"
 
 /** The result of comparing the journal of all workers with the records of all callers. */
 export interface AuditReport {

@@ -4,7 +4,7 @@ import type { CallOrder, RateOrder } from "./caller.ts"
 import type { StreamOrder } from "./consume.ts"
 import { createTransport } from "./engines.ts"
 import type { BusAddress } from "./engines.ts"
-import type { CallerRecords } from "./told.ts"
+import type { CallerRecords } from "./records.ts"
 
 /** The settings of a caller process. */
 export interface CallersSettings {

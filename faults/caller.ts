@@ -5,8 +5,8 @@ import type { Transport } from "../src/protocol/transport.ts"
 import { consume } from "./consume.ts"
 import type { StreamOrder } from "./consume.ts"
 import { now } from "./now.ts"
-import { recordError } from "./told.ts"
-import type { CallerRecords, CallRecord, StreamRecord } from "./told.ts"
+import { recordError } from "./records.ts"
+import type { CallerRecords, CallRecord, StreamRecord } from "./records.ts"
 
 /** One call to make. */
 export interface CallOrder {

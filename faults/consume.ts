@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { PendingRequestMap } from "../src/index.ts"
 import { now } from "./now.ts"
 import { itemText } from "./operations.ts"
-import { recordError } from "./told.ts"
-import type { StreamRecord } from "./told.ts"
+import { recordError } from "./records.ts"
+import type { StreamRecord } from "./records.ts"
 
 /** A stream to open, and how to consume it. */
 export interface StreamOrder {

@@ -23,7 +23,7 @@ import type { Journal } from "./journal.ts"
 import { now } from "./now.ts"
 import { FaultProxy } from "./proxy.ts"
 import type { Check, Size } from "./scenario.ts"
-import type { CallerRecords } from "./told.ts"
+import type { CallerRecords } from "./records.ts"
 import type { WorkerSettings } from "./worker.ts"
 
 /** Options of a lab. */

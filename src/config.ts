@@ -5,8 +5,8 @@ export type { ConfigContext, ConfigFunction, UserConfig } from "./config/define.
 export { ConfigError } from "./config/error.ts"
 export type { ConfigFault } from "./config/error.ts"
 export { configSchema } from "./config/config-shapes.ts"
-export { resolveConfig, settleConfig } from "./config/settle.ts"
-export type { ResolveConfigOptions, SettleOptions } from "./config/settle.ts"
+export { resolveConfig, settleConfig } from "./config/resolve.ts"
+export type { ResolveConfigOptions, SettleOptions } from "./config/resolve.ts"
 export type {
   AccessRule,
   ApiKeyConfig,

@@ -8,7 +8,7 @@ import {
   silentLogger,
 } from "../src/index.ts"
 import type { CallTrace, OperationContext } from "../src/index.ts"
-import { RequestTimeout } from "../src/sources/mcp/client/patience.ts"
+import { RequestTimeout } from "../src/sources/mcp/client/request-timeout.ts"
 import { operation } from "./support/operations.ts"
 
 const DAY = 86_400_000

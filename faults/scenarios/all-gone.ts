@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Scenario } from "../scenario.ts"
-import type { CallRecord } from "../told.ts"
+import type { CallRecord } from "../records.ts"
 import { checkCodes, failedCalls, loadOf, longestFrom, setUp } from "./common.ts"
 
 /** All workers are gone: calls fail at once, and a worker that comes back is found at once. */

@@ -3,7 +3,7 @@ import { createWebSocketTransport } from "../../src/websocket.ts"
 import type { LabCaller } from "../caller.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
-import type { CallRecord } from "../told.ts"
+import type { CallRecord } from "../records.ts"
 import { checkCodes, checkFelt, checkServing, failedCalls, loadOf, setUp } from "./common.ts"
 
 /** A broker that is back before the deadline: nobody notices more than a delay. */

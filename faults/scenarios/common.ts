@@ -3,7 +3,7 @@ import type { AuditReport } from "../audit.ts"
 import type { LabCaller, RateOrder } from "../caller.ts"
 import type { Child } from "../children.ts"
 import type { Lab } from "../lab.ts"
-import type { CallRecord } from "../told.ts"
+import type { CallRecord } from "../records.ts"
 
 /** The load of the matrix: 200 calls a second for 6 s, 300 ms of work each, a deadline of 5 s. */
 export function loadOf(lab: Lab): RateOrder {

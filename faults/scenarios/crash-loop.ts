@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Child } from "../children.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
-import type { CallRecord } from "../told.ts"
+import type { CallRecord } from "../records.ts"
 import { checkCodes, setUp } from "./common.ts"
 
 /** Replaces workers that exit. Returns a function that stops it. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { createWebSocketTransport } from "../../src/websocket.ts"
 import { awkward } from "../../test/sources/mcp/support/awkward.ts"
 import type { Scenario } from "../scenario.ts"
-import type { CallRecord } from "../told.ts"
+import type { CallRecord } from "../records.ts"
 import { checkCodes, checkSpread, failedCalls, modestLoad } from "./common.ts"
 
 /** How the ids of the lab's operations begin at a hub: over its broker, and over the MCP endpoint of another hub. */

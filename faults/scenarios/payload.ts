@@ -1,7 +1,7 @@
 import { tookOf } from "../audit.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
-import type { CallRecord } from "../told.ts"
+import type { CallRecord } from "../records.ts"
 import { checkCodes, loadOf, setUp } from "./common.ts"
 
 const TOO_MUCH = 2_000_000

@@ -1,5 +1,5 @@
 import type { Command, OptionSpecs } from "./model.ts"
-import { commonOptions, sourceOptions } from "./sources-options.ts"
+import { commonOptions, sourceOptions } from "./shared-options.ts"
 
 /** A command line, split into the command and its arguments. */
 export interface SplitLine {

@@ -2,7 +2,7 @@ import { COMMANDS } from "./commands/index.ts"
 import { allOptions, splitCommand } from "./command-line.ts"
 import { readArgs } from "./args.ts"
 import type { Command, CommandArgs, CommandIO, OptionSpec, OptionSpecs } from "./model.ts"
-import { commonOptions, sourceOptions } from "./sources-options.ts"
+import { commonOptions, sourceOptions } from "./shared-options.ts"
 
 const MAX_LINES = 1000
 /** Characters that are safe in a shell without quoting. */

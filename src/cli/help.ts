@@ -1,7 +1,7 @@
 import { COMMANDS } from "./commands/index.ts"
 import type { Command, CommandIO, OptionSpecs, TextSink } from "./model.ts"
 import { styled, textTable } from "./output.ts"
-import { commonOptions, sourceOptions } from "./sources-options.ts"
+import { commonOptions, sourceOptions } from "./shared-options.ts"
 import { unbroken, wrapFor } from "./wrap.ts"
 
 /** The text of `operations --help`. */

@@ -6,7 +6,7 @@ import { reportError } from "./errors.ts"
 import { UsageError } from "./model.ts"
 import type { Command, CommandArgs, CommandIO } from "./model.ts"
 import { print } from "./output.ts"
-import { commonOptions, sourceOptions } from "./sources-options.ts"
+import { commonOptions, sourceOptions } from "./shared-options.ts"
 
 /** Runs a command line, without the program's name; returns the exit code and never rejects. */
 export async function main(argv: readonly string[], io: CommandIO): Promise<number> {

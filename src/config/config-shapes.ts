@@ -2,7 +2,7 @@
 
 import { isPlainRecord } from "../schema/json.ts"
 import { mcpEntry } from "./mcp-shape.ts"
-import { fields, flag, listOf, number, oneOf, recordOf, type Shape, text } from "./shape.ts"
+import { fields, flag, listOf, number, oneOf, recordOf, type Shape, text } from "./field-checks.ts"
 import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 
 const HASH = /^[0-9a-f]{64}$/i

@@ -10,7 +10,7 @@ import {
   type Keys,
   type Shape,
   unknownKindMessage,
-} from "./shape.ts"
+} from "./field-checks.ts"
 import { parseReferences } from "./references.ts"
 
 /** Alternative names of our fields. */

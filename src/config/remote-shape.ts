@@ -3,7 +3,7 @@
 import { isPlainRecord } from "../schema/json.ts"
 import { address } from "./address-shape.ts"
 import { headers } from "./secret-shapes.ts"
-import { fields, flag, isGiven, listOf, type Shape, text } from "./shape.ts"
+import { fields, flag, isGiven, listOf, type Shape, text } from "./field-checks.ts"
 
 const HUBS = ["https", "http", "wss", "ws"] as const
 const BROKERS = ["nats", "tls", "redis", "rediss"] as const

@@ -10,7 +10,7 @@ import {
   recordOf,
   type Shape,
   text,
-} from "./shape.ts"
+} from "./field-checks.ts"
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const SECRET_HEADER = /^(?:proxy-)?authorization$|^cookie$|(?:api|auth|access)[-_]?(?:key|token)$/i

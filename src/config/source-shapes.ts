@@ -18,7 +18,7 @@ import {
   recordOf,
   type Shape,
   text,
-} from "./shape.ts"
+} from "./field-checks.ts"
 
 const patterns = (description: string): Shape =>
   oneOrMany(description, text("A name or id; * stands for any part."))

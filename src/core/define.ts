@@ -2,7 +2,7 @@ import type { TSchema } from "typebox"
 import type { DefinitionLike, ErrorsOf } from "./infer.ts"
 import type { OutputOf } from "../schema/standard.ts"
 import { isCallError } from "./errors.ts"
-import { reading } from "../internal/reading.ts"
+import { reading } from "../internal/brands.ts"
 import type { ErrorDefinition, OperationPolicy, OperationSpec, OperationType } from "./types.ts"
 import type { OperationContext, OperationHandler, SubscriptionHandler } from "./handler.ts"
 

@@ -1,7 +1,7 @@
 import { CallError } from "./errors.ts"
 import { fromBase64, toBase64 } from "../internal/base64.ts"
 import { parsePointer, pointerSegment } from "../internal/pointer.ts"
-import { reading } from "../internal/reading.ts"
+import { reading } from "../internal/brands.ts"
 import { isResponseEnvelope } from "./envelope.ts"
 import type { ResponseEnvelope, ResponseMeta } from "./envelope.ts"
 

@@ -1,5 +1,5 @@
 import { CallError } from "./errors.ts"
-import { reading } from "../internal/reading.ts"
+import { reading } from "../internal/brands.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
 /** The sources of results; a closed set, by which envelopes are recognised. */

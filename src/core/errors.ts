@@ -1,4 +1,4 @@
-import { CALL_ERROR, hasBrand } from "../internal/reading.ts"
+import { CALL_ERROR, hasBrand } from "../internal/brands.ts"
 import { redact, redactText } from "../internal/redact.ts"
 
 /** The properties of one of the library's error codes. */

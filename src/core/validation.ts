@@ -1,7 +1,7 @@
 import type { CallError } from "./errors.ts"
 import { refusal } from "./errors.ts"
 import type { OutputOf } from "../schema/standard.ts"
-import { reading } from "../internal/reading.ts"
+import { reading } from "../internal/brands.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema } from "../schema/compiled.ts"
 

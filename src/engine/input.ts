@@ -1,5 +1,5 @@
 import { refusal } from "../core/errors.ts"
-import { readFailure } from "../schema/engine.ts"
+import { readFailure } from "../schema/validator.ts"
 import { invalid, toValueErrors } from "../core/validation.ts"
 import { pointerSegment } from "../internal/pointer.ts"
 import type { Call } from "./call.ts"

@@ -13,7 +13,7 @@ import type { ErrorDefinition, OperationPolicy, OperationSpec } from "../core/ty
 import type { ValueError } from "../core/validation.ts"
 import { policyIssues, readPolicy } from "./policy.ts"
 import { reasonOf, typeName } from "../internal/describe.ts"
-import type { SchemaIssue } from "../schema/engine.ts"
+import type { SchemaIssue } from "../schema/validator.ts"
 
 /** A vendor's own check of an input. */
 export type VendorValidate = (value: unknown) => unknown

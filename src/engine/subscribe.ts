@@ -5,7 +5,7 @@ import type {
   CallArguments,
   Subscribable,
 } from "../core/infer.ts"
-import { reading } from "../internal/reading.ts"
+import { reading } from "../internal/brands.ts"
 import type { AnyRegistry, OperationRegistry } from "./registry.ts"
 import type { CallOptions } from "../core/types.ts"
 

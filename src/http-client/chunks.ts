@@ -1,6 +1,6 @@
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
-import { abortError, networkFailure } from "./failure.ts"
-import type { RequestContext } from "./failure.ts"
+import { abortError, networkFailure } from "./request-errors.ts"
+import type { RequestContext } from "./request-errors.ts"
 
 /**
  * Yields the chunks of a body, each when the consumer asks for it.

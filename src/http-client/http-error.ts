@@ -3,7 +3,7 @@ import { cutText, excerpt } from "./decode.ts"
 import type { HttpResponse } from "./exchange.ts"
 import { readBody } from "./read-body.ts"
 import type { ReadBodyOptions } from "./read-body.ts"
-import { isRepeatable } from "./repeat.ts"
+import { isRepeatable } from "./repeatable.ts"
 import { retryAfterOf } from "./retry-after.ts"
 
 /** The call that a failed response belongs to. */

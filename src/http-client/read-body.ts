@@ -4,11 +4,11 @@ import { cutText, decodeIfText, decodeText, excerpt } from "./decode.ts"
 import { originOf } from "./egress.ts"
 import { discard } from "./exchange.ts"
 import type { HttpResponse } from "./exchange.ts"
-import type { RequestContext } from "./failure.ts"
+import type { RequestContext } from "./request-errors.ts"
 import { parseJson } from "./json.ts"
 import type { ParsedJson } from "./json.ts"
 import { isJson, isText, parseMediaType } from "./media-type.ts"
-import { isRepeatable, isSafeMethod } from "./repeat.ts"
+import { isRepeatable, isSafeMethod } from "./repeatable.ts"
 import { maskSecrets } from "./secrets.ts"
 
 /** How a body is read. */

@@ -4,7 +4,7 @@ import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import type { Clock } from "../internal/platform.ts"
 import { readEvents } from "./events.ts"
 import type { ReadEventsOptions, StreamEvent } from "./events.ts"
-import { abortError } from "./failure.ts"
+import { abortError } from "./request-errors.ts"
 
 /** When a lost stream is reopened. */
 export interface ReconnectPolicy {

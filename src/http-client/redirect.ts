@@ -1,7 +1,7 @@
 import { CallError } from "../core/errors.ts"
 import type { PreparedRequest } from "./request.ts"
 import { originOf, sameOrigin } from "./egress.ts"
-import { subjectOf } from "./failure.ts"
+import { subjectOf } from "./request-errors.ts"
 
 /** The call that is redirected. */
 export interface RedirectContext {

@@ -1,6 +1,6 @@
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
-import { abortError } from "./failure.ts"
-import type { RequestContext } from "./failure.ts"
+import { abortError } from "./request-errors.ts"
+import type { RequestContext } from "./request-errors.ts"
 
 /** Work that is done once for many concurrent callers. */
 export interface SharedTask<TResult> {

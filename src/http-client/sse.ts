@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser"
-import type { Frame, FrameParser } from "./frames.ts"
+import type { Frame, FrameParser } from "./delimited-items.ts"
 
 // Room for field names and line ends, which the parser counts and the content limit does not.
 const SLACK = 1024

@@ -10,7 +10,7 @@ import { ActivityStream } from "./activity/stream.ts"
 import { assertAdmin } from "./admin.ts"
 import { internalsOf } from "./create-hub.ts"
 import type { Hub, ReportItem, SourceReport } from "./model.ts"
-import { summariesFor } from "./summaries.ts"
+import { summariesFor } from "./operation-summaries.ts"
 
 /**
  * Routes of a hub under `/hub`: the list of operations for every caller, activity and sources for

@@ -1,6 +1,6 @@
 import { splitCommandLine } from "../config/command-line.ts"
 import { parseReferences, type TextPart } from "../config/references.ts"
-import { unknownKindMessage } from "../config/shape.ts"
+import { unknownKindMessage } from "../config/field-checks.ts"
 import { CallError } from "../core/errors.ts"
 import { maskValue } from "../http-client/secrets.ts"
 import { nearest } from "../internal/suggest.ts"

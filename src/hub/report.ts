@@ -1,6 +1,6 @@
-import type { Unregistered } from "./ledger.ts"
+import type { Unregistered } from "./source-ownership.ts"
 import type { RawReport, ReportItem, SourceReport } from "./model.ts"
-import type { Shaped } from "./shape.ts"
+import type { Shaped } from "./apply-source-config.ts"
 
 /** Translates a source's own report to the ids of the hub, and adds what the hub left out. */
 export function reportOf(

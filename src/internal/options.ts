@@ -1,7 +1,7 @@
 // Validation of the options of public functions: rules as plain data, and the messages for values that break them.
 
 import { listed } from "./describe.ts"
-import { reading } from "./reading.ts"
+import { reading } from "./brands.ts"
 import { nearest } from "./suggest.ts"
 
 /** The allowed values of one option. A member that is `undefined` counts as absent. */

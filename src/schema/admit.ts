@@ -1,4 +1,4 @@
-import { isAdopted } from "./adopted.ts"
+import { isAdopted } from "./trusted-schemas.ts"
 import { quote, typeName } from "../internal/describe.ts"
 import { type Budget, detachSchema } from "./detach.ts"
 import type { Report, SchemaDiagnostic } from "./diagnostics.ts"

@@ -1,6 +1,6 @@
 import { admitSchema } from "./admit.ts"
-import { typeboxEngine } from "./engine.ts"
-import type { SchemaEngine, SchemaIssue, SchemaValidator } from "./engine.ts"
+import { typeboxEngine } from "./validator.ts"
+import type { SchemaEngine, SchemaIssue, SchemaValidator } from "./validator.ts"
 import type { JsonSchema } from "./json.ts"
 import { extractPart } from "./extract.ts"
 import { compileNormalizer } from "./normalize/index.ts"

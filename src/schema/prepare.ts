@@ -5,7 +5,7 @@ import { keywordShape } from "./keywords.ts"
 import { hasKey, isDeceptive, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, RefKeyword, SchemaNode } from "./refs.ts"
 import { isNative, safeRegExp } from "./regex/safe-regexp.ts"
-import { addKeyTests, dropSlowKeys, type KeyTest } from "./slow-keys.ts"
+import { addKeyTests, dropSlowKeys, type KeyTest } from "./safe-property-patterns.ts"
 
 /** A schema, and the schemas its references name, as TypeBox compiles them. */
 export interface Prepared {

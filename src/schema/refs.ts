@@ -1,4 +1,4 @@
-import type { DefinitionSource } from "./adopted.ts"
+import type { DefinitionSource } from "./trusted-schemas.ts"
 import { ANY_TOKEN, type Moves } from "./dialect.ts"
 import { getOwn, isPlainRecord, isSchema, pointerTokens } from "./json.ts"
 import { eachSubschema } from "./keywords.ts"

@@ -7,7 +7,7 @@ import type { Referred } from "./convert.ts"
 import { NEVER, UNKNOWN } from "./model.ts"
 import type { NamedType, TypeNode, View, WordNode } from "./model.ts"
 import { SchemaRoot } from "./root.ts"
-import type { SchemaTexts } from "./texts.ts"
+import type { SchemaTexts } from "./schema-texts.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 

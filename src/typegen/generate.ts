@@ -12,8 +12,8 @@ import type { NamedType, TypeNode, View } from "./model.ts"
 import { nameTypes } from "./name-types.ts"
 import { annotation, printType } from "./print.ts"
 import type { PrintOptions } from "./print.ts"
-import { normalizeTypes } from "./settle.ts"
-import { SchemaTexts } from "./texts.ts"
+import { normalizeTypes } from "./normalize-types.ts"
+import { SchemaTexts } from "./schema-texts.ts"
 
 /** Options of `generateTypes`. */
 export interface GenerateTypesOptions {

@@ -10,8 +10,8 @@ import { UNKNOWN } from "./model.ts"
 import type { NamedType, TypeNode, View } from "./model.ts"
 import { nameTypes } from "./name-types.ts"
 import { annotation, printType } from "./print.ts"
-import { normalizeTypes } from "./settle.ts"
-import { SchemaTexts } from "./texts.ts"
+import { normalizeTypes } from "./normalize-types.ts"
+import { SchemaTexts } from "./schema-texts.ts"
 
 /** The schemas of one operation. */
 export interface OperationSchemas {

@@ -3,7 +3,7 @@
 import { getOwn, isPlainRecord, pointerTokens } from "../schema/json.ts"
 import { Links } from "../schema/refs.ts"
 import type { RefKeyword, SchemaNode } from "../schema/refs.ts"
-import type { SchemaTexts } from "./texts.ts"
+import type { SchemaTexts } from "./schema-texts.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 

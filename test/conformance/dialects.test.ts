@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { admitSchema, type AdmitOptions } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/engine.ts"
+import { typeboxEngine } from "../../src/schema/validator.ts"
 
 interface Case {
   readonly name: string

@@ -5,7 +5,7 @@ import {
   type FromSchemaOptions,
   schemaDiagnostics,
 } from "../../src/schema/from-schema.ts"
-import { typeboxEngine } from "../../src/schema/engine.ts"
+import { typeboxEngine } from "../../src/schema/validator.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
 import { KNOWN_GAPS } from "./known-gaps.ts"
 import { hasSuite, suiteDocuments, suiteGroups } from "./suite.ts"

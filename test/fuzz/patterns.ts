@@ -1,5 +1,5 @@
 import { admitSchema } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/engine.ts"
+import { typeboxEngine } from "../../src/schema/validator.ts"
 import { admitPattern } from "../../src/schema/regex/pattern.ts"
 import { LinearMatcher } from "../../src/schema/regex/match.ts"
 import { parseRegex } from "../../src/schema/regex/parse.ts"

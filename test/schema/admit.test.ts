@@ -2,7 +2,7 @@ import { Type } from "typebox"
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/engine.ts"
+import { typeboxEngine } from "../../src/schema/validator.ts"
 
 const codes = (source: unknown, options = {}): string[] =>
   admitSchema(source, options).diagnostics.map(({ code, path }) => `${code} ${path}`)

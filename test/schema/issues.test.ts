@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { type SchemaIssue, typeboxEngine } from "../../src/schema/engine.ts"
+import { type SchemaIssue, typeboxEngine } from "../../src/schema/validator.ts"
 
 const errors = (source: unknown, value: unknown, max?: number): SchemaIssue[] => {
   const validator = typeboxEngine.compile(admitSchema(source).schema)

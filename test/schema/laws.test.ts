@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/engine.ts"
+import { typeboxEngine } from "../../src/schema/validator.ts"
 import { explain } from "../../src/schema/explain.ts"
 import { deepFreeze } from "../../src/schema/json.ts"
 import { admitPattern } from "../../src/schema/regex/pattern.ts"

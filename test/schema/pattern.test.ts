@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/engine.ts"
+import { typeboxEngine } from "../../src/schema/validator.ts"
 import { admitPattern } from "../../src/schema/regex/pattern.ts"
 import { parseRegex } from "../../src/schema/regex/parse.ts"
 import { isExplosive } from "../../src/schema/regex/safety.ts"

@@ -1,7 +1,7 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { admitSchema, type AdmitOptions } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/engine.ts"
+import { typeboxEngine } from "../../src/schema/validator.ts"
 
 const codes = (source: unknown, options?: AdmitOptions): string[] =>
   admitSchema(source, options).diagnostics.map(({ code, path }) => `${code} ${path}`)

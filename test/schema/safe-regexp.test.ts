@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/engine.ts"
+import { typeboxEngine } from "../../src/schema/validator.ts"
 import { compileNormalizer } from "../../src/schema/normalize/index.ts"
 import { LinearMatcher } from "../../src/schema/regex/match.ts"
 import { parseRegex } from "../../src/schema/regex/parse.ts"

@@ -35,7 +35,7 @@ import { createHub } from "../../src/hub/create-hub.ts"
 import { HUB_OPTIONS } from "../../src/hub/model.ts"
 import { SERVE_HUB_OPTIONS, serveHub } from "../../src/hub/serve-hub.ts"
 import type { OptionsSchema } from "../../src/internal/options.ts"
-import { RESOLVE_CONFIG_OPTIONS } from "../../src/config/settle.ts"
+import { RESOLVE_CONFIG_OPTIONS } from "../../src/config/resolve.ts"
 import { createMCPClient, MCPClientLoader } from "../../src/from-mcp.ts"
 import { CREATE_CLIENT_OPTIONS } from "../../src/sources/mcp/client/connect.ts"
 import {

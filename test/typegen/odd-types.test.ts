@@ -5,7 +5,7 @@ import { BOOLEAN, NEVER, NULL, NUMBER, STRING, UNKNOWN } from "../../src/typegen
 import type { TypeNode } from "../../src/typegen/model.ts"
 import { OPEN_OBJECT } from "../../src/typegen/model.ts"
 import { SchemaRoot } from "../../src/typegen/root.ts"
-import { SchemaTexts } from "../../src/typegen/texts.ts"
+import { SchemaTexts } from "../../src/typegen/schema-texts.ts"
 
 describe("listedValues", () => {
   test("too many values are widened to their types", () => {

@@ -5,7 +5,7 @@ import { useHub, useOperations } from "../app/context.tsx"
 import { ErrorBox, Spinner, formatDuration } from "../ui/index.ts"
 import { Sparkline } from "./Sparkline.tsx"
 import { describeHistory, errorCounts, formatRate } from "./counters.ts"
-import { useAsked } from "./use-asked.ts"
+import { useAsked } from "./use-requested.ts"
 
 /** The polling interval of the counters. */
 const EVERY_MS = 2000

@@ -6,7 +6,7 @@ import { Badge, ErrorBox, Spinner } from "../ui/index.ts"
 import { LongList } from "./LongList.tsx"
 import { filterReport } from "./source-list.ts"
 import type { ReportFilter, Tone } from "./source-list.ts"
-import { useAsked } from "./use-asked.ts"
+import { useAsked } from "./use-requested.ts"
 
 type ReportItem = SourceReport["items"][number]
 

@@ -3,7 +3,7 @@ import type { SourceStatus } from "../api/model.ts"
 import { useHub, useOperations } from "../app/context.tsx"
 import type { FollowState } from "./follow.ts"
 import { withStatuses } from "./source-list.ts"
-import { useAsked } from "./use-asked.ts"
+import { useAsked } from "./use-requested.ts"
 import { useHubEvents } from "./use-hub-events.ts"
 import type { EventHandlers } from "./use-hub-events.ts"
 

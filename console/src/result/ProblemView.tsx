@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import type { HTTPProblem } from "../api/model.ts"
 import { Badge } from "../ui/Badge.tsx"
-import { adviceFor, issuesOf } from "../ui/cure.ts"
+import { adviceFor, issuesOf } from "../ui/advice.ts"
 
 /** Why a call failed: code, detail, where the input is wrong, and what to do. */
 export function ProblemView({

@@ -2,7 +2,7 @@ import { useEffect, useImperativeHandle, useRef, useState } from "react"
 import type { ReactNode, Ref } from "react"
 import { Spinner } from "../ui/Spinner.tsx"
 import type { JsonEditorHandle } from "./editor/create-editor.ts"
-import type { InputCheck } from "./schema/faults.ts"
+import type { InputCheck } from "./schema/issues.ts"
 import type { JsonSchema } from "./schema/json.ts"
 
 /** JSON as text, with completion and validation from a schema. A plain field until the editor is loaded. */

@@ -3,7 +3,7 @@ import { ProblemError } from "../api/model.ts"
 import type { HTTPProblem } from "../api/model.ts"
 import { Badge } from "./Badge.tsx"
 import { Button } from "./Button.tsx"
-import { adviceFor, issuesOf } from "./cure.ts"
+import { adviceFor, issuesOf } from "./advice.ts"
 
 /** What went wrong, and what to do about it: of a `ProblemError`, a problem, or anything thrown. */
 export function ErrorBox({

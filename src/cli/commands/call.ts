@@ -1,7 +1,7 @@
 import { unwrapOrThrow } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { printInputIssues } from "../input/faults.ts"
+import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO, Target } from "../model.ts"

@@ -1,5 +1,5 @@
 import { examine, examineHub } from "../doctor/examine.ts"
-import { printDiagnosis } from "../doctor/tell.ts"
+import { printDiagnosis } from "../doctor/print-diagnosis.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
 import { printJson } from "../output.ts"
 import { hubAddress } from "../target/hub-address.ts"

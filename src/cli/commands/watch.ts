@@ -1,5 +1,5 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { printInputIssues } from "../input/faults.ts"
+import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"

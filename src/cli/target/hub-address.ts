@@ -1,4 +1,4 @@
-import { isUnencrypted } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/unencrypted.ts"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 

@@ -6,7 +6,7 @@ import type { BusOptions } from "../../transport/bus/options.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
 import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { Identity } from "../../core/types.ts"
-import { fill } from "../fill.ts"
+import { fill } from "../resolve-references.ts"
 import { anonymousContext } from "./caller-links.ts"
 import type { SourceContext } from "../model.ts"
 

@@ -4,7 +4,7 @@ import { resolve as resolvePath, sep } from "node:path"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
 import { fixedHeaders } from "../../core/call-headers.ts"
 import { readEntry } from "../../sources/mcp/config-entry.ts"
-import { fill } from "../fill.ts"
+import { fill } from "../resolve-references.ts"
 import type { SourceContext } from "../model.ts"
 
 /** Members that are objects of the program and must not be copied. */

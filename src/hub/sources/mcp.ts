@@ -8,7 +8,7 @@ import { joinHeaders } from "../../core/call-headers.ts"
 import { setRef } from "../../internal/defer.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import { backoff } from "../backoff.ts"
-import { fill } from "../fill.ts"
+import { fill } from "../resolve-references.ts"
 import type { OpenSource, OpenSourceOf, RawReport, ReportItem, SourceContext } from "../model.ts"
 import { readMCPEntry } from "./mcp-entry.ts"
 

@@ -1,8 +1,8 @@
 import type { OpenAPISource } from "../../config/model.ts"
 import { nodeFS } from "../../node/fs.ts"
 import type { ImportedOperations, OpenAPIConfig } from "../../sources/openapi/from-openapi.ts"
-import { fill } from "../fill.ts"
-import type { Resolve } from "../fill.ts"
+import { fill } from "../resolve-references.ts"
+import type { Resolve } from "../resolve-references.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
 

@@ -3,7 +3,7 @@ import { nodeFS } from "../../node/fs.ts"
 import { scanDefinitions } from "../../sources/scan/scanner.ts"
 import type { ScanProblem } from "../../sources/scan/scanner.ts"
 import { freshImporter, withoutStamp } from "../config-file/fresh-import.ts"
-import { fill } from "../fill.ts"
+import { fill } from "../resolve-references.ts"
 import type { OpenSourceOf, ReportItem } from "../model.ts"
 import { pathOf } from "../origin.ts"
 

@@ -2,7 +2,7 @@ import { setOwn } from "../json.ts"
 import { copyUntil, isCopyableArray, isCopyableObject } from "./data.ts"
 import type { Plan } from "./model.ts"
 import type { Report } from "./report.ts"
-import { isExcess } from "./shape.ts"
+import { isExcess } from "./object-shape.ts"
 import type { Shape } from "./model.ts"
 
 /** Applies a shape to an object; returns the same object, or a copy that shares unchanged parts. */

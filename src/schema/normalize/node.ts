@@ -6,7 +6,7 @@ import { conditionsOf } from "./conditional.ts"
 import type { Choice, Conditional } from "./model.ts"
 import { flatten } from "./flatten.ts"
 import type { Entry, Member } from "./flatten.ts"
-import { shapeOf } from "./shape.ts"
+import { shapeOf } from "./object-shape.ts"
 import type { Shape } from "./model.ts"
 
 /** Keywords that apply to an object or array as a whole: any change may affect their result. */

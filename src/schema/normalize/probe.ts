@@ -3,7 +3,7 @@ import type { Node } from "./model.ts"
 import type { Plan } from "./model.ts"
 import { ProbeCode } from "./probe-code.ts"
 import { Report } from "./report.ts"
-import { isExcess } from "./shape.ts"
+import { isExcess } from "./object-shape.ts"
 import type { Shape } from "./model.ts"
 
 /** Whether a valid value needs no change. */

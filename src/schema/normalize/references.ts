@@ -1,4 +1,4 @@
-import { definitionsOf, type DefinitionSource } from "../adopted.ts"
+import { definitionsOf, type DefinitionSource } from "../trusted-schemas.ts"
 import { isPlainRecord } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { isSubschema, oneSchema, schemaList, schemaMap } from "./keywords.ts"

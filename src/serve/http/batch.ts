@@ -1,6 +1,6 @@
 import { refusal } from "../../core/errors.ts"
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
-import { envelopeText } from "./bodies.ts"
+import { envelopeText } from "./answer-bodies.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, Route, RouteRequest } from "./context.ts"

@@ -20,7 +20,7 @@ import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, ResolvedHTTPOptions } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
 import { EventStream, turn } from "./sse.ts"
-import { lastNumberOf, streamTermsOf, termsOf } from "./terms.ts"
+import { lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
 
 /** Runs calls and streams of requests, and keeps track of them. */
 export class ServerContext implements HTTPContext {

@@ -3,10 +3,10 @@ import { readWebBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NULL_SINK, isStream } from "./answer.ts"
-import { Leaving } from "./leaving.ts"
+import { Leaving } from "./disconnect.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
-import { requestIdFor } from "./terms.ts"
+import { requestIdFor } from "./call-options.ts"
 
 /** An `HTTPIncoming` for a web request. */
 export class WebIncoming implements HTTPIncoming {

@@ -1,7 +1,7 @@
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
-import { dataAnswer, envelopeText } from "./bodies.ts"
+import { dataAnswer, envelopeText } from "./answer-bodies.ts"
 import { describeOperation } from "./describe.ts"
 import { listOperations } from "./listing.ts"
 import type { HTTPAnswer } from "../exchange.ts"

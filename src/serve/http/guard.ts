@@ -20,7 +20,7 @@ import { AuthPackages } from "./auth/packages.ts"
 import type { CorsOptions } from "./cors.ts"
 import { checkMedia } from "./media.ts"
 import type { HTTPIncoming } from "../exchange.ts"
-import { Sources } from "./sources.ts"
+import { Sources } from "./allowed-origins.ts"
 
 /** Options of a guard. */
 export interface GuardOptions extends UpgradeRules, LimitOptions {

@@ -3,10 +3,10 @@ import { readNodeBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
 import { NULL_SINK, isStream } from "./answer.ts"
-import { Leaving } from "./leaving.ts"
+import { Leaving } from "./disconnect.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
-import { requestIdFor } from "./terms.ts"
+import { requestIdFor } from "./call-options.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 
 /**

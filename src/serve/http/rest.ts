@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { dataAnswer, itemText } from "./bodies.ts"
+import { dataAnswer, itemText } from "./answer-bodies.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents } from "./negotiate.ts"
 import { readQueryInput } from "./query-input.ts"

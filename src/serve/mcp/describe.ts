@@ -1,7 +1,7 @@
 import type { MCPEra } from "../../mcp/model.ts"
 import { annotationsOf } from "./annotations.ts"
 import type { Listing } from "./listing.ts"
-import { briefText, commentedSchema, plainText } from "./plain-words.ts"
+import { briefText, commentedSchema, plainText } from "./plain-text.ts"
 import type { OperationTool } from "./tool.ts"
 
 /** Maximum characters of a description, of the description of an error, and of all examples as JSON. */

@@ -7,11 +7,11 @@ import { reasonOf, typeName } from "../../internal/describe.ts"
 import { invalid, validateOrThrow } from "../../core/validation.ts"
 import { argumentsOf, runOperation } from "./calls.ts"
 import { describeSchemas, describeTypes, headOf } from "./describe.ts"
-import { errorText } from "./faults.ts"
+import { errorText } from "./tool-errors.ts"
 import type { Listing } from "./listing.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
-import { briefText } from "./plain-words.ts"
+import { briefText } from "./plain-text.ts"
 import type { OperationTool } from "./tool.ts"
 
 /** What the search tools work on. */

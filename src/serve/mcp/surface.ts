@@ -1,8 +1,8 @@
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { runOperation } from "./calls.ts"
-import { costOf } from "./cost.ts"
-import { unknownTool } from "./faults.ts"
+import { costOf } from "./list-cost.ts"
+import { unknownTool } from "./tool-errors.ts"
 import { Listing, invalidCursor, isShown } from "./listing.ts"
 import type {
   MCPSurface,

@@ -2,7 +2,7 @@ import { fixedHeaders } from "../../core/call-headers.ts"
 import type { HeaderValue } from "../../core/call-headers.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { MCPChannel, MCPHeaders, MCPHttpChannel, MCPStdioChannel } from "./config.ts"
-import type { ConfigFields } from "./config-faults.ts"
+import type { ConfigFields } from "./config-issues.ts"
 import type { MCPAuthProvider, MCPTransportLike } from "./transport-like.ts"
 
 type Kind = "stdio" | "http" | "sse"

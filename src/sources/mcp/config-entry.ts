@@ -1,7 +1,7 @@
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import type { MCPClientConfig } from "./config.ts"
-import { configError } from "./config-faults.ts"
+import { configError } from "./config-issues.ts"
 import { MCP_FIELDS } from "./config-fields.ts"
 import { fillVariables, VariableError } from "./config-variables.ts"
 import type { VariableSource } from "./config-variables.ts"

@@ -8,7 +8,7 @@ import {
 } from "js-yaml"
 import { CallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import { MAX_DEPTH, measureExpansion } from "./shape.ts"
+import { MAX_DEPTH, measureExpansion } from "./size-limits.ts"
 import { positionAt, type TextPosition } from "./text-position.ts"
 
 // YAML 1.2: `2024-01-01` and `no` stay text. Merge keys are from 1.1, but documents use them.

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest"
 import { followConfig } from "../../../src/cli/serve/follow-config.ts"
 import type { ResolvedConfig } from "../../../src/config/model.ts"
-import { resolveConfig } from "../../../src/config/settle.ts"
+import { resolveConfig } from "../../../src/config/resolve.ts"
 import type { Hub } from "../../../src/hub/model.ts"
 import { testIO } from "../support/run.ts"
 import { waitFor } from "../../support/wait-for.ts"

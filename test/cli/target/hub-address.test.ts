@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { readArgs } from "../../../src/cli/args.ts"
-import { sourceOptions } from "../../../src/cli/sources-options.ts"
+import { sourceOptions } from "../../../src/cli/shared-options.ts"
 import { hubAddress } from "../../../src/cli/target/hub-address.ts"
 import { testIO } from "../support/run.ts"
 

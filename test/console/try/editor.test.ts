@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 import { completionFrom } from "../../../console/src/try/editor/complete.ts"
 import { diagnose } from "../../../console/src/try/editor/lint.ts"
 import { readJson } from "../../../console/src/try/editor/read-json.ts"
-import { createCheck } from "../../../console/src/try/schema/faults.ts"
+import { createCheck } from "../../../console/src/try/schema/issues.ts"
 
 const schema = {
   type: "object",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { createCheck } from "../../../console/src/try/schema/faults.ts"
+import { createCheck } from "../../../console/src/try/schema/issues.ts"
 import type { JsonSchema } from "../../../console/src/try/schema/json.ts"
 import { isSafePattern } from "../../../console/src/try/schema/pattern-guard.ts"
 

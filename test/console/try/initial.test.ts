@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { emptyOf, exampleValue, initialValue } from "../../../console/src/try/schema/initial.ts"
-import { createCheck } from "../../../console/src/try/schema/faults.ts"
+import { createCheck } from "../../../console/src/try/schema/issues.ts"
 
 const root = {
   type: "object",

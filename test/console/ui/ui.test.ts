@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { HTTPProblem } from "../../../console/src/api/model.ts"
-import { adviceFor, issuesOf } from "../../../console/src/ui/cure.ts"
+import { adviceFor, issuesOf } from "../../../console/src/ui/advice.ts"
 import { cx } from "../../../console/src/ui/cx.ts"
 import { formatBytes, formatCount, formatDuration } from "../../../console/src/ui/format.ts"
 import { highlight } from "../../../console/src/ui/highlight.ts"

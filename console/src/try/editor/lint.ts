@@ -1,7 +1,7 @@
 import { syntaxTree } from "@codemirror/language"
 import type { Diagnostic } from "@codemirror/lint"
 import type { EditorState } from "@codemirror/state"
-import type { InputCheck } from "../schema/faults.ts"
+import type { InputCheck } from "../schema/issues.ts"
 import { readJson } from "./read-json.ts"
 import { firstError, spanAt } from "./tree.ts"
 

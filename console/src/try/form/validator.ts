@@ -1,7 +1,7 @@
 import { ErrorSchemaBuilder, toErrorList } from "@rjsf/utils"
 import type { RJSFSchema, RJSFValidationError, ValidationData, ValidatorType } from "@rjsf/utils"
-import { createCheck } from "../schema/faults.ts"
-import type { InputCheck, InputIssue } from "../schema/faults.ts"
+import { createCheck } from "../schema/issues.ts"
+import type { InputCheck, InputIssue } from "../schema/issues.ts"
 
 /** Converts issues to the form library's format: a tree of messages, and a list. */
 export function toValidationData(issues: readonly InputIssue[]): ValidationData<unknown> {

@@ -4,7 +4,7 @@ import type { OperationSpec } from "../../../core/types.ts"
 import type { DocumentOptions, JsonObject, OpenAPIObject } from "./model.ts"
 import { pathItemOf, tagsOf } from "./operation.ts"
 import type { OperationWriter } from "./operation.ts"
-import { SchemaPool } from "./pool.ts"
+import { SchemaPool } from "./schema-pool.ts"
 import { PROBLEM_SCHEMA, sharedResponses } from "./problems.ts"
 import { securityRequirements, securitySchemes } from "./security.ts"
 

@@ -1,4 +1,4 @@
-import type { SchemaNode } from "./nodes.ts"
+import type { SchemaNode } from "./schema-nodes.ts"
 
 const TOKENS = /"\$ref":"\\u0001(\d+)"/g
 

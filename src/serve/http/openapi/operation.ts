@@ -6,7 +6,7 @@ import { mayBeVoid, hasContent } from "../../../schema/read/plain-schema.ts"
 import { isShowable, namedExamples } from "./examples.ts"
 import type { DocumentSecurity, JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
-import type { SchemaPool } from "./pool.ts"
+import type { SchemaPool } from "./schema-pool.ts"
 import { failureResponses } from "./problems.ts"
 import { operationSecurity } from "./security.ts"
 

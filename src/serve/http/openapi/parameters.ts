@@ -6,7 +6,7 @@ import type { QueryParameter } from "../query-input.ts"
 import { typesOf } from "../../../schema/read/properties.ts"
 import { isShowable, namedExamples } from "./examples.ts"
 import type { JsonObject } from "./model.ts"
-import type { SchemaPool } from "./pool.ts"
+import type { SchemaPool } from "./schema-pool.ts"
 
 /** Keywords of an object that parameters can express; others would be lost. */
 const EXPRESSIBLE: ReadonlySet<string> = new Set([

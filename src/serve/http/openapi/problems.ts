@@ -4,7 +4,7 @@ import type { ErrorDefinition, OperationSpec } from "../../../core/types.ts"
 import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
 import { PROBLEM_TYPE, statusOf } from "../problem.ts"
 import type { JsonObject } from "./model.ts"
-import type { SchemaPool } from "./pool.ts"
+import type { SchemaPool } from "./schema-pool.ts"
 
 const PROBLEM_REF = { $ref: "#/components/schemas/Problem" }
 

@@ -4,7 +4,7 @@ import { IdlePool } from "../../../internal/idle-pool.ts"
 import type { MCPHttpChannel, ResolvedServer } from "../config.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { RequestCaller } from "./model.ts"
-import type { RequestTimeout } from "./patience.ts"
+import type { RequestTimeout } from "./request-timeout.ts"
 import type { Session } from "./session.ts"
 import type { Supervisor } from "./supervisor.ts"
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../internal/platform.ts"
 import { setRef } from "../../../internal/defer.ts"
-import { memberOf } from "./frames.ts"
+import { memberOf } from "./framed-transport.ts"
 import type { MCPListKind } from "./model.ts"
 import type { Session } from "./session.ts"
 

@@ -1,5 +1,5 @@
 import type { OptionsSchema } from "../../../internal/options.ts"
-import { resolveServer } from "../config-settle.ts"
+import { resolveServer } from "../config-resolve.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { memoryPins } from "../pins.ts"
 import { createConnection } from "./connection.ts"

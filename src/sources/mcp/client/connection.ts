@@ -4,8 +4,8 @@ import type { MCPEra } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { CallerSessions } from "./caller-sessions.ts"
 import { Changes, listenForChanges } from "./changes.ts"
-import { memberOf } from "./frames.ts"
-import { Semaphore } from "./gate.ts"
+import { memberOf } from "./framed-transport.ts"
+import { Semaphore } from "./semaphore.ts"
 import type {
   MCPConnection,
   MCPConnectionEvent,
@@ -15,7 +15,7 @@ import type {
   MCPPeer,
 } from "./model.ts"
 import { LISTS, listAll, withoutBadHeaders } from "./paging.ts"
-import { RequestTimeout } from "./patience.ts"
+import { RequestTimeout } from "./request-timeout.ts"
 import { timeoutFor, runCall, sendWithin } from "./requests.ts"
 import type { CallRequest, RequestHost } from "./requests.ts"
 import { Supervisor } from "./supervisor.ts"

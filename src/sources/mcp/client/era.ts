@@ -1,7 +1,7 @@
 import type { ResolvedServer } from "../config.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { MODERN_VERSION } from "../../../mcp/model.ts"
-import { memberOf } from "./frames.ts"
+import { memberOf } from "./framed-transport.ts"
 
 /** One way to connect. */
 export interface Attempt {

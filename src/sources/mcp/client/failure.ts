@@ -1,7 +1,7 @@
 import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
-import { memberOf } from "./frames.ts"
-import type { Exchange } from "./frames.ts"
+import { memberOf } from "./framed-transport.ts"
+import type { Exchange } from "./framed-transport.ts"
 
 /** Why a request failed, and whether it was sent. */
 export class RequestFailure extends Error {

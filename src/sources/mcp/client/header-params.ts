@@ -1,4 +1,4 @@
-import { memberOf } from "./frames.ts"
+import { memberOf } from "./framed-transport.ts"
 
 const KEY = "x-mcp-header"
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/

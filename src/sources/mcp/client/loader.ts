@@ -2,7 +2,7 @@
 import { validateOptions } from "../../../internal/options.ts"
 import type { OptionsSchema } from "../../../internal/options.ts"
 import type { Logger } from "../../../internal/logger.ts"
-import { resolveServer } from "../config-settle.ts"
+import { resolveServer } from "../config-resolve.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { MCP_FIELDS, PIN_STORE } from "../config-fields.ts"
 import { readServers } from "../config-read.ts"
@@ -12,7 +12,7 @@ import { memoryPins } from "../pins.ts"
 import type { PinStore } from "../pins.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import { createConnection } from "./connection.ts"
-import { RegistrySync } from "./follow.ts"
+import { RegistrySync } from "./registry-sync.ts"
 import {
   loaderClosedError,
   entryStatus,
@@ -23,7 +23,7 @@ import {
 import type { LoadedEntry, MCPLoaded } from "./loaded.ts"
 import { disabledStatus, failedStatus } from "./status.ts"
 import type { MCPServerStatus } from "./status.ts"
-import { eachOf, SerialQueue } from "./turns.ts"
+import { eachOf, SerialQueue } from "./serial-queue.ts"
 import { disabledServer, namespacesOf, openWrapper, Wrapper } from "./wrapper.ts"
 import type { FailedServer, MCPClientWrapper, MCPOperation } from "./wrapper.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"

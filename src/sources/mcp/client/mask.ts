@@ -1,7 +1,7 @@
 import { CallError } from "../../../core/errors.ts"
 import { maskSecrets } from "../../../http-client/secrets.ts"
 import { redactText } from "../../../internal/redact.ts"
-import { memberOf } from "./frames.ts"
+import { memberOf } from "./framed-transport.ts"
 
 const MAX_TRANSIENT = 200
 const MAX_DEPTH = 32

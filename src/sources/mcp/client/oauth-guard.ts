@@ -1,5 +1,5 @@
 import type { MCPHttpChannel, ResolvedServer } from "../config.ts"
-import type { Exchange } from "./frames.ts"
+import type { Exchange } from "./framed-transport.ts"
 import { CallError } from "../../../core/errors.ts"
 import type { MCPAuthProvider } from "../transport-like.ts"
 

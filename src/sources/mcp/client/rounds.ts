@@ -1,9 +1,9 @@
 import { CallError } from "../../../core/errors.ts"
 import type { MCPAsker, ResolvedServer } from "../config.ts"
-import { memberOf } from "./frames.ts"
+import { memberOf } from "./framed-transport.ts"
 import { answerQuestion, isQuestion } from "./input.ts"
 import type { RequestInput } from "./input.ts"
-import type { RequestTimeout } from "./patience.ts"
+import type { RequestTimeout } from "./request-timeout.ts"
 
 /** Maximum number of rounds of questions in one call. */
 const MAX_ROUNDS = 10

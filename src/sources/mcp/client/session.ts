@@ -3,8 +3,8 @@ import type { CallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
 import { mcpError } from "../../../mcp/errors.ts"
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
-import { RunningRequest } from "./exchange.ts"
-import type { SessionRequest } from "./exchange.ts"
+import { RunningRequest } from "./running-request.ts"
+import type { SessionRequest } from "./running-request.ts"
 import {
   RequestFailure,
   findCallError,
@@ -13,7 +13,7 @@ import {
   isUnreadableMessage,
   rpcError,
 } from "./failure.ts"
-import { FramedTransport } from "./frames.ts"
+import { FramedTransport } from "./framed-transport.ts"
 import { hasHeaders } from "./header-params.ts"
 import { QUESTIONS, answerQuestion, clientCapabilities } from "./input.ts"
 import type { Question } from "./input.ts"

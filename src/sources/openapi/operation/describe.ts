@@ -1,7 +1,7 @@
 import { frozenCopy } from "../../../internal/frozen.ts"
 import { isPlainRecord, setOwn } from "../../../schema/json.ts"
 import type { SchemaNode } from "../schema/model.ts"
-import { isTooDeepToPrint } from "../shape.ts"
+import { isTooDeepToPrint } from "../size-limits.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 

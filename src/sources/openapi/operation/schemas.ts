@@ -1,6 +1,6 @@
 // Builds the schemas of an operation from those of its document.
 import type { TSchema } from "typebox"
-import { adoptSchema } from "../../../schema/adopted.ts"
+import { adoptSchema } from "../../../schema/trusted-schemas.ts"
 import { isPlainRecord, NO_VALUE, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition } from "../../../core/types.ts"

@@ -1,7 +1,7 @@
 import { getOwn, isPlainRecord, setOwn } from "../../../schema/json.ts"
 import type { BodyModel, MediaModel, RequestPlan } from "../model.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
-import { invalidInputError, withValueName, Unwritable } from "./fault.ts"
+import { invalidInputError, withValueName, Unwritable } from "./errors.ts"
 import { formText } from "./form.ts"
 import { jsonText, type JsonCheck, checkJson } from "./json.ts"
 import { type ChosenMedia, chooseMedia, essenceOf } from "./media.ts"

@@ -1,4 +1,4 @@
-import { Unwritable } from "./fault.ts"
+import { Unwritable } from "./errors.ts"
 import type { ByteStream } from "./text.ts"
 
 /** Converts any byte stream to one of the platform; text is encoded as UTF-8. */

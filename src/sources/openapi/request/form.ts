@@ -1,6 +1,6 @@
 import { isPlainRecord } from "../../../schema/json.ts"
 import type { FieldModel } from "../model.ts"
-import { Unwritable } from "./fault.ts"
+import { Unwritable } from "./errors.ts"
 import { jsonText } from "./json.ts"
 import { contentKind, essenceOf } from "./media.ts"
 import { formWriter } from "./serialize.ts"

@@ -3,7 +3,7 @@ import { getOwn, setOwn } from "../../../schema/json.ts"
 import type { RequestPlan } from "../model.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
-import { invalidInputError, withValueName, unusableError } from "./fault.ts"
+import { invalidInputError, withValueName, unusableError } from "./errors.ts"
 import { cookieText, serializeCookie, serializeHeader } from "./serialize.ts"
 import { encodeStrict } from "./text.ts"
 

@@ -1,4 +1,4 @@
-import { Unwritable } from "./fault.ts"
+import { Unwritable } from "./errors.ts"
 import { isBytes } from "./text.ts"
 
 /** The result of checking a value for JSON; paths are for messages. */

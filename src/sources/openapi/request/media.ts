@@ -1,6 +1,6 @@
 import { isPlainRecord } from "../../../schema/json.ts"
 import type { BodyModel, MediaModel } from "../model.ts"
-import { Unwritable } from "./fault.ts"
+import { Unwritable } from "./errors.ts"
 import type { JsonCheck } from "./json.ts"
 import { isBytes } from "./text.ts"
 

@@ -1,6 +1,6 @@
 import { isPlainRecord } from "../../../schema/json.ts"
 import type { EncodingModel, FieldModel } from "../model.ts"
-import { Unwritable } from "./fault.ts"
+import { Unwritable } from "./errors.ts"
 import { orderedFields, concreteType } from "./form.ts"
 import { jsonText } from "./json.ts"
 import { essenceOf } from "./media.ts"

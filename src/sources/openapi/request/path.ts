@@ -1,6 +1,6 @@
 import { getOwn } from "../../../schema/json.ts"
 import type { ParameterModel, RequestPlan } from "../model.ts"
-import { invalidInputError, withValueName, unusableError } from "./fault.ts"
+import { invalidInputError, withValueName, unusableError } from "./errors.ts"
 import { serializePath } from "./serialize.ts"
 import { encodeKeeping, PATH_RESERVED, QUERY_RESERVED } from "./text.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"

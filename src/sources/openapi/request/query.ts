@@ -1,7 +1,7 @@
 import { getOwn, isPlainRecord } from "../../../schema/json.ts"
 import type { ParameterModel, RequestPlan } from "../model.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
-import { withValueName } from "./fault.ts"
+import { withValueName } from "./errors.ts"
 import { formText } from "./form.ts"
 import { jsonText } from "./json.ts"
 import { contentKind } from "./media.ts"

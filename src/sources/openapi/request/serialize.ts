@@ -1,5 +1,5 @@
 import type { ParameterModel, Serialization } from "../model.ts"
-import { Unwritable } from "./fault.ts"
+import { Unwritable } from "./errors.ts"
 import { asciiJson, jsonText } from "./json.ts"
 import { contentKind } from "./media.ts"
 import { type Pair, pairsOf, textOf, type Writer } from "./styles.ts"

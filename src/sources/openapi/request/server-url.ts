@@ -1,5 +1,5 @@
 import type { ServerModel } from "../model.ts"
-import { unusableError } from "./fault.ts"
+import { unusableError } from "./errors.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
 
 /** Values for the variables in server URLs. */

@@ -1,7 +1,7 @@
 import { isPrivateHost } from "../../../internal/private-host.ts"
 import { CallError, ErrorCode } from "../../../core/errors.ts"
 import type { RequestPlan, ServerModel } from "../model.ts"
-import { unusableError } from "./fault.ts"
+import { unusableError } from "./errors.ts"
 import {
   pathOf,
   readBaseUrl,

@@ -1,5 +1,5 @@
 import type { Serialization } from "../model.ts"
-import { Unwritable } from "./fault.ts"
+import { Unwritable } from "./errors.ts"
 import { jsonText } from "./json.ts"
 import { type Shape, shapeOf } from "./text.ts"
 

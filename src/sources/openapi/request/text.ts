@@ -1,4 +1,4 @@
-import { Unwritable } from "./fault.ts"
+import { Unwritable } from "./errors.ts"
 
 /** The shape of a value for serialization; `none` is left out of the request. */
 export type Shape =

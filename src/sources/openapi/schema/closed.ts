@@ -1,5 +1,5 @@
-import { ReturnsTarget } from "../../../schema/given.ts"
-import { adoptSchema, type DefinitionSource } from "../../../schema/adopted.ts"
+import { ReturnsTarget } from "../../../schema/returns-target.ts"
+import { adoptSchema, type DefinitionSource } from "../../../schema/trusted-schemas.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { SchemaNode, View } from "./model.ts"
 import type { Definition } from "./definition.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig, ResolvedServer } from "../../../../src/sources/mcp/config.ts"
 import type { MCPEra } from "../../../../src/mcp/model.ts"
 import { firstAttempt, nextAttempt, statusOf } from "../../../../src/sources/mcp/client/era.ts"

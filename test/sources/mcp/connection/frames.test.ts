@@ -1,6 +1,9 @@
 import { describe, expect, test, vi } from "vitest"
-import { FramedTransport, REQUEST_TOKEN_HEADER } from "../../../../src/sources/mcp/client/frames.ts"
-import type { Exchange } from "../../../../src/sources/mcp/client/frames.ts"
+import {
+  FramedTransport,
+  REQUEST_TOKEN_HEADER,
+} from "../../../../src/sources/mcp/client/framed-transport.ts"
+import type { Exchange } from "../../../../src/sources/mcp/client/framed-transport.ts"
 import type { Message, SendOptions } from "../../../../src/sources/mcp/client/sdk.ts"
 import { failure } from "./support.ts"
 

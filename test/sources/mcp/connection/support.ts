@@ -1,6 +1,6 @@
 import { silentLogger } from "../../../../src/index.ts"
 import type { CallError } from "../../../../src/index.ts"
-import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import type { MCPToolDefinition } from "../../../../src/mcp/model.ts"
 import { createConnection } from "../../../../src/sources/mcp/client/connection.ts"

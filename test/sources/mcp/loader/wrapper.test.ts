@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import { memoryPins } from "../../../../src/sources/mcp/pins.ts"
 import type { PinStore } from "../../../../src/sources/mcp/pins.ts"

@@ -7,7 +7,7 @@ import type {
 import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { describe, expect, expectTypeOf, test } from "vitest"
 import { consoleLogger, silentLogger } from "../../../../src/internal/logger.ts"
-import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig, ResolvedServer } from "../../../../src/sources/mcp/config.ts"
 import { memoryPins } from "../../../../src/sources/mcp/pins.ts"
 import { thrown } from "../../../support/operations.ts"

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { diffOf, diffText } from "../../../../src/sources/mcp/definition-diff.ts"
 import type { MCPToolDefinition } from "../../../../src/mcp/model.ts"
-import { quarantined } from "../../../../src/sources/mcp/pin-judge.ts"
+import { quarantined } from "../../../../src/sources/mcp/check-pins.ts"
 import { loadPins, memoryPins, savePins } from "../../../../src/sources/mcp/pins.ts"
-import { judgeTools } from "../../../../src/sources/mcp/pin-judge.ts"
+import { judgeTools } from "../../../../src/sources/mcp/check-pins.ts"
 import type { PinPolicy, PinQuestion, Pins, PinStore } from "../../../../src/sources/mcp/pins.ts"
 import { rejection } from "../../../support/operations.ts"
 

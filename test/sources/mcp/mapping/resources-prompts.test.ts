@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import { promptNamespace, promptOperations } from "../../../../src/sources/mcp/prompt-operation.ts"
 import {
   resourceNamespace,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import { fingerprintOf } from "../../../../src/sources/mcp/fingerprint.ts"
 import type { MCPOrigin, MCPToolDefinition } from "../../../../src/mcp/model.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { Unwritable } from "../../../../src/sources/openapi/request/fault.ts"
+import { Unwritable } from "../../../../src/sources/openapi/request/errors.ts"
 import {
   formText,
   orderedFields,

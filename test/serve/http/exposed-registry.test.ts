@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { defineOperation } from "../../../src/core/define.ts"
 import type { CallSink } from "../../../src/engine/sink.ts"
 import type { AnyRegistry } from "../../../src/engine/registry.ts"
-import { ExposedRegistry } from "../../../src/serve/http/exposed.ts"
+import { ExposedRegistry } from "../../../src/serve/http/exposed-registry.ts"
 import type { CallOptions, OperationSpec } from "../../../src/core/types.ts"
 import { base, demo } from "./support.ts"
 

@@ -2,8 +2,8 @@ import { isPlainRecord } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { keywordShape } from "../../../schema/keywords.ts"
 import { mapSchemas } from "../../../schema/read/plain-schema.ts"
-import { tokenOf } from "./nodes.ts"
-import type { SchemaNode } from "./nodes.ts"
+import { tokenOf } from "./schema-nodes.ts"
+import type { SchemaNode } from "./schema-nodes.ts"
 
 /** A schema and its place in the document. */
 export interface Placed {

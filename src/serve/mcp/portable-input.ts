@@ -2,7 +2,7 @@ import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
 import { flattened } from "./flatten.ts"
-import { inlined } from "./inline.ts"
+import { inlined } from "./inline-schemas.ts"
 import { localTarget } from "../../schema/read/plain-schema.ts"
 import type { InputForm } from "./tool-forms.ts"
 

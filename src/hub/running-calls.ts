@@ -1,6 +1,6 @@
 import { setRef } from "../internal/defer.ts"
 import type { Clock } from "../internal/platform.ts"
-import type { WrapHandler } from "./shape.ts"
+import type { WrapHandler } from "./apply-source-config.ts"
 
 type Handler = (...args: unknown[]) => unknown
 

@@ -1,4 +1,4 @@
-import { definitionsOf, type DefinitionSource } from "../../../schema/adopted.ts"
+import { definitionsOf, type DefinitionSource } from "../../../schema/trusted-schemas.ts"
 import { isPlainRecord, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { Links } from "../../../schema/refs.ts"

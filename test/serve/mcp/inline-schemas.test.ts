@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { inlined } from "../../../src/serve/mcp/inline.ts"
+import { inlined } from "../../../src/serve/mcp/inline-schemas.ts"
 
 /** What becomes of one property. */
 function property(schema: unknown, $defs: Record<string, unknown> = {}): unknown {

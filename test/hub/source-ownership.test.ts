@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { Type } from "typebox"
 import { expect, test } from "vitest"
 import type { AnyOperation } from "../../src/core/define.ts"
-import { SourceOwnership } from "../../src/hub/ledger.ts"
+import { SourceOwnership } from "../../src/hub/source-ownership.ts"
 import { silentLogger } from "../../src/internal/logger.ts"
 import { OperationRegistry } from "../../src/engine/registry.ts"
 

@@ -1,4 +1,4 @@
-import { ReturnsTarget } from "./given.ts"
+import { ReturnsTarget } from "./returns-target.ts"
 import type { JsonSchema } from "./json.ts"
 
 /** The definitions of a schema, read one by one. */

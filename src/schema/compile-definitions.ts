@@ -1,4 +1,4 @@
-import { definitionsOf, type DefinitionSource } from "./adopted.ts"
+import { definitionsOf, type DefinitionSource } from "./trusted-schemas.ts"
 import { isPlainRecord, type JsonSchema } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 import type { SchemaNode } from "./refs.ts"

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { adoptSchema } from "../../src/schema/adopted.ts"
-import { hasManyDefinitions } from "../../src/schema/by-parts.ts"
+import { adoptSchema } from "../../src/schema/trusted-schemas.ts"
+import { hasManyDefinitions } from "../../src/schema/compile-definitions.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
 

@@ -1,5 +1,5 @@
 import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { ReturnsTarget } from "../../schema/given.ts"
+import { ReturnsTarget } from "../../schema/returns-target.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { ImportResult } from "./import.ts"
 import { reportOf } from "./report.ts"

@@ -4,8 +4,8 @@ import { isPlainRecord } from "../schema/json.ts"
 import { registryShape, serverShape, TOP_LEVEL } from "./config-shapes.ts"
 import { ConfigError, type ConfigFault, faultAt, type Locate } from "./error.ts"
 import type { RegistryConfig, ServerConfig, ResolvedConfig } from "./model.ts"
-import { resolveSources } from "./settle-sources.ts"
-import { checkNames, type IssueReporter, isGiven, kindOf, type Shape } from "./shape.ts"
+import { resolveSources } from "./resolve-sources.ts"
+import { checkNames, type IssueReporter, isGiven, kindOf, type Shape } from "./field-checks.ts"
 
 export interface ResolveConfigOptions {
   /** The folder that relative paths start from. */

@@ -3,7 +3,7 @@ import { isNamespace, suggestedNamespace } from "../mcp/names.ts"
 import { mcpEntry, toPlainEntry } from "./mcp-shape.ts"
 import type { AccessRule, MCPSource, ResolvedSource, SourceConfig, SourceKind } from "./model.ts"
 import { sourceName } from "./names.ts"
-import { checkNames, type IssueReporter, isGiven, type Keys, kindOf } from "./shape.ts"
+import { checkNames, type IssueReporter, isGiven, type Keys, kindOf } from "./field-checks.ts"
 import { SOURCE_FIELDS, SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 
 type Fields = Readonly<Record<string, unknown>>

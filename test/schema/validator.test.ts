@@ -2,7 +2,7 @@ import { Settings } from "typebox/system"
 import { Type } from "typebox"
 import { afterEach, describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { type SchemaValidator, typeboxEngine } from "../../src/schema/engine.ts"
+import { type SchemaValidator, typeboxEngine } from "../../src/schema/validator.ts"
 
 const compile = (source: unknown, options?: { formats?: boolean }): SchemaValidator =>
   typeboxEngine.compile(admitSchema(source).schema, options)

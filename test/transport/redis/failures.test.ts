@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { MissingPackage } from "../../../src/internal/import-peer.ts"
-import { permanentFailure, reasonOf } from "../../../src/transport/redis/faults.ts"
+import { permanentFailure, reasonOf } from "../../../src/transport/redis/failures.ts"
 
 describe("what went wrong", () => {
   test.each<[unknown, string | undefined]>([

@@ -1,10 +1,10 @@
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
 import type { ProgressUpdate } from "../../../core/types.ts"
 import { connectionClosedError, invalidMessageError } from "./failure.ts"
-import type { Exchange } from "./frames.ts"
+import type { Exchange } from "./framed-transport.ts"
 import type { RequestInput } from "./input.ts"
 import type { RequestCaller } from "./model.ts"
-import type { RequestTimeout } from "./patience.ts"
+import type { RequestTimeout } from "./request-timeout.ts"
 
 /** A request that is part of a call. */
 export interface SessionRequest {

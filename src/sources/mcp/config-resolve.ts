@@ -4,7 +4,7 @@ import { compileSchema } from "../../schema/compiled.ts"
 import { AccessControlSchema } from "../../core/spec-schemas.ts"
 import type { AccessControl } from "../../core/types.ts"
 import { channelOf } from "./config-channel.ts"
-import { ConfigFields, configError } from "./config-faults.ts"
+import { ConfigFields, configError } from "./config-issues.ts"
 import type {
   MCPClientConfig,
   MCPClientInfo,

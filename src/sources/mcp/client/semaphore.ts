@@ -1,4 +1,4 @@
-import type { RequestTimeout } from "./patience.ts"
+import type { RequestTimeout } from "./request-timeout.ts"
 
 /** A semaphore: limits concurrent requests; the others wait in order, until their timeout. */
 export class Semaphore {
