@@ -1,4 +1,4 @@
-// One idea: a running call, from its options to the listeners of its end. Its fields are in one flat object.
+// A running call, from its options to the listeners of its end. Its fields are in one flat object.
 import type { CallError } from "../core/errors.ts"
 import type { DeadlineEntry, Deadlines } from "../internal/deadlines.ts"
 import type { EnvelopeStream } from "../core/infer.ts"

@@ -1,4 +1,4 @@
-// One idea: the invocation path. Everything that leads to a handler is in this file, and can be read from top to bottom.
+// The invocation path. Everything that leads to a handler is in this file, and can be read from top to bottom.
 import { allows, denial } from "../core/access.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Clock } from "../internal/platform.ts"

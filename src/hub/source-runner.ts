@@ -1,4 +1,4 @@
-// One idea: the life of one source, from opening to closing it.
+// The life of one source, from opening to closing it.
 import type { ResolvedSource } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"

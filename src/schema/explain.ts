@@ -1,4 +1,4 @@
-// One idea: the meaning of each keyword, which is a long list.
+// Explains each keyword: a long list.
 import { Check } from "typebox/schema"
 import { reasonOf } from "../internal/describe.ts"
 import {

@@ -1,4 +1,4 @@
-// One idea: types from schemas of TypeBox and of JSON Schema, which can contain each other.
+// Types from schemas of TypeBox and of JSON Schema, which can contain each other.
 
 import type { TIntegerKey, TNumberKey, TTemplateLiteralStatic } from "typebox"
 

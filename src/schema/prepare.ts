@@ -1,4 +1,4 @@
-// One idea: the adjustments that TypeBox needs, which are a list.
+// The adjustments that TypeBox needs: a list.
 import { Check } from "typebox/schema"
 import { isPlainRecord, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"

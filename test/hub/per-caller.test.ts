@@ -1,4 +1,4 @@
-// One idea: a hub forwards each caller's own token to every kind of source, and to no other caller's calls.
+// A hub forwards each caller's own token to every kind of source, and to no other caller's calls.
 import { onTestFinished, describe, expect, test } from "vitest"
 import { resolveConfig } from "../../src/config.ts"
 import type { SourceConfig } from "../../src/config/model.ts"

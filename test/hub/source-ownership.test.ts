@@ -20,67 +20,67 @@ function operation(name: string, says: string): AnyOperation {
   }
 }
 
-function setUp(...names: string[]): { ledger: SourceOwnership; registry: OperationRegistry } {
+function setUp(...names: string[]): { ownership: SourceOwnership; registry: OperationRegistry } {
   const registry = new OperationRegistry({ logger: silentLogger })
-  const ledger = new SourceOwnership(registry)
-  ledger.setOrder(names)
-  return { ledger, registry }
+  const ownership = new SourceOwnership(registry)
+  ownership.setOrder(names)
+  return { ownership, registry }
 }
 
 test("SourceOwnership: of two sources with one id the first in the configuration wins, whichever was opened first", () => {
-  const { ledger, registry } = setUp("a", "b")
-  ledger.set("b", [operation("x", "b")])
+  const { ownership, registry } = setUp("a", "b")
+  ownership.set("b", [operation("x", "b")])
   expect(registry.getSpec("n.x")?.description).toBe("b")
-  ledger.set("a", [operation("x", "a"), operation("y", "a")])
+  ownership.set("a", [operation("x", "a"), operation("y", "a")])
   expect(registry.getSpec("n.x")?.description).toBe("a")
-  expect(ledger.unregistered("b")).toEqual([
+  expect(ownership.unregistered("b")).toEqual([
     { id: "n.x", reason: expect.stringContaining(`source "a" has "n.x" too, and comes first`) },
   ])
-  expect([ledger.count("a"), ledger.count("b")]).toEqual([2, 0])
-  ledger.set("a", [])
+  expect([ownership.count("a"), ownership.count("b")]).toEqual([2, 0])
+  ownership.set("a", [])
   expect(registry.getSpec("n.x")?.description).toBe("b")
   expect(registry.has("n.y")).toBe(false)
 })
 
 test("SourceOwnership: a new order of sources decides ownership again", () => {
-  const { ledger, registry } = setUp("a", "b")
-  ledger.set("a", [operation("x", "a")])
-  ledger.set("b", [operation("x", "b")])
-  ledger.setOrder(["b", "a"])
+  const { ownership, registry } = setUp("a", "b")
+  ownership.set("a", [operation("x", "a")])
+  ownership.set("b", [operation("x", "b")])
+  ownership.setOrder(["b", "a"])
   expect(registry.getSpec("n.x")?.description).toBe("b")
 })
 
 test("SourceOwnership: unchanged operations are not registered again", () => {
-  const { ledger, registry } = setUp("a")
+  const { ownership, registry } = setUp("a")
   const changes: string[] = []
   const [x, y] = [operation("x", "1"), operation("y", "1")]
-  ledger.set("a", [x, y])
+  ownership.set("a", [x, y])
   registry.onChange(({ type, id }) => changes.push(`${type} ${id}`))
-  ledger.set("a", [x, operation("y", "2")])
+  ownership.set("a", [x, operation("y", "2")])
   expect(changes).toEqual(["replaced n.y"])
 })
 
 test("SourceOwnership: an invalid operation is reported, and does not keep others out", () => {
-  const { ledger, registry } = setUp("a", "b")
-  ledger.set("b", [operation("x", "b")])
+  const { ownership, registry } = setUp("a", "b")
+  ownership.set("b", [operation("x", "b")])
   const bad = { ...operation("x", "bad"), inputSchema: { type: 7 } } as unknown as AnyOperation
-  ledger.set("a", [bad, operation("y", "a")])
+  ownership.set("a", [bad, operation("y", "a")])
   expect(registry.getSpec("n.x")?.description).toBe("b")
   expect(registry.has("n.y")).toBe(true)
-  expect(ledger.unregistered("a")).toEqual([
+  expect(ownership.unregistered("a")).toEqual([
     { id: "n.x", reason: expect.stringContaining("cannot be registered") },
   ])
-  ledger.set("a", [operation("x", "a")])
+  ownership.set("a", [operation("x", "a")])
   expect(registry.getSpec("n.x")?.description).toBe("a")
 })
 
 test("SourceOwnership: operations that the program registered are left alone", () => {
-  const { ledger, registry } = setUp("a")
+  const { ownership, registry } = setUp("a")
   registry.registerAll([operation("x", "mine")])
-  ledger.set("a", [operation("x", "a")])
+  ownership.set("a", [operation("x", "a")])
   expect(registry.getSpec("n.x")?.description).toBe("mine")
-  expect(ledger.unregistered("a")[0]?.reason).toContain("by the program itself")
-  ledger.set("a", [])
+  expect(ownership.unregistered("a")[0]?.reason).toContain("by the program itself")
+  ownership.set("a", [])
   expect(registry.has("n.x")).toBe(true)
 })
 
@@ -92,10 +92,10 @@ test("SourceOwnership: after any changes the registry has the operations of the 
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-      const { ledger, registry } = setUp(...sources)
+      const { ownership, registry } = setUp(...sources)
       const model = new Map<string, readonly string[]>()
       for (const { source, names } of steps) {
-        ledger.set(
+        ownership.set(
           source,
           names.map((name) => operation(name, source)),
         )

@@ -1,3 +1,5 @@
+// The serving side of a link.
+
 import type { CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
 import type { CallError } from "../../core/errors.ts"

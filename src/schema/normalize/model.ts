@@ -1,4 +1,4 @@
-// One idea: the interfaces between the parts of a normaliser.
+// The interfaces between the parts of a normaliser.
 import type { JsonSchema } from "../json.ts"
 import type { Entry, Member } from "./flatten.ts"
 import type { TypeMask } from "./json-type.ts"

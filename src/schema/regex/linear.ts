@@ -1,4 +1,4 @@
-// One idea, the proof that backtracking stays cheap, which needs all of its parts in one place.
+// The proof that backtracking stays cheap, which needs all of its parts in one place.
 import { type CharSet, overlaps } from "./char-set.ts"
 import type { Program } from "./program.ts"
 

@@ -1,4 +1,4 @@
-// One idea, the grammar of regular expressions, which has many small productions.
+// The grammar of regular expressions, which has many small productions.
 import {
   type CharSet,
   charSet,

@@ -1,3 +1,5 @@
+// A bus over NATS. Reconnecting, subscriptions and subjects are in other files.
+
 import type { Msg, NatsConnection, PermissionViolationError } from "@nats-io/transport-node"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"

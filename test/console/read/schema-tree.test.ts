@@ -1,4 +1,4 @@
-// One idea: what a reader is shown of each thing that a schema can say.
+// What a reader is shown of each thing that a schema can say.
 import { describe, expect, test } from "vitest"
 import { schemaTree } from "../../../console/src/read/schema/node.ts"
 import type { SchemaNode } from "../../../console/src/read/schema/node.ts"

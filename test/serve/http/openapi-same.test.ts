@@ -1,4 +1,4 @@
-// One idea: what is the same after a registry was written as a document and imported again, and what is not.
+// What is the same after a registry was written as a document and imported again, and what is not.
 import fc from "fast-check"
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"

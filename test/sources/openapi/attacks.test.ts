@@ -1,4 +1,4 @@
-// One idea: what a hostile document, input or server tries, and what comes of it.
+// What a hostile document, input or server tries, and what comes of it.
 import { describe, expect, test } from "vitest"
 import { isCallError } from "../../../src/index.ts"
 import { FromOpenAPI, FromOpenAPIUrl, prepareRequest } from "../../../src/from-openapi.ts"

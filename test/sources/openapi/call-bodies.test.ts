@@ -1,4 +1,4 @@
-// One idea: bodies of every content type, as they arrive.
+// Bodies of every content type, as they arrive.
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/index.ts"
 import { prepareRequest } from "../../../src/from-openapi.ts"

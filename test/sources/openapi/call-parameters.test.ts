@@ -1,4 +1,4 @@
-// One idea: parameters of every style and place, as they arrive.
+// Parameters of every style and place, as they arrive.
 import { describe, expect, test } from "vitest"
 import { prepareRequest } from "../../../src/from-openapi.ts"
 import type { OpenAPIConfig } from "../../../src/from-openapi.ts"

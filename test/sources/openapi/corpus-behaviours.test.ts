@@ -1,4 +1,4 @@
-// One idea: what a good importer makes of real documents, one test for each thing that others get wrong.
+// What a good importer makes of real documents, one test for each thing that others get wrong.
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI, prepareRequest } from "../../../src/from-openapi.ts"
 import { OperationRegistry } from "../../../src/index.ts"

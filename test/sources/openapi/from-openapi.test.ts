@@ -1,4 +1,4 @@
-// One idea: what an import gives, from a document to a call.
+// What an import gives, from a document to a call.
 import { getEventListeners } from "node:events"
 import type { ServerResponse } from "node:http"
 import { describe, expect, test } from "vitest"

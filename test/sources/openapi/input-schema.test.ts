@@ -1,4 +1,4 @@
-// One idea: what an input may be, for every way in which a document can say it.
+// What an input may be, for every way in which a document can say it.
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"
 import type { ImportNote } from "../../../src/from-openapi.ts"

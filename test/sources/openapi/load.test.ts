@@ -1,4 +1,4 @@
-// One idea: documents from memory, files and the web, and what they may reach.
+// Documents from memory, files and the web, and what they may reach.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"

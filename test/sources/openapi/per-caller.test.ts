@@ -1,4 +1,4 @@
-// One idea: functions in `auth`, `credentials` and `headers` see who calls, and no caller gets another's secret.
+// Functions in `auth`, `credentials` and `headers` see who calls, and no caller gets another's secret.
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI, paginate, prepareRequest } from "../../../src/from-openapi.ts"

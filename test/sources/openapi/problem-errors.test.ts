@@ -1,4 +1,4 @@
-// One idea: problems of RFC 9457 whose codes a document tells, whoever wrote it.
+// Problems of RFC 9457 whose codes a document tells, whoever wrote it.
 import { describe, expect, test } from "vitest"
 import { ErrorCode, isCallError, isDeclaredError } from "../../../src/index.ts"
 import type { CallError, ErrorDefinition } from "../../../src/index.ts"

@@ -1,4 +1,4 @@
-// One idea: results of imported operations go through the registry's own pipeline.
+// Results of imported operations go through the registry's own pipeline.
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"
 import type { OpenAPIConfig } from "../../../src/from-openapi.ts"

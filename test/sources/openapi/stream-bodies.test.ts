@@ -1,4 +1,4 @@
-// One idea: bodies and parts that are streams, as they arrive, and that they are sent once.
+// Bodies and parts that are streams, as they arrive, and that they are sent once.
 import { Readable } from "node:stream"
 import { describe, expect, test } from "vitest"
 import { prepareRequest } from "../../../src/from-openapi.ts"

@@ -1,4 +1,4 @@
-// One idea: streams of every kind, from a real server through a registry.
+// Streams of every kind, from a real server through a registry.
 import type { ServerResponse } from "node:http"
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"

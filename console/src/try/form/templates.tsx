@@ -1,4 +1,4 @@
-// One idea: the layout of labels, descriptions, errors and buttons of the form.
+// The layout of labels, descriptions, errors and buttons of the form.
 
 import { ADDITIONAL_PROPERTY_FLAG, canExpand, descriptionId, errorId, titleId } from "@rjsf/utils"
 import type {

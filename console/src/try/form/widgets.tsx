@@ -1,4 +1,4 @@
-// One idea: the controls of the form, all plain elements of the browser.
+// The controls of the form, all plain elements of the browser.
 
 import { ariaDescribedByIds, getInputProps } from "@rjsf/utils"
 import type { BaseInputTemplateProps, RegistryWidgetsType, WidgetProps } from "@rjsf/utils"

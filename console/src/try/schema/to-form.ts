@@ -1,4 +1,4 @@
-// One idea: from JSON Schema 2020-12 to what the form library draws, a bounded tree without references.
+// From JSON Schema 2020-12 to what the form library draws, a bounded tree without references.
 
 import { emptyOf } from "./initial.ts"
 import {

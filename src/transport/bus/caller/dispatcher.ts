@@ -1,4 +1,4 @@
-// One idea: the life of a call until a worker has accepted it. Finding workers, sending and grants are in other files.
+// The life of a call until a worker has accepted it. Finding workers, sending and grants are in other files.
 import type { CallErrorEvent } from "../../../core/events.ts"
 import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"

@@ -1,4 +1,4 @@
-// One idea: calls, workers and offered operations, which refer to each other.
+// Calls, workers and offered operations, which refer to each other.
 
 import { QueueTrust } from "./queue-trust.ts"
 import { compareVersions, isCompatible } from "../wire/versions.ts"

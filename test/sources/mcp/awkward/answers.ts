@@ -1,4 +1,4 @@
-// One idea: what the tools of an awkward server answer, each by its name in definitions.ts. Tools
+// What the tools of an awkward server answer, each by its name in definitions.ts. Tools
 // without an entry here say their name and what they were given.
 
 import type { Call } from "./peer.ts"

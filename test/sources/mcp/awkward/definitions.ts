@@ -1,4 +1,4 @@
-// One idea: what an awkward server lists. The plain tools are always there and are well defined; what
+// What an awkward server lists. The plain tools are always there and are well defined; what
 // they answer is in answers.ts. Groups of tools that are odd by their definition are asked for:
 //
 //   names       a dot, a space, a slash, unicode, 130 characters, `__proto__`, `constructor`

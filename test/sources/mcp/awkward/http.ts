@@ -1,4 +1,4 @@
-// One idea: an awkward MCP server on loopback. No SDK: it says what a well-behaved one never would.
+// An awkward MCP server on loopback. No SDK: it says what a well-behaved one never would.
 //
 //   await using server = await serveAwkward({ era: "legacy", pages: 3 })
 //   server.url                      where it is: http://127.0.0.1:PORT/mcp

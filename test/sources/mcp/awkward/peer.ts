@@ -1,4 +1,4 @@
-// One idea: an awkward server without a transport. It takes messages that were parsed and sends
+// An awkward server without a transport. It takes messages that were parsed and sends
 // messages; what is a process or a connection is the transports' business.
 
 import { answer, RpcError } from "./answers.ts"

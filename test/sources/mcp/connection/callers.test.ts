@@ -1,4 +1,4 @@
-// One idea: headers that depend on who calls; a session that one caller opened is never used for another.
+// Headers that depend on who calls; a session that one caller opened is never used for another.
 import { describe, expect, onTestFinished, test } from "vitest"
 import { createMCPClient } from "../../../../src/from-mcp.ts"
 import type { MCPClientConfig, MCPClientWrapper } from "../../../../src/from-mcp.ts"

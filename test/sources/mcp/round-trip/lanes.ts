@@ -1,4 +1,4 @@
-// One idea: the ways from a client through a gateway to a server, and the way without it.
+// The ways from a client through a gateway to a server, and the way without it.
 
 import { describe } from "vitest"
 import { serveAwkward } from "../awkward/http.ts"

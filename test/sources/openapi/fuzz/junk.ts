@@ -1,4 +1,4 @@
-// One idea: things that documents should not hold, and do when somebody means harm or makes a mistake.
+// Things that documents should not hold, and do when somebody means harm or makes a mistake.
 import type { Random } from "./random.ts"
 
 const SCALARS: readonly unknown[] = [

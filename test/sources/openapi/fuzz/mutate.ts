@@ -1,4 +1,4 @@
-// One idea: changes to a document that aim at what an importer looks at.
+// Changes to a document that aim at what an importer looks at.
 import { alien, deep, junk, NAMES, PATTERNS, polluting } from "./junk.ts"
 import type { Random } from "./random.ts"
 
