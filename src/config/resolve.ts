@@ -60,7 +60,10 @@ export function resolveConfig(value: unknown, options: ResolveConfigOptions): Re
   return Object.freeze({ ...settled, warnings: Object.freeze(warnings) })
 }
 
-/** @deprecated The old name of `resolveConfig`. */
+/**
+ * @deprecated The old name of `resolveConfig`.
+ * @alias
+ */
 export const settleConfig: typeof resolveConfig = resolveConfig
 
 /** @deprecated The old name of `ResolveConfigOptions`. */

@@ -1,5 +1,6 @@
 import { CallError } from "./errors.ts"
 import { fromBase64, toBase64 } from "../internal/base64.ts"
+import { setOwn } from "../internal/own.ts"
 import { parsePointer, pointerSegment } from "../internal/pointer.ts"
 import { reading } from "../internal/brands.ts"
 import { isResponseEnvelope } from "./envelope.ts"
@@ -162,12 +163,7 @@ function replace(data: unknown, path: string, kind: unknown): unknown {
   let parent = data
   for (const key of keys.slice(0, -1)) parent = own(parent, key, path)
   const bytes = decodeBytes(own(parent, last, path), path, kind)
-  Object.defineProperty(parent, last, {
-    value: bytes,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  })
+  setOwn(parent as object, last, bytes)
   return data
 }
 

@@ -22,10 +22,10 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
     progress,
     requestInput,
   } = options
-  if (deadline !== undefined && (typeof deadline !== "number" || Number.isNaN(deadline))) {
+  if (deadline !== undefined && !isNumber(deadline)) {
     return invalidOption("/deadline", "a number of milliseconds since 1970", deadline)
   }
-  if (timeout !== undefined && (typeof timeout !== "number" || Number.isNaN(timeout))) {
+  if (timeout !== undefined && !isNumber(timeout)) {
     return invalidOption("/timeout", "a number of milliseconds", timeout)
   }
   if (signal !== undefined && !isSignal(signal)) {
@@ -47,6 +47,10 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
     return invalidOption("/requestInput", "a function", requestInput)
   }
   return undefined
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" && !Number.isNaN(value)
 }
 
 function isSignal(value: unknown): value is AbortSignal {

@@ -1,4 +1,5 @@
 import type { Clock } from "./platform.ts"
+import { setRef } from "./defer.ts"
 import { MinHeap } from "./min-heap.ts"
 
 /** Something that expires at a time unless it is removed before. `Deadlines` owns the links. */
@@ -195,12 +196,4 @@ function link(entry: DeadlineEntry, bucket: Bucket): void {
   entry.dueAfter = head
   if (head !== undefined) head.dueBefore = entry
   bucket.head = entry
-}
-
-/** Sets whether a timer keeps the process alive, on platforms that support it. */
-function setRef(timer: unknown, hold: boolean): void {
-  if (typeof timer !== "object" || timer === null) return
-  const handle = timer as { ref?: () => unknown; unref?: () => unknown }
-  if (hold) handle.ref?.()
-  else handle.unref?.()
 }

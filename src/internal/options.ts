@@ -222,7 +222,8 @@ function isSecretRule(rule: OptionRule): boolean {
   return typeof rule === "object" && "secret" in rule
 }
 
-function hasMethods(value: unknown, names: readonly string[]): boolean {
+/** Whether a value has methods of these names. Nothing is known of their signatures. */
+export function hasMethods(value: unknown, names: readonly string[]): boolean {
   const isOne = (typeof value === "object" && value !== null) || typeof value === "function"
   return isOne && names.every((name) => typeof (value as never)[name] === "function")
 }

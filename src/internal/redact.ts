@@ -1,3 +1,5 @@
+import { setOwn } from "./own.ts"
+
 /** Replaces a secret. */
 const MASK = "***"
 
@@ -88,13 +90,7 @@ function copyObject(value: object, state: State): unknown {
       const item = SECRET_KEY.test(key)
         ? MASK
         : copy((value as Record<string, unknown>)[key], state)
-      if (item === undefined) continue
-      Object.defineProperty(out, key, {
-        value: item,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
+      if (item !== undefined) setOwn(out, key, item)
     }
     return out
   } catch {

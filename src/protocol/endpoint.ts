@@ -149,9 +149,7 @@ export class Endpoint implements Deliverer {
   /** What the link knows of a request without an answer. Links from before `deliveryStatus` have `fateOf`. */
   deliveryStatus(requestId: string): CallFate | undefined {
     const { link } = this
-    return link.deliveryStatus === undefined
-      ? link.fateOf?.(requestId)
-      : link.deliveryStatus(requestId)
+    return link.deliveryStatus?.(requestId) ?? link.fateOf?.(requestId)
   }
 
   /** Sends an event whose delivery nobody waits for, such as an abort or credit. A failure is only logged. */

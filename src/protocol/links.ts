@@ -1,4 +1,5 @@
 import type { CallEvent } from "../core/events.ts"
+import { hasMethods } from "../internal/options.ts"
 import type { Transport, TransportReceiver } from "./transport.ts"
 
 /** Receives events that are known to be valid. */
@@ -67,8 +68,5 @@ export class EventTargetLink implements Transport {
 
 /** Whether something is an event target rather than a transport. */
 export function isEventTarget(link: unknown): link is EventTarget {
-  const { dispatchEvent, addEventListener, removeEventListener } = link as Partial<EventTarget>
-  return [dispatchEvent, addEventListener, removeEventListener].every(
-    (method) => typeof method === "function",
-  )
+  return hasMethods(link, ["dispatchEvent", "addEventListener", "removeEventListener"])
 }

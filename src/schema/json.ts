@@ -1,3 +1,5 @@
+export { setOwn } from "../internal/own.ts"
+
 /** A schema in its object form; the boolean forms are turned into `{}` and `{ not: {} }` at the root. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -28,20 +30,6 @@ export function isNoValue(schema: unknown): boolean {
 /** Whether a value can be used as a schema. */
 export function isSchema(value: unknown): value is Record<string, unknown> | boolean {
   return typeof value === "boolean" || isPlainRecord(value)
-}
-
-/** Sets an own property; a plain assignment to `__proto__` would change the prototype instead. */
-export function setOwn(target: object, key: string, value: unknown): void {
-  if (key === "__proto__") {
-    Object.defineProperty(target, key, {
-      value,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    })
-    return
-  }
-  ;(target as Record<string, unknown>)[key] = value
 }
 
 /** An own property, or `undefined`; a name such as `toString` does not find the inherited one. */

@@ -1,4 +1,4 @@
-import { pointerTokens, getOwn, isPlainRecord } from "../../schema/json.ts"
+import { pointerTokens, getOwn, isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 
 const MAX_DEPTH = 16
@@ -176,7 +176,7 @@ function merged(left: JsonSchema, right: JsonSchema): JsonSchema {
   const properties = { ...propertiesOf(right) }
   for (const [name, schema] of Object.entries(propertiesOf(left))) {
     const other = getOwn(properties, name)
-    define(properties, name, other === undefined ? schema : { allOf: [schema, other] })
+    setOwn(properties, name, other === undefined ? schema : { allOf: [schema, other] })
   }
   const required = [...requiredOf(left), ...requiredOf(right)]
   return {
@@ -211,14 +211,4 @@ function decoded(text: string): string {
   } catch {
     return text
   }
-}
-
-// `{ ...properties }` has own members only; assigning one named `__proto__` would not make another.
-function define(target: object, name: string, value: unknown): void {
-  Object.defineProperty(target, name, {
-    value,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  })
 }

@@ -4,7 +4,7 @@ import { refusal } from "../../core/errors.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { errorEvent } from "../../core/error-event.ts"
-import { validateOptions } from "../../internal/options.ts"
+import { hasMethods, validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
@@ -204,7 +204,7 @@ const maps = new WeakMap<object, PendingRequestMap>()
 /** The map over a link. All users of a transport share one map, because a transport can only be opened once. */
 export function callMapOver(link: CallLink, options?: PendingRequestMapOptions): PendingRequestMap {
   if (link instanceof PendingRequestMap) return link
-  if (isObject(link) && isEventTarget(link)) return new PendingRequestMap(link, options)
+  if (isEventTarget(link)) return new PendingRequestMap(link, options)
   let map = maps.get(link)
   if (map === undefined || reach(map).isClosed) {
     map = new PendingRequestMap(link, options)
@@ -215,11 +215,8 @@ export function callMapOver(link: CallLink, options?: PendingRequestMapOptions):
 
 function linkOf(link: EventTarget | Transport | undefined): Transport {
   if (link === undefined) return new LoopbackLink()
-  if (isObject(link)) {
-    if (isEventTarget(link)) return new EventTargetLink(link)
-    const { open, send, close } = link as Partial<Transport>
-    if ([open, send, close].every((method) => typeof method === "function")) return link
-  }
+  if (isEventTarget(link)) return new EventTargetLink(link)
+  if (hasMethods(link, ["open", "send", "close"])) return link
   throw new TypeError(
     `new PendingRequestMap(link): link must be an EventTarget or a transport, got ${typeName(link)}.`,
   )
@@ -234,10 +231,6 @@ function requestError(
   } catch (cause) {
     return refusal("VALIDATION_ERROR", `The options of a call cannot be read.`, { cause })
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null
 }
 
 // One shared executor, whose result is read at once: a closure per promise would cost one more object per call.

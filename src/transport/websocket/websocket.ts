@@ -1,7 +1,7 @@
 import { systemClock } from "../../internal/clock.ts"
 import { HEADERS } from "../../internal/headers.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
-import { validateOptions } from "../../internal/options.ts"
+import { hasMethods, validateOptions } from "../../internal/options.ts"
 import { egressBlocked } from "../../http-client/public-lookup.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
@@ -138,8 +138,7 @@ export function createWebSocketTransport(
 }
 
 function isSocket(target: unknown): target is WebSocketLike {
-  const { send, addEventListener } = target as Partial<WebSocketLike>
-  return typeof send === "function" && typeof addEventListener === "function"
+  return hasMethods(target, ["send", "addEventListener"])
 }
 
 function validateUrl(target: string | URL, base: string | undefined): URL {

@@ -131,7 +131,7 @@ describe("a declared error", () => {
 
     expect(error).toMatchObject({ details: { statusCode: 404, body: { message: 5 } } })
     expect((error as CallError).details).not.toHaveProperty("declared")
-    expect(api.log[0]?.[0]).toContain("not as the document describes")
+    expect(api.log[0]?.[0]).toContain("does not match its schema")
   })
 
   test("is in the spec, with the schema of its details", () => {

@@ -133,10 +133,10 @@ describe("an operation that is a reference", () => {
     ["leads nowhere", "#/nowhere", "there is nothing at that place"],
     ["is in a file that was not given", "other.json", "it is in another file"],
     ["leads back to itself", "#/paths/~1x/get", "it leads back to itself"],
-    ["leads to a text", "#/info/title", "something that is no operation"],
-    ["leads to a list", "#/x-list", "something that is no operation"],
-    ["leads to a schema", "#/components/schemas/Pet", "something that is no operation"],
-    ["leads to a path", "#/paths/~1y", "something that is no operation"],
+    ["leads to a text", "#/info/title", "does not refer to an operation"],
+    ["leads to a list", "#/x-list", "does not refer to an operation"],
+    ["leads to a schema", "#/components/schemas/Pet", "does not refer to an operation"],
+    ["leads to a path", "#/paths/~1y", "does not refer to an operation"],
   ])("is skipped with the reason when it %s", (_how, $ref, reason) => {
     const spec = openapi(
       { "/x": { get: { $ref } }, "/y": { get: OK } },

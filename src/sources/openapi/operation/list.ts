@@ -252,7 +252,7 @@ function addOperation(
     const parts = document.parts(value, operation.file, operation.pointer)
     if (isBroken(parts)) issue = brokenRefMessage(parts)
     else if (!isOperation(parts.at(-1)?.value)) {
-      issue = `Reference "${value["$ref"].slice(0, 200)}" does not lead to an operation.`
+      issue = `Reference "${value["$ref"].slice(0, 200)}" does not refer to an operation.`
     } else operation = new RawOperation(joined(parts), method, key, item, holder, parts)
   }
   if (issue === undefined) operations.push(operation)

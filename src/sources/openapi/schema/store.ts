@@ -113,7 +113,7 @@ export class SchemaStore implements ConversionContext {
       return undefined
     }
     if (typeof place.value !== "object" && typeof place.value !== "boolean") {
-      walk.note(`Reference "${ref}" leads to something that is no schema.`)
+      walk.note(`Reference "${ref}" does not refer to a schema.`)
       return undefined
     }
     const definition = this.#at(place)

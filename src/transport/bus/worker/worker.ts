@@ -21,8 +21,6 @@ import { WorkerOffer } from "./offer.ts"
 import { answerTooLarge, notServing, stoodStill, wrongAddress } from "./refusals.ts"
 import { WorkerResending } from "./resending.ts"
 
-export type { WorkerDependencies as WorkerParts } from "./state.ts"
-
 type Request = CallerMessage & { readonly type: "request" }
 
 /** How long results are kept after the deadline, in milliseconds: they may be in flight. */
