@@ -5,7 +5,7 @@ import { manifest, root, sourceEntries } from "./support/manifest.ts"
 import { findGlobals, findImports, type ImportReference } from "./support/source-scan.ts"
 
 interface Folder {
-  /** Folders it imports from, besides itself. */
+  /** Folders it imports from, besides itself; or parts of them: a folder within, or one file. */
   readonly uses: readonly string[]
   /** Folders of which only `import type` is allowed. */
   readonly types?: readonly string[]
@@ -96,9 +96,9 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   },
   // One file per key of "exports" in package.json, with nothing but re-exports.
   entries: { uses: [...LIBRARY, "config", "node", "hub"] },
-  // A page, which knows a hub by what it answers. Its packages are bundled into it, and into nothing else.
+  // A page, which knows a hub by what it answers, and reads schemas as the library does. Its packages are bundled into it, and into nothing else.
   console: {
-    uses: [],
+    uses: ["schema/json.ts", "schema/read", "search"],
     types: [...LIBRARY, "hub", "entries"],
     packages: CONSOLE_PACKAGES,
   },
@@ -215,6 +215,8 @@ describe("the rules themselves", () => {
     ["src/cli/main.ts", 'import { nodeFS } from "../node/fs.ts"'],
     ["console/main.ts", 'import type { ResponseEnvelope } from "../src/index.ts"'],
     ["console/main.tsx", 'import type { SourceStatus } from "../src/hub/model.ts"'],
+    ["console/main.tsx", 'import { flatten } from "../src/schema/read/flatten.ts"'],
+    ["console/main.tsx", 'import { isPlainRecord } from "../src/schema/json.ts"'],
     ["console/main.tsx", 'import { App } from "./app/App.tsx"'],
     ["console/main.tsx", 'import "./styles/base.css"'],
     ["console/main.tsx", 'import { useState } from "react"'],
@@ -246,6 +248,7 @@ describe("the rules themselves", () => {
     ["src/cli/main.ts", 'import { Kernel } from "../engine/kernel.ts"', "engine"],
     ["src/node/fs.ts", 'import { main } from "../cli/main.ts"', "cli"],
     ["console/main.ts", 'import { unwrap } from "../src/index.ts"', "import type"],
+    ["console/main.ts", 'import { a } from "../src/schema/compiled.ts"', "import type"],
     ["console/main.ts", 'import { a } from "../src/config/define.ts"', "config"],
     ["console/main.ts", 'import { z } from "zod"', "zod"],
     ["src/engine/registry.ts", 'import "./styles.css"', ".ts"],
@@ -332,11 +335,16 @@ function relativeFault(
   if (folder === "entries" && to === "internal" && !PUBLISHED.has(target)) {
     return `publishes ${target}: what is internal is not exported`
   }
-  if (uses.includes(to)) return undefined
+  if (uses.some((used) => used === to || isPart(target, used))) return undefined
   if (types.includes(to)) {
     return reference.typeOnly ? undefined : `imports ${target} (${to}): only with "import type"`
   }
   return `imports ${target} (${to}): a folder it may not use`
+}
+
+/** Whether a file is one of the part of a folder that a rule names. */
+function isPart(file: string, used: string): boolean {
+  return used.includes("/") && `${file}/`.startsWith(`src/${used}/`)
 }
 
 function isIn(file: string, folder: string, name: string): boolean {

@@ -37,6 +37,23 @@ export function getOwn(target: object, key: string): unknown {
   return Object.hasOwn(target, key) ? (target as Record<string, unknown>)[key] : undefined
 }
 
+/** A list, or an empty one where there is none. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as unknown[]) : []
+}
+
+/** A text that is not blank, or `undefined`. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined
+}
+
+/** Whether a value is an object with members; a large one is not listed for that. */
+export function hasKeys(value: unknown): boolean {
+  if (!isPlainRecord(value)) return false
+  for (const key in value) if (Object.hasOwn(value, key)) return true
+  return false
+}
+
 /** A JSON pointer one step longer. */
 export function childPointer(pointer: string, token: string | number): string {
   return `${pointer}/${typeof token === "number" ? token : escapeToken(token)}`

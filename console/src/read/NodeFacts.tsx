@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 import { Badge } from "../ui/index.ts"
-import type { Facts } from "./schema/facts.ts"
+import type { Facts } from "../../../src/schema/read/facts.ts"
 import { SHORT_LIST } from "./schema/rows.ts"
 
 /** The type of a value, with its format. */

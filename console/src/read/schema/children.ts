@@ -1,9 +1,9 @@
-import { hasKeys, isRecord, listOf, textOf } from "../json.ts"
-import { flatten } from "./flatten.ts"
-import type { Flat, Layer, Union } from "./flatten.ts"
-import type { Part, Scope } from "./scope.ts"
-import { choicesOf, MAX_MEMBERS, typeText, typesOf } from "./types.ts"
-import { valuesOf } from "./values.ts"
+import { hasKeys, isPlainRecord, listOf, textOf } from "../../../../src/schema/json.ts"
+import { flatten } from "../../../../src/schema/read/flatten.ts"
+import type { Flat, Layer, Union } from "../../../../src/schema/read/flatten.ts"
+import type { Part, Scope } from "../../../../src/schema/read/resolve-ref.ts"
+import { choicesOf, MAX_MEMBERS, typeText, typesOf } from "../../../../src/schema/read/types.ts"
+import { valuesOf } from "../../../../src/schema/read/values.ts"
 
 /** What a child is to its parent. */
 export type ChildKind = "property" | "names" | "item" | "option" | "choice" | "condition"
@@ -40,7 +40,7 @@ function properties({ layers }: Flat): readonly ChildPart[] {
   const required = new Set<string>()
   for (const { schema, scope } of layers) {
     for (const name of listOf(schema["required"])) required.add(String(name))
-    const declared = isRecord(schema["properties"]) ? schema["properties"] : {}
+    const declared = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
     for (const [name, value] of Object.entries(declared)) {
       const parts = found.get(name)
       if (parts === undefined) found.set(name, [{ schema: value, scope }])
@@ -57,8 +57,8 @@ function properties({ layers }: Flat): readonly ChildPart[] {
 
 function otherNames({ schema, scope }: Layer): readonly ChildPart[] {
   const { patternProperties, additionalProperties, unevaluatedProperties, propertyNames } = schema
-  const patterns = isRecord(patternProperties) ? Object.entries(patternProperties) : []
-  const open = isRecord(additionalProperties) ? additionalProperties : unevaluatedProperties
+  const patterns = isPlainRecord(patternProperties) ? Object.entries(patternProperties) : []
+  const open = isPlainRecord(additionalProperties) ? additionalProperties : unevaluatedProperties
   return [
     ...patterns.map(([pattern, value]) => child("names", `names like ${pattern}`, value, scope)),
     ...(isInformative(open) ? [child("names", "other names", open, scope)] : []),
@@ -109,12 +109,12 @@ function options({ parts }: Union): readonly ChildPart[] {
 /** The name of an option besides its type: its title, or a constant among its properties. */
 function optionName(part: Part): string | undefined {
   const flat = flatten([part])
-  const title = isRecord(part.schema) ? textOf(part.schema["title"]) : undefined
+  const title = isPlainRecord(part.schema) ? textOf(part.schema["title"]) : undefined
   if (title !== undefined || flat.name !== undefined) {
     return title === typeText(flat) ? undefined : title
   }
   for (const { schema, scope } of flat.layers) {
-    const declared = isRecord(schema["properties"]) ? schema["properties"] : {}
+    const declared = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
     for (const [name, value] of Object.entries(declared)) {
       const values = valuesOf(flatten([{ schema: value, scope }]))
       if (values?.length === 1) return `${name} is ${JSON.stringify(values[0])}`
@@ -125,7 +125,7 @@ function optionName(part: Part): string | undefined {
 
 function conditions({ schema, scope }: Layer): readonly ChildPart[] {
   const { not, if: when, then, else: otherwise, dependentSchemas } = schema
-  const dependent = isRecord(dependentSchemas) ? Object.entries(dependentSchemas) : []
+  const dependent = isPlainRecord(dependentSchemas) ? Object.entries(dependentSchemas) : []
   return [
     ...(isInformative(not) ? [child("condition", "must not be", not, scope)] : []),
     ...(when === undefined ? [] : [child("condition", "if it is", when, scope)]),

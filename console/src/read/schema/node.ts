@@ -1,14 +1,14 @@
 // The tree of a schema. A node is made when its parent is opened, so recursion costs nothing.
 
-import { factsOf } from "./facts.ts"
-import type { Facts } from "./facts.ts"
-import { flatten } from "./flatten.ts"
-import type { Flat } from "./flatten.ts"
+import { factsOf } from "../../../../src/schema/read/facts.ts"
+import type { Facts } from "../../../../src/schema/read/facts.ts"
+import { flatten } from "../../../../src/schema/read/flatten.ts"
+import type { Flat } from "../../../../src/schema/read/flatten.ts"
 import { childParts, hasChildParts } from "./children.ts"
 import type { ChildKind } from "./children.ts"
-import { scopeOf } from "./scope.ts"
-import type { Part } from "./scope.ts"
-import { valuesOf } from "./values.ts"
+import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
+import { valuesOf } from "../../../../src/schema/read/values.ts"
 
 /** One place in a schema. */
 export interface SchemaNode {

@@ -1,8 +1,8 @@
-import { getOwn, isRecord } from "../json.ts"
-import { flatten } from "../schema/flatten.ts"
-import { scopeOf } from "../schema/scope.ts"
-import type { Part } from "../schema/scope.ts"
-import { choicesOf, typesOf } from "../schema/types.ts"
+import { getOwn, isPlainRecord } from "../../../../src/schema/json.ts"
+import { flatten } from "../../../../src/schema/read/flatten.ts"
+import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
+import { choicesOf, typesOf } from "../../../../src/schema/read/types.ts"
 import { shellWord } from "./shell.ts"
 
 // Longer inputs are more readable as JSON.
@@ -16,7 +16,7 @@ const MAX_ARGUMENTS = 8
  */
 export function commandInput(input: unknown, schema: unknown): readonly string[] {
   if (input === undefined) return []
-  const words = isRecord(input) ? argumentsOf(input, schema) : undefined
+  const words = isPlainRecord(input) ? argumentsOf(input, schema) : undefined
   if (words !== undefined && words.length <= MAX_ARGUMENTS) return words.map(shellWord)
   return ["--input", shellWord(JSON.stringify(input))]
 }
@@ -39,7 +39,7 @@ function argumentsOf(
 function wordsOf(key: string, value: unknown, part: Part): readonly string[] {
   const json = [`${key}:=${JSON.stringify(value)}`]
   if (Array.isArray(value)) return listWords(key, value, part) ?? json
-  if (isRecord(value)) return objectWords(key, value, part) ?? json
+  if (isPlainRecord(value)) return objectWords(key, value, part) ?? json
   return isReadBack(value, part) ? [`${key}=${typed(value)}`] : json
 }
 
@@ -99,7 +99,7 @@ function propertyOf(part: Part, name: string): Part | undefined {
   if (choicesOf(flat).length > 0) return undefined
   const found = flat.layers.flatMap(({ schema, scope }) => {
     const { properties } = schema
-    const value = isRecord(properties) ? getOwn(properties, name) : undefined
+    const value = isPlainRecord(properties) ? getOwn(properties, name) : undefined
     return value === undefined ? [] : [{ schema: value, scope }]
   })
   return found.length === 1 ? found[0] : undefined
@@ -107,7 +107,7 @@ function propertyOf(part: Part, name: string): Part | undefined {
 
 function itemOf(part: Part): Part | undefined {
   const flat = flatten([part])
-  const found = flat.layers.filter(({ schema }) => isRecord(schema["items"]))
+  const found = flat.layers.filter(({ schema }) => isPlainRecord(schema["items"]))
   const hasPlaces = flat.layers.some(({ schema }) => schema["prefixItems"] !== undefined)
   const [only, ...others] = found
   if (only === undefined || others.length > 0 || hasPlaces) return undefined

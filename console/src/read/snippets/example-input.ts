@@ -1,8 +1,8 @@
 import type { OperationSpec } from "../../api/model.ts"
-import { getOwn, isRecord, listOf, setOwn } from "../json.ts"
-import { flatten } from "../schema/flatten.ts"
-import { scopeOf } from "../schema/scope.ts"
-import { typesOf } from "../schema/types.ts"
+import { getOwn, isPlainRecord, listOf, setOwn } from "../../../../src/schema/json.ts"
+import { flatten } from "../../../../src/schema/read/flatten.ts"
+import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import { typesOf } from "../../../../src/schema/read/types.ts"
 import { sampleOf } from "./sample.ts"
 
 const MAX_EXAMPLES = 20
@@ -23,7 +23,7 @@ export function exampleInputs(
 
 /** Documents show bodies without what goes into the path: what must be given and is missing is added. */
 function completed(example: unknown, made: unknown, schema: unknown): unknown {
-  if (!isRecord(example) || !isRecord(made)) return example
+  if (!isPlainRecord(example) || !isPlainRecord(made)) return example
   const { layers } = flatten([{ schema, scope: scopeOf(schema) }])
   const required = new Set(layers.flatMap((layer) => listOf(layer.schema["required"])))
   const missing = [...required].map(String).filter((name) => !Object.hasOwn(example, name))
@@ -37,9 +37,9 @@ const WORDS = new Set(["input", "output", "name", "title", "description", "summa
 
 /** Some authors write an example as a pair of input and output. */
 function unwrapped(example: unknown, schema: unknown): unknown {
-  if (!isRecord(example) || !Object.hasOwn(example, "input")) return example
-  const properties = isRecord(schema) ? schema["properties"] : undefined
-  const isInput = isRecord(properties) && getOwn(properties, "input") !== undefined
+  if (!isPlainRecord(example) || !Object.hasOwn(example, "input")) return example
+  const properties = isPlainRecord(schema) ? schema["properties"] : undefined
+  const isInput = isPlainRecord(properties) && getOwn(properties, "input") !== undefined
   const others = Object.keys(example).filter((key) => !WORDS.has(key))
   return isInput || others.length > 0 ? example : example["input"]
 }

@@ -1,11 +1,11 @@
 // A small value that fits a schema: what the schema shows itself, else the least that it asks for.
 
-import { isRecord, listOf, setOwn } from "../json.ts"
-import { flatten } from "../schema/flatten.ts"
-import type { Flat } from "../schema/flatten.ts"
-import type { Part } from "../schema/scope.ts"
-import { typesOf } from "../schema/types.ts"
-import { valuesOf } from "../schema/values.ts"
+import { isPlainRecord, listOf, setOwn } from "../../../../src/schema/json.ts"
+import { flatten } from "../../../../src/schema/read/flatten.ts"
+import type { Flat } from "../../../../src/schema/read/flatten.ts"
+import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
+import { typesOf } from "../../../../src/schema/read/types.ts"
+import { valuesOf } from "../../../../src/schema/read/values.ts"
 import { sampleNumber } from "./sample-number.ts"
 import { sampleText } from "./sample-text.ts"
 
@@ -46,7 +46,7 @@ function fits(value: unknown, flat: Flat): boolean {
   if (typeof value === "number") {
     return types.includes("number") || (types.includes("integer") && Number.isInteger(value))
   }
-  if (!isRecord(value)) return types.includes(typeof value)
+  if (!isPlainRecord(value)) return types.includes(typeof value)
   if (!types.includes("object")) return false
   const required = flat.layers.flatMap(({ schema }) => listOf(schema["required"]))
   return required.every((name) => Object.hasOwn(value, String(name)))
@@ -115,7 +115,7 @@ function madeObject(flat: Flat, depth: number): unknown {
 function partsOf(flat: Flat, name: string): readonly Part[] {
   return flat.layers.flatMap(({ schema, scope }) => {
     const { properties } = schema
-    if (!isRecord(properties) || !Object.hasOwn(properties, name)) return []
+    if (!isPlainRecord(properties) || !Object.hasOwn(properties, name)) return []
     return [{ schema: properties[name], scope }]
   })
 }
@@ -140,7 +140,7 @@ function itemAt(flat: Flat, index: number): Part | undefined {
   for (const { schema, scope } of flat.layers) {
     const place = listOf(schema["prefixItems"])[index]
     if (place !== undefined) return { schema: place, scope }
-    if (isRecord(schema["items"])) return { schema: schema["items"], scope }
+    if (isPlainRecord(schema["items"])) return { schema: schema["items"], scope }
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-import { isRecord, listOf } from "../json.ts"
+import { isPlainRecord, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import type { Flat } from "./flatten.ts"
 import { requirementsOf } from "./types.ts"
@@ -62,7 +62,7 @@ function contents(schema: JsonSchema): readonly string[] {
 function objects(schema: JsonSchema): readonly string[] {
   const { additionalProperties, unevaluatedProperties, dependentRequired } = schema
   const isClosed = additionalProperties === false || unevaluatedProperties === false
-  const needs = isRecord(dependentRequired) ? Object.entries(dependentRequired) : []
+  const needs = isPlainRecord(dependentRequired) ? Object.entries(dependentRequired) : []
   return [
     ...(isClosed ? ["no other properties"] : []),
     ...needs.map(([name, others]) => `${name} needs ${listOf(others).join(", ")}`),

@@ -1,8 +1,8 @@
-import { hasKeys, isRecord, listOf } from "../json.ts"
+import { hasKeys, isPlainRecord, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { flatten } from "./flatten.ts"
 import type { Flat, Union } from "./flatten.ts"
-import type { Part } from "./scope.ts"
+import type { Part } from "./resolve-ref.ts"
 import { jsonType, valuesOf } from "./values.ts"
 
 // Deeper types are not helpful in words.
@@ -50,7 +50,7 @@ export function choicesOf(flat: Flat): readonly Union[] {
 export function requirementsOf({ parts }: Union): readonly (readonly string[])[] | undefined {
   const sets: (readonly string[])[] = []
   for (const { schema } of parts) {
-    if (!isRecord(schema) || !Array.isArray(schema["required"])) return undefined
+    if (!isPlainRecord(schema) || !Array.isArray(schema["required"])) return undefined
     const says = Object.keys(schema).filter((key) => !["required", "type", "title"].includes(key))
     if (says.length > 0) return undefined
     sets.push(listOf(schema["required"]).map(String))
@@ -62,7 +62,7 @@ function ownTypes(schema: JsonSchema): readonly string[] {
   const { type, properties, required, additionalProperties, items, prefixItems } = schema
   if (typeof type === "string") return [type]
   if (Array.isArray(type)) return type.map(String)
-  if (isRecord(properties) || Array.isArray(required) || isRecord(additionalProperties)) {
+  if (isPlainRecord(properties) || Array.isArray(required) || isPlainRecord(additionalProperties)) {
     return ["object"]
   }
   return items !== undefined || prefixItems !== undefined ? ["array"] : []
@@ -90,7 +90,7 @@ function arrayText(flat: Flat, depth: number): string {
       const some = places.slice(0, MAX_MEMBERS).map((one) => inner({ schema: one, scope }, depth))
       return `[${[...some, ...(places.length > MAX_MEMBERS ? ["…"] : [])].join(", ")}]`
     }
-    if (isRecord(items)) {
+    if (isPlainRecord(items)) {
       const text = inner({ schema: items, scope }, depth)
       return / /.test(text) ? `(${text})[]` : `${text}[]`
     }
@@ -104,10 +104,12 @@ function mapText(flat: Flat, depth: number): string | undefined {
   for (const { schema, scope } of flat.layers) {
     const { properties, additionalProperties, patternProperties } = schema
     if (hasKeys(properties)) return undefined
-    const [pattern, ...others] = isRecord(patternProperties) ? Object.values(patternProperties) : []
+    const [pattern, ...others] = isPlainRecord(patternProperties)
+      ? Object.values(patternProperties)
+      : []
     if (others.length > 0) return undefined
-    const found = isRecord(additionalProperties) ? additionalProperties : pattern
-    if (isRecord(found)) value ??= { schema: found, scope }
+    const found = isPlainRecord(additionalProperties) ? additionalProperties : pattern
+    if (isPlainRecord(found)) value ??= { schema: found, scope }
   }
   return value === undefined ? undefined : `map of ${inner(value, depth)}`
 }

@@ -1,9 +1,9 @@
 // A schema as a reader thinks of it: references followed, `allOf` merged, `null` separated.
 
-import { isRecord, listOf } from "../json.ts"
+import { isPlainRecord, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
-import { follow, scopeWithin } from "./scope.ts"
-import type { Part, Scope } from "./scope.ts"
+import { follow, scopeWithin } from "./resolve-ref.ts"
+import type { Part, Scope } from "./resolve-ref.ts"
 
 /** One of the schemas that hold at once. */
 export interface Layer {
@@ -54,7 +54,7 @@ class Flattening implements Flat {
 
   add({ schema, scope }: Part): void {
     if (schema === false) this.isNothing = true
-    if (!isRecord(schema) || this.seen.has(schema) || this.layers.length >= MAX_LAYERS) return
+    if (!isPlainRecord(schema) || this.seen.has(schema) || this.layers.length >= MAX_LAYERS) return
     this.seen.add(schema)
     const within = scopeWithin(schema, scope)
     this.layers.push({ schema, scope: within })
@@ -93,7 +93,7 @@ class Flattening implements Flat {
 }
 
 function isNull(schema: unknown): boolean {
-  if (!isRecord(schema)) return false
+  if (!isPlainRecord(schema)) return false
   if (schema["type"] === "null") return true
   const values = listOf(schema["enum"])
   if (values.length === 1 && values[0] === null) return true
@@ -101,5 +101,5 @@ function isNull(schema: unknown): boolean {
 }
 
 function isNothing({ not }: JsonSchema): boolean {
-  return not === true || (isRecord(not) && Object.keys(not).length === 0)
+  return not === true || (isPlainRecord(not) && Object.keys(not).length === 0)
 }

@@ -1,4 +1,4 @@
-import { getOwn, isRecord, listOf } from "../json.ts"
+import { getOwn, isPlainRecord, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 
 /** The scope of a schema's references. */
@@ -22,7 +22,7 @@ export interface Target extends Part {
 
 /** The scope of a whole document. */
 export function scopeOf(document: unknown): Scope {
-  const root = isRecord(document) ? document : {}
+  const root = isPlainRecord(document) ? document : {}
   return { document: root, resource: root }
 }
 
@@ -60,8 +60,12 @@ function byPointer(pointer: string, scope: Scope): Target | undefined {
 }
 
 function targetOf(schema: unknown, scope: Scope, name: string | undefined): Target {
-  const within = isRecord(schema) ? scopeWithin(schema, scope) : scope
-  return { schema, scope: within, name: name ?? (isRecord(schema) ? nameOf(schema) : undefined) }
+  const within = isPlainRecord(schema) ? scopeWithin(schema, scope) : scope
+  return {
+    schema,
+    scope: within,
+    name: name ?? (isPlainRecord(schema) ? nameOf(schema) : undefined),
+  }
 }
 
 function nameOf({ title, $id }: JsonSchema): string | undefined {
@@ -96,7 +100,7 @@ function findIds(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
   while (waiting.length > 0) {
     const node = waiting.pop()
     for (const child of childrenOf(node)) waiting.push(child)
-    if (!isRecord(node)) continue
+    if (!isPlainRecord(node)) continue
     const { $id, $anchor, $dynamicAnchor } = node
     if (typeof $id === "string" && !ids.has($id)) ids.set($id, node)
     for (const anchor of [$anchor, $dynamicAnchor]) {
@@ -107,5 +111,5 @@ function findIds(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
 }
 
 function childrenOf(node: unknown): readonly unknown[] {
-  return isRecord(node) ? Object.values(node) : listOf(node)
+  return isPlainRecord(node) ? Object.values(node) : listOf(node)
 }

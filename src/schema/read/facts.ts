@@ -1,4 +1,4 @@
-import { jsonText, listOf, textOf } from "../json.ts"
+import { listOf, textOf } from "../json.ts"
 import { constraintsOf } from "./constraints.ts"
 import type { Flat } from "./flatten.ts"
 import { typeText } from "./types.ts"
@@ -23,6 +23,7 @@ export interface Facts {
 const MAX_EXAMPLES = 5
 // Enough to read, too few to make a page slow.
 const MAX_VALUES = 2000
+const MAX_JSON = 200
 
 /** Gathers the facts about a value; those of the schema itself come before those of its references. */
 export function factsOf(flat: Flat): Facts {
@@ -63,4 +64,10 @@ function examplesOf(flat: Flat): readonly string[] {
     ...(Object.hasOwn(schema, "example") ? [schema["example"]] : []),
   ])
   return [...new Set(found.slice(0, MAX_EXAMPLES).map((value) => jsonText(value)))]
+}
+
+/** A value as JSON in one line, cut at a readable length. */
+function jsonText(value: unknown): string {
+  const text = (JSON.stringify(value) as string | undefined) ?? "undefined"
+  return text.length > MAX_JSON ? `${text.slice(0, MAX_JSON)}…` : text
 }
