@@ -1,6 +1,7 @@
 // One self-contained schema and the targets of its references.
 
-import { getOwn, isPlainRecord, pointerTokens } from "../schema/json.ts"
+import { isSchema, pointerTokens } from "../schema/json.ts"
+import { decodeFragment, resolveRef } from "../schema/read/resolve-ref.ts"
 import { Links } from "../schema/refs.ts"
 import type { RefKeyword, SchemaNode } from "../schema/refs.ts"
 import type { SchemaTexts } from "./schema-texts.ts"
@@ -29,11 +30,8 @@ export class SchemaRoot {
 
   /** The target of a pointer; `true` (any value) when it does not exist. */
   at(reference: string): SchemaNode {
-    let value: unknown = this.schema
-    for (const token of pointerTokens(decoded(reference.slice(1))) ?? []) {
-      value = typeof value === "object" && value !== null ? getOwn(value, token) : undefined
-    }
-    return isPlainRecord(value) || typeof value === "boolean" ? value : true
+    const target = resolveRef(this.schema, reference)
+    return isSchema(target) ? target : true
   }
 
   /** The target of a reference within this schema. */
@@ -49,7 +47,7 @@ export class SchemaRoot {
   /** The preferred name of a reference's target. */
   wantedName(reference: string): string {
     if (reference === "#") return this.name
-    const fragment = decoded(reference.slice(reference.indexOf("#") + 1))
+    const fragment = decodeFragment(reference.slice(reference.indexOf("#") + 1))
     const tokens = pointerTokens(fragment) ?? [fragment]
     return tokens.findLast((token) => /\p{L}/u.test(token) && !STRUCTURE.has(token)) ?? this.name
   }
@@ -66,11 +64,3 @@ const STRUCTURE: ReadonlySet<string> = new Set([
   "oneOf",
   "additionalProperties",
 ])
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}

@@ -1,6 +1,7 @@
 import { isNoValue, isPlainRecord, setOwn } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { keywordShape } from "../keywords.ts"
+import { resolveRef } from "./resolve-ref.ts"
 
 /** What JSON Schema calls types; libraries have more, and clients refuse those. */
 const TYPES: ReadonlySet<unknown> = new Set([
@@ -67,19 +68,6 @@ export function mapSchemas(
   return out
 }
 
-/** The target of a pointer within this document; `undefined` for other references. */
-export function localTarget(root: JsonSchema, reference: string): JsonSchema | undefined {
-  if (reference === "#") return root
-  if (!reference.startsWith("#/")) return undefined
-  let value: unknown = root
-  for (const token of reference.slice(2).split("/")) {
-    const key = decoded(token).replaceAll("~1", "/").replaceAll("~0", "~")
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined
-    value = (value as Record<string, unknown>)[key]
-  }
-  return isPlainRecord(value) ? value : undefined
-}
-
 /** Leaving the value out is fine. */
 export function mayBeVoid(schema: JsonSchema): boolean {
   const { anyOf } = schema
@@ -113,18 +101,10 @@ function isObjectOnly(schema: unknown, root: JsonSchema, depth: number): boolean
   const { type, $ref, allOf, anyOf, oneOf } = schema
   if (type !== undefined) return type === "object"
   const isObject = (one: unknown): boolean => isObjectOnly(one, root, depth + 1)
-  if (typeof $ref === "string" && isObject(localTarget(root, $ref) ?? named(root, $ref)))
-    return true
+  if (typeof $ref === "string" && isObject(resolveRef(root, $ref))) return true
   if (Array.isArray(allOf) && allOf.some(isObject)) return true
   if (Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every(isObject)) return true
   return Array.isArray(oneOf) && oneOf.length > 0 && oneOf.every(isObject)
-}
-
-/** Definitions that are referred to by their `$id`, as TypeBox writes recursive ones. */
-function named(root: JsonSchema, reference: string): unknown {
-  const { $defs } = root
-  if (!isPlainRecord($defs)) return undefined
-  return Object.values($defs).find((one) => isPlainRecord(one) && one["$id"] === reference)
 }
 
 /** Without what validators of clients refuse: types that JSON does not have, names that are required twice. */
@@ -146,12 +126,4 @@ function standard(schema: JsonSchema): JsonSchema {
     const { type: _, ...rest } = out
     return rest
   })
-}
-
-function decoded(token: string): string {
-  try {
-    return decodeURIComponent(token)
-  } catch {
-    return token
-  }
 }

@@ -1,6 +1,6 @@
 import { isNoValue, isPlainRecord } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
-import { localTarget } from "./plain-schema.ts"
+import { resolveRef } from "./resolve-ref.ts"
 
 /** What an object may have, gathered from all parts of its schema. */
 export interface ObjectProperties {
@@ -71,14 +71,9 @@ export function objectProperties(root: JsonSchema): ObjectProperties {
   }
 }
 
-/** The schema that a reference of this document names, by its place or by its `$id`. */
 function targetOf(root: JsonSchema, reference: string): JsonSchema | undefined {
-  const target = localTarget(root, reference)
-  if (target !== undefined) return target
-  const { $defs } = root
-  if (!isPlainRecord($defs)) return undefined
-  const named = Object.values($defs).find((one) => isPlainRecord(one) && one["$id"] === reference)
-  return isPlainRecord(named) ? named : undefined
+  const target = resolveRef(root, reference)
+  return isPlainRecord(target) ? target : undefined
 }
 
 function gather(

@@ -1,4 +1,4 @@
-import { getOwn, isPlainRecord, listOf } from "../json.ts"
+import { getOwn, isPlainRecord, listOf, pointerTokens } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 
 /** The scope of a schema's references. */
@@ -33,14 +33,26 @@ export function scopeWithin(schema: JsonSchema, scope: Scope): Scope {
     : scope
 }
 
-/** The target of a reference; `undefined` if it is not part of the document. */
+/** The schema that a reference from the root of a document leads to; `undefined` if there is none. */
+export function resolveRef(document: JsonSchema, reference: string): unknown {
+  return follow(reference, scopeOf(document))?.schema
+}
+
+/**
+ * The target of a reference: by its place, by `$id` or anchor, or by the name of a definition.
+ * `undefined` if it is not part of the document.
+ */
 export function follow(reference: string, scope: Scope): Target | undefined {
   if (reference === "#") return { schema: scope.resource, scope, name: nameOf(scope.resource) }
   if (reference.startsWith("#/")) return byPointer(reference.slice(1), scope)
   const found = idsOf(scope.document).get(reference)
   if (found !== undefined) return targetOf(found, scope, lastOf(reference))
   const hash = reference.indexOf("#")
-  if (hash <= 0) return undefined
+  if (hash < 0) {
+    const { $defs } = scope.resource
+    const definition = isPlainRecord($defs) ? getOwn($defs, reference) : undefined
+    return definition === undefined ? undefined : targetOf(definition, scope, reference)
+  }
   const resource = idsOf(scope.document).get(reference.slice(0, hash))
   if (resource === undefined) return undefined
   return follow(reference.slice(hash), { document: scope.document, resource })
@@ -49,10 +61,10 @@ export function follow(reference: string, scope: Scope): Target | undefined {
 function byPointer(pointer: string, scope: Scope): Target | undefined {
   let at: unknown = scope.resource
   let last = ""
-  for (const token of decoded(pointer).slice(1).split("/")) {
-    last = token.replaceAll("~1", "/").replaceAll("~0", "~")
+  for (const token of pointerTokens(decodeFragment(pointer)) ?? []) {
+    last = token
     if (typeof at !== "object" || at === null) return undefined
-    at = getOwn(at, last)
+    at = getOwn(at, token)
   }
   if (at === undefined) return undefined
   const isNamed = /\/(?:\$defs|definitions|schemas)\/[^/]*$/.test(pointer)
@@ -77,7 +89,8 @@ function lastOf(reference: string): string | undefined {
   return /[^/#]+$/.exec(reference)?.[0]
 }
 
-function decoded(text: string): string {
+/** The text of a fragment; one that is not valid percent-encoding stands for itself. */
+export function decodeFragment(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,4 +1,4 @@
-import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isPlainRecord, listOf, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 
 /** One object schema in place of several, and a note about what it no longer expresses. */
@@ -138,10 +138,6 @@ function inputInWords(
   const word = required.includes(name) ? name : `${name}?`
   if (values === undefined || values.length > 4) return word
   return `${word} = ${values.map((value) => JSON.stringify(value)).join(" | ")}`
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 function strings(value: unknown): readonly string[] {

@@ -1,7 +1,7 @@
-import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isPlainRecord, listOf, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { keywordShape } from "../../schema/keywords.ts"
-import { localTarget } from "../../schema/read/plain-schema.ts"
+import { resolveRef } from "../../schema/read/resolve-ref.ts"
 
 /** Maximum number of inlined schemas; beyond it only outlines are written. */
 const MAX_NODES = 1000
@@ -42,9 +42,9 @@ function inlineSchema(schema: JsonSchema, walk: Walk): JsonSchema {
   if (++walk.nodes > MAX_NODES) return outline(schema)
   const { $ref, ...own } = schema
   if (typeof $ref !== "string") return walkKeywords(schema, walk)
-  const target = targetOf(walk.root, $ref)
+  const target = resolveRef(walk.root, $ref)
   const rest = walkKeywords(own, walk)
-  if (target === undefined) return rest
+  if (!isPlainRecord(target)) return rest
   if (walk.open.has(target)) return { ...outline(target), ...rest }
   walk.open.add(target)
   const there = inlineSchema(target, walk)
@@ -101,21 +101,4 @@ function outline(schema: JsonSchema): JsonSchema {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
   }
-}
-
-function targetOf(root: JsonSchema, reference: string): JsonSchema | undefined {
-  const found = localTarget(root, reference)
-  if (found !== undefined) return found
-  const { $defs } = root
-  if (!isPlainRecord($defs)) return undefined
-  const anchor = reference.startsWith("#") ? reference.slice(1) : undefined
-  return Object.values($defs).find(
-    (one): one is Record<string, unknown> =>
-      isPlainRecord(one) &&
-      (one["$id"] === reference || (anchor !== undefined && one["$anchor"] === anchor)),
-  )
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

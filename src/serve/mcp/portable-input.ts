@@ -3,7 +3,6 @@ import type { JsonSchema } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
 import { flattened } from "./flatten.ts"
 import { inlined } from "./inline-schemas.ts"
-import { localTarget } from "../../schema/read/plain-schema.ts"
 import type { InputForm } from "./tool-forms.ts"
 
 /** Property names that the strictest model API accepts. */
@@ -41,19 +40,14 @@ export function unportable(schema: JsonSchema): readonly string[] {
       if (!LEGAL_KEY.test(key)) reasons.add(`a property named ${JSON.stringify(key.slice(0, 80))}`)
     }
   }
-  lookInto(schema, schema, reasons, 0)
+  lookInto(schema, reasons, 0)
   return [...reasons]
 }
 
-function lookInto(
-  schema: Record<string, unknown>,
-  root: JsonSchema,
-  reasons: Set<string>,
-  depth: number,
-): void {
+function lookInto(schema: JsonSchema, reasons: Set<string>, depth: number): void {
   if (depth > 64) return
   const { $ref, type, items, prefixItems, properties } = schema
-  if (typeof $ref === "string" && !$ref.startsWith("#") && localTarget(root, $ref) === undefined) {
+  if (typeof $ref === "string" && !$ref.startsWith("#")) {
     reasons.add("a reference to another document")
   }
   if (type === "array" && items === undefined && prefixItems === undefined) {
@@ -63,7 +57,7 @@ function lookInto(
     reasons.add("a property that is false")
   }
   eachSubschema(schema, (one) => {
-    if (typeof one !== "boolean") lookInto(one, root, reasons, depth + 1)
+    if (typeof one !== "boolean") lookInto(one, reasons, depth + 1)
   })
 }
 

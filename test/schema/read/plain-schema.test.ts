@@ -1,11 +1,5 @@
 import { describe, expect, test } from "vitest"
-import {
-  asObject,
-  localTarget,
-  movedTo,
-  plainSchema,
-} from "../../../src/schema/read/plain-schema.ts"
-import { inputForm, outputForm } from "../../../src/serve/mcp/tool-forms.ts"
+import { asObject, movedTo, plainSchema } from "../../../src/schema/read/plain-schema.ts"
 
 describe("a schema as plain JSON", () => {
   test("is an object, also where it was a boolean", () => {
@@ -94,31 +88,6 @@ describe("an object at the root", () => {
   })
 })
 
-describe("a pointer within a document", () => {
-  const root = {
-    $defs: { "a/b": { title: "slash" }, "c~d": { title: "tilde" }, "100%": { title: "percent" } },
-    anyOf: [{ title: "first" }, true],
-  }
-
-  test.each([
-    ["#", undefined],
-    ["#/$defs/a~1b", "slash"],
-    ["#/$defs/c~0d", "tilde"],
-    ["#/%24defs/a~1b", "slash"],
-    ["#/$defs/100%", "percent"],
-    ["#/anyOf/0", "first"],
-  ])("%s is found", (reference, title) => {
-    expect(localTarget(root, reference)).toMatchObject(title === undefined ? root : { title })
-  })
-
-  test.each(["", "other.json#/a", "#anchor", "#/anyOf/1", "#/anyOf/1/x", "#/$defs/toString"])(
-    "%s is not",
-    (reference) => {
-      expect(localTarget(root, reference)).toBeUndefined()
-    },
-  )
-})
-
 describe("a schema in another place", () => {
   test("has its pointers lead there, but those of other documents", () => {
     expect(
@@ -143,39 +112,5 @@ describe("a schema in another place", () => {
   test("is left alone when it is a document of its own", () => {
     const own = { $id: "own", $ref: "#/$defs/a" }
     expect(movedTo("/x", own)).toBe(own)
-  })
-})
-
-describe("the form of a tool", () => {
-  test("takes an input that may be left out, and gives nothing where it was", () => {
-    const form = inputForm({ anyOf: [{ type: "object" }, { type: "undefined" }] })
-
-    expect(form.schema).not.toHaveProperty("required")
-    expect(form.toInput({ input: { a: 1 } })).toEqual({ a: 1 })
-    expect(form.toInput({})).toBeUndefined()
-  })
-
-  test("promises no result where there may be none, or more is said than is read", () => {
-    const text = { type: "string" }
-
-    expect(outputForm({ type: "void" }, false)).toBeUndefined()
-    expect(outputForm({ type: "null" }, false)).toBeUndefined()
-    expect(outputForm({ anyOf: [text, { type: "undefined" }] }, false)).toBeUndefined()
-    expect(outputForm({ description: "Anything." }, false)).toBeUndefined()
-    expect(outputForm({ ...text, description: "x".repeat(100) }, false, 50)).toBeUndefined()
-  })
-
-  test("puts results into an object only for those who know nothing else", () => {
-    const text = { type: "string" }
-
-    expect(outputForm(text, false)).toEqual({ schema: text, isWrapped: false })
-    expect(outputForm(text, true)).toEqual({
-      schema: { type: "object", properties: { result: text }, required: ["result"] },
-      isWrapped: true,
-    })
-    expect(outputForm({ type: "object" }, true)).toEqual({
-      schema: { type: "object" },
-      isWrapped: false,
-    })
   })
 })
