@@ -8,6 +8,12 @@ export function isPlainRecord(value: unknown): value is Record<string, unknown> 
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
+/** The JSON type of a value. */
+export function jsonType(value: unknown): string {
+  if (value === null) return "null"
+  return Array.isArray(value) ? "array" : typeof value
+}
+
 const EVERY_TYPE = Object.freeze(["null", "boolean", "object", "array", "number", "string"])
 
 /**

@@ -1,6 +1,6 @@
 // `const` and `enum`: values as types.
 
-import { isPlainRecord } from "../schema/json.ts"
+import { isPlainRecord, jsonType } from "../schema/json.ts"
 import { union } from "./combine.ts"
 import { BOOLEAN, NEVER, NULL, NUMBER, OPEN_OBJECT, STRING, UNKNOWN } from "./model.ts"
 import type { TypeNode } from "./model.ts"
@@ -14,7 +14,7 @@ export function listedValues(schema: Readonly<Record<string, unknown>>): TypeNod
   const values = valuesOf(schema)
   if (values === undefined) return undefined
   const allowed = allowedTypes(schema["type"])
-  const fitting = values.filter((value) => allowed === undefined || allowed.has(typeOf(value)))
+  const fitting = values.filter((value) => allowed === undefined || allowed.has(jsonType(value)))
   const types = fitting.length > MAX_VALUES ? fitting.map(wide) : fitting.map((one) => literal(one))
   return union(types)
 }
@@ -32,11 +32,6 @@ function valuesOf(schema: Readonly<Record<string, unknown>>): readonly unknown[]
 function allowedTypes(type: unknown): ReadonlySet<string> | undefined {
   const names = typeof type === "string" ? [type] : Array.isArray(type) ? type : undefined
   return names && new Set(names.map((name) => (name === "integer" ? "number" : String(name))))
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return "null"
-  return Array.isArray(value) ? "array" : typeof value
 }
 
 function literal(value: unknown, depth = 0): TypeNode {
@@ -61,7 +56,7 @@ function objectLiteral(value: Record<string, unknown>, depth: number): TypeNode 
 }
 
 function wide(value: unknown): TypeNode {
-  switch (typeOf(value)) {
+  switch (jsonType(value)) {
     case "string":
       return STRING
     case "number":

@@ -2,7 +2,7 @@ import { getOwn, isPlainRecord, setOwn } from "../../schema/json.ts"
 import { UsageError } from "../model.ts"
 import { APPEND } from "./argument.ts"
 import type { Step } from "./argument.ts"
-import type { SchemaView } from "./schema.ts"
+import type { SchemaView } from "../../schema/read/view.ts"
 
 /** The place of an argument's value. */
 export interface Place {

@@ -10,7 +10,8 @@ import type { InputArgument } from "./argument.ts"
 import { assign, mergeInputs, placeOf } from "./assign.ts"
 import type { Place } from "./assign.ts"
 import { InputReader, textOf } from "./read.ts"
-import { SchemaView } from "./schema.ts"
+import { viewOf } from "../../schema/read/view.ts"
+import type { SchemaView } from "../../schema/read/view.ts"
 import { readText } from "./text.ts"
 
 /** Input arguments and options of a command line. */
@@ -43,7 +44,7 @@ export async function readInput(
     const next = await wholeInput(input, reader)
     value = value === undefined ? next : mergeInputs(value, next)
   }
-  const view = new SchemaView(schema)
+  const view = viewOf(schema)
   if (parsed.length === 0) {
     if (inputs.length === 0 && takesObject(view)) value = {}
   } else if (value !== undefined && !isPlainRecord(value)) {

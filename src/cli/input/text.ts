@@ -1,6 +1,6 @@
 import { parseJson } from "../../http-client/json.ts"
-import { nameOf } from "./schema.ts"
-import type { SchemaView } from "./schema.ts"
+import { jsonType } from "../../schema/json.ts"
+import type { SchemaView } from "../../schema/read/view.ts"
 
 const NUMBER = /^-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?$/
 
@@ -18,7 +18,7 @@ export function readText(text: string, view: SchemaView): unknown {
   const number = types.has("number") || types.has("integer") ? numberOf(text) : undefined
   if (number !== undefined && (types.has("number") || Number.isInteger(number))) return number
   const json = bracketed(text)
-  if (json !== undefined && types.has(nameOf(json))) return json
+  if (json !== undefined && types.has(jsonType(json))) return json
   // `null` could be a word: if strings are allowed, use `:=null`.
   if (text === "null" && types.has("null") && !types.has("string")) return null
   if (types.has("string") || !types.has("array")) return text

@@ -7,7 +7,7 @@ import type {
   UrlInputRequest,
 } from "../../core/types.ts"
 import { pathToFileURL } from "node:url"
-import { SchemaView } from "../input/schema.ts"
+import { viewOf } from "../../schema/read/view.ts"
 import type { CommandIO } from "../model.ts"
 import { escapeForTerminal, styled } from "../output.ts"
 import { yesNo } from "./ask.ts"
@@ -76,7 +76,7 @@ async function answerForm(
   terminal.print(
     `${styled(io, io.stderr).bold("The operation asks:")} ${escapeForTerminal(message)}`,
   )
-  const fields = formFields(new SchemaView(schema))
+  const fields = formFields(viewOf(schema))
   if (!(await agrees(terminal, "Answer it? y/n> "))) return { action: "decline" }
   const content = await askFields({}, fields, schema, terminal, io)
   return { action: "accept", content }

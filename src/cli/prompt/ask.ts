@@ -1,4 +1,4 @@
-import type { SchemaView } from "../input/schema.ts"
+import type { SchemaView } from "../../schema/read/view.ts"
 import { readText } from "../input/text.ts"
 import { jsonText, oneLine, escapeForTerminal } from "../output.ts"
 import type { Style } from "../output.ts"

@@ -2,7 +2,7 @@ import { childPointer } from "../../schema/json.ts"
 import { collectErrors } from "../../core/validation.ts"
 import { assign } from "../input/assign.ts"
 import { InputReader } from "../input/read.ts"
-import { SchemaView } from "../input/schema.ts"
+import { viewOf } from "../../schema/read/view.ts"
 import type { CommandIO } from "../model.ts"
 import { styled } from "../output.ts"
 import { askField } from "./ask.ts"
@@ -18,7 +18,7 @@ export async function completeInput(
   schema: unknown,
   io: CommandIO,
 ): Promise<unknown> {
-  const view = new SchemaView(schema)
+  const view = viewOf(schema)
   const fields = missingFields(value, view)
   if (fields.length === 0) return value
   if (fields.every(({ only }) => only !== undefined)) {

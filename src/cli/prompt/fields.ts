@@ -1,5 +1,5 @@
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
-import type { SchemaView } from "../input/schema.ts"
+import type { SchemaView } from "../../schema/read/view.ts"
 
 /** A field to ask for. */
 export interface Field {
@@ -55,5 +55,5 @@ function inOrder(view: SchemaView): readonly string[] {
 
 /** Whether a schema is an object without alternatives, which is asked for member by member. */
 function isForm(view: SchemaView): boolean {
-  return view.alternatives.length === 1 && view.types.has("object") && view.names.length > 0
+  return !view.isUnion && view.types.has("object") && view.names.length > 0
 }

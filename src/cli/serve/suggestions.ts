@@ -1,6 +1,7 @@
 import { isPlainRecord } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { SchemaView } from "../input/schema.ts"
+import { viewOf } from "../../schema/read/view.ts"
+import type { SchemaView } from "../../schema/read/view.ts"
 import { shellLine } from "./shell-words.ts"
 
 /** A suggested command, and what it does. */
@@ -93,8 +94,8 @@ function plainWords(example: Readonly<Record<string, unknown>>): string[] | unde
 
 /** Values for all required inputs from the schema; `undefined` when one has none. */
 function valuesOf({ inputSchema }: OperationSpec): string[] | undefined {
-  const view = new SchemaView(inputSchema)
-  if (view.alternatives.length !== 1 || !view.types.has("object")) return undefined
+  const view = viewOf(inputSchema)
+  if (view.isUnion || !view.types.has("object")) return undefined
   const values: Record<string, unknown> = {}
   for (const name of view.required) {
     const value = valueOf(view.property(name))
@@ -105,9 +106,7 @@ function valuesOf({ inputSchema }: OperationSpec): string[] | undefined {
 }
 
 function valueOf(view: SchemaView): unknown {
-  const { examples, example } = view.schema
-  const [first] = Array.isArray(examples) ? (examples as unknown[]) : []
-  return first ?? example ?? view.default?.value ?? view.values?.[0]
+  return view.example ?? view.default?.value ?? view.values?.[0]
 }
 
 /** Whether everyone may call the operation. */

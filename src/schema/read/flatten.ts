@@ -1,6 +1,6 @@
 // A schema as a reader thinks of it: references followed, `allOf` merged, `null` separated.
 
-import { isPlainRecord, listOf } from "../json.ts"
+import { hasKeys, isNoValue, isPlainRecord, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { follow, scopeWithin } from "./resolve-ref.ts"
 import type { Part, Scope } from "./resolve-ref.ts"
@@ -26,8 +26,9 @@ export interface Flat {
   readonly name: string | undefined
   /** Every schema on the way, to know one that is met again. */
   readonly seen: ReadonlySet<unknown>
+  /** A union has `null` among its members, which are then those besides it. */
   readonly isNullable: boolean
-  /** No value fits. */
+  /** No value fits, or only its absence. */
   readonly isNothing: boolean
   /** Unresolvable references. */
   readonly lost: readonly string[]
@@ -35,6 +36,9 @@ export interface Flat {
 
 // A chain of references longer than this is a mistake or an attack.
 const MAX_LAYERS = 200
+// Products of unions grow fast.
+const MAX_ALTERNATIVES = 64
+const MAX_UNIONS = 16
 
 /** Lays everything together that holds for a value; each schema counts once, so loops end. */
 export function flatten(parts: readonly Part[]): Flat {
@@ -43,14 +47,45 @@ export function flatten(parts: readonly Part[]): Flat {
   return flattening
 }
 
+/** Everything that can hold for a value once a member of each union is chosen; at most `most` ways. */
+export function alternativesOf(flat: Flat, most: number = MAX_ALTERNATIVES): readonly Flat[] {
+  let found: readonly Flat[] = [flat]
+  for (let round = 0; round < MAX_UNIONS; round++) {
+    if (found.every(({ unions }) => unions.length === 0)) break
+    found = found.flatMap((one) => chooseFirst(one, most)).slice(0, most)
+  }
+  return found
+}
+
+/** Chooses each member of the first union in turn. */
+function chooseFirst(flat: Flat, most: number): readonly Flat[] {
+  const [first, ...unions] = flat.unions
+  if (first === undefined) return [flat]
+  return first.parts.slice(0, most).map((part) => {
+    const flattening = new Flattening({ ...flat, unions })
+    flattening.add(part)
+    return flattening
+  })
+}
+
 class Flattening implements Flat {
-  readonly layers: Layer[] = []
-  readonly unions: Union[] = []
-  readonly seen = new Set<unknown>()
-  readonly lost: string[] = []
+  readonly layers: Layer[]
+  readonly unions: Union[]
+  readonly seen: Set<unknown>
+  readonly lost: string[]
   name: string | undefined
-  isNullable = false
-  isNothing = false
+  isNullable: boolean
+  isNothing: boolean
+
+  constructor(from?: Flat) {
+    this.layers = [...(from?.layers ?? [])]
+    this.unions = [...(from?.unions ?? [])]
+    this.seen = new Set(from?.seen)
+    this.lost = [...(from?.lost ?? [])]
+    this.name = from?.name
+    this.isNullable = from?.isNullable ?? false
+    this.isNothing = from?.isNothing ?? false
+  }
 
   add({ schema, scope }: Part): void {
     if (schema === false) this.isNothing = true
@@ -80,13 +115,14 @@ class Flattening implements Flat {
     }
   }
 
-  /** Reduces "X or null" to X, and a choice of one to that one. */
+  /** Reduces "X or null" to X, and a choice of one to that one; a member that no value fits is left out. */
   #unite(kind: Union["kind"], members: readonly unknown[], scope: Scope): void {
-    const others = members.filter((member) => !isNull(member))
-    if (others.length < members.length) this.isNullable = true
-    const [only] = others
-    if (others.length === 1) this.add({ schema: only, scope })
-    else if (others.length > 1) {
+    const possible = members.filter((member) => member !== false && !isNoValue(member))
+    const others = possible.filter((member) => !isNull(member))
+    if (others.length > 0 && others.length < possible.length) this.isNullable = true
+    const [only = possible[0] ?? members[0]] = others
+    if (others.length <= 1) this.add({ schema: only, scope })
+    else {
       this.unions.push({ kind, parts: others.map((schema) => ({ schema, scope })) })
     }
   }
@@ -100,6 +136,7 @@ function isNull(schema: unknown): boolean {
   return Object.hasOwn(schema, "const") && schema["const"] === null
 }
 
-function isNothing({ not }: JsonSchema): boolean {
-  return not === true || (isPlainRecord(not) && Object.keys(not).length === 0)
+function isNothing(schema: JsonSchema): boolean {
+  const { not } = schema
+  return not === true || (isPlainRecord(not) && !hasKeys(not)) || isNoValue(schema)
 }

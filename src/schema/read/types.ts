@@ -1,9 +1,9 @@
-import { hasKeys, isPlainRecord, listOf } from "../json.ts"
+import { hasKeys, isPlainRecord, jsonType, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { flatten } from "./flatten.ts"
 import type { Flat, Union } from "./flatten.ts"
 import type { Part } from "./resolve-ref.ts"
-import { jsonType, valuesOf } from "./values.ts"
+import { valuesOf } from "./values.ts"
 
 // Deeper types are not helpful in words.
 const MAX_DEPTH = 3
@@ -15,14 +15,15 @@ const MAX_NAME = 60
 export function typesOf(flat: Flat): readonly string[] {
   let found: readonly string[] = []
   for (const { schema } of flat.layers) {
-    const own = ownTypes(schema)
-    if (own.length === 0) continue
-    const both = found.filter((type) => own.includes(type))
-    found = both.length > 0 ? both : own
+    const named = namedTypes(schema)
+    if (named.length > 0) found = found.length === 0 ? named : commonTypes(found, named)
   }
   if (found.length > 0) return found
   const values = valuesOf(flat)
-  return values === undefined ? [] : [...new Set(values.map(jsonType))]
+  if (values !== undefined) return [...new Set(values.map(jsonType))]
+  return (
+    flat.layers.map(({ schema }) => impliedTypes(schema)).find(({ length }) => length > 0) ?? []
+  )
 }
 
 /** A type in words: `string`, `user[]`, `map of integer`, `cat | dog`. */
@@ -58,10 +59,24 @@ export function requirementsOf({ parts }: Union): readonly (readonly string[])[]
   return sets
 }
 
-function ownTypes(schema: JsonSchema): readonly string[] {
-  const { type, properties, required, additionalProperties, items, prefixItems } = schema
-  if (typeof type === "string") return [type]
-  if (Array.isArray(type)) return type.map(String)
+/** Types on both sides, `integer` also as a `number`; the first ones if there are none. */
+function commonTypes(left: readonly string[], right: readonly string[]): readonly string[] {
+  const isIn = (type: string, types: readonly string[]): boolean =>
+    types.includes(type) || (type === "integer" && types.includes("number"))
+  const common = [
+    ...left.filter((type) => isIn(type, right)),
+    ...right.filter((type) => isIn(type, left)),
+  ]
+  return common.length === 0 ? left : [...new Set(common)]
+}
+
+function namedTypes({ type }: JsonSchema): readonly string[] {
+  return typeof type === "string" ? [type] : listOf(type).map(String)
+}
+
+/** The type that keywords are for, where none is named. */
+function impliedTypes(schema: JsonSchema): readonly string[] {
+  const { properties, required, additionalProperties, items, prefixItems } = schema
   if (isPlainRecord(properties) || Array.isArray(required) || isPlainRecord(additionalProperties)) {
     return ["object"]
   }

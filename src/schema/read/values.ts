@@ -31,9 +31,3 @@ function ownValues(schema: JsonSchema): readonly unknown[] | undefined {
   if (Object.hasOwn(schema, "const")) return [schema["const"]]
   return Array.isArray(schema["enum"]) ? listOf(schema["enum"]) : undefined
 }
-
-/** The JSON type of a value. */
-export function jsonType(value: unknown): string {
-  if (value === null) return "null"
-  return Array.isArray(value) ? "array" : typeof value
-}

@@ -1,6 +1,6 @@
 import { compileSchema } from "../../schema/compiled.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { typesOf } from "../../schema/read/properties.ts"
+import { viewOf } from "../../schema/read/view.ts"
 
 const known = new WeakMap<OperationSpec, boolean>()
 
@@ -17,7 +17,7 @@ export function inputOrEmpty(input: unknown, spec: OperationSpec): unknown {
 
 function takesEmpty({ inputSchema }: OperationSpec): boolean {
   const compiled = compileSchema(inputSchema)
-  const types = typesOf(compiled.schema, compiled.schema)
+  const { types } = viewOf(compiled.schema)
   if (types.size !== 1 || !types.has("object") || compiled.check(undefined)) return false
   // A property with a default may be left out even if it is required.
   return compiled.check({}) || compiled.check(compiled.normalizer("defaults").normalize({}).value)

@@ -1,7 +1,8 @@
 import { refusal } from "../../core/errors.ts"
-import { setOwn } from "../../schema/json.ts"
+import { jsonType, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
-import { itemsOf, objectProperties, typesOf } from "../../schema/read/properties.ts"
+import { viewOf } from "../../schema/read/view.ts"
+import type { SchemaView } from "../../schema/read/view.ts"
 
 /**
  * How a value is written in a query: as text, as a number, boolean or `null`, once per item, or as JSON.
@@ -10,12 +11,19 @@ import { itemsOf, objectProperties, typesOf } from "../../schema/read/properties
  */
 export type ParameterKind = "text" | "literal" | "list" | "json"
 
-/** One parameter of a query. */
-export interface QueryParameter {
-  readonly name: string
-  readonly schema: JsonSchema
-  readonly isRequired: boolean
+/** How a value is written, and which values can be meant. */
+export interface QueryValue {
   readonly kind: ParameterKind
+  /** JSON types, `integer` as `number`; empty when the schema does not restrict them. */
+  readonly types: ReadonlySet<string>
+  /** How each value of a list is written. */
+  readonly item?: QueryValue
+}
+
+/** One parameter of a query. */
+export interface QueryParameter extends QueryValue {
+  readonly name: string
+  readonly isRequired: boolean
 }
 
 /**
@@ -37,10 +45,9 @@ interface Reader {
   readonly form: QueryForm
   /** Types of the whole input; empty when its schema does not restrict them. */
   readonly types: ReadonlySet<string>
-  readonly root: JsonSchema
-  readonly byName: ReadonlyMap<string, QueryParameter>
+  readonly byName: ReadonlyMap<string, QueryValue>
   /** Applies to names that the schema does not declare. */
-  readonly rest: QueryParameter
+  readonly rest: QueryValue
 }
 
 const readers = new WeakMap<object, Reader>()
@@ -52,7 +59,7 @@ export function queryForm(inputSchema: JsonSchema): QueryForm {
 
 /** Reads an input from a query. Values of the wrong type stay as they are, for validation to report. */
 export function readQueryInput(query: string, inputSchema: JsonSchema, parse: Parse): unknown {
-  const { form, types, root, byName, rest } = readerOf(inputSchema)
+  const { form, types, byName, rest } = readerOf(inputSchema)
   const given = parseQuery(query)
   if (form.isWhole) {
     const [text] = given.get(WHOLE_INPUT) ?? []
@@ -62,8 +69,7 @@ export function readQueryInput(query: string, inputSchema: JsonSchema, parse: Pa
   if (given.size === 0 && types.size === 0) return undefined
   const input: Record<string, unknown> = {}
   for (const [name, values] of given) {
-    const { schema, kind } = byName.get(name) ?? rest
-    setOwn(input, name, valueOf(values, kind, { schema, root, parse }))
+    setOwn(input, name, valueOf(values, byName.get(name) ?? rest, parse))
   }
   return input
 }
@@ -92,37 +98,40 @@ function readerOf(schema: JsonSchema): Reader {
   return reader
 }
 
-function makeReader(root: JsonSchema): Reader {
-  const types = typesOf(root, root)
+function makeReader(schema: JsonSchema): Reader {
+  const view = viewOf(schema)
+  const { types } = view
   // A schema without types accepts objects, too.
   const isWhole = !types.has("object") && types.size > 0
-  const { properties, required, rest } = objectProperties(root)
-  const parameters = [...properties].map(([name, schema]) => ({
+  const required = new Set(view.required)
+  const parameters = view.names.map((name) => ({
     name,
-    schema,
     isRequired: required.has(name),
-    kind: kindOf(schema, root),
+    ...queryValue(view.property(name)),
   }))
   return {
     form: { parameters: isWhole ? [] : parameters, isWhole },
     types,
-    root,
     byName: new Map(parameters.map((one) => [one.name, one])),
-    rest: { name: "", schema: rest, isRequired: false, kind: kindOf(rest, root) },
+    rest: queryValue(view.rest ?? viewOf({})),
   }
 }
 
-function kindOf(schema: JsonSchema, root: JsonSchema): ParameterKind {
-  const kind = ownKindOf(schema, root)
-  if (kind !== "array") return kind
-  const items = itemsOf(schema, root)
-  const each = items === undefined ? "json" : ownKindOf(items, root)
-  return each === "text" || each === "literal" ? "list" : "json"
+function queryValue(view: SchemaView): QueryValue {
+  const types = jsonTypesOf(view)
+  const kind = kindOf(types)
+  if (kind !== "array") return { kind, types }
+  const itemTypes = jsonTypesOf(view.item(0))
+  const each = view.isTuple ? "json" : kindOf(itemTypes)
+  if (each !== "text" && each !== "literal") return { kind: "json", types }
+  return { kind: "list", types, item: { kind: each, types: itemTypes } }
 }
 
-/** The kind of a schema itself, without its items, which may be recursive. */
-function ownKindOf(schema: JsonSchema, root: JsonSchema): "text" | "literal" | "json" | "array" {
-  const types = typesOf(schema, root)
+function jsonTypesOf({ types }: SchemaView): ReadonlySet<string> {
+  return new Set([...types].map((type) => (type === "integer" ? "number" : type)))
+}
+
+function kindOf(types: ReadonlySet<string>): "text" | "literal" | "json" | "array" {
   const nonNull = [...types].filter((type) => type !== "null")
   if (nonNull.length === 0) return types.has("null") ? "literal" : "json"
   if (nonNull.every((type) => type === "string")) return "text"
@@ -132,22 +141,15 @@ function ownKindOf(schema: JsonSchema, root: JsonSchema): "text" | "literal" | "
   return nonNull.every((type) => type === "array") ? "array" : "json"
 }
 
-interface Place {
-  readonly schema: JsonSchema
-  readonly root: JsonSchema
-  readonly parse: Parse
-}
-
-function valueOf(values: readonly string[], kind: ParameterKind, place: Place): unknown {
-  if (kind === "list") {
-    const schema = itemsOf(place.schema, place.root) ?? {}
-    const itemKind = kindOf(schema, place.root)
-    return values.map((text) => valueOf([text], itemKind, { ...place, schema }))
-  }
-  const types = typesOf(place.schema, place.root)
+function valueOf(
+  values: readonly string[],
+  { kind, types, item }: QueryValue,
+  parse: Parse,
+): unknown {
+  if (item !== undefined) return values.map((text) => valueOf([text], item, parse))
   const read = (text: string): unknown => {
     if (kind === "text") return text
-    return kind === "literal" ? literalOf(text) : looseJson(text, types, place.parse)
+    return kind === "literal" ? literalOf(text) : looseJson(text, types, parse)
   }
   const [only = ""] = values
   if (values.length > 1) return values.map(read)
@@ -184,12 +186,7 @@ function looseJson(text: string, types: ReadonlySet<string>, parse: Parse): unkn
     return text
   }
   if (!types.has("string")) return value
-  return types.has(typeOf(value)) ? value : text
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return "null"
-  return Array.isArray(value) ? "array" : typeof value
+  return types.has(jsonType(value)) ? value : text
 }
 
 function decoded(text: string): string {

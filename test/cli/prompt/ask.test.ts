@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { askFields } from "../../../src/cli/prompt/complete.ts"
 import { formFields, missingFields } from "../../../src/cli/prompt/fields.ts"
-import { SchemaView } from "../../../src/cli/input/schema.ts"
+import { viewOf } from "../../../src/schema/read/view.ts"
 import type { CommandIO } from "../../../src/cli/model.ts"
 import type { AskOptions, Terminal } from "../../../src/cli/prompt/terminal.ts"
 
@@ -38,7 +38,7 @@ const io = {
 
 async function ask(schema: unknown, answers: readonly string[], value: unknown = {}) {
   const script = new Script(answers)
-  const fields = missingFields(value, new SchemaView(schema))
+  const fields = missingFields(value, viewOf(schema))
   return { value: await askFields(value, fields, schema, script, io), script, fields }
 }
 
@@ -48,7 +48,7 @@ function one(schema: unknown) {
 
 describe("missingFields", () => {
   const labels = (schema: unknown, value: unknown = {}): string[] =>
-    missingFields(value, new SchemaView(schema)).map(({ label }) => label)
+    missingFields(value, viewOf(schema)).map(({ label }) => label)
 
   test("finds what is required and not there, in the order of the schema", () => {
     const schema = {
@@ -169,7 +169,7 @@ describe("askFields", () => {
 
   test("a list that may be left out says how to give an empty one", async () => {
     const schema = { type: "object", properties: { tags: { type: "array" } } }
-    const fields = formFields(new SchemaView(schema))
+    const fields = formFields(viewOf(schema))
     const script = new Script(["", "[]"])
     expect(await askFields({}, fields, schema, script, io)).toEqual({})
     expect(await askFields({}, fields, schema, script, io)).toEqual({ tags: [] })
@@ -182,7 +182,7 @@ describe("askFields", () => {
       properties: { a: { type: "string" }, b: { type: "integer", default: 3 }, c: { const: 1 } },
       required: ["a"],
     }
-    const fields = formFields(new SchemaView(schema))
+    const fields = formFields(viewOf(schema))
     expect(fields.map(({ isRequired }) => isRequired)).toEqual([true, false, false])
     const script = new Script(["x", "", ""])
     expect(await askFields({}, fields, schema, script, io)).toEqual({ a: "x", b: 3 })

@@ -3,7 +3,6 @@ import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 import { queryForm } from "../query-input.ts"
 import type { QueryParameter } from "../query-input.ts"
-import { typesOf } from "../../../schema/read/properties.ts"
 import { isShowable, namedExamples } from "./examples.ts"
 import type { JsonObject } from "./model.ts"
 import type { SchemaPool } from "./schema-pool.ts"
@@ -35,24 +34,31 @@ export function parametersOf(
   const names = new Set(parameters.map(({ name }) => name))
   // A required property without a schema can only be sent in a body.
   if (!required.every((name) => names.has(String(name)))) return undefined
-  const given = isPlainRecord(schema["properties"]) ? Object.values(schema["properties"]) : []
-  if (!given.every(isPlainRecord)) return undefined
-  if (!parameters.every((one) => isSendable(one, schema))) return undefined
+  const properties = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
+  const schemaOf = ({ name }: QueryParameter): unknown => getOwn(properties, name)
+  if (!Object.values(properties).every(isPlainRecord)) return undefined
+  if (!parameters.every((one) => isSendable(one, schemaOf(one) as JsonSchema))) return undefined
   const shown = (examples ?? []).filter(isPlainRecord).filter(isShowable)
-  return parameters.map((one) => parameterOf(id, one, schema, shown, pool))
+  return parameters.map((one) => {
+    const property = schemaOf(one) as JsonSchema
+    const value = pool.add(property, "input", `${id}.input.${one.name}`, schema)
+    return parameterOf(one, property, value, shown)
+  })
 }
 
-function isSendable({ name, schema, kind, isRequired }: QueryParameter, root: JsonSchema): boolean {
+function isSendable(
+  { name, kind, types, item, isRequired }: QueryParameter,
+  { minItems }: JsonSchema,
+): boolean {
   if (name === "" || name === "__proto__") return false
   switch (kind) {
     case "text":
-      return !typesOf(schema, root).has("null")
+      return !types.has("null")
     case "list": {
-      const { items, minItems } = schema
-      const hasNull = isPlainRecord(items) && typesOf(items, root).has("null")
+      const hasNull = item?.types.has("null") === true
       // An empty list is sent as nothing, which is fine if it may be left out.
       const mayBeEmpty = typeof minItems !== "number" || minItems < 1
-      return typesOf(schema, root).size === 1 && !hasNull && !(isRequired && mayBeEmpty)
+      return types.size === 1 && !hasNull && !(isRequired && mayBeEmpty)
     }
     default:
       return true
@@ -60,15 +66,12 @@ function isSendable({ name, schema, kind, isRequired }: QueryParameter, root: Js
 }
 
 function parameterOf(
-  id: string,
-  { name, schema, kind, isRequired }: QueryParameter,
-  root: JsonSchema,
+  { name, kind, types, isRequired }: QueryParameter,
+  { description, deprecated }: JsonSchema,
+  value: JsonObject,
   examples: ReadonlyArray<Record<string, unknown>>,
-  pool: SchemaPool,
 ): JsonObject {
-  const { description, deprecated } = schema
-  const value = pool.add(schema, "input", `${id}.input.${name}`, root)
-  const isJson = kind === "json" || (kind === "literal" && typesOf(schema, root).has("null"))
+  const isJson = kind === "json" || (kind === "literal" && types.has("null"))
   // All values of one example have the same name, so that it can be reassembled.
   const shown = namedExamples(examples.map((one) => getOwn(one, name)))
   const said = { schema: value, ...(shown !== undefined && { examples: shown }) }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { nameOf, SchemaView } from "../../../src/cli/input/schema.ts"
-
-const view = (schema: unknown): SchemaView => new SchemaView(schema)
+import { alternativesOf, flatten } from "../../../src/schema/read/flatten.ts"
+import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
+import { viewOf as view } from "../../../src/schema/read/view.ts"
 
 describe("types", () => {
   test.each<[unknown, readonly string[]]>([
@@ -17,6 +17,13 @@ describe("types", () => {
     [{ anyOf: [{ type: "string" }, true] }, []],
     [{ anyOf: [{ type: "string" }, false] }, ["string"]],
     [{ type: "string", anyOf: [] }, ["string"]],
+    [{ anyOf: [{ type: "string" }, { type: "void" }, { type: "number" }] }, ["string", "number"]],
+    [{ anyOf: [{ type: "object" }, { type: "null" }] }, ["object", "null"]],
+    [{ anyOf: [{ type: "null" }] }, ["null"]],
+    [{ anyOf: [{}], oneOf: [{ type: "boolean" }] }, ["boolean"]],
+    [{ allOf: [true, {}, { type: "number" }, { type: "integer" }] }, ["integer"]],
+    [{ allOf: [true, {}] }, []],
+    [{ $ref: "#/$defs/a", properties: {}, $defs: { a: {} } }, ["object"]],
     [{ oneOf: "nonsense", allOf: 3, $ref: 4, type: "string" }, ["string"]],
     [undefined, []],
     ["nonsense", []],
@@ -52,13 +59,15 @@ describe("references", () => {
   test("one that leads to itself ends", () => {
     expect(view({ $ref: "#" }).types.size).toBe(0)
     expect(view({ $ref: "#", type: "object" }).types.has("object")).toBe(true)
-    expect(new SchemaView({ $ref: "x" }, "no root").types.size).toBe(0)
+    expect(view({ $ref: "x" }, "no root").types.size).toBe(0)
   })
 })
 
 test("a product of unions does not grow without end", () => {
   const anyOf = Array.from({ length: 100 }, (_, at) => ({ const: at }))
-  expect(view({ allOf: [{ anyOf }, { anyOf }, { anyOf }] }).alternatives).toHaveLength(64)
+  const all = { allOf: [{ anyOf }, { anyOf }, { anyOf }] }
+  expect(view(all).isUnion).toBe(true)
+  expect(alternativesOf(flatten([{ schema: all, scope: scopeOf(all) }]))).toHaveLength(64)
 })
 
 test("the only values that are allowed", () => {
@@ -101,7 +110,8 @@ test("properties of both sides are both needed, whatever they are called", () =>
   })
   expect(both.names.toSorted()).toEqual(["__proto__", "a"])
   expect([...(both.declared("__proto__")?.types ?? [])]).toEqual(["string"])
-  expect(both.declared("a")?.alternatives).toEqual([{ minLength: 1, type: "string" }])
+  expect([...(both.declared("a")?.types ?? [])]).toEqual(["string"])
+  expect(both.declared("a")?.isUnion).toBe(false)
   expect(both.declared("toString")).toBeUndefined()
 })
 
@@ -128,13 +138,10 @@ test("items by their place, then by the rest", () => {
   expect([...either.item(0).types]).toEqual(["null", "string"])
 })
 
-test("the type of a value", () => {
-  expect([null, [], {}, "a", 1, true].map(nameOf)).toEqual([
-    "null",
-    "array",
-    "object",
-    "string",
-    "number",
-    "boolean",
-  ])
+test("what lies beside a union is no union", () => {
+  const anyOf = [{ required: ["a"] }, { required: ["b"] }]
+  const beside = view({ properties: { a: { type: "object", properties: {} } }, anyOf })
+  expect(beside.isUnion).toBe(true)
+  expect(beside.declared("a")?.isUnion).toBe(false)
+  expect(view({ anyOf: [{ type: "object" }, { type: "null" }] }).isUnion).toBe(true)
 })
