@@ -1,6 +1,7 @@
 import { hasKeys, isPlainRecord, listOf, textOf } from "../../../../src/schema/json.ts"
 import { flatten } from "../../../../src/schema/read/flatten.ts"
 import type { Flat, Layer, Union } from "../../../../src/schema/read/flatten.ts"
+import { propertiesOf, requiredOf } from "../../../../src/schema/read/properties.ts"
 import type { Part, Scope } from "../../../../src/schema/read/resolve-ref.ts"
 import { choicesOf, MAX_MEMBERS, typeText, typesOf } from "../../../../src/schema/read/types.ts"
 import { valuesOf } from "../../../../src/schema/read/values.ts"
@@ -34,20 +35,9 @@ export function hasChildParts(flat: Flat): boolean {
   return childParts(flat).length > 0
 }
 
-/** Declared properties; the schemas of one name in several layers all apply. */
-function properties({ layers }: Flat): readonly ChildPart[] {
-  const found = new Map<string, Part[]>()
-  const required = new Set<string>()
-  for (const { schema, scope } of layers) {
-    for (const name of listOf(schema["required"])) required.add(String(name))
-    const declared = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
-    for (const [name, value] of Object.entries(declared)) {
-      const parts = found.get(name)
-      if (parts === undefined) found.set(name, [{ schema: value, scope }])
-      else parts.push({ schema: value, scope })
-    }
-  }
-  return [...found].map(([label, parts]) => ({
+function properties(flat: Flat): readonly ChildPart[] {
+  const required = requiredOf(flat)
+  return Array.from(propertiesOf(flat), ([label, parts]) => ({
     kind: "property",
     label,
     isRequired: required.has(label),
@@ -113,12 +103,9 @@ function optionName(part: Part): string | undefined {
   if (title !== undefined || flat.name !== undefined) {
     return title === typeText(flat) ? undefined : title
   }
-  for (const { schema, scope } of flat.layers) {
-    const declared = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
-    for (const [name, value] of Object.entries(declared)) {
-      const values = valuesOf(flatten([{ schema: value, scope }]))
-      if (values?.length === 1) return `${name} is ${JSON.stringify(values[0])}`
-    }
+  for (const [name, parts] of propertiesOf(flat)) {
+    const values = valuesOf(flatten(parts))
+    if (values?.length === 1) return `${name} is ${JSON.stringify(values[0])}`
   }
   return undefined
 }

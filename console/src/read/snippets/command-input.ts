@@ -1,5 +1,6 @@
-import { getOwn, isPlainRecord } from "../../../../src/schema/json.ts"
+import { isPlainRecord } from "../../../../src/schema/json.ts"
 import { flatten } from "../../../../src/schema/read/flatten.ts"
+import { propertiesOf } from "../../../../src/schema/read/properties.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
 import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
 import { choicesOf, typesOf } from "../../../../src/schema/read/types.ts"
@@ -97,12 +98,8 @@ function isReadBack(value: unknown, part: Part): boolean {
 function propertyOf(part: Part, name: string): Part | undefined {
   const flat = flatten([part])
   if (choicesOf(flat).length > 0) return undefined
-  const found = flat.layers.flatMap(({ schema, scope }) => {
-    const { properties } = schema
-    const value = isPlainRecord(properties) ? getOwn(properties, name) : undefined
-    return value === undefined ? [] : [{ schema: value, scope }]
-  })
-  return found.length === 1 ? found[0] : undefined
+  const found = propertiesOf(flat).get(name)
+  return found?.length === 1 ? found[0] : undefined
 }
 
 function itemOf(part: Part): Part | undefined {

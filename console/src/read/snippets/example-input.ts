@@ -1,8 +1,8 @@
 import type { OperationSpec } from "../../api/model.ts"
-import { getOwn, isPlainRecord, listOf, setOwn } from "../../../../src/schema/json.ts"
+import { getOwn, isPlainRecord, setOwn } from "../../../../src/schema/json.ts"
 import { flatten } from "../../../../src/schema/read/flatten.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
-import { typesOf } from "../../../../src/schema/read/types.ts"
+import { requiredOf } from "../../../../src/schema/read/properties.ts"
 import { sampleOf } from "./sample.ts"
 
 const MAX_EXAMPLES = 20
@@ -24,9 +24,8 @@ export function exampleInputs(
 /** Documents show bodies without what goes into the path: what must be given and is missing is added. */
 function completed(example: unknown, made: unknown, schema: unknown): unknown {
   if (!isPlainRecord(example) || !isPlainRecord(made)) return example
-  const { layers } = flatten([{ schema, scope: scopeOf(schema) }])
-  const required = new Set(layers.flatMap((layer) => listOf(layer.schema["required"])))
-  const missing = [...required].map(String).filter((name) => !Object.hasOwn(example, name))
+  const required = requiredOf(flatten([{ schema, scope: scopeOf(schema) }]))
+  const missing = [...required].filter((name) => !Object.hasOwn(example, name))
   const value: Record<string, unknown> = {}
   for (const name of missing) if (Object.hasOwn(made, name)) setOwn(value, name, made[name])
   for (const [name, item] of Object.entries(example)) setOwn(value, name, item)
@@ -45,6 +44,5 @@ function unwrapped(example: unknown, schema: unknown): unknown {
 }
 
 function takesNothing(schema: unknown): boolean {
-  const types = typesOf(flatten([{ schema, scope: scopeOf(schema) }]))
-  return types.length === 1 && (types[0] === "void" || types[0] === "undefined")
+  return flatten([{ schema, scope: scopeOf(schema) }]).isNothing
 }

@@ -1,8 +1,9 @@
 // A small value that fits a schema: what the schema shows itself, else the least that it asks for.
 
 import { isPlainRecord, listOf, setOwn } from "../../../../src/schema/json.ts"
-import { flatten } from "../../../../src/schema/read/flatten.ts"
+import { alternativesOf, flatten } from "../../../../src/schema/read/flatten.ts"
 import type { Flat } from "../../../../src/schema/read/flatten.ts"
+import { propertiesOf, requiredOf } from "../../../../src/schema/read/properties.ts"
 import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
 import { typesOf } from "../../../../src/schema/read/types.ts"
 import { valuesOf } from "../../../../src/schema/read/values.ts"
@@ -15,11 +16,18 @@ const MAX_ITEMS = 20
 
 /** A sample value for a schema. It may be invalid for unusual schemas; the hub reports that when it is called. */
 export function sampleOf(part: Part, depth = 0): unknown {
-  const flat = flatten([part])
+  return sampleOfAll([part], depth)
+}
+
+/** A sample value for schemas that all apply. */
+function sampleOfAll(parts: readonly Part[], depth: number): unknown {
+  const flat = flatten(parts)
   const declared = declaredValue(flat)
   if (declared !== undefined) return declared.value
   if (depth > MAX_DEPTH) return null
-  return made(chosen(flat), depth)
+  // With the first member of every union.
+  const [first = flat] = alternativesOf(flat, 1)
+  return made(first, depth)
 }
 
 /** A value that the schema declares: an example, its default, the first of its values. */
@@ -48,30 +56,7 @@ function fits(value: unknown, flat: Flat): boolean {
   }
   if (!isPlainRecord(value)) return types.includes(typeof value)
   if (!types.includes("object")) return false
-  const required = flat.layers.flatMap(({ schema }) => listOf(schema["required"]))
-  return required.every((name) => Object.hasOwn(value, String(name)))
-}
-
-/** With the first member of every union. */
-function chosen(flat: Flat): Flat {
-  const parts = flat.layers.map(({ schema, scope }): Part => ({ schema: plain(schema), scope }))
-  const picked = flat.unions.flatMap(({ parts: [first] }) => (first === undefined ? [] : [first]))
-  if (picked.length === 0) return flat
-  const next = flatten([...parts, ...picked])
-  return next.unions.length === 0 || next.layers.length > 100 ? next : chosen(next)
-}
-
-/** What is laid out already, without the keywords that led to it. */
-function plain(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const {
-    $ref: _ref,
-    $dynamicRef: _dynamic,
-    allOf: _all,
-    oneOf: _one,
-    anyOf: _any,
-    ...own
-  } = schema
-  return own
+  return [...requiredOf(flat)].every((name) => Object.hasOwn(value, name))
 }
 
 function made(flat: Flat, depth: number): unknown {
@@ -103,27 +88,12 @@ function madeOfAnything(flat: Flat): unknown {
 /** Every property that must be given, and no other. */
 function madeObject(flat: Flat, depth: number): unknown {
   const value: Record<string, unknown> = {}
-  const required = new Set(flat.layers.flatMap(({ schema }) => listOf(schema["required"])))
-  for (const name of required) {
-    const [first, ...others] = partsOf(flat, String(name))
-    if (first === undefined) setOwn(value, String(name), "…")
-    else setOwn(value, String(name), sampleOf(together(first, others), depth + 1))
+  const properties = propertiesOf(flat)
+  for (const name of requiredOf(flat)) {
+    const parts = properties.get(name)
+    setOwn(value, name, parts === undefined ? "…" : sampleOfAll(parts, depth + 1))
   }
   return value
-}
-
-function partsOf(flat: Flat, name: string): readonly Part[] {
-  return flat.layers.flatMap(({ schema, scope }) => {
-    const { properties } = schema
-    if (!isPlainRecord(properties) || !Object.hasOwn(properties, name)) return []
-    return [{ schema: properties[name], scope }]
-  })
-}
-
-function together(first: Part, others: readonly Part[]): Part {
-  if (others.length === 0) return first
-  const schema = { allOf: [first, ...others].map((part) => part.schema) }
-  return { schema, scope: first.scope }
 }
 
 function madeArray(flat: Flat, depth: number): unknown {
