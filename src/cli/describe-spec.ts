@@ -124,9 +124,9 @@ function requiredOf(inputs: readonly Property[]): readonly Property[] {
     })
 }
 
-function placeholder({ name, type }: Property): string {
+function placeholder({ name, isList }: Property): string {
   const key = /^[\w.-]+$/.test(name) ? name : quoted(name)
-  return type.endsWith("[]") ? `${key}[]=…` : `${key}=…`
+  return isList ? `${key}[]=…` : `${key}=…`
 }
 
 /** Quotes a text for a shell. */

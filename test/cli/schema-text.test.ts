@@ -10,9 +10,11 @@ describe("typeText", () => {
     [{ const: "x" }, '"x"'],
     [{ type: "array", items: { type: "string" } }, "string[]"],
     [{ type: "array", items: { enum: ["a", "b"] } }, '("a" | "b")[]'],
-    [{ type: "array" }, "anything[]"],
+    [{ type: "array" }, "array"],
     [{ anyOf: [{ type: "string" }, { type: "number" }, { type: "string" }] }, "string | number"],
     [{ properties: {} }, "object"],
+    [{ type: "object", additionalProperties: { type: "integer" } }, "map of integer"],
+    [{ type: "array", prefixItems: [{ type: "string" }, { const: 1 }] }, "[string, 1]"],
     [{ $ref: "#/$defs/A", $defs: { A: { type: "boolean" } } }, "boolean"],
     [{ $ref: "#/$defs/a~1b", $defs: { "a/b": { type: "boolean" } } }, "boolean"],
     [{ $ref: "#/$defs/missing" }, "anything"],
@@ -34,7 +36,7 @@ describe("typeText", () => {
   test("ends for a schema that contains itself", () => {
     const list = { type: "array", items: { $ref: "#" } }
 
-    expect(typeText(list)).toBe("array[][][][]")
+    expect(typeText(list)).toBe("…[][][][]")
   })
 })
 

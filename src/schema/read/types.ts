@@ -9,6 +9,7 @@ import { valuesOf } from "./values.ts"
 const MAX_DEPTH = 3
 /** Members of a union that its type names one by one. */
 export const MAX_MEMBERS = 4
+const MAX_LISTED = 8
 const MAX_NAME = 60
 
 /** JSON types that a value may have; empty if the schema names none. */
@@ -26,25 +27,20 @@ export function typesOf(flat: Flat): readonly string[] {
   )
 }
 
-/** A type in words: `string`, `user[]`, `map of integer`, `cat | dog`. */
-export function typeText(flat: Flat, depth = 0): string {
-  if (flat.isNothing) return "nothing"
-  const types = typesOf(flat)
-  const isNullable = flat.isNullable || types.includes("null")
-  const others = types.filter((type) => type !== "null")
-  const text =
-    others.length === 0 && types.length > 0
-      ? ""
-      : others.length === 0
-        ? untyped(flat, depth)
-        : others.map((type) => single(type, flat, depth)).join(" | ")
-  return [text, ...(isNullable ? ["null"] : [])].filter((one) => one !== "").join(" | ")
+/** A type in words, for a place that shows values and definitions elsewhere: `string`, `user[]`, `cat | dog`. */
+export function typeText(flat: Flat): string {
+  return new TypeWriter(false).write(flat, 0)
+}
+
+/** A type that says it all: with values, formats and the members of unions, and without names of definitions. */
+export function completeTypeText(flat: Flat): string {
+  return new TypeWriter(true).write(flat, 0)
 }
 
 /** The unions that are a choice among shapes, not only among values or names that must be given. */
 export function choicesOf(flat: Flat): readonly Union[] {
   if (valuesOf(flat) !== undefined) return []
-  return flat.unions.filter((union) => requirementsOf(union) === undefined)
+  return flat.unions.filter((one) => requirementsOf(one) === undefined)
 }
 
 /** Of a union that only says which names must be given: those of each member. */
@@ -83,68 +79,103 @@ function impliedTypes(schema: JsonSchema): readonly string[] {
   return items !== undefined || prefixItems !== undefined ? ["array"] : []
 }
 
-function untyped(flat: Flat, depth: number): string {
-  const choice = choiceText(flat, depth)
-  if (choice !== undefined) return choice
-  if (flat.layers.some(({ schema }) => schema["format"] === "binary")) return "bytes"
-  return flat.name === undefined ? "anything" : short(flat.name)
-}
+class TypeWriter {
+  readonly #isComplete: boolean
 
-function single(type: string, flat: Flat, depth: number): string {
-  if (type === "array") return arrayText(flat, depth)
-  if (type !== "object") return type
-  const map = mapText(flat, depth)
-  return map ?? (flat.name === undefined ? (choiceText(flat, depth) ?? "object") : short(flat.name))
-}
-
-function arrayText(flat: Flat, depth: number): string {
-  for (const { schema, scope } of flat.layers) {
-    const { prefixItems, items } = schema
-    const places = listOf(prefixItems)
-    if (places.length > 0) {
-      const some = places.slice(0, MAX_MEMBERS).map((one) => inner({ schema: one, scope }, depth))
-      return `[${[...some, ...(places.length > MAX_MEMBERS ? ["…"] : [])].join(", ")}]`
-    }
-    if (isPlainRecord(items)) {
-      const text = inner({ schema: items, scope }, depth)
-      return / /.test(text) ? `(${text})[]` : `${text}[]`
-    }
+  constructor(isComplete: boolean) {
+    this.#isComplete = isComplete
   }
-  return "array"
-}
 
-/** An object of which only the values are described. */
-function mapText(flat: Flat, depth: number): string | undefined {
-  let value: Part | undefined
-  for (const { schema, scope } of flat.layers) {
-    const { properties, additionalProperties, patternProperties } = schema
-    if (hasKeys(properties)) return undefined
-    const [pattern, ...others] = isPlainRecord(patternProperties)
-      ? Object.values(patternProperties)
-      : []
-    if (others.length > 0) return undefined
-    const found = isPlainRecord(additionalProperties) ? additionalProperties : pattern
-    if (isPlainRecord(found)) value ??= { schema: found, scope }
+  write(flat: Flat, depth: number): string {
+    if (flat.isNothing) return "nothing"
+    const values = this.#isComplete ? valuesOf(flat) : undefined
+    const types = values === undefined ? typesOf(flat) : []
+    const texts =
+      values?.map((value) => JSON.stringify(value)) ??
+      types.filter((type) => type !== "null").map((type) => this.#single(type, flat, depth))
+    if (texts.length === 0 && types.length === 0) texts.push(this.#untyped(flat, depth))
+    if (flat.isNullable || types.includes("null")) texts.push("null")
+    return union(texts)
   }
-  return value === undefined ? undefined : `map of ${inner(value, depth)}`
+
+  #untyped(flat: Flat, depth: number): string {
+    const choice = this.#choice(flat, depth)
+    if (choice !== undefined) return choice
+    if (flat.layers.some(({ schema }) => schema["format"] === "binary")) return "bytes"
+    return this.#nameOf(flat) ?? "anything"
+  }
+
+  #nameOf({ name }: Flat): string | undefined {
+    if (name === undefined || this.#isComplete) return undefined
+    return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+  }
+
+  #single(type: string, flat: Flat, depth: number): string {
+    if (type === "array") return this.#array(flat, depth)
+    if (type === "object") {
+      const map = this.#map(flat, depth)
+      return map ?? this.#nameOf(flat) ?? this.#choice(flat, depth) ?? "object"
+    }
+    const format = flat.layers.find(({ schema }) => typeof schema["format"] === "string")
+    const isShown = this.#isComplete && type === "string" && format !== undefined
+    return isShown ? `string (${String(format.schema["format"])})` : type
+  }
+
+  #array(flat: Flat, depth: number): string {
+    for (const { schema, scope } of flat.layers) {
+      const { prefixItems, items } = schema
+      const places = listOf(prefixItems)
+      if (places.length > 0) {
+        const some = places.slice(0, MAX_MEMBERS)
+        const texts = some.map((one) => this.#inner({ schema: one, scope }, depth))
+        return `[${[...texts, ...(places.length > MAX_MEMBERS ? ["…"] : [])].join(", ")}]`
+      }
+      if (isPlainRecord(items)) {
+        const text = this.#inner({ schema: items, scope }, depth)
+        return / /.test(text) ? `(${text})[]` : `${text}[]`
+      }
+    }
+    return "array"
+  }
+
+  /** An object of which only the values are described. */
+  #map(flat: Flat, depth: number): string | undefined {
+    let value: Part | undefined
+    for (const { schema, scope } of flat.layers) {
+      const { properties, additionalProperties, patternProperties } = schema
+      if (hasKeys(properties)) return undefined
+      const [pattern, ...others] = isPlainRecord(patternProperties)
+        ? Object.values(patternProperties)
+        : []
+      if (others.length > 0) return undefined
+      const found = isPlainRecord(additionalProperties) ? additionalProperties : pattern
+      if (isPlainRecord(found)) value ??= { schema: found, scope }
+    }
+    return value === undefined ? undefined : `map of ${this.#inner(value, depth)}`
+  }
+
+  #choice(flat: Flat, depth: number): string | undefined {
+    const [first, ...others] = choicesOf(flat)
+    if (first === undefined) return undefined
+    const { kind, parts } = first
+    const count = `${kind === "oneOf" ? "one" : "any"} of ${parts.length}`
+    const most = this.#isComplete ? Number.POSITIVE_INFINITY : MAX_MEMBERS
+    if (others.length > 0 || parts.length > most || depth >= MAX_DEPTH) return count
+    const texts = [...new Set(parts.map((part) => this.#inner(part, depth)))]
+    const text = union(texts)
+    if (this.#isComplete) return text
+    return texts.length < 2 || text.length > MAX_NAME ? count : text
+  }
+
+  #inner(part: Part, depth: number): string {
+    if (part.schema === true) return "anything"
+    return depth >= MAX_DEPTH ? "…" : this.write(flatten([part]), depth + 1)
+  }
 }
 
-function choiceText(flat: Flat, depth: number): string | undefined {
-  const [union, ...others] = choicesOf(flat)
-  if (union === undefined) return undefined
-  const { kind, parts } = union
-  const many = `${kind === "oneOf" ? "one" : "any"} of ${parts.length}`
-  if (others.length > 0 || parts.length > MAX_MEMBERS || depth >= MAX_DEPTH) return many
-  const texts = [...new Set(parts.map((part) => inner(part, depth)))]
-  const text = texts.join(" | ")
-  return texts.length < 2 || text.length > MAX_NAME ? many : text
-}
-
-function inner(part: Part, depth: number): string {
-  if (part.schema === true) return "anything"
-  return depth >= MAX_DEPTH ? "…" : typeText(flatten([part]), depth + 1)
-}
-
-function short(name: string): string {
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+function union(texts: readonly string[]): string {
+  const different = [...new Set(texts)]
+  const more = different.length - MAX_LISTED
+  const shown = different.slice(0, MAX_LISTED)
+  return [...shown, ...(more > 0 ? [`… ${more} more`] : [])].join(" | ")
 }
