@@ -11,28 +11,27 @@ import type {
 import type { OperationHandler, SubscriptionHandler } from "./handler.ts"
 
 /** The parts of an operation of an adapter; costly ones are getters that create them at the first read. */
-export interface LazyParts
-  extends
-    Pick<
-      OperationSpec,
-      | "name"
-      | "namespace"
-      | "version"
-      | "type"
-      | "title"
-      | "description"
-      | "tags"
-      | "accessControl"
-      | "visibility"
-      | "annotations"
-      | "deprecated"
-      | "inputSchema"
-      | "outputSchema"
-      | "errorSchemas"
-      | "examples"
-      | "_meta"
-    >,
-    OperationPolicy {
+export interface LazyParts extends Pick<
+  OperationSpec,
+  | "name"
+  | "namespace"
+  | "version"
+  | "type"
+  | "title"
+  | "description"
+  | "tags"
+  | "accessControl"
+  | "visibility"
+  | "annotations"
+  | "deprecated"
+  | "inputSchema"
+  | "outputSchema"
+  | "errorSchemas"
+  | "examples"
+  | "_meta"
+> {
+  /** One object for many operations. */
+  readonly policy: OperationPolicy
   readonly handler: OperationHandler | SubscriptionHandler
   /** Keys of the input, for searching, without making its schema. */
   readonly inputNames: readonly string[]
@@ -112,12 +111,13 @@ class LazyDefinition extends LazySpec {
 
   constructor(parts: LazyParts) {
     super(parts)
-    this.normalize = parts.normalize
-    this.output = parts.output
-    this.defaults = parts.defaults
-    this.timeout = parts.timeout
-    this.asData = parts.asData
-    this.imported = parts.imported
+    const { policy } = parts
+    this.normalize = policy.normalize
+    this.output = policy.output
+    this.defaults = policy.defaults
+    this.timeout = policy.timeout
+    this.asData = policy.asData
+    this.imported = policy.imported
     define(this, "handler", HANDLER)
   }
 }
@@ -266,31 +266,7 @@ class ChangedParts implements LazyParts {
     return this.#parts.inputNames
   }
 
-  get normalize(): LazyParts["normalize"] {
-    return this.#parts.normalize
-  }
-
-  get output(): LazyParts["output"] {
-    return this.#parts.output
-  }
-
-  get defaults(): LazyParts["defaults"] {
-    return this.#parts.defaults
-  }
-
-  get asData(): LazyParts["asData"] {
-    return this.#parts.asData
-  }
-
-  get timeout(): LazyParts["timeout"] {
-    return this.#parts.timeout
-  }
-
-  get imported(): LazyParts["imported"] {
-    return this.#parts.imported
-  }
-
-  get composes(): LazyParts["composes"] {
-    return this.#parts.composes
+  get policy(): LazyParts["policy"] {
+    return this.#parts.policy
   }
 }

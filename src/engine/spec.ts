@@ -113,7 +113,7 @@ function readLazy(lazy: LazyParts, formats: boolean): CheckedSpec {
     },
     lazy,
     vendor: undefined,
-    policy: readPolicy(lazy),
+    policy: readPolicy(lazy.policy),
   }
 }
 

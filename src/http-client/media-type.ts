@@ -48,6 +48,7 @@ export function isText(contentType: string): boolean {
 
 /** How a stream of this content type is read; `undefined` when it is not a stream of items. */
 export function streamKindOf(contentType: string): StreamKind | undefined {
+  if (contentType === "application/json") return undefined
   const essence = essenceOf(contentType)
   if (essence === "text/event-stream") return "sse"
   // All other stream types have "json" in their name.

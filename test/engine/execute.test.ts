@@ -646,12 +646,14 @@ describe("the context of a handler", () => {
 
   test("progress reaches the caller, in order, and only while the call runs", async () => {
     const seen: ProgressUpdate[] = []
+    const controller = new AbortController()
     let late: (() => void) | undefined
     const registry = quietRegistry([
       inspect(async (context) => {
         context.progress({ progress: 1, total: 3 })
         context.progress({ progress: 2, total: 3, message: "two" })
         late = () => context.progress({ progress: 9 })
+        controller.abort()
         return await never()
       }),
     ])
@@ -659,7 +661,7 @@ describe("the context of a handler", () => {
       registry.execute(
         "a.b",
         {},
-        { deadline: Date.now() + 5, progress: (value) => seen.push(value) },
+        { signal: controller.signal, progress: (value) => seen.push(value) },
       ),
     )
     late?.()

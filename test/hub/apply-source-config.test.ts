@@ -36,6 +36,7 @@ function dear(name: string, reads: string[]): AnyOperation {
     description: "Costs a lot",
     accessControl: { requiredScopes: [] },
     inputNames: [],
+    policy: {},
     handler: () => name,
   }
   for (const key of ["inputSchema", "outputSchema", "errorSchemas", "examples", "_meta"]) {

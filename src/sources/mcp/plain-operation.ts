@@ -36,11 +36,12 @@ export function plainOperation(
     deprecated: undefined,
     errorSchemas: undefined,
     examples: undefined,
-    composes: undefined,
-    normalize: server.normalize ?? "off",
-    output: server.output,
-    defaults: "leave",
-    timeout: server.maxTotalTimeout,
+    policy: {
+      normalize: server.normalize ?? "off",
+      output: server.output,
+      defaults: "leave",
+      timeout: server.maxTotalTimeout,
+    },
     _meta: Object.freeze({ ...own, mcp: Object.freeze(origin) }),
   })
 }

@@ -111,30 +111,10 @@ class ToolParts implements LazyParts {
     return this.#server.visibility
   }
 
-  get normalize(): LazyParts["normalize"] {
-    return this.#server.normalize
-  }
-
-  get imported(): true {
-    return true
-  }
-
-  get output(): LazyParts["output"] {
-    return this.#server.output
-  }
-
-  // The server applies defaults itself: there is no need to send them.
-  get defaults(): "leave" {
-    return "leave"
-  }
-
-  /** The server's timeout applies instead of the registry's. */
-  get timeout(): number {
-    return this.#server.maxTotalTimeout
-  }
-
-  get composes(): undefined {
-    return undefined
+  get policy(): LazyParts["policy"] {
+    const { normalize, output, maxTotalTimeout } = this.#server
+    // The server applies defaults itself, and its timeout applies instead of the registry's.
+    return { normalize, output, timeout: maxTotalTimeout, defaults: "leave", imported: true }
   }
 
   get inputNames(): readonly string[] {

@@ -9,7 +9,8 @@ import type { HandlerContext } from "./call-limits.ts"
 import { OpenAPIDocument } from "./document.ts"
 import { loadExternal, MAX_BYTES } from "./files.ts"
 import type { ExternalFiles } from "./files.ts"
-import { importDocument, operationOf } from "./import.ts"
+import { importDocument } from "./import.ts"
+import { lazyOperation } from "../../core/lazy-operation.ts"
 import { createFileLoader, fileUrlOf } from "./load-file.ts"
 import type { FileReader } from "./load-file.ts"
 import { createUrlLoader } from "./load-url.ts"
@@ -215,7 +216,7 @@ function operationsOf(
   const result = importDocument(document, config, caller, (source) =>
     withSource(handlerOf(caller, source, reconnect), source),
   )
-  return withReport(result.sources.map(operationOf), document, result, warnings)
+  return withReport(result.sources.map(lazyOperation), document, result, warnings)
 }
 
 function handlerOf(

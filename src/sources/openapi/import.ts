@@ -1,7 +1,6 @@
-import { lazyOperation } from "../../core/lazy-operation.ts"
-import type { LazyOperation } from "../../core/lazy-operation.ts"
+import { inputAsData } from "./request/as-data.ts"
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
-import type { NormalizeMode, OutputMode } from "../../core/types.ts"
+import type { NormalizeMode, OperationPolicy, OutputMode } from "../../core/types.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { HTTPServiceConfig } from "./config.ts"
 import { makeUnique, nameWithin, operationName } from "./names.ts"
@@ -10,7 +9,7 @@ import { listOperations } from "./operation/list.ts"
 import type { RawOperation, Skipped } from "./operation/list.ts"
 import type { SendsHeader } from "./operation/parameter.ts"
 import { ParameterReader } from "./operation/parameters.ts"
-import { responseMode } from "./operation/responses.ts"
+import { createStreamTest, responseMode } from "./operation/responses.ts"
 import { SchemaBuilder } from "./operation/schemas.ts"
 import { readSchemes, rootServers } from "./operation/security.ts"
 import { OperationSource } from "./operation/source.ts"
@@ -57,10 +56,31 @@ export function importDocument(
   caller: RequestPreparer,
   handlerOf: ImportContext["handlerOf"],
 ): ImportResult {
+  const policy: OperationPolicy = {
+    normalize: config.normalize,
+    output: config.output,
+    timeout: undefined,
+    imported: true,
+    // The API applies defaults itself: there is no need to send them.
+    defaults: "leave",
+    asData: inputAsData,
+  }
+  // Not needed for a list.
+  let schemes: ImportContext["schemes"] | undefined
+  let servers: ImportContext["servers"] | undefined
+  let parameters: ParameterReader | undefined
+  let schemas: SchemaBuilder | undefined
   const context: ImportContext = {
     document,
-    parameters: new ParameterReader(document, headersOf(config)),
-    schemas: new SchemaBuilder(document, new SchemaStore(document, config.bigint === "text")),
+    get parameters() {
+      return (parameters ??= new ParameterReader(document, headersOf(config)))
+    },
+    get schemas() {
+      return (schemas ??= new SchemaBuilder(
+        document,
+        new SchemaStore(document, config.bigint === "text"),
+      ))
+    },
     outputs: new Map(),
     caller,
     handlerOf,
@@ -68,14 +88,18 @@ export function importDocument(
     version: versionOf(document),
     flatten: config.flatten === true,
     contentType: config.contentType,
-    normalize: config.normalize,
-    output: config.output,
-    timeout: config.timeout,
-    schemes: readSchemes(document),
-    servers: rootServers(document),
+    callPolicy: { ...policy, timeout: config.timeout },
+    streamPolicy: policy,
+    get schemes() {
+      return (schemes ??= readSchemes(document))
+    },
+    get servers() {
+      return (servers ??= rootServers(document))
+    },
   }
   const { operations, skipped } = listOperations(document)
   const sources: OperationSource[] = []
+  const isStreamed = createStreamTest()
   let filtered = 0
   for (let index = 0; index < operations.length; index++) {
     const operation = operations[index] as RawOperation
@@ -83,7 +107,7 @@ export function importDocument(
       filtered++
       continue
     }
-    const answers = responseMode(document, operation)
+    const answers = responseMode(document, operation, isStreamed)
     const { raw } = operation
     const name =
       nameWithin(config.namespace, raw["x-operation-id"]) ??
@@ -95,11 +119,6 @@ export function importDocument(
   }
   makeUnique(sources)
   return { sources, skipped, filtered }
-}
-
-/** Creates the operation of a source. */
-export function operationOf(source: OperationSource): LazyOperation {
-  return lazyOperation(source)
 }
 
 /** Whether a configuration may send a header; a function may send any. */

@@ -139,6 +139,7 @@ function textOf(source: unknown, what: string): string | undefined {
 
 /** The offset of the first character that is neither a byte order mark nor white space. */
 function startOf(text: string): number {
+  if (text.startsWith("{")) return 0
   const start = text.search(/[^\s\uFEFF]/)
   return start === -1 ? text.length : start
 }

@@ -18,18 +18,22 @@ interface PathItem {
   readonly parts?: readonly Place[] | undefined
 }
 
-/** An operation and its place in the document. */
+/**
+ * An operation and its place in the document.
+ *
+ * Fields are declared and not defined: thousands of these are made, and each field would be written twice.
+ */
 export class RawOperation {
   /** Its members, including those of its references. */
-  readonly raw: Raw
+  declare readonly raw: Raw
   /** Upper-case, except for the additional ones of 3.2, which are sent as written. */
-  readonly method: string
-  readonly #key: string
-  readonly #item: PathItem
+  declare readonly method: string
+  declare private readonly key: string
+  declare private readonly item: PathItem
   /** Its parent, if the path has parts. */
-  readonly #holder: Place | undefined
+  declare private readonly holder: Place | undefined
   /** Its parts, if it is a reference. */
-  readonly #parts: readonly Place[] | undefined
+  declare private readonly parts: readonly Place[] | undefined
 
   constructor(
     raw: Raw,
@@ -41,37 +45,37 @@ export class RawOperation {
   ) {
     this.raw = raw
     this.method = method
-    this.#key = key
-    this.#item = item
-    this.#holder = holder
-    this.#parts = parts
+    this.key = key
+    this.item = item
+    this.holder = holder
+    this.parts = parts
   }
 
   get path(): string {
-    return this.#item.path
+    return this.item.path
   }
 
   get file(): SourceFile {
-    return this.#holder?.file ?? this.#item.file
+    return this.holder?.file ?? this.item.file
   }
 
   /** Whether it and its path are in the document itself, without references. */
   get isDirect(): boolean {
-    return this.#parts === undefined && this.#holder === undefined
+    return this.parts === undefined && this.holder === undefined
   }
 
   /** The members of its path that apply to all operations, without resolving references. */
   get pathRaw(): Raw {
-    return this.#item.raw
+    return this.item.raw
   }
 
   get pointer(): string {
-    return `${this.#holder?.pointer ?? ownPointer(this.#item.path)}/${this.#key}`
+    return `${this.holder?.pointer ?? ownPointer(this.item.path)}/${this.key}`
   }
 
   /** A member of the operation and its place. */
   member(key: string): Place | undefined {
-    if (this.#parts !== undefined) return partOf(this.#parts, key)
+    if (this.parts !== undefined) return partOf(this.parts, key)
     const value = this.raw[key]
     if (value === undefined || value === null) return undefined
     return { value, file: this.file, pointer: `${this.pointer}/${key}` }
@@ -79,7 +83,7 @@ export class RawOperation {
 
   /** A member of its path, for all operations, and its place. */
   shared(key: string): Place | undefined {
-    const { raw, path, file, parts } = this.#item
+    const { raw, path, file, parts } = this.item
     if (parts !== undefined) return partOf(parts, key)
     const value = raw[key]
     if (value === undefined || value === null) return undefined
@@ -108,6 +112,9 @@ export function isMethod(key: string): boolean {
 
 /** A valid HTTP method. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
+
+/** Common methods that `fetch` sends: no need to check them one by one. */
+const SENT: ReadonlySet<string> = new Set([...METHODS.values()].filter((one) => one !== "TRACE"))
 
 /** Methods that `fetch` refuses to send. */
 const FORBIDDEN: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
@@ -242,17 +249,17 @@ function addOperation(
   holder: Place | undefined,
   { operations, skipped }: ListedOperations,
 ): void {
-  const plain: Raw = isPlainRecord(value) ? value : {}
-  let operation = new RawOperation(plain, method, key, item, holder, undefined)
+  const raw = isPlainRecord(value) ? value : undefined
+  let operation = new RawOperation(raw ?? {}, method, key, item, holder, undefined)
   let issue: string | undefined
-  if (!isPlainRecord(value)) issue = "An operation must be an object."
-  else if (!TOKEN.test(method) || FORBIDDEN.has(method.toUpperCase())) {
+  if (raw === undefined) issue = "An operation must be an object."
+  else if (!SENT.has(method) && !isSendable(method)) {
     issue = `No request can be sent with the method "${method.slice(0, 40)}": fetch refuses it.`
-  } else if (typeof value["$ref"] === "string") {
-    const parts = document.parts(value, operation.file, operation.pointer)
+  } else if (typeof raw["$ref"] === "string") {
+    const parts = document.parts(raw, operation.file, operation.pointer)
     if (isBroken(parts)) issue = brokenRefMessage(parts)
     else if (!isOperation(parts.at(-1)?.value)) {
-      issue = `Reference "${value["$ref"].slice(0, 200)}" does not refer to an operation.`
+      issue = `Reference "${raw["$ref"].slice(0, 200)}" does not refer to an operation.`
     } else operation = new RawOperation(joined(parts), method, key, item, holder, parts)
   }
   if (issue === undefined) operations.push(operation)
@@ -260,6 +267,10 @@ function addOperation(
     const { path } = operation
     skipped.push({ method, path, note: noteAt(document, operation, issue) })
   }
+}
+
+function isSendable(method: string): boolean {
+  return TOKEN.test(method) && !FORBIDDEN.has(method.toUpperCase())
 }
 
 /** Whether the target of a reference looks like an operation. */

@@ -5,6 +5,7 @@ import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import { contentTypes, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
+import { streamKindOf } from "../../../http-client/media-type.ts"
 import { child, isStream, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
 
@@ -80,27 +81,45 @@ function rank(code: string): number {
 /** Whether an operation returns a plain response, a stream, or either. */
 export type ResponseMode = "plain" | "stream" | "both"
 
-/** Determines from its content types whether an operation streams. */
-export function responseMode(document: OpenAPIDocument, operation: RawOperation): ResponseMode {
-  let plain = false
-  let stream = false
-  if (document.version === "2.0") {
-    const types = operation.raw["produces"] ?? document.root["produces"]
-    if (!Array.isArray(types)) return "plain"
-    for (let index = 0; index < types.length; index++) {
-      const type: unknown = types[index]
-      if (typeof type === "string" && isStream(mediaClass(type))) stream = true
-      else plain = true
+/** Creates a test for content types of streams. It caches its results: documents use the same few types everywhere. */
+export function createStreamTest(): (type: unknown) => boolean {
+  const known = new Map<unknown, boolean>()
+  return (type) => {
+    let isStreamed = known.get(type)
+    if (isStreamed === undefined) {
+      isStreamed = typeof type === "string" && streamKindOf(type) !== undefined
+      known.set(type, isStreamed)
     }
-    return stream ? (plain ? "both" : "stream") : "plain"
+    return isStreamed
   }
-  const { responses } = operation.raw
-  if (!isPlainRecord(responses)) return "plain"
+}
+
+/** Determines from its content types whether an operation streams. */
+export function responseMode(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  isStreamed: (type: unknown) => boolean,
+): ResponseMode {
+  const { raw } = operation
+  const { responses } = raw
+  let types: unknown
+  if (document.version === "2.0") types = raw["produces"] ?? document.root["produces"]
+  else if (isPlainRecord(responses)) types = contentTypesOf(document, operation, responses)
+  if (!Array.isArray(types) || !types.some(isStreamed)) return "plain"
+  return types.every(isStreamed) ? "stream" : "both"
+}
+
+/** The content types of the successful responses of an operation. */
+function contentTypesOf(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  responses: Readonly<Record<string, unknown>>,
+): readonly string[] {
   if (typeof responses["$ref"] === "string") {
     const success = readResponses(document, operation, "success", [])
-    const kinds = new Set(success.flatMap(({ media }) => media.map((one) => isStream(one.class))))
-    return kinds.has(true) ? (kinds.has(false) ? "both" : "stream") : "plain"
+    return success.flatMap(({ media }) => media.map(({ type }) => type))
   }
+  let found: readonly string[] = []
   const codes = Object.keys(responses)
   const isDefault = codes.length === 1 && codes[0] === "default"
   for (let index = 0; index < codes.length; index++) {
@@ -121,12 +140,9 @@ export function responseMode(document: OpenAPIDocument, operation: RawOperation)
     }
     if (!isPlainRecord(content)) continue
     const types = Object.keys(content)
-    for (let at = 0; at < types.length; at++) {
-      if (isStream(mediaClass(types[at] as string))) stream = true
-      else plain = true
-    }
+    found = found.length === 0 ? types : found.concat(types)
   }
-  return stream ? (plain ? "both" : "stream") : "plain"
+  return found
 }
 
 function fileOf(operation: RawOperation): SourceFile {

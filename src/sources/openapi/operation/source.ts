@@ -30,7 +30,6 @@ import { examplesOf } from "./examples.ts"
 import { ANYTHING, NOTHING } from "./schemas.ts"
 import type { SchemaBuilder } from "./schemas.ts"
 import { readScalar, scalarTypes } from "./text-scalars.ts"
-import { inputAsData } from "../request/as-data.ts"
 import { fixedInputs, isPlainWatch, streamPlan } from "./stream-plan.ts"
 import type { StreamPlan } from "./stream-plan.ts"
 import { anyScheme, declaredSecurity, noteSecurity, ownServers, readSecurity } from "./security.ts"
@@ -59,9 +58,9 @@ export interface ImportContext {
   readonly flatten: boolean
   /** The user's choice of a content type for bodies. */
   readonly contentType: string | undefined
-  readonly normalize: LazyParts["normalize"]
-  readonly output: LazyParts["output"]
-  readonly timeout: LazyParts["timeout"]
+  readonly callPolicy: LazyParts["policy"]
+  /** The same without a timeout. */
+  readonly streamPolicy: LazyParts["policy"]
   readonly schemes: ReadonlyMap<string, SecurityScheme>
   readonly servers: readonly ServerModel[]
 }
@@ -85,17 +84,20 @@ const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
  * and cached.
  */
 export class OperationSource implements LazyParts {
-  readonly context: ImportContext
-  readonly operation: RawOperation
+  // The same for all operations: see below.
+  declare readonly accessControl: LazyParts["accessControl"]
+  declare readonly visibility: undefined
+  declare readonly context: ImportContext
+  declare readonly operation: RawOperation
   /** Changed while listing if two operations have the same name. */
-  name: string
-  readonly type: OperationType
+  declare name: string
+  declare readonly type: OperationType
   /** The plain operation, if this is the stream twin of one that does both. */
-  readonly #original: OperationSource | undefined
-  #input: TSchema | undefined = undefined
-  #output: TSchema | undefined = undefined
-  #handler: OperationHandler | SubscriptionHandler | undefined = undefined
-  #made: CachedParts | undefined = undefined
+  declare private readonly original: OperationSource | undefined
+  declare private cachedInput: TSchema | undefined
+  declare private cachedOutput: TSchema | undefined
+  declare private cachedHandler: OperationHandler | SubscriptionHandler | undefined
+  declare private cached: CachedParts | undefined
 
   constructor(
     context: ImportContext,
@@ -107,12 +109,18 @@ export class OperationSource implements LazyParts {
     this.context = context
     this.operation = operation
     this.name = name
-    this.type = isStreamed ? "subscription" : isRead(operation) ? "query" : "mutation"
-    this.#original = original
+    const { method, raw } = operation
+    const isRead = READS.has(method) || (method === "POST" && raw["x-operation-type"] === "query")
+    this.type = isStreamed ? "subscription" : isRead ? "query" : "mutation"
+    this.original = original
+    this.cachedInput = undefined
+    this.cachedOutput = undefined
+    this.cachedHandler = undefined
+    this.cached = undefined
   }
 
   get handler(): OperationHandler | SubscriptionHandler {
-    return (this.#handler ??= this.context.handlerOf(this))
+    return (this.cachedHandler ??= this.context.handlerOf(this))
   }
 
   get id(): string {
@@ -134,14 +142,17 @@ export class OperationSource implements LazyParts {
 
   get description(): string {
     const { raw, method, path } = this.operation
-    return textOf(raw["description"]) ?? (this.#isOurs ? "" : (this.title ?? `${method} ${path}`))
+    return textOf(raw["description"]) ?? (this.isOurs ? "" : (this.title ?? `${method} ${path}`))
   }
 
   get tags(): readonly string[] | undefined {
     const { raw } = this.operation
     const { tags } = raw
     if (!Array.isArray(tags) || raw[UNTAGGED_EXTENSION] === true) return undefined
-    return tags.every(isText) ? tags : tags.filter(isText)
+    for (let index = 0; index < tags.length; index++) {
+      if (!isText(tags[index])) return tags.filter(isText)
+    }
+    return tags as readonly string[]
   }
 
   get deprecated(): boolean | undefined {
@@ -150,51 +161,18 @@ export class OperationSource implements LazyParts {
 
   get annotations(): OperationAnnotations {
     const { raw, method } = this.operation
-    const given = declaredAnnotations(raw[ANNOTATIONS_EXTENSION])
-    return given ?? annotationsOf(this.type === "query" && method === "POST" ? "QUERY" : method)
+    const declared = raw[ANNOTATIONS_EXTENSION]
+    const own = declared === undefined ? undefined : declaredAnnotations(declared)
+    return own ?? annotationsOf(this.type === "query" && method === "POST" ? "QUERY" : method)
   }
 
-  get accessControl(): LazyParts["accessControl"] {
-    return ANYONE
-  }
-
-  get visibility(): undefined {
-    return undefined
-  }
-
-  get imported(): true {
-    return true
-  }
-
-  get normalize(): LazyParts["normalize"] {
-    return this.context.normalize
-  }
-
-  get output(): LazyParts["output"] {
-    return this.context.output
-  }
-
-  /** The timeout of a request; streams have none. */
-  get timeout(): LazyParts["timeout"] {
-    return this.type === "subscription" ? undefined : this.context.timeout
-  }
-
-  // The API applies defaults itself: there is no need to send them.
-  get defaults(): "leave" {
-    return "leave"
-  }
-
-  get asData(): LazyParts["asData"] {
-    return inputAsData
-  }
-
-  get composes(): undefined {
-    return undefined
+  get policy(): LazyParts["policy"] {
+    return this.type === "subscription" ? this.context.streamPolicy : this.context.callPolicy
   }
 
   /** Whether this is the stream twin of a plain operation. */
   get isTwin(): boolean {
-    return this.#original !== undefined
+    return this.original !== undefined
   }
 
   get inputNames(): readonly string[] {
@@ -202,43 +180,43 @@ export class OperationSource implements LazyParts {
   }
 
   get inputSchema(): TSchema {
-    if (this.#original !== undefined) return this.#original.inputSchema
-    return (this.#input ??= this.#makeInput(this.#read(), undefined))
+    if (this.original !== undefined) return this.original.inputSchema
+    return (this.cachedInput ??= this.makeInput(this.readInputs(), undefined))
   }
 
   get outputSchema(): TSchema {
-    return (this.#output ??= this.#knownOutput() ?? this.#makeOutput(undefined, []))
+    return (this.cachedOutput ??= this.knownOutput() ?? this.makeOutput(undefined, []))
   }
 
   get errorSchemas(): readonly ErrorDefinition[] {
-    if (this.#original !== undefined) return this.#original.errorSchemas
-    return (this.#keep.errors ??= this.#makeErrors(undefined, []))
+    if (this.original !== undefined) return this.original.errorSchemas
+    return (this.parts.errors ??= this.makeErrors(undefined, []))
   }
 
   /** The declared problems of this operation. */
   get problems(): Problems {
-    if (this.#original !== undefined) return this.#original.problems
+    if (this.original !== undefined) return this.original.problems
     const { document } = this.context
-    return (this.#keep.problems ??= readProblems(
+    return (this.parts.problems ??= readProblems(
       document,
       readResponses(document, this.operation, "failure", []),
     ))
   }
 
   get examples(): readonly unknown[] | undefined {
-    const { parameters, body, flat } = this.#read()
+    const { parameters, body, flat } = this.readInputs()
     // Examples of different parameters belong together only in documents of this library.
     const { document } = this.context
-    return examplesOf(document, this.#isOurs ? parameters.list : [], body, flat)
+    return examplesOf(document, this.isOurs ? parameters.list : [], body, flat)
   }
 
   get _meta(): Readonly<Record<string, unknown>> {
-    return (this.#keep.meta ??= this.#meta())
+    return (this.parts.meta ??= this.makeMeta())
   }
 
   /** Where each input goes. */
   get inputs(): readonly InputPlace[] {
-    const { parameters, body, flat } = this.#read()
+    const { parameters, body, flat } = this.readInputs()
     const inputs: InputPlace[] = parameters.list.map(({ key, in: location, name }) =>
       Object.freeze({ key, in: location, name }),
     )
@@ -251,22 +229,22 @@ export class OperationSource implements LazyParts {
 
   get stream(): StreamPlan | null {
     if (this.type !== "subscription") return null
-    return (this.#keep.stream ??= streamPlan(
+    return (this.parts.stream ??= streamPlan(
       this.context.document,
       this.operation,
-      this.#success([]),
+      this.readSuccess([]),
     ))
   }
 
   get plan(): RequestPlan {
-    return (this.#keep.plan ??= this.#planOf())
+    return (this.parts.plan ??= this.makePlan())
   }
 
   /** Parses a text that the document declares as a scalar; otherwise returns the text. */
   readText(text: string, { status, contentType }: HttpResponse): unknown {
     return readScalar(
       text,
-      scalarTypes(this.context.document, this.#success([]), status, contentType),
+      scalarTypes(this.context.document, this.readSuccess([]), status, contentType),
     )
   }
 
@@ -278,31 +256,31 @@ export class OperationSource implements LazyParts {
   /** All differences from the document. Creates all schemas. */
   get notes(): readonly Note[] {
     const notes: Note[] = []
-    const reading = this.#read(notes)
+    const reading = this.readInputs(notes)
     notes.push(...reading.parameters.notes)
-    this.#noteBody(reading, notes)
-    this.#noteDescriptions(reading, notes)
+    this.noteBody(reading, notes)
+    this.noteDescriptions(reading, notes)
     noteSecurity(this.context.document, this.operation, this.context.schemes, notes)
-    this.#makeInput(reading, notes)
-    this.#makeOutput(notes, notes)
-    this.#makeErrors(notes, notes)
+    this.makeInput(reading, notes)
+    this.makeOutput(notes, notes)
+    this.makeErrors(notes, notes)
     return unique(notes)
   }
 
   /** Whether it comes from a document of this library. */
-  get #isOurs(): boolean {
+  private get isOurs(): boolean {
     return typeof this.operation.raw["x-operation-id"] === "string"
   }
 
-  get #keep(): CachedParts {
-    return (this.#made ??= {})
+  private get parts(): CachedParts {
+    return (this.cached ??= {})
   }
 
   /**
    * Reads the parameters and the body. Not cached: they are large, and needed only for the schema and for the
    * plan of a request.
    */
-  #read(notes?: Note[]): ParsedInputs {
+  private readInputs(notes?: Note[]): ParsedInputs {
     const { context, operation } = this
     const hasBody = !context.flatten && declaresBody(operation)
     const parameters = context.parameters.read(operation, hasBody, notes !== undefined)
@@ -321,7 +299,7 @@ export class OperationSource implements LazyParts {
   }
 
   /** Notes a body of a method for which `fetch` sends none. */
-  #noteBody({ parameters, body }: ParsedInputs, notes: Note[]): void {
+  private noteBody({ parameters, body }: ParsedInputs, notes: Note[]): void {
     const { context, operation } = this
     const { method } = operation
     if (body === undefined || !BODILESS.has(method)) return
@@ -336,7 +314,7 @@ export class OperationSource implements LazyParts {
   }
 
   /** Notes broken references in descriptive parts: examples of the body, headers of responses. */
-  #noteDescriptions({ body }: ParsedInputs, notes: Note[]): void {
+  private noteDescriptions({ body }: ParsedInputs, notes: Note[]): void {
     const { document } = this.context
     for (const { place } of body?.media ?? []) noteBroken(document, place, "examples", notes)
     for (const which of ["success", "failure"] as const) {
@@ -346,11 +324,11 @@ export class OperationSource implements LazyParts {
     }
   }
 
-  #success(notes: Note[]): readonly Response[] {
+  private readSuccess(notes: Note[]): readonly Response[] {
     return readResponses(this.context.document, this.operation, "success", notes)
   }
 
-  #makeInput({ parameters, body, flat }: ParsedInputs, notes: Note[] | undefined): TSchema {
+  private makeInput({ parameters, body, flat }: ParsedInputs, notes: Note[] | undefined): TSchema {
     const { schemas } = this.context
     if (notes !== undefined || body !== undefined) {
       return schemas.input(parameters.list, body, flat?.properties, notes)
@@ -359,7 +337,7 @@ export class OperationSource implements LazyParts {
   }
 
   /** The cached output schema of an operation with the same reference. */
-  #knownOutput(): TSchema | undefined {
+  private knownOutput(): TSchema | undefined {
     const { document, outputs, schemas } = this.context
     if (this.type === "subscription") {
       return isPlainWatch(document, this.operation) ? ANYTHING : undefined
@@ -370,28 +348,28 @@ export class OperationSource implements LazyParts {
     let known = outputs.get(ref)
     if (known === undefined) {
       const referred = isResponseRef(ref) ? undefined : schemas.referred(plain)
-      known = referred ?? this.#makeOutput(undefined, [])
+      known = referred ?? this.makeOutput(undefined, [])
       outputs.set(ref, known)
     }
     return known
   }
 
-  #makeOutput(notes: Note[] | undefined, reading: Note[]): TSchema {
+  private makeOutput(notes: Note[] | undefined, reading: Note[]): TSchema {
     const { schemas } = this.context
-    const success = this.#success(reading)
+    const success = this.readSuccess(reading)
     if (this.type !== "subscription") {
       return schemas.output(success, this.operation.method, notes)
     }
     return schemas.item(streamPlan(this.context.document, this.operation, success).media, notes)
   }
 
-  #makeErrors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
+  private makeErrors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
     const { document, schemas } = this.context
     const failure = readResponses(document, this.operation, "failure", reading)
     return Object.freeze(schemas.errors(failure, readProblems(document, failure), notes))
   }
 
-  #meta(): Readonly<Record<string, unknown>> {
+  private makeMeta(): Readonly<Record<string, unknown>> {
     const { method, path, raw } = this.operation
     const pagination = paginationOf(raw)
     const openapi = {
@@ -404,10 +382,10 @@ export class OperationSource implements LazyParts {
     return Object.freeze({ openapi: Object.freeze(openapi) })
   }
 
-  #planOf(): RequestPlan {
+  private makePlan(): RequestPlan {
     const { document, schemes, servers } = this.context
     const { operation, stream } = this
-    const { parameters, body, flat } = this.#read()
+    const { parameters, body, flat } = this.readInputs()
     const own = ownServers(document, operation)
     const fixed = this.isTwin ? fixedInputs(document, stream, parameters, body) : undefined
     return {
@@ -433,6 +411,12 @@ export class OperationSource implements LazyParts {
   }
 }
 
+// Values of the prototype: a getter for each would be called for each of thousands of operations.
+Object.assign(OperationSource.prototype, {
+  accessControl: ANYONE,
+  visibility: undefined,
+} satisfies Partial<LazyParts>)
+
 interface InputPlace {
   readonly key: string
   readonly in: InputLocation
@@ -456,10 +440,6 @@ interface ParsedInputs {
 }
 
 /** Whether an operation only reads: by its method, or as marked in a document of this library. */
-function isRead({ method, raw }: RawOperation): boolean {
-  return READS.has(method) || (method === "POST" && raw["x-operation-type"] === "query")
-}
-
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined
 }
