@@ -40,7 +40,7 @@ const briefing = defineOperation({
   namespace: "trip",
   name: "briefing",
   type: "query",
-  description: "Asks whatever operation it is told to",
+  description: "Calls the operation that its input names",
   inputSchema: Type.Object({ id: Type.String(), input: Type.Unknown() }),
   outputSchema: Type.Unknown(),
   accessControl: { requiredScopes: [] },

@@ -22,7 +22,7 @@ const config = defineConfig({
 })
 // #endregion
 
-// #region settle
+// #region resolve
 const resolved = resolveConfig(config, { baseDir: "/srv/hub" })
 
 for (const { name, kind, namespace } of resolved.sources) console.log(name, kind, namespace)

@@ -32,11 +32,11 @@ console.log(wrong.data)
 // #endregion
 
 // #region change
-const told = new Promise<string[]>((resolve) => {
+const changed = new Promise<string[]>((resolve) => {
   shop.onToolsChanged(({ added }) => resolve(added.map(({ name }) => name)))
 })
 registry.register(defineOperation({ ...price, name: "offer" }))
-console.log("new:", await told)
+console.log("new:", await changed)
 // #endregion
 
 // #region cost

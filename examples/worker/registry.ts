@@ -57,7 +57,7 @@ const ponder = defineOperation({
   namespace: "math",
   name: "ponder",
   type: "query",
-  description: "Thinks until it is told to stop",
+  description: "Thinks until it is aborted",
   inputSchema: Type.Object({}),
   outputSchema: Type.String(),
   accessControl: { requiredScopes: [] },

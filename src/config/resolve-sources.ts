@@ -35,7 +35,7 @@ const HINTS: Readonly<Record<string, string>> = {
 /** Resolves the sources of a configuration in the order they are written; entries of `mcpServers` come last. */
 export function resolveSources(config: Fields, report: IssueReporter): readonly ResolvedSource[] {
   const taken = new Map<string, Keys>()
-  const settled: ResolvedSource[] = []
+  const resolved: ResolvedSource[] = []
   for (const { keys, name, value } of listEntries(config, report)) {
     const source = resolveSource(name, value, keys, report)
     if (source === undefined) continue
@@ -48,9 +48,9 @@ export function resolveSources(config: Fields, report: IssueReporter): readonly 
       )
     }
     taken.set(unique.name, keys)
-    settled.push(Object.freeze(unique))
+    resolved.push(Object.freeze(unique))
   }
-  return Object.freeze(settled)
+  return Object.freeze(resolved)
 }
 
 interface SourceEntry {

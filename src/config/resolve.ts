@@ -52,12 +52,12 @@ export function resolveConfig(value: unknown, options: ResolveConfigOptions): Re
     error: (keys, message) => faults.push(faultAt(keys, message, options.where)),
     warn: (keys, message) => warnings.push(faultAt(keys, message, options.where)),
   }
-  const settled = resolveSections(value, options, report)
+  const sections = resolveSections(value, options, report)
   if (faults.length > 0) {
     faults.sort((left, right) => (left.line ?? 0) - (right.line ?? 0))
     throw new ConfigError(faults, { file: options.shown ?? options.file })
   }
-  return Object.freeze({ ...settled, warnings: Object.freeze(warnings) })
+  return Object.freeze({ ...sections, warnings: Object.freeze(warnings) })
 }
 
 /**

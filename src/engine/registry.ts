@@ -81,9 +81,9 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   #trusted: TrustedCalls<TOperations> | undefined
 
   constructor(options: RegistryOptions = {}) {
-    const settled = kernelOptions(options)
-    this.#catalog = new Catalog(settled)
-    this.#kernel = new Kernel(this.#catalog.store, settled)
+    const resolved = kernelOptions(options)
+    this.#catalog = new Catalog(resolved)
+    this.#kernel = new Kernel(this.#catalog.store, resolved)
   }
 
   /** Adds an operation. Throws if it is invalid or its id exists; then nothing has changed. */

@@ -18,7 +18,7 @@ export function reportOf(
       filtered++
       continue
     }
-    const mine = settled(item, shaped.ids, reasons)
+    const mine = reportItem(item, shaped.ids, reasons)
     counts[mine.status]++
     if (mine.status === "kept" && mine.notes.length === 0) continue
     items.push({ ...mine, origin: mask(mine.origin), notes: mine.notes.map(mask) })
@@ -26,7 +26,7 @@ export function reportOf(
   return { ...counts, filtered, items, warnings: [...raw.warnings, ...shaped.warnings].map(mask) }
 }
 
-function settled(
+function reportItem(
   { id: given, origin, status, notes }: ReportItem,
   ids: ReadonlyMap<string, string>,
   reasons: ReadonlyMap<string, string>,

@@ -31,9 +31,9 @@ export interface ReferenceWork {
  * to itself without a smaller value. Both are detected here.
  */
 export function resolveReferences(root: Record<string, unknown>, work: ReferenceWork): void {
-  const settler = new ReferenceResolver(root, work)
-  settler.resolveAll()
-  settler.breakLoops()
+  const resolver = new ReferenceResolver(root, work)
+  resolver.resolveAll()
+  resolver.breakLoops()
 }
 
 class ReferenceResolver {

@@ -123,9 +123,9 @@ class RequestGuard implements Guard {
     const headers = this.#sources.headersFor(incoming)
     const preflight = this.#sources.preflight(incoming)
     if (preflight !== undefined) return { kind: "answered", answer: preflight }
-    const fault = mount === undefined ? checkMedia(incoming) : undefined
-    if (fault !== undefined) {
-      return this.#refuse(415, refusal("VALIDATION_ERROR", fault), headers, fault)
+    const issue = mount === undefined ? checkMedia(incoming) : undefined
+    if (issue !== undefined) {
+      return this.#refuse(415, refusal("VALIDATION_ERROR", issue), headers, issue)
     }
     if (mount?.isPublic === true) return this.#enter(incoming, NOBODY, headers)
     if (incoming.identity !== undefined) {

@@ -79,23 +79,23 @@ class Server implements HTTPServer {
   #closing: Promise<void> | undefined
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
-    const settled = resolveHTTPOptions(options)
+    const resolved = resolveHTTPOptions(options)
     const { clock = systemClock, logger = loggerOf(registry) } = options
     const { authenticateTimeout, trustedProxies } = options
-    const { basePath, isExposed, isFiltered } = settled
-    const { maxStreams } = settled.sse
+    const { basePath, isExposed, isFiltered } = resolved
+    const { maxStreams } = resolved.sse
     this.#guard = createGuard(
-      { ...settled, maxStreams, authenticateTimeout, trustedProxies },
+      { ...resolved, maxStreams, authenticateTimeout, trustedProxies },
       clock,
       logger,
     )
     this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock)
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
-    const context = new ServerContext(registry, settled, clock, logger)
+    const context = new ServerContext(registry, resolved, clock, logger)
     this.#context = context
     const routes: Routes = [
-      ...(settled.gateway ? createGateway(context) : []),
-      ...(settled.rest === undefined ? [] : createRest(context)),
+      ...(resolved.gateway ? createGateway(context) : []),
+      ...(resolved.rest === undefined ? [] : createRest(context)),
       ...createDocuments(context, this.#stops),
       ...(options.routes?.(context) ?? []),
     ]

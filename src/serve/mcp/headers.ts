@@ -33,8 +33,8 @@ export function paramMismatch(
 ): HeaderMismatch | undefined {
   if (!isRecord(inputSchema)) return undefined
   for (const { path, header } of declarationsOf(inputSchema)) {
-    const fault = mismatch(valueAt(input, path), headers.get(header))
-    if (fault !== undefined) return { header, reason: `${path.join(".")}: ${fault}` }
+    const issue = mismatch(valueAt(input, path), headers.get(header))
+    if (issue !== undefined) return { header, reason: `${path.join(".")}: ${issue}` }
   }
   return undefined
 }

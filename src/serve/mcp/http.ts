@@ -202,12 +202,12 @@ export class HTTPServing {
       return undefined
     }
     const tool = this.#parts.surface.find(params["name"], { identity, era: "modern" })
-    const fault = paramMismatch(tool?.inputSchema, params["arguments"], headers)
-    if (fault === undefined) return undefined
-    const message = `Bad Request: the headers and the body disagree: ${fault.header}, ${fault.reason}.`
+    const mismatch = paramMismatch(tool?.inputSchema, params["arguments"], headers)
+    if (mismatch === undefined) return undefined
+    const message = `Bad Request: the headers and the body disagree: ${mismatch.header}, ${mismatch.reason}.`
     return refuse(400, -32020, message, {
       id: id as RequestId,
-      data: { mismatch: { header: fault.header, body: fault.reason } },
+      data: { mismatch: { header: mismatch.header, body: mismatch.reason } },
     })
   }
 }

@@ -72,7 +72,7 @@ export class Refresher {
   }
 
   /** Settles when no refresh is running or due. */
-  get settled(): Promise<unknown> | undefined {
+  get refreshing(): Promise<unknown> | undefined {
     if (this.#stale.size > 0 && this.#running === undefined && this.#next === undefined) {
       return this.refresh()
     }

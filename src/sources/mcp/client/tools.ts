@@ -25,7 +25,7 @@ export interface ToolSectionParts {
   readonly connection: MCPConnection
   readonly pins: PinStore
   /** Settles when no refresh is running. */
-  readonly settled: () => Promise<unknown> | undefined
+  readonly refreshing: () => Promise<unknown> | undefined
 }
 
 /** The valid and allowed tools of a server as operations. */
@@ -127,16 +127,16 @@ export class ToolSection implements Section {
 
   /** Refuses blocked tools; after a change it waits for the refresh first. */
   #admit(name: string, context: ToolCallContext): Promise<void> | void {
-    const { server, connection, settled } = this.#parts
+    const { server, connection, refreshing } = this.#parts
     if (server.pin === "off" || server.pin === "warn") return
-    if (connection.status.state !== "ready" || settled() !== undefined) {
+    if (connection.status.state !== "ready" || refreshing() !== undefined) {
       return this.#refuseAfterRefresh(name, context)
     }
     this.#refuse(name)
   }
 
   async #refuseAfterRefresh(name: string, { signal, deadline }: ToolCallContext): Promise<void> {
-    const { server, connection, settled } = this.#parts
+    const { server, connection, refreshing } = this.#parts
     const timeout = new RequestTimeout({
       clock: systemClock,
       subject: `Tool "${name}" of MCP server "${server.name}"`,
@@ -147,7 +147,7 @@ export class ToolSection implements Section {
     })
     try {
       await timeout.race(connection.connect(timeout.signal), false)
-      await timeout.race(Promise.resolve(settled()), false)
+      await timeout.race(Promise.resolve(refreshing()), false)
     } finally {
       timeout.dispose()
     }

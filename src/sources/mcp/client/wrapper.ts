@@ -100,7 +100,7 @@ export class Wrapper implements MCPClientWrapper {
       server,
       connection,
       pins,
-      settled: () => this.#refresher.settled,
+      refreshing: () => this.#refresher.refreshing,
     })
     this.#sections = [
       this.#tools,

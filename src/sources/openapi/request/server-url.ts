@@ -14,8 +14,8 @@ export function readBaseUrl(id: string, baseUrl: string | URL): URL {
       '`baseUrl` is no absolute URL; write it as in "https://api.example.com/v1"',
     )
   }
-  const fault = findIssue(url)
-  if (fault !== undefined) throw unusableError(id, `\`baseUrl\` ${fault}`)
+  const issue = findIssue(url)
+  if (issue !== undefined) throw unusableError(id, `\`baseUrl\` ${issue}`)
   return url
 }
 
@@ -48,8 +48,8 @@ export function readServer(
   }
   const url = parse(filled, documentUrl)
   if (url === undefined) return `"${server.url}" is no URL`
-  const fault = findIssue(url)
-  if (fault !== undefined) return `"${url.protocol}//${url.host}${url.pathname}" ${fault}`
+  const issue = findIssue(url)
+  if (issue !== undefined) return `"${url.protocol}//${url.host}${url.pathname}" ${issue}`
   const isRelative = parse(filled) === undefined && !/^\s*[\\/]{2}/.test(filled)
   return { url, isRelative }
 }
