@@ -156,7 +156,9 @@ export function recordOf(
       }
       for (const [key, one] of Object.entries(value)) {
         const refusal = refuseKey?.(key)
-        if (refusal !== undefined) report.error([...keys, key], refusal)
+        // In YAML, a value in the wrong place is read as a name. It may be a secret, so that it is not shown.
+        if (one === null) report.error(keys, "has a name without a value.")
+        else if (refusal !== undefined) report.error([...keys, key], refusal)
         else item.check(one, [...keys, key], report)
       }
     },
@@ -225,7 +227,10 @@ export function checkNames(
     const cure =
       hint ??
       (meant === undefined ? `Known here: ${known.join(", ")}.` : `Did you mean "${meant}"?`)
-    report.error([...keys, name], `is not known. ${cure}`)
+    // In YAML, a value in the wrong place is read as a name. It may be a secret, so that it is not shown.
+    const isBare = value[name] === null && hint === undefined && meant === undefined
+    if (isBare) report.error(keys, `has an unknown name without a value. ${cure}`)
+    else report.error([...keys, name], `is not known. ${cure}`)
   }
 }
 

@@ -17,7 +17,7 @@ describe("resolveConfig", () => {
   })
 
   test("resolveConfig fills in the defaults and keeps the order", () => {
-    const config = settle({
+    const config = resolve({
       sources: {
         tools: { scan: "./operations" },
         api: { openapi: "./api.yaml", include: "pets.*" },
@@ -49,12 +49,12 @@ describe("resolveConfig", () => {
   })
 
   test("an empty configuration has no sources", () => {
-    expect(settle({}).sources).toEqual([])
-    expect(settle({ sources: null, mcpServers: null, server: null }).sources).toEqual([])
+    expect(resolve({}).sources).toEqual([])
+    expect(resolve({ sources: null, mcpServers: null, server: null }).sources).toEqual([])
   })
 
   test("a list is named by namespace, or by what each points to", () => {
-    const { sources } = settle({
+    const { sources } = resolve({
       sources: [
         { scan: "./operations/" },
         { openapi: "https://api.github.com/openapi.json" },
@@ -76,7 +76,7 @@ describe("resolveConfig", () => {
   })
 
   test("entries of editors get names of ours, and what only editors know is let be", () => {
-    const [server, off] = settle({
+    const [server, off] = resolve({
       mcpServers: {
         "my server": { serverUrl: "https://mcp.example.com", alwaysAllow: ["x"], environment: {} },
         off: { command: "x", enabled: false },
@@ -104,7 +104,7 @@ describe("resolveConfig", () => {
   })
 
   test("access rules become a list; one without scopes lets anyone", () => {
-    const [only] = settle({
+    const [only] = resolve({
       sources: { a: { scan: ".", access: { match: "public.*" } } },
     }).sources
 
@@ -114,8 +114,8 @@ describe("resolveConfig", () => {
   test("a name such as __proto__ is a name", () => {
     const value: unknown = JSON.parse(`{"sources":{"__proto__":{"scan":"."}}}`)
 
-    expect(settle(value).sources.map(({ name }) => name)).toEqual(["__proto__"])
-    expect(() => settle(JSON.parse(`{"__proto__":{"sources":{}}}`))).toThrow("__proto__")
+    expect(resolve(value).sources.map(({ name }) => name)).toEqual(["__proto__"])
+    expect(() => resolve(JSON.parse(`{"__proto__":{"sources":{}}}`))).toThrow("__proto__")
   })
 
   test.each<[string, unknown, string]>([
@@ -220,7 +220,7 @@ describe("resolveConfig", () => {
   })
 
   test("a secret that is written out earns a warning that does not show it", () => {
-    const { warnings } = settle({
+    const { warnings } = resolve({
       sources: {
         a: { openapi: "x.yaml", auth: CANARY, headers: { "X-Api-Key": CANARY, Accept: "a" } },
         b: { remote: "https://x.y", token: "${env:TOKEN}" },
@@ -245,14 +245,29 @@ describe("resolveConfig", () => {
       c: { mcp: "https://${env:HOST}/mcp" },
     }
 
-    expect(settle({ sources }).sources.map(({ config }) => config)).toEqual(Object.values(sources))
+    expect(resolve({ sources }).sources.map(({ config }) => config)).toEqual(Object.values(sources))
   })
+
+  test.each([
+    ["a record of credentials", { credentials: { key: null, [CANARY]: null } }],
+    ["headers", { headers: { authorization: null, [`Bearer ${CANARY}`]: null } }],
+    ["a credential", { auth: { type: "bearer", token: null, [CANARY]: null } }],
+    ["a source", { [CANARY]: null }],
+  ])(
+    "a name without a value in %s, which may be a misplaced secret, is not shown",
+    (_what, fields) => {
+      const error = errorOf(source({ openapi: "./api.yaml", ...fields }))
+
+      expect(error.message).toMatch(/has an? (?:unknown )?name without a value/)
+      expect(JSON.stringify(error)).not.toContain(CANARY)
+    },
+  )
 
   test("functions may give secrets", () => {
     const auth = { type: "bearer" as const, token: () => "x" }
     const config = defineConfig({ sources: { a: { openapi: "x.yaml", auth } } })
 
-    expect(settle(config).sources[0]?.config).toEqual({ openapi: "x.yaml", auth })
+    expect(resolve(config).sources[0]?.config).toEqual({ openapi: "x.yaml", auth })
   })
 })
 
@@ -276,7 +291,7 @@ describe("configSchema", () => {
     },
   ])("accepts what is sound: %j", (value) => {
     expect(check.Check(value)).toBe(true)
-    expect(() => settle(value)).not.toThrow()
+    expect(() => resolve(value)).not.toThrow()
   })
 
   test.each([
@@ -294,7 +309,7 @@ describe("configSchema", () => {
     { mcpServers: { b: {} } },
   ])("and refuses what is not: %j", (value) => {
     expect(check.Check(value)).toBe(false)
-    expect(() => settle(value)).toThrow(ConfigError)
+    expect(() => resolve(value)).toThrow(ConfigError)
   })
 
   test("is plain JSON", () => {
@@ -306,7 +321,7 @@ function source(fields: object): unknown {
   return { sources: { a: { openapi: "./api.yaml", ...fields } } }
 }
 
-function settle(value: unknown): ReturnType<typeof resolveConfig> {
+function resolve(value: unknown): ReturnType<typeof resolveConfig> {
   return resolveConfig(value, { baseDir: "/project" })
 }
 
