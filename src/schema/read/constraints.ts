@@ -5,58 +5,44 @@ import { requirementsOf } from "./types.ts"
 
 /** The constraints of a value besides its type, in words. */
 export function constraintsOf(flat: Flat): readonly string[] {
-  const found = flat.layers.flatMap(({ schema }) => [
-    ...sizes(schema),
-    ...numbers(schema),
-    ...contents(schema),
-    ...objects(schema),
-  ])
+  const found = flat.layers.flatMap(({ schema }) => [...limitsOf(schema), ...objects(schema)])
   const required = flat.unions.flatMap((union) => requirementText(requirementsOf(union)))
   const lost = flat.lost.map((reference) => `${reference} is not part of this schema`)
   return [...new Set([...found, ...required, ...lost])]
 }
 
-function sizes(schema: JsonSchema): readonly string[] {
-  const { minLength, maxLength, minItems, maxItems, minProperties, maxProperties } = schema
+/** The range, length and content that one schema asks for, in words. */
+export function limitsOf(schema: JsonSchema): readonly string[] {
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema
   return [
-    ...range(minLength, maxLength, "character"),
-    ...range(minItems, maxItems, "item"),
-    ...range(minProperties, maxProperties, "property", "properties"),
-    ...(schema["uniqueItems"] === true ? ["no item twice"] : []),
+    ...range(minimum, maximum, String),
+    ...phrase("more than", schema["exclusiveMinimum"], "number"),
+    ...phrase("less than", schema["exclusiveMaximum"], "number"),
+    ...phrase("a multiple of", schema["multipleOf"], "number"),
+    ...counts(minLength, maxLength, "character"),
+    ...counts(minItems, maxItems, "item"),
+    ...counts(schema["minProperties"], schema["maxProperties"], "property", "properties"),
+    ...(schema["uniqueItems"] === true ? ["no duplicates"] : []),
+    ...phrase("matches", schema["pattern"], "string"),
+    ...phrase("encoded as", schema["contentEncoding"], "string"),
+    ...phrase("holds", schema["contentMediaType"], "string"),
   ]
 }
 
-function range(least: unknown, most: unknown, one: string, many = `${one}s`): readonly string[] {
-  const from = typeof least === "number" && least > 0 ? least : undefined
-  const to = typeof most === "number" ? most : undefined
-  const counted = (count: number): string => `${count} ${count === 1 ? one : many}`
-  if (from !== undefined && from === to) return [`exactly ${counted(from)}`]
-  if (from !== undefined && to !== undefined) return [`${from} to ${counted(to)}`]
-  if (from !== undefined) return [`at least ${counted(from)}`]
-  return to === undefined ? [] : [`at most ${counted(to)}`]
+function counts(least: unknown, most: unknown, one: string, many = `${one}s`): readonly string[] {
+  // A minimum of 0 is no constraint.
+  const write = (count: number): string => `${count} ${count === 1 ? one : many}`
+  return range(least === 0 ? undefined : least, most, write)
 }
 
-function numbers(schema: JsonSchema): readonly string[] {
-  const bounds = [
-    ["minimum", "≥"],
-    ["exclusiveMinimum", ">"],
-    ["maximum", "≤"],
-    ["exclusiveMaximum", "<"],
-    ["multipleOf", "a multiple of"],
-  ] as const
-  return bounds.flatMap(([keyword, sign]) => {
-    const bound = schema[keyword]
-    return typeof bound === "number" ? [`${sign} ${bound}`] : []
-  })
+function range(least: unknown, most: unknown, write: (value: number) => string): readonly string[] {
+  if (typeof least !== "number") return typeof most === "number" ? [`at most ${write(most)}`] : []
+  if (typeof most !== "number") return [`at least ${write(least)}`]
+  return [least === most ? `exactly ${write(most)}` : `${least} to ${write(most)}`]
 }
 
-function contents(schema: JsonSchema): readonly string[] {
-  const { pattern, contentEncoding, contentMediaType } = schema
-  return [
-    ...(typeof pattern === "string" ? [`matches ${pattern}`] : []),
-    ...(typeof contentEncoding === "string" ? [`encoded as ${contentEncoding}`] : []),
-    ...(typeof contentMediaType === "string" ? [`holds ${contentMediaType}`] : []),
-  ]
+function phrase(words: string, value: unknown, type: "number" | "string"): readonly string[] {
+  return typeof value === type ? [`${words} ${String(value)}`] : []
 }
 
 function objects(schema: JsonSchema): readonly string[] {

@@ -1,10 +1,13 @@
 import type { JsonSchema } from "../../schema/json.ts"
+import { limitsOf } from "../../schema/read/constraints.ts"
 import { mapSchemas } from "../../schema/read/plain-schema.ts"
 import { visibleText } from "./visible-text.ts"
 
 /** Maximum characters of a comment on one property. */
 const MAX_COMMENT = 200
 const MAX_PATTERN = 60
+/** Maximum characters of one constraint in it. */
+const MAX_LIMIT = 80
 
 /** A Markdown link or image: its text, then its address, which may hold one level of brackets. */
 const LINK = /!?\[([^[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:"[^"]*"|'[^']*'))?\s*\)/g
@@ -28,46 +31,21 @@ export function commentedSchema(schema: JsonSchema): JsonSchema {
   return mapSchemas(schema, (node) => {
     const { title: _, description, ...rest } = node
     const words = typeof description === "string" ? briefText(description, MAX_COMMENT) : ""
-    const limits = limitsOf(node)
+    const limits = commentOn(node)
     const comment = limits === "" ? words : `${words} (${limits})`.trim()
     return comment === "" ? rest : { ...rest, description: comment }
   })
 }
 
-/** The constraints of a schema beyond its type, in a few words. */
-function limitsOf(schema: JsonSchema): string {
-  const { type, format, pattern, uniqueItems } = schema
-  const limits = [
-    type === "integer" ? "integer" : "",
-    range(schema, "minimum", "maximum", ""),
-    bound(schema, "exclusiveMinimum", "more than"),
-    bound(schema, "exclusiveMaximum", "less than"),
-    range(schema, "minLength", "maxLength", "character"),
-    range(schema, "minItems", "maxItems", "item"),
-    uniqueItems === true ? "no duplicates" : "",
-    typeof format === "string" && !/^(?:u?int|float|double)\d*$/.test(format)
-      ? briefText(format, MAX_PATTERN)
-      : "",
-    typeof pattern === "string" && pattern.length <= MAX_PATTERN
-      ? `matches ${briefText(pattern, MAX_PATTERN)}`
-      : "",
+/** What a schema asks for beyond its type, in a few words. */
+function commentOn(schema: JsonSchema): string {
+  const { type, format, pattern, ...rest } = schema
+  const isShort = typeof pattern === "string" && pattern.length <= MAX_PATTERN
+  const isShown = typeof format === "string" && !/^(?:u?int|float|double)\d*$/.test(format)
+  const words = [
+    ...(type === "integer" ? ["integer"] : []),
+    ...limitsOf(isShort ? { ...rest, pattern } : rest),
+    ...(isShown ? [format] : []),
   ]
-  return limits.filter((one) => one !== "").join(", ")
-}
-
-function range(schema: JsonSchema, low: string, high: string, unit: string): string {
-  const least = schema[low]
-  const most = schema[high]
-  const counted = (value: number): string =>
-    unit === "" ? String(value) : `${value} ${unit}${value === 1 ? "" : "s"}`
-  // A minimum length of 0 is no constraint.
-  const hasLeast = typeof least === "number" && !(unit !== "" && least === 0)
-  if (hasLeast && typeof most === "number") return `${least} to ${counted(most)}`
-  if (hasLeast) return `at least ${counted(least)}`
-  return typeof most === "number" ? `at most ${counted(most)}` : ""
-}
-
-function bound(schema: JsonSchema, keyword: string, words: string): string {
-  const value = schema[keyword]
-  return typeof value === "number" ? `${words} ${value}` : ""
+  return words.map((text) => briefText(text, MAX_LIMIT)).join(", ")
 }
