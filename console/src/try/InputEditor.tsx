@@ -11,7 +11,9 @@ import {
   useState,
 } from "react"
 import type { ReactNode, Ref } from "react"
+import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
 import { exampleInputs } from "../read/snippets/example-input.ts"
+import { fullSampleOf } from "../read/snippets/sample.ts"
 import { Button } from "../ui/Button.tsx"
 import { Spinner } from "../ui/Spinner.tsx"
 import { cx } from "../ui/cx.ts"
@@ -20,7 +22,7 @@ import { readJson } from "./editor/read-json.ts"
 import { focusField } from "./form/ids.ts"
 import { createCheck } from "./schema/issues.ts"
 import type { InputIssue } from "./schema/issues.ts"
-import { exampleValue, initialValue } from "./schema/initial.ts"
+import { initialValue } from "./schema/initial.ts"
 import { isRecord, isSchema, sameJson } from "./schema/json.ts"
 import type { JsonRecord } from "./schema/json.ts"
 import { toFormSchema } from "./schema/to-form.ts"
@@ -102,7 +104,7 @@ export function InputEditor({
   }))
   const fill = (): void => {
     const [example] = examples.length === 0 ? [] : exampleInputs({ examples, inputSchema: schema })
-    change(structuredClone(example ?? exampleValue(schema)))
+    change(structuredClone(example ?? fullSampleOf({ schema, scope: scopeOf(schema) })))
   }
   return (
     <section className="input-editor" aria-label="Input">

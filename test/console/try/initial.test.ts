@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest"
-import { emptyOf, exampleValue, initialValue } from "../../../console/src/try/schema/initial.ts"
+import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
+import { fullSampleOf } from "../../../console/src/read/snippets/sample.ts"
+import { emptyOf, initialValue } from "../../../console/src/try/schema/initial.ts"
 import { createCheck } from "../../../console/src/try/schema/issues.ts"
 
 const root = {
@@ -70,13 +72,15 @@ describe("the example value of a schema", () => {
         when: { type: "string", examples: ["2026-02-03"] },
       },
     }
-    const value = exampleValue(schema)
+    const value = fullSampleOf({ schema, scope: scopeOf(schema) })
     expect(createCheck(schema)(value)).toEqual([])
     expect(value).toMatchObject({ when: "2026-02-03" })
   })
 
   it("ends for a recursive schema", () => {
-    expect(JSON.stringify(exampleValue(root)).length).toBeLessThan(2000)
+    expect(
+      JSON.stringify(fullSampleOf({ schema: root, scope: scopeOf(root) })).length,
+    ).toBeLessThan(2000)
   })
 })
 

@@ -12,22 +12,37 @@ import { sampleText } from "./sample-text.ts"
 
 // Something that must hold itself has no value at all.
 const MAX_DEPTH = 12
+// Deeper down, only what must be there: schemas may be recursive.
+const MAX_FULL_DEPTH = 5
 const MAX_ITEMS = 20
 
+/** What a sample shows. */
+interface Sampling {
+  /** Also optional properties with an example or a default, and an item of each list. */
+  readonly isFull: boolean
+  readonly depth: number
+}
+
 /** A sample value for a schema. It may be invalid for unusual schemas; the hub reports that when it is called. */
-export function sampleOf(part: Part, depth = 0): unknown {
-  return sampleOfAll([part], depth)
+export function sampleOf(part: Part): unknown {
+  return sample([part], { isFull: false, depth: 0 })
+}
+
+/** A sample value that shows what else belongs into it. */
+export function fullSampleOf(part: Part): unknown {
+  return sample([part], { isFull: true, depth: 0 })
 }
 
 /** A sample value for schemas that all apply. */
-function sampleOfAll(parts: readonly Part[], depth: number): unknown {
+function sample(parts: readonly Part[], how: Sampling): unknown {
   const flat = flatten(parts)
   const declared = declaredValue(flat)
   if (declared !== undefined) return declared.value
-  if (depth > MAX_DEPTH) return null
+  if (how.depth > MAX_DEPTH) return null
   // With the first member of every union.
   const [first = flat] = alternativesOf(flat, 1)
-  return made(first, depth)
+  const depth = how.depth + 1
+  return made(first, { isFull: how.isFull && depth <= MAX_FULL_DEPTH, depth })
 }
 
 /** A value that the schema declares: an example, its default, the first of its values. */
@@ -59,15 +74,15 @@ function fits(value: unknown, flat: Flat): boolean {
   return [...requiredOf(flat)].every((name) => Object.hasOwn(value, name))
 }
 
-function made(flat: Flat, depth: number): unknown {
+function made(flat: Flat, how: Sampling): unknown {
   const declared = declaredValue(flat)
   if (declared !== undefined) return declared.value
   const [type] = typesOf(flat).filter((one) => one !== "null")
   switch (type) {
     case "object":
-      return madeObject(flat, depth)
+      return madeObject(flat, how)
     case "array":
-      return madeArray(flat, depth)
+      return madeArray(flat, how)
     case "string":
       return sampleText(flat)
     case "number":
@@ -85,23 +100,36 @@ function madeOfAnything(flat: Flat): unknown {
   return isText ? sampleText(flat) : {}
 }
 
-/** Every property that must be given, and no other. */
-function madeObject(flat: Flat, depth: number): unknown {
+/** Every property that must be given; of the others those that a full sample shows. */
+function madeObject(flat: Flat, how: Sampling): unknown {
   const value: Record<string, unknown> = {}
   const properties = propertiesOf(flat)
-  for (const name of requiredOf(flat)) {
+  const required = requiredOf(flat)
+  for (const name of required) {
     const parts = properties.get(name)
-    setOwn(value, name, parts === undefined ? "…" : sampleOfAll(parts, depth + 1))
+    setOwn(value, name, parts === undefined ? "…" : sample(parts, how))
+  }
+  if (!how.isFull) return value
+  for (const [name, parts] of properties) {
+    if (!required.has(name) && isOffered(flatten(parts))) setOwn(value, name, sample(parts, how))
   }
   return value
 }
 
-function madeArray(flat: Flat, depth: number): unknown {
+function isOffered({ layers }: Flat): boolean {
+  if (layers.some(({ schema }) => schema["readOnly"] === true)) return false
+  return layers.some(
+    ({ schema }) => schema["default"] !== undefined || listOf(schema["examples"]).length > 0,
+  )
+}
+
+function madeArray(flat: Flat, how: Sampling): unknown {
   const least = Math.max(0, ...flat.layers.map(({ schema }) => Number(schema["minItems"]) || 0))
   const items: unknown[] = []
-  for (let index = 0; index < Math.min(least, MAX_ITEMS); index++) {
+  const wanted = how.isFull && itemAt(flat, 0) !== undefined ? Math.max(1, least) : least
+  for (let index = 0; index < Math.min(wanted, MAX_ITEMS); index++) {
     const part = itemAt(flat, index)
-    items.push(part === undefined ? "…" : different(sampleOf(part, depth + 1), items, flat))
+    items.push(part === undefined ? "…" : different(sample([part], how), items, flat))
   }
   return items
 }

@@ -1,5 +1,7 @@
 import { schemasAt } from "../schema/at-path.ts"
-import { examplesOf, exampleValue } from "../schema/initial.ts"
+import { listOf } from "../../../../src/schema/json.ts"
+import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import { fullSampleOf } from "../../read/snippets/sample.ts"
 import { namedSchemas, own, sameJson, stringsUnder, textOf, typesOf } from "../schema/json.ts"
 import type { JsonRecord, JsonSchema, Path } from "../schema/json.ts"
 
@@ -56,7 +58,7 @@ export function suggestValues(root: JsonSchema, path: Path): readonly Suggestion
     for (const type of typesOf(schema)) {
       if (type === "boolean") for (const value of [true, false]) add(value, "")
       else if (type === "null") add(null, "")
-      else if (type === "object") add(exampleValue(root, schema), "object")
+      else if (type === "object") add(fullSampleOf({ schema, scope: scopeOf(root) }), "object")
       else if (type === "array") add([], "list")
     }
   }
@@ -88,4 +90,10 @@ function fixedValues(schema: JsonRecord): readonly unknown[] {
 function typeName(root: JsonSchema, path: Path): string {
   const types = new Set(schemasAt(root, path).flatMap((schema) => typesOf(schema)))
   return [...types].join(" | ")
+}
+
+/** The examples that a schema gives for a whole value. */
+function examplesOf(schema: JsonRecord): readonly unknown[] {
+  const { examples, example } = schema
+  return [...listOf(examples), ...(example === undefined ? [] : [example])]
 }
