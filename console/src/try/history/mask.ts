@@ -1,5 +1,6 @@
 import { schemasAt } from "../schema/at-path.ts"
-import { isRecord, isSchema, own, setOwn } from "../schema/json.ts"
+import { isPlainRecord, isSchema, setOwn } from "../../../../src/schema/json.ts"
+import { own } from "../schema/json.ts"
 import type { Path } from "../schema/json.ts"
 import { toPointer } from "../schema/pointer.ts"
 
@@ -45,7 +46,7 @@ export function withoutSecrets(value: unknown, schema?: unknown): Masked {
     if (Array.isArray(current)) {
       return current.map((item: unknown, at) => copy(item, [...path, at]) ?? null)
     }
-    if (!isRecord(current)) return current
+    if (!isPlainRecord(current)) return current
     const kept = {}
     for (const [key, item] of Object.entries(current)) {
       const masked = copy(item, [...path, key])

@@ -1,5 +1,5 @@
 import type { CallOutcome } from "../../api/model.ts"
-import { isRecord } from "../schema/json.ts"
+import { isPlainRecord } from "../../../../src/schema/json.ts"
 import { withoutSecrets } from "./mask.ts"
 
 /** A call that was made from this browser. */
@@ -139,7 +139,7 @@ function bounded(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
 /** Stored entries may be from another version, or from another user. */
 function isEntry(value: unknown): value is HistoryEntry {
   return (
-    isRecord(value) &&
+    isPlainRecord(value) &&
     typeof value["id"] === "string" &&
     typeof value["operationId"] === "string" &&
     typeof value["at"] === "number" &&

@@ -1,10 +1,11 @@
 import { validate } from "@cfworker/json-schema"
 import type { OutputUnit } from "@cfworker/json-schema"
-import { isRecord, own } from "./json.ts"
+import { isPlainRecord } from "../../../../src/schema/json.ts"
+import { own } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
 import { isSafePattern } from "./pattern-guard.ts"
 import { fromPointer, toPointer } from "./pointer.ts"
-import { resolveRef } from "./resolve.ts"
+import { targetOf } from "./resolve.ts"
 
 /** One validation error of an input. */
 export interface InputIssue {
@@ -61,7 +62,7 @@ function prepare(schema: JsonSchema): Prepared | undefined {
   const copy = (value: unknown, depth: number): unknown => {
     if (++nodes > MAX_NODES || depth > 200) throw new RangeError("The schema is too large.")
     if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1))
-    if (!isRecord(value)) return value
+    if (!isPlainRecord(value)) return value
     const ref = own(value, "$ref")
     if (typeof ref === "string") refs.add(ref)
     const entries = Object.entries(value).filter(([key, item]) => isKept(key, item))
@@ -70,7 +71,7 @@ function prepare(schema: JsonSchema): Prepared | undefined {
   try {
     const root = copy(schema, 0) as JsonSchema
     const lookup: Record<string, unknown> = Object.create(null) as Record<string, unknown>
-    for (const ref of refs) lookup[ref] = resolveRef(root, ref) ?? true
+    for (const ref of refs) lookup[ref] = targetOf(root, ref) ?? true
     return { root, lookup } as Prepared
   } catch {
     return undefined
@@ -81,7 +82,8 @@ function prepare(schema: JsonSchema): Prepared | undefined {
 function isKept(key: string, value: unknown): boolean {
   if (key.startsWith("__absolute")) return false
   if (key === "pattern" && typeof value === "string") return isSafePattern(value)
-  if (key === "patternProperties" && isRecord(value)) return Object.keys(value).every(isSafePattern)
+  if (key === "patternProperties" && isPlainRecord(value))
+    return Object.keys(value).every(isSafePattern)
   return true
 }
 

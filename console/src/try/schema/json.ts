@@ -1,5 +1,7 @@
 // Plain JSON: what a schema and an input are made of.
 
+import { isPlainRecord, isSchema, listOf, setOwn } from "../../../../src/schema/json.ts"
+
 /** A JSON Schema as it comes from a hub: nothing in it is taken on trust. */
 export type JsonSchema = boolean | JsonRecord
 
@@ -9,25 +11,14 @@ export type JsonRecord = Readonly<Record<string, unknown>>
 /** The way to a value: names of properties and positions in arrays. */
 export type Path = readonly (string | number)[]
 
-/** Whether a value is an object, and no array. */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
-/** Whether a value can be a schema. */
-export function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === "boolean" || isRecord(value)
-}
-
 /** A property of its own; never one that every object inherits. */
 export function own(value: unknown, key: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isPlainRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 /** The list of schemas under a keyword. */
 export function schemasUnder(schema: JsonRecord, keyword: string): readonly JsonSchema[] {
-  const list = own(schema, keyword)
-  return Array.isArray(list) ? list.filter(isSchema) : []
+  return listOf(own(schema, keyword)).filter(isSchema)
 }
 
 /** The named schemas under a keyword. */
@@ -36,14 +27,13 @@ export function namedSchemas(
   keyword: string,
 ): readonly (readonly [string, JsonSchema])[] {
   const map = own(schema, keyword)
-  if (!isRecord(map)) return []
+  if (!isPlainRecord(map)) return []
   return Object.entries(map).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]))
 }
 
 /** The strings of a list. */
 export function stringsUnder(schema: JsonRecord, keyword: string): readonly string[] {
-  const list = own(schema, keyword)
-  return Array.isArray(list) ? list.filter((one) => typeof one === "string") : []
+  return listOf(own(schema, keyword)).filter((one) => typeof one === "string")
 }
 
 /** The types that a schema names. */
@@ -58,23 +48,13 @@ export function textOf(schema: JsonSchema, keyword: string): string | undefined 
   return typeof text === "string" && text !== "" ? text : undefined
 }
 
-/** Sets a property whatever its name: `__proto__` is a name like any other. */
-export function setOwn(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, {
-    value,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  })
-}
-
 /** Whether two JSON values are the same. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
   }
-  if (!isRecord(a) || !isRecord(b)) return false
+  if (!isPlainRecord(a) || !isPlainRecord(b)) return false
   const keys = Object.keys(a).filter((key) => a[key] !== undefined)
   const others = Object.keys(b).filter((key) => b[key] !== undefined)
   return (
@@ -88,7 +68,7 @@ export function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => (item === undefined ? null : withoutUndefined(item)))
   }
-  if (!isRecord(value)) return value
+  if (!isPlainRecord(value)) return value
   const kept = {}
   for (const [key, item] of Object.entries(value)) {
     if (item !== undefined) setOwn(kept, key, withoutUndefined(item))

@@ -1,15 +1,7 @@
-import {
-  isRecord,
-  isSchema,
-  namedSchemas,
-  own,
-  schemasUnder,
-  setOwn,
-  stringsUnder,
-  typesOf,
-} from "./json.ts"
+import { isPlainRecord, isSchema, setOwn } from "../../../../src/schema/json.ts"
+import { namedSchemas, own, schemasUnder, stringsUnder, typesOf } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
-import { resolveRef } from "./resolve.ts"
+import { targetOf } from "./resolve.ts"
 
 /** References and `allOf` within each other, before they are taken for a loop. */
 const MAX_HOPS = 24
@@ -22,9 +14,9 @@ const MAX_HOPS = 24
  */
 export function merged(root: JsonSchema, schema: JsonSchema, hops = 0): JsonRecord | undefined {
   if (hops > MAX_HOPS) return undefined
-  if (!isRecord(schema)) return schema ? {} : undefined
+  if (!isPlainRecord(schema)) return schema ? {} : undefined
   const ref = own(schema, "$ref")
-  const target = typeof ref === "string" ? resolveRef(root, ref) : undefined
+  const target = targetOf(root, ref)
   if (typeof ref === "string" && target === undefined) return undefined
   const parts = [...(target === undefined ? [] : [target]), ...schemasUnder(schema, "allOf")]
   if (parts.length === 0) return schema

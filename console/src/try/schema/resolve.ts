@@ -1,17 +1,15 @@
-import { isRecord, isSchema, own, schemasUnder } from "./json.ts"
+import { isPlainRecord, isSchema } from "../../../../src/schema/json.ts"
+import { resolveRef } from "../../../../src/schema/read/resolve-ref.ts"
+import { own, schemasUnder } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
-import { fromPointer, valueAt } from "./pointer.ts"
 
 /** How many schemas one place may have: unions within unions multiply. */
 const MAX_BRANCHES = 200
 
 /** What a reference within a schema points to; `undefined` when it is not there. */
-export function resolveRef(root: JsonSchema, ref: string): JsonSchema | undefined {
-  if (!ref.startsWith("#")) return undefined
-  const found =
-    ref === "#" || ref.startsWith("#/")
-      ? valueAt(root, fromPointer(ref))
-      : anchored(root, ref.slice(1))
+export function targetOf(root: JsonSchema, ref: unknown): JsonSchema | undefined {
+  if (typeof ref !== "string" || !isPlainRecord(root)) return undefined
+  const found = resolveRef(root, ref)
   return isSchema(found) ? found : undefined
 }
 
@@ -25,11 +23,10 @@ export function branchesOf(root: JsonSchema, schema: JsonSchema): readonly JsonR
   const waiting: JsonSchema[] = [schema]
   while (waiting.length > 0 && found.length < MAX_BRANCHES) {
     const next = waiting.shift()
-    if (next === undefined || seen.has(next) || !isRecord(next)) continue
+    if (next === undefined || seen.has(next) || !isPlainRecord(next)) continue
     seen.add(next)
     found.push(next)
-    const ref = own(next, "$ref")
-    const target = typeof ref === "string" ? resolveRef(root, ref) : undefined
+    const target = targetOf(root, own(next, "$ref"))
     if (target !== undefined) waiting.push(target)
     for (const keyword of ["allOf", "anyOf", "oneOf"]) waiting.push(...schemasUnder(next, keyword))
     for (const keyword of ["then", "else"]) {
@@ -38,15 +35,4 @@ export function branchesOf(root: JsonSchema, schema: JsonSchema): readonly JsonR
     }
   }
   return found
-}
-
-/** The definition with an `$anchor`; only where definitions are kept. */
-function anchored(root: JsonSchema, name: string): unknown {
-  for (const place of ["$defs", "definitions"]) {
-    const definitions = own(root, place)
-    if (!isRecord(definitions)) continue
-    const found = Object.values(definitions).find((one) => own(one, "$anchor") === name)
-    if (found !== undefined) return found
-  }
-  return undefined
 }
