@@ -23,6 +23,7 @@ export class SchemaView {
   /** Schemas that all apply, for each of the choices of which one applies. */
   readonly #choices: readonly (readonly Part[])[]
   #alternatives: readonly Flat[] | undefined
+  #properties: readonly ReadonlyMap<string, readonly Part[]>[] | undefined
   #types: ReadonlySet<string> | undefined
 
   constructor(choices: readonly (readonly Part[])[]) {
@@ -66,10 +67,15 @@ export class SchemaView {
     return undefined
   }
 
+  /** The first value of a keyword: of the schema itself, or of what it refers to. */
+  first(keyword: "default" | "minimum"): unknown {
+    return this.#layers().find(({ schema }) => Object.hasOwn(schema, keyword))?.schema[keyword]
+  }
+
   /** The default value. */
   get default(): { readonly value: unknown } | undefined {
-    const found = this.#layers().find(({ schema }) => Object.hasOwn(schema, "default"))
-    return found && { value: found.schema["default"] }
+    const value = this.first("default")
+    return value === undefined ? undefined : { value }
   }
 
   /** The first example of a value. */
@@ -84,7 +90,7 @@ export class SchemaView {
 
   /** Declared names, in order. */
   get names(): readonly string[] {
-    return [...new Set(this.#all.flatMap((one) => [...propertiesOf(one).keys()]))]
+    return [...new Set(this.#declared.flatMap((properties) => [...properties.keys()]))]
   }
 
   /** Names that every object has. */
@@ -99,7 +105,7 @@ export class SchemaView {
 
   /** The schema of a declared property. */
   declared(name: string): SchemaView | undefined {
-    return either(this.#all.map((one) => propertiesOf(one).get(name) ?? []))
+    return either(this.#declared.map((properties) => properties.get(name) ?? []))
   }
 
   /** The schema of undeclared properties; `undefined` when the schema does not mention them. */
@@ -139,6 +145,12 @@ export class SchemaView {
   get #all(): readonly Flat[] {
     this.#alternatives ??= this.#choices.flatMap((parts) => alternativesOf(flatten(parts)))
     return this.#alternatives
+  }
+
+  /** Declared properties of each alternative. */
+  get #declared(): readonly ReadonlyMap<string, readonly Part[]>[] {
+    this.#properties ??= this.#all.map(propertiesOf)
+    return this.#properties
   }
 
   #layers(): readonly Layer[] {

@@ -1,3 +1,4 @@
+import { keywordShape } from "../../../schema/keywords.ts"
 import { memberOf } from "./framed-transport.ts"
 
 const KEY = "x-mcp-header"
@@ -24,9 +25,10 @@ export function findHeaderIssue(inputSchema: unknown): string | undefined {
       if (fault !== undefined) return fault
     }
     return firstOf(Object.entries(node), ([key, value]) => {
-      if (key === KEY || !isSchemaKeyword(key)) return undefined
+      const shape = keywordShape(key)
+      if (shape === "data") return undefined
+      if (shape !== "map" && shape !== "dependencies") return visit(value, path, false, depth + 1)
       const isProperties = key === "properties"
-      if (!isProperties && !MAPS.has(key)) return visit(value, path, false, depth + 1)
       if (typeof value !== "object" || value === null) return undefined
       return firstOf(Object.entries(value), ([property, child]) =>
         visit(child, `${path}/${property}`, isReachable && isProperties, depth + 1),
@@ -51,36 +53,6 @@ export function hasHeaders(definition: unknown): boolean {
 }
 
 type Issue = string | undefined
-
-const MAPS: ReadonlySet<string> = new Set([
-  "patternProperties",
-  "dependentSchemas",
-  "$defs",
-  "definitions",
-])
-
-const SCHEMAS: ReadonlySet<string> = new Set([
-  "properties",
-  "items",
-  "prefixItems",
-  "contains",
-  "additionalProperties",
-  "unevaluatedProperties",
-  "unevaluatedItems",
-  "propertyNames",
-  "oneOf",
-  "anyOf",
-  "allOf",
-  "not",
-  "if",
-  "then",
-  "else",
-  ...MAPS,
-])
-
-function isSchemaKeyword(key: string): boolean {
-  return SCHEMAS.has(key)
-}
 
 function checkHeader(
   node: object,

@@ -1,4 +1,6 @@
 import { getOwn, isPlainRecord, setOwn } from "../../../schema/json.ts"
+import { viewOf } from "../../../schema/read/view.ts"
+import type { SchemaView } from "../../../schema/read/view.ts"
 import { parsePointer } from "../../../internal/pointer.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 
@@ -11,7 +13,7 @@ export interface InputTarget {
   readonly name: string
   /** The keys from the top of the input: one, or several within a body. */
   readonly path: readonly string[]
-  readonly schema: Readonly<Record<string, unknown>>
+  readonly view: SchemaView
   readonly isQuery: boolean
 }
 
@@ -22,7 +24,7 @@ export class PageInputs {
   /** The pagination hint of the operation's source. */
   readonly hint: unknown
   readonly #targets: readonly InputTarget[]
-  readonly #schema: unknown
+  readonly #view: SchemaView
 
   constructor(spec: OperationSpec | undefined) {
     const openapi = spec?._meta === undefined ? undefined : getOwn(spec._meta, "openapi")
@@ -30,7 +32,7 @@ export class PageInputs {
     const path = getOwn(meta, "path")
     this.path = typeof path === "string" ? path : undefined
     this.hint = getOwn(meta, "pagination")
-    this.#schema = spec?.inputSchema
+    this.#view = viewOf(spec?.inputSchema)
     const inputs = getOwn(meta, "inputs")
     this.#targets = [
       ...(Array.isArray(inputs) ? inputs.flatMap((input) => this.#declared(input)) : this.#plain()),
@@ -56,8 +58,8 @@ export class PageInputs {
   named(where: string): InputTarget {
     const path = where.startsWith("/") ? (parsePointer(where) ?? [where]) : [where]
     const [key = where] = path
-    const schema = path.length === 1 ? this.#property(this.#schema, key) : {}
-    return { name: where, path, schema, isQuery: false }
+    const view = path.length === 1 ? this.#view.property(key) : viewOf({})
+    return { name: where, path, view, isQuery: false }
   }
 
   #declared(input: unknown): InputTarget[] {
@@ -65,44 +67,26 @@ export class PageInputs {
     const { key, name, in: location } = input
     if (typeof key !== "string" || typeof name !== "string") return []
     if (location !== "query" && location !== "header") return []
-    const schema = this.#property(this.#schema, key)
-    return [{ name, path: [key], schema, isQuery: location === "query" }]
+    return [{ name, path: [key], view: this.#view.property(key), isQuery: location === "query" }]
   }
 
   #plain(): InputTarget[] {
-    return this.#names(this.#schema).map((name) => ({
+    return this.#view.names.map((name) => ({
       name,
       path: [name],
-      schema: this.#property(this.#schema, name),
+      view: this.#view.property(name),
       isQuery: true,
     }))
   }
 
   #inside(key: string): InputTarget[] {
-    const body = this.#property(this.#schema, key)
-    return this.#names(body).map((name) => ({
+    const body = this.#view.property(key)
+    return body.names.map((name) => ({
       name,
       path: [key, name],
-      schema: this.#property(body, name),
+      view: body.property(name),
       isQuery: false,
     }))
-  }
-
-  #names(schema: unknown): string[] {
-    const properties = isPlainRecord(schema) ? getOwn(schema, "properties") : undefined
-    return isPlainRecord(properties) ? Object.keys(properties) : []
-  }
-
-  #property(schema: unknown, name: string): Readonly<Record<string, unknown>> {
-    const properties = isPlainRecord(schema) ? getOwn(schema, "properties") : undefined
-    const property = isPlainRecord(properties) ? getOwn(properties, name) : undefined
-    if (!isPlainRecord(property)) return {}
-    const ref = getOwn(property, "$ref")
-    const definition = typeof ref === "string" ? /^#\/\$defs\/([^/]+)$/.exec(ref)?.[1] : undefined
-    const defs = isPlainRecord(this.#schema) ? getOwn(this.#schema, "$defs") : undefined
-    const target =
-      definition !== undefined && isPlainRecord(defs) ? getOwn(defs, definition) : undefined
-    return isPlainRecord(target) ? target : property
   }
 }
 
@@ -133,19 +117,11 @@ export function withInput(
 }
 
 /** Converts a value to the type of the input. */
-export function fitInput(value: string | number, { schema }: InputTarget): unknown {
-  const types = typesOf(schema)
-  const isNumber = types.includes("integer") || types.includes("number")
-  if (typeof value === "number") return isNumber || !types.includes("string") ? value : `${value}`
+export function fitInput(value: string | number, { view }: InputTarget): unknown {
+  const { types } = view
+  const isNumber = types.has("integer") || types.has("number")
+  if (typeof value === "number") return isNumber || !types.has("string") ? value : `${value}`
   if (isNumber && value.trim() !== "" && Number.isFinite(Number(value))) return Number(value)
-  if (types.includes("boolean") && (value === "true" || value === "false")) return value === "true"
-  return types.includes("array") ? value.split(",") : value
-}
-
-function typesOf(schema: Readonly<Record<string, unknown>>): readonly unknown[] {
-  const type = getOwn(schema, "type")
-  if (type !== undefined) return Array.isArray(type) ? type : [type]
-  const branches = getOwn(schema, "anyOf") ?? getOwn(schema, "oneOf")
-  if (!Array.isArray(branches)) return []
-  return branches.flatMap((branch: unknown) => (isPlainRecord(branch) ? typesOf(branch) : []))
+  if (types.has("boolean") && (value === "true" || value === "false")) return value === "true"
+  return types.has("array") ? value.split(",") : value
 }

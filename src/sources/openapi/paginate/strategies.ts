@@ -153,12 +153,12 @@ function moreOf(data: unknown): boolean | undefined {
 
 /** The number of the requested page: from the input, or the schema's default. */
 function numberAt({ input }: PageRead, target: InputTarget, usual: number): number {
-  const { schema } = target
-  for (const value of [readInput(input, target), getOwn(schema, "default")]) {
+  const { view } = target
+  for (const value of [readInput(input, target), view.first("default")]) {
     const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value
     if (typeof number === "number" && Number.isFinite(number)) return number
   }
-  const minimum = getOwn(schema, "minimum")
+  const minimum = view.first("minimum")
   return minimum === 0 || minimum === 1 ? minimum : usual
 }
 
