@@ -3,6 +3,7 @@ import { nearest } from "../../internal/suggest.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { isPlainRecord } from "../../schema/json.ts"
+import { viewOf } from "../../schema/read/view.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
 import { invalid, validateOrThrow } from "../../core/validation.ts"
 import { argumentsOf, runOperation } from "./calls.ts"
@@ -188,11 +189,8 @@ function entryOf(tool: OperationTool): Readonly<Record<string, unknown>> {
 
 /** Names of inputs; optional ones end in a question mark. */
 function inputsOf(schema: unknown): readonly string[] {
-  if (!isPlainRecord(schema) || !isPlainRecord(schema["properties"])) return []
-  const required = Array.isArray(schema["required"]) ? schema["required"] : []
-  return Object.keys(schema["properties"]).map((name) =>
-    required.includes(name) ? name : `${name}?`,
-  )
+  const { names, required } = viewOf(schema)
+  return names.map((name) => (required.includes(name) ? name : `${name}?`))
 }
 
 /** Reads the input, which some models write as JSON text. Throws `VALIDATION_ERROR` for text that is not a JSON object. */
