@@ -36,6 +36,24 @@ const IN_PLACE: ReadonlySet<string> = new Set([
   "dependentSchemas",
 ])
 
+/** Keywords that describe a value and do not affect validation. */
+export const ANNOTATIONS: ReadonlySet<string> = new Set([
+  "$schema",
+  "$id",
+  "$anchor",
+  "$dynamicAnchor",
+  "$comment",
+  "$defs",
+  "definitions",
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+])
+
 /** How the value of a keyword is walked. A property that is *named* like a keyword is never asked about. */
 export function keywordShape(keyword: string): KeywordShape {
   return SHAPES.get(keyword) ?? "data"

@@ -1,4 +1,4 @@
-import { getOwn, isPlainRecord, type JsonSchema, setOwn } from "./json.ts"
+import { getOwn, isPlainRecord, type JsonSchema, setOwn, isSchema } from "./json.ts"
 import { eachInPlace } from "./keywords.ts"
 import {
   isObject,
@@ -10,7 +10,7 @@ import {
   looksAtEverything,
 } from "./looked-at.ts"
 import { isDataObject } from "./normalize/data.ts"
-import { isSubschema, mentionedKeys, schemaList, schemaMap } from "./normalize/keywords.ts"
+import { mentionedKeys, schemaList, schemaMap } from "./normalize/keywords.ts"
 import type { Subschema } from "./normalize/keywords.ts"
 import type { References } from "./normalize/references.ts"
 import { hasKey } from "./presence.ts"
@@ -234,7 +234,7 @@ function mayMatch(pattern: string, key: string): boolean {
 
 function one(schema: JsonSchema, keyword: string): Subschema[] {
   const found = getOwn(schema, keyword)
-  return isSubschema(found) ? [found] : []
+  return isSchema(found) ? [found] : []
 }
 
 function propertiesOf(schema: JsonSchema): JsonSchema {

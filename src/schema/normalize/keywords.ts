@@ -1,44 +1,26 @@
-import { isPlainRecord } from "../json.ts"
+import { hasKeys, isPlainRecord, isSchema } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 
 /** A schema as it appears inside another one. */
 export type Subschema = JsonSchema | boolean
 
-/** Keywords that describe a value and do not affect validation. */
-export const ANNOTATIONS: ReadonlySet<string> = new Set([
-  "$schema",
-  "$id",
-  "$anchor",
-  "$dynamicAnchor",
-  "$comment",
-  "$defs",
-  "definitions",
-  "title",
-  "description",
-  "default",
-  "examples",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-])
-
 /** The subschemas of a keyword that holds a list of them. */
 export function schemaList(schema: JsonSchema, keyword: string): readonly Subschema[] {
   const list = schema[keyword]
-  return Array.isArray(list) ? list.filter(isSubschema) : []
+  return Array.isArray(list) ? list.filter(isSchema) : []
 }
 
 /** The subschemas of a keyword that maps names to them. */
 export function schemaMap(schema: JsonSchema, keyword: string): readonly [string, Subschema][] {
   const map = schema[keyword]
   if (!isPlainRecord(map)) return []
-  return Object.entries(map).filter((entry): entry is [string, Subschema] => isSubschema(entry[1]))
+  return Object.entries(map).filter((entry): entry is [string, Subschema] => isSchema(entry[1]))
 }
 
 /** The subschema of a keyword that holds one. */
 export function oneSchema(schema: JsonSchema, keyword: string): Subschema | undefined {
   const value = schema[keyword]
-  return isSubschema(value) ? value : undefined
+  return isSchema(value) ? value : undefined
 }
 
 /** Whether undeclared keys are explicitly allowed. */
@@ -57,8 +39,8 @@ export function declaresKeys(schema: JsonSchema): boolean {
   return (
     schema["additionalProperties"] === false ||
     schema["unevaluatedProperties"] === false ||
-    hasEntries(schema["properties"]) ||
-    hasEntries(schema["patternProperties"])
+    hasKeys(schema["properties"]) ||
+    hasKeys(schema["patternProperties"])
   )
 }
 
@@ -79,12 +61,4 @@ export function mentionedKeys(schema: JsonSchema): string[] {
 /** The strings of a list; nothing for anything else. */
 export function stringsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
-}
-
-export function isSubschema(value: unknown): value is Subschema {
-  return typeof value === "boolean" || isPlainRecord(value)
-}
-
-function hasEntries(value: unknown): boolean {
-  return isPlainRecord(value) && Object.keys(value).length > 0
 }

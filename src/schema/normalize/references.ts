@@ -1,29 +1,15 @@
+import { valueAt } from "../../internal/pointer.ts"
 import { definitionsOf, type DefinitionSource } from "../trusted-schemas.ts"
-import { isPlainRecord } from "../json.ts"
+import { isSchema, pointerTokens } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
-import { isSubschema, oneSchema, schemaList, schemaMap } from "./keywords.ts"
+import { eachSubschema } from "../keywords.ts"
+import { splitReference } from "../refs.ts"
 import type { Subschema } from "./keywords.ts"
 
 /** The base of relative identifiers for schemas without one. */
 const DEFAULT_BASE = "schema:///"
 
 const DEFINITIONS = "#/$defs/"
-
-const SINGLE = [
-  "additionalProperties",
-  "unevaluatedProperties",
-  "unevaluatedItems",
-  "items",
-  "contains",
-  "propertyNames",
-  "not",
-  "if",
-  "then",
-  "else",
-  "contentSchema",
-]
-const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"]
-const MAPS = ["$defs", "definitions", "properties", "patternProperties", "dependentSchemas"]
 
 /**
  * Follows the references of one schema document.
@@ -66,16 +52,19 @@ export class References {
     if (keyword === "$recursiveRef") return undefined
     if (this.#definitions !== undefined) {
       const definition = this.#definitions.get(ref.slice(DEFINITIONS.length))
-      return isSubschema(definition) ? definition : undefined
+      return isSchema(definition) ? definition : undefined
     }
     if (!this.#indexed) this.#indexAll()
     const base = this.#base ?? this.#bases.get(schema)
-    const target = base === undefined ? undefined : absolute(ref, base)
-    if (target === undefined) return undefined
-    const [uri, fragment] = splitFragment(target)
+    if (base === undefined) return undefined
+    const { uri, fragment } = splitReference(ref, base)
     const resource = this.#resources.get(uri)
     if (resource === undefined || fragment === undefined) return undefined
-    if (fragment === "" || fragment.startsWith("/")) return at(resource, fragment)
+    const tokens = pointerTokens(fragment)
+    if (tokens !== undefined) {
+      const target = valueAt(resource, tokens)
+      return isSchema(target) ? target : undefined
+    }
     const anchored = this.#anchors.get(`${uri}#${fragment}`)
     const isDynamic = keyword === "$dynamicRef" && anchored?.["$dynamicAnchor"] === fragment
     return isDynamic && this.#dynamic.get(fragment) !== 1 ? undefined : anchored
@@ -92,8 +81,10 @@ export class References {
   #index(schema: JsonSchema, parentBase: string | undefined): void {
     const id = schema["$id"]
     const own =
-      typeof id === "string" && parentBase !== undefined ? absolute(id, parentBase) : undefined
-    const base = own === undefined ? parentBase : splitFragment(own)[0]
+      typeof id === "string" && parentBase !== undefined
+        ? splitReference(id, parentBase).uri
+        : undefined
+    const base = own ?? parentBase
     const seen = this.#bases.has(schema)
     if (seen && (this.#bases.get(schema) === base || this.#bases.get(schema) === undefined)) return
     this.#bases.set(schema, seen ? undefined : base)
@@ -101,12 +92,9 @@ export class References {
       this.#name(schema, base, own !== undefined || schema === this.#root)
 
     const inner = seen ? undefined : base
-    const visit = (child: Subschema | undefined): void => {
-      if (isPlainRecord(child)) this.#index(child, inner)
-    }
-    for (const keyword of SINGLE) visit(oneSchema(schema, keyword))
-    for (const keyword of LISTS) for (const child of schemaList(schema, keyword)) visit(child)
-    for (const keyword of MAPS) for (const [, child] of schemaMap(schema, keyword)) visit(child)
+    eachSubschema(schema, (child) => {
+      if (typeof child !== "boolean") this.#index(child, inner)
+    })
   }
 
   #name(schema: JsonSchema, base: string, isResource: boolean): void {
@@ -120,36 +108,4 @@ export class References {
       this.#dynamic.set(dynamic, (this.#dynamic.get(dynamic) ?? 0) + 1)
     }
   }
-}
-
-function absolute(ref: string, base: string): string | undefined {
-  if (ref.startsWith("#")) return base + ref
-  try {
-    return new URL(ref, base).href
-  } catch {
-    return undefined
-  }
-}
-
-/** A URI without its fragment, and the fragment; `undefined` for one that cannot be decoded. */
-function splitFragment(uri: string): [string, string | undefined] {
-  const hash = uri.indexOf("#")
-  if (hash < 0) return [uri, ""]
-  try {
-    return [uri.slice(0, hash), decodeURIComponent(uri.slice(hash + 1))]
-  } catch {
-    return [uri.slice(0, hash), undefined]
-  }
-}
-
-function at(resource: JsonSchema, pointer: string): Subschema | undefined {
-  let current: unknown = resource
-  for (const token of pointer.split("/").slice(1)) {
-    const key = token.replaceAll("~1", "/").replaceAll("~0", "~")
-    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) {
-      return undefined
-    }
-    current = (current as Record<string, unknown>)[key]
-  }
-  return isSubschema(current) ? current : undefined
 }

@@ -1,6 +1,6 @@
 import { isNoValue, isPlainRecord, setOwn } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
-import { keywordShape } from "../keywords.ts"
+import { ANNOTATIONS, keywordShape } from "../keywords.ts"
 import { resolveRef } from "./resolve-ref.ts"
 
 /** What JSON Schema calls types; libraries have more, and clients refuse those. */
@@ -74,18 +74,9 @@ export function mayBeVoid(schema: JsonSchema): boolean {
   return isNoValue(schema) || (Array.isArray(anyOf) && anyOf.some(isNoValue))
 }
 
+/** Keywords that refuse nothing. */
 const WORDS: ReadonlySet<string> = new Set([
-  "$schema",
-  "$id",
-  "$comment",
-  "$defs",
-  "title",
-  "description",
-  "default",
-  "examples",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
+  ...ANNOTATIONS,
   "format",
   "contentMediaType",
   "contentEncoding",

@@ -1,3 +1,4 @@
+import { valueAt } from "../../internal/pointer.ts"
 import { getOwn, isPlainRecord, listOf, pointerTokens } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 
@@ -59,16 +60,11 @@ export function follow(reference: string, scope: Scope): Target | undefined {
 }
 
 function byPointer(pointer: string, scope: Scope): Target | undefined {
-  let at: unknown = scope.resource
-  let last = ""
-  for (const token of pointerTokens(decodeFragment(pointer)) ?? []) {
-    last = token
-    if (typeof at !== "object" || at === null) return undefined
-    at = getOwn(at, token)
-  }
-  if (at === undefined) return undefined
+  const tokens = pointerTokens(decodeFragment(pointer)) ?? []
+  const target = valueAt(scope.resource, tokens)
+  if (target === undefined) return undefined
   const isNamed = /\/(?:\$defs|definitions|schemas)\/[^/]*$/.test(pointer)
-  return targetOf(at, scope, isNamed ? last : undefined)
+  return targetOf(target, scope, isNamed ? tokens.at(-1) : undefined)
 }
 
 function targetOf(schema: unknown, scope: Scope, name: string | undefined): Target {
