@@ -1,4 +1,5 @@
 import { CallError } from "../core/errors.ts"
+import type { Locate } from "../internal/located.ts"
 
 /** A mistake in a configuration. Values are never shown: any of them may be a secret. */
 export interface ConfigFault {
@@ -9,15 +10,6 @@ export interface ConfigFault {
   readonly line?: number | undefined
   readonly column?: number | undefined
 }
-
-/** A place in a file, counted from one. */
-export interface Place {
-  readonly line: number
-  readonly column?: number | undefined
-}
-
-/** Finds a place in the file by the keys that lead to it. */
-export type Locate = (keys: readonly string[]) => Place | undefined
 
 export interface ConfigErrorDetails {
   readonly file?: string | undefined

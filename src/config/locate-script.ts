@@ -1,7 +1,6 @@
 // Finds a key of an object literal in TypeScript with a tokenizer instead of a parser.
 
-import type { Locate } from "./error.ts"
-import { placeAt } from "./located.ts"
+import { type Locate, placeAt } from "../internal/located.ts"
 
 /** An open bracket. */
 interface Frame {

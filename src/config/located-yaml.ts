@@ -1,7 +1,13 @@
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from "js-yaml"
 import { isCallError } from "../core/errors.ts"
+import {
+  locateIn,
+  type LocatedData,
+  type LocatedNode,
+  placeAt,
+  ParseError,
+} from "../internal/located.ts"
 import { readYaml } from "../sources/openapi/yaml.ts"
-import { locateIn, type LocatedData, type LocatedNode, placeAt, ParseError } from "./located.ts"
 
 const MAX_DEPTH = 200
 

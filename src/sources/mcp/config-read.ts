@@ -3,11 +3,12 @@
 import { CallError, isCallError } from "../../core/errors.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/describe.ts"
+import { readJsonc } from "../../internal/jsonc.ts"
+import { ParseError } from "../../internal/located.ts"
 import { resolveServer } from "./config-resolve.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { readEntry } from "./config-entry.ts"
 import { configError } from "./config-issues.ts"
-import { parseJsonc } from "./config-jsonc.ts"
 import type { MCPInputVariable, VariableSource } from "./config-variables.ts"
 import { platformVariables } from "./platform-variables.ts"
 
@@ -50,7 +51,7 @@ export async function readServers(
   config: unknown,
   options: ReadServersOptions = {},
 ): Promise<ReadServers> {
-  const { entries, inputs } = findServers(typeof config === "string" ? parseJsonc(config) : config)
+  const { entries, inputs } = findServers(typeof config === "string" ? parseConfig(config) : config)
   const platform = await platformVariables()
   const warnings: string[] = []
   const reader = {
@@ -77,6 +78,21 @@ export async function readServers(
     else servers.set(name, result)
   }
   return { servers, failures, warnings }
+}
+
+/** Parses the text of a config file. Errors quote nothing of it: it may contain secrets. */
+function parseConfig(text: string): unknown {
+  try {
+    return readJsonc(text).value
+  } catch (thrown) {
+    if (!(thrown instanceof ParseError)) throw thrown
+    const place = thrown.place === undefined ? "" : ` at line ${thrown.place.line}`
+    const isPath = text.length < 1000 && !text.includes("{") && !text.includes("\n")
+    throw new CallError(
+      "VALIDATION_ERROR",
+      `The MCP configuration is not JSON${place}: it ${thrown.message}. Pass the text of a config file, or its parsed object${isPath ? "; this looks like a file name" : ""}.`,
+    )
+  }
 }
 
 interface ServerEntries {

@@ -1,3 +1,5 @@
+import { placeAt } from "../../internal/located.ts"
+
 /** A place in a text, counted from one, with an excerpt. */
 export interface TextPosition {
   readonly line: number
@@ -7,18 +9,11 @@ export interface TextPosition {
 
 const AROUND = 40
 
-/** The line and column of a character. */
+/** The line and column of a character, and the text around it. */
 export function positionAt(text: string, offset: number): TextPosition {
+  const { line, column } = placeAt(text, offset)
   const at = Math.min(Math.max(offset, 0), text.length)
-  let line = 1
-  let lineStart = 0
-  for (;;) {
-    const next = text.indexOf("\n", lineStart)
-    if (next === -1 || next >= at) break
-    line++
-    lineStart = next + 1
-  }
-  return { line, column: at - lineStart + 1, excerpt: excerptAt(text, lineStart, at) }
+  return { line, column, excerpt: excerptAt(text, at - column + 1, at) }
 }
 
 // The line of a minified document is the whole document.

@@ -1,13 +1,12 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { parseJsonc } from "../../../../src/sources/mcp/config-jsonc.ts"
 import { readServers } from "../../../../src/sources/mcp/config-read.ts"
 import type {
   MCPInputVariable,
   ReadServersOptions,
 } from "../../../../src/sources/mcp/config-read.ts"
 import { parseEnvFile } from "../../../../src/sources/mcp/env-file.ts"
-import { rejection, thrown } from "../../../support/operations.ts"
+import { rejection } from "../../../support/operations.ts"
 
 const SECRET = "hunter2-hunter2"
 
@@ -167,7 +166,8 @@ describe("readServers", () => {
     ["a list", [files], "not an object"],
     ["one server", files, "without a name"],
     ["servers as a list", { mcpServers: [files] }, '"mcpServers" is not an object'],
-    ["no JSON", `{"a": ${SECRET}}`, "not JSON"],
+    ["no JSON", `{"a": ${SECRET}}`, "not JSON at line 1: it needs a value here"],
+    ["a server that is there twice", `{"a": {},\n"a": {}}`, "at line 2: it has a name twice"],
     ["the name of a file", "./mcp.json", "looks like a file name"],
   ])("refuses %s", async (_, config, words) => {
     const error = await rejection(readServers(config, OPTIONS))
@@ -344,33 +344,5 @@ describe("envFile", () => {
     ["A=${B}", { A: "${B}" }],
   ])("%j is %j", (text, variables) => {
     expect(Object.fromEntries(parseEnvFile(text))).toEqual(variables)
-  })
-})
-
-describe("parseJsonc", () => {
-  test("reads all JSON as it is, also with comments in between", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const text = JSON.stringify(value, null, 2)
-        const expected: unknown = JSON.parse(text)
-        expect(parseJsonc(text)).toEqual(expected)
-        expect(parseJsonc(text.replaceAll("\n", ' // , ] " }\n'))).toEqual(expected)
-        expect(parseJsonc(`/* " */${text}/**/`)).toEqual(expected)
-      }),
-    )
-  })
-
-  test.each([
-    ['{"a":[1,2,],}', { a: [1, 2] }],
-    ['["//", "/* */", ",]"]', ["//", "/* */", ",]"]],
-    ['["\\"//",]', ['"//']],
-    ["[1, /* x */ ]", [1]],
-    ["/*/ still */ 1", 1],
-  ])("%s is %j", (text, value) => {
-    expect(parseJsonc(text)).toEqual(value)
-  })
-
-  test.each(["[,]x", "{", "[1,,2]", "/* open", "", '{"a":1} {'])("refuses %j", (text) => {
-    expect(thrown(() => parseJsonc(text))).toMatchObject({ code: "VALIDATION_ERROR" })
   })
 })

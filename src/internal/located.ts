@@ -1,4 +1,11 @@
-import type { Locate, Place } from "./error.ts"
+/** A place in a text, counted from one. */
+export interface Place {
+  readonly line: number
+  readonly column?: number | undefined
+}
+
+/** Finds a place in a text by the keys that lead to it. */
+export type Locate = (keys: readonly string[]) => Place | undefined
 
 /** Parsed data, and a lookup for the place of each part in its text. */
 export interface LocatedData {
@@ -24,12 +31,15 @@ export class ParseError extends Error {
 }
 
 /** The line and column of a character, counted from one. */
-export function placeAt(text: string, offset: number): Place {
-  const before = text.slice(0, Math.min(Math.max(offset, 0), text.length))
-  const start = before.lastIndexOf("\n") + 1
+export function placeAt(text: string, offset: number): { line: number; column: number } {
+  const end = Math.min(Math.max(offset, 0), text.length)
   let line = 1
-  for (let at = before.indexOf("\n"); at !== -1; at = before.indexOf("\n", at + 1)) line++
-  return { line, column: before.length - start + 1 }
+  let start = 0
+  for (let at = text.indexOf("\n"); at !== -1 && at < end; at = text.indexOf("\n", start)) {
+    line++
+    start = at + 1
+  }
+  return { line, column: end - start + 1 }
 }
 
 /** Finds the place of keys; for missing ones, the place of the nearest parent that exists. */

@@ -1,6 +1,5 @@
 // A parser for JSON with comments that records the place of each part. Its errors quote nothing of the text.
 
-import { setOwn } from "../schema/json.ts"
 import { locateIn, type LocatedData, type LocatedNode, placeAt, ParseError } from "./located.ts"
 
 const MAX_DEPTH = 200
@@ -51,15 +50,16 @@ class Reader {
   }
 
   #object(node: LocatedNode, depth: number): unknown {
-    const out = {}
+    // `fromEntries` keeps a member called `__proto__`; an assignment would change the prototype.
+    const members = new Map<string, unknown>()
     this.#at++
     for (;;) {
       this.#blank()
-      if (this.#take("}")) return out
+      if (this.#take("}")) return Object.fromEntries(members)
       if (this.#peek() !== '"') this.#fail(`needs a name in quotation marks, or "}", here`)
       const at = this.#at
       const key = this.#string()
-      if (Object.hasOwn(out, key)) {
+      if (members.has(key)) {
         this.#at = at
         this.#fail("has a name twice in one object: the second one is here")
       }
@@ -68,7 +68,7 @@ class Reader {
       this.#blank()
       const child: LocatedNode = { at, children: new Map() }
       node.children.set(key, child)
-      setOwn(out, key, this.#value(child, depth + 1))
+      members.set(key, this.#value(child, depth + 1))
       this.#blank()
       if (!this.#take(",") && this.#peek() !== "}") this.#fail(`needs "," or "}" here`)
     }
