@@ -1,10 +1,10 @@
+import { readJsonc } from "../../internal/jsonc.ts"
 import { readYaml } from "../../sources/openapi/yaml.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { addToLiteral } from "./add-to-literal.ts"
 import { addToYaml } from "./add-to-yaml.ts"
 import { printKey, printLiteral, yamlLines } from "./print-value.ts"
 import type { Layout, Plain } from "./print-value.ts"
-import { isPunctuation, tokensOf } from "./tokens.ts"
 
 export type { Plain } from "./print-value.ts"
 
@@ -62,21 +62,7 @@ function withSource(config: unknown, name: string, source: Plain): unknown {
 
 function read(text: string, format: "json" | "yaml"): unknown {
   if (format === "yaml") return text.trim() === "" ? undefined : readYaml(text, "config").value
-  return JSON.parse(withoutComments(text))
-}
-
-/** Removes comments and trailing commas from JSON. */
-export function withoutComments(text: string): string {
-  const tokens = tokensOf(text)
-  // Unchanged, so that the parser reports the mistake.
-  if (tokens === undefined) return text
-  const kept = tokens.filter(
-    (token, at) => !isPunctuation(token, ",") || !isPunctuation(tokens[at + 1], "}]"),
-  )
-  // Adjacent tokens stay together: `-1.5` is several tokens.
-  return kept
-    .map(({ source, start }, at) => (start === kept[at - 1]?.end ? source : ` ${source}`))
-    .join("")
+  return readJsonc(text).value
 }
 
 /** Whether two values are equal data, in any order of keys. */

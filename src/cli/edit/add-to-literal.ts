@@ -1,7 +1,7 @@
 import { layoutOf, printKey, printLiteral } from "./print-value.ts"
 import type { Layout, Plain } from "./print-value.ts"
-import { closingOf, isPunctuation, nameIn, tokensOf } from "./tokens.ts"
-import type { Token } from "./tokens.ts"
+import { closingOf, isPunctuation, nameIn, tokensOf } from "../../config/script-tokens.ts"
+import type { Token } from "../../config/script-tokens.ts"
 
 /** Adds a source to a configuration in JSON or JavaScript; `undefined` when no place is found. */
 export function addToLiteral(
@@ -10,8 +10,8 @@ export function addToLiteral(
   name: string,
   source: Plain,
 ): string | undefined {
-  const tokens = tokensOf(text)
-  if (tokens === undefined) return undefined
+  const { tokens, isComplete } = tokensOf(text)
+  if (!isComplete) return undefined
   const keys = sourcesKeys(tokens, style)
   if (keys.length > 1) return undefined
   const editor = new Editor(text, tokens, style)

@@ -3,7 +3,7 @@ import { basename, join } from "node:path"
 import { editorConfig } from "../../hub/config-file/editor-config.ts"
 import { suggestedNamespace } from "../../mcp/names.ts"
 import type { Plain } from "../edit/add-source.ts"
-import { withoutComments } from "../edit/add-source.ts"
+import { readJsonc } from "../../internal/jsonc.ts"
 import { titleOfFile } from "../target/title.ts"
 import { shareableEntry } from "./mcp-servers.ts"
 
@@ -71,7 +71,7 @@ function nameOf(file: string): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(withoutComments(text))
+    return readJsonc(text).value
   } catch {
     return undefined
   }

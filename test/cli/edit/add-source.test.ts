@@ -1,12 +1,7 @@
 import fc from "fast-check"
 import { load } from "js-yaml"
 import { describe, expect, test } from "vitest"
-import {
-  addSource,
-  formatOf,
-  sourceSnippet,
-  withoutComments,
-} from "../../../src/cli/edit/add-source.ts"
+import { addSource, formatOf, sourceSnippet } from "../../../src/cli/edit/add-source.ts"
 import type { Plain } from "../../../src/cli/edit/add-source.ts"
 
 const shop = { openapi: "./shop.yaml" }
@@ -207,14 +202,5 @@ describe("snippets and formats", () => {
       "yaml",
       "yaml",
     ])
-  })
-
-  test("comments and last commas are taken out, within texts nothing is", () => {
-    const text = `{ "a": "// no, /* no */", /* yes */ "b": [1, 2,], // yes\n "c": -1.5e3, }`
-    expect(JSON.parse(withoutComments(text))).toEqual({
-      a: "// no, /* no */",
-      b: [1, 2],
-      c: -1500,
-    })
   })
 })

@@ -2,62 +2,8 @@ import { describe, expect, test } from "vitest"
 import { addToLiteral } from "../../../src/cli/edit/add-to-literal.ts"
 import { addToYaml } from "../../../src/cli/edit/add-to-yaml.ts"
 import { layoutOf, printLiteral, yamlLines } from "../../../src/cli/edit/print-value.ts"
-import { closingOf, isPunctuation, nameIn, tokensOf } from "../../../src/cli/edit/tokens.ts"
-import type { Token } from "../../../src/cli/edit/tokens.ts"
 
 const SOURCE = { openapi: "./a.json" }
-
-function sources(text: string): string[] | undefined {
-  return tokensOf(text)?.map(({ source }) => source)
-}
-
-describe("tokens", () => {
-  test("skip comments, also within what a template holds", () => {
-    expect(sources("a // b\n/* } */ c")).toEqual(["a", "c"])
-    expect(sources("`x${ /* } */ { a: `y${1}` } }z`,b")).toEqual([
-      "`x${ /* } */ { a: `y${1}` } }z`",
-      ",",
-      "b",
-    ])
-  })
-
-  test("know what is escaped", () => {
-    expect(sources(String.raw`"a\"b" 'c\'d'`)).toEqual([String.raw`"a\"b"`, String.raw`'c\'d'`])
-    expect(sources("`a\\`b\\${c` d")).toEqual(["`a\\`b\\${c`", "d"])
-    expect(sources("`$` `$a`")).toEqual(["`$`", "`$a`"])
-  })
-
-  test.each([
-    ["a text without an end", `"abc`],
-    ["a text over two lines", `"a\nb"`],
-    ["a text that ends in a backslash", `"a\\`],
-    ["a template without an end", "`abc"],
-    ["a template whose insertion has no end", "`a${b`"],
-    ["an insertion that only opens", "`a${"],
-    ["an insertion with a broken text", "`a${'b\n'}`"],
-    ["an insertion with a bracket too many", "`a${{}`"],
-    ["a bracket that nobody opened", "a)"],
-    ["a bracket of another kind", "(a]"],
-    ["a bracket that stays open", "[a"],
-  ])("there are none of %s", (_, text) => {
-    expect(tokensOf(text)).toBeUndefined()
-  })
-
-  test("have names where they can be keys", () => {
-    const [word, text, mark] = tokensOf(`a "b c" :`) as [Token, Token, Token]
-
-    expect([nameIn(word), nameIn(text), nameIn(mark)]).toEqual(["a", "b c", undefined])
-    expect(isPunctuation(undefined, "{")).toBe(false)
-    expect(isPunctuation(word, "a")).toBe(false)
-  })
-
-  test("a bracket is closed by the one of its depth", () => {
-    const tokens = tokensOf("{ a: { b: [] }, c }") as Token[]
-
-    expect(closingOf(tokens, 0)).toBe(tokens.length - 1)
-    expect(tokens[closingOf(tokens, 3)]?.start).toBe(13)
-  })
-})
 
 describe("a source in a literal", () => {
   test.each<[string, "js" | "json", string]>([
