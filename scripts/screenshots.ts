@@ -9,7 +9,6 @@ import { serveHub } from "../src/hub/serve-hub.ts"
 import { silentLogger } from "../src/internal/logger.ts"
 import { builtConsole } from "../test/console/e2e/support/build.ts"
 import { provideChromium } from "../test/support/chromium.ts"
-import { shrinkPng } from "./lib/png.ts"
 
 interface Shot {
   readonly name: string
@@ -140,7 +139,7 @@ async function take(
   // What was opened has been fetched and painted, and no pointer hovers over it.
   await page.mouse.move(0, 799)
   await page.waitForTimeout(500)
-  const file = shrinkPng(await page.screenshot())
+  const file = await page.screenshot()
   writeFileSync(join(images, `${name}-${colorScheme}.png`), file)
   console.log(`docs/images/${name}-${colorScheme}.png ${(file.length / 1024).toFixed(0)} KB`)
   await page.close()
