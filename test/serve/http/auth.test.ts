@@ -267,6 +267,14 @@ describe("tokens", () => {
     expect(await who(guardWith({ jwt: { ...base, key: pem } }), bearer(signed))).toBe(401)
   })
 
+  test("public keys may be PEM on one line, or a JWK as text", async () => {
+    const jwk = JSON.stringify(await jose.exportJWK(rsa.publicKey))
+    for (const key of [pem.replaceAll("\n", String.raw`\n`), jwk]) {
+      const guard = guardWith({ jwt: { ...base, key } })
+      expect(await who(guard, bearer(await token().sign(rsa.privateKey)))).toBe("ada")
+    }
+  })
+
   test("keys and algorithms that do not belong together are refused at start (SV6)", async () => {
     const privatePem = await jose.exportPKCS8(rsa.privateKey)
     const publicJwk = (await jose.exportJWK(rsa.publicKey)) as never
@@ -275,6 +283,7 @@ describe("tokens", () => {
     const wrong: readonly Partial<JwtOptions>[] = [
       { key: pem, algorithms: ["HS256"] },
       { key: new TextEncoder().encode(pem), algorithms: ["HS256"] },
+      { key: `Bag Attributes\n${pem}`, algorithms: ["HS256"] },
       { key: publicJwk, algorithms: ["HS256"] },
       { key: rsa.publicKey, algorithms: ["HS256"] },
       { key: JSON.stringify(publicJwk), algorithms: ["HS256"] },
@@ -290,6 +299,7 @@ describe("tokens", () => {
       { key: { kty: "oct", k: "c2hvcnQ" }, algorithms: ["HS256"] },
       { key: "s".repeat(32) },
       { key: privatePem },
+      { key: JSON.stringify(privateJwk) },
       { key: privateJwk },
       { key: rsa.privateKey },
       { jwks: "http://issuer.test/jwks" },

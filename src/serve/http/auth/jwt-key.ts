@@ -1,11 +1,16 @@
-import type { JwkLike, JwtKey, JwtOptions } from "./options.ts"
+import { halfOf, type JwkLike, keyFormOf } from "../../../internal/jose-keys.ts"
+import type { JwtKey, JwtOptions } from "./options.ts"
 import { isLoopback } from "../../upgrade.ts"
 
 /** A resolved key: the URL of a key set, or a key. */
 export type ResolvedKey =
   | { readonly kind: "jwks"; readonly url: URL }
   | { readonly kind: "pem"; readonly text: string; readonly isCertificate: boolean }
-  | { readonly kind: "key"; readonly key: Uint8Array | JwkLike | CryptoKey }
+  | {
+      readonly kind: "key"
+      readonly key: Uint8Array | JwkLike | CryptoKey
+      readonly isSecret: boolean
+    }
 
 const ALGORITHM = /^(?:(?:RS|PS|ES|HS)(?:256|384|512)|EdDSA|Ed25519)$/
 const MIN_SECRET = 32
@@ -26,8 +31,8 @@ export function resolveKey({ jwks, key, algorithms }: JwtOptions): ResolvedKey {
     }
     return { kind: "jwks", url: resolveURL(jwks as string | URL) }
   }
-  const resolved = typeof key === "string" ? resolveTextKey(key) : resolveObjectKey(key)
-  const isSecret = resolved.kind === "key" && isSecretKey(resolved.key)
+  const resolved = resolveForm(key)
+  const isSecret = resolved.kind === "key" && resolved.isSecret
   if (isSymmetric && !isSecret) {
     throw new TypeError(
       "auth.jwt.algorithms: HS algorithms need a secret, and auth.jwt.key is a public key. Name " +
@@ -74,50 +79,45 @@ function resolveURL(jwks: string | URL): URL {
   return url
 }
 
-function resolveTextKey(key: string): ResolvedKey {
-  const text = key.trim()
-  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) throw privateKey()
-  if (text.startsWith("-----BEGIN PUBLIC KEY-----")) {
-    return { kind: "pem", text, isCertificate: false }
-  }
-  if (text.startsWith("-----BEGIN CERTIFICATE-----")) {
-    return { kind: "pem", text, isCertificate: true }
-  }
-  if (text.includes("-----BEGIN") || /^(?:ssh-|ecdsa-|\{)/.test(text)) {
-    throw new TypeError(
-      "auth.jwt.key: of text, a PUBLIC KEY or a CERTIFICATE in PEM is taken; parse a JWK first.",
-    )
-  }
-  return resolveObjectKey(new TextEncoder().encode(key))
-}
-
-function resolveObjectKey(key: Exclude<JwtKey, string>): ResolvedKey {
-  if (key instanceof Uint8Array) {
-    if (new TextDecoder().decode(key.subarray(0, 64)).includes("-----BEGIN")) {
-      throw new TypeError("auth.jwt.key: give a key in PEM as text, not as bytes.")
+function resolveForm(given: JwtKey): ResolvedKey {
+  const form = keyFormOf(given)
+  const half = form === undefined ? "secret" : halfOf(form)
+  const isSecret = half === "secret"
+  switch (form?.form) {
+    case "pem":
+      if (form.label !== "PUBLIC KEY" && form.label !== "CERTIFICATE") break
+      return { kind: "pem", text: form.text, isCertificate: form.label === "CERTIFICATE" }
+    case "jwk":
+      if (half === "private" || (isSecret && !isLongSecret(form.jwk["k"]))) break
+      return { kind: "key", key: form.jwk, isSecret }
+    case "key":
+      if (half !== "public" && !isSecret) break
+      return { kind: "key", key: form.key as CryptoKey, isSecret }
+    case undefined: {
+      const key = secretOf(given)
+      if (key === undefined) break
+      return { kind: "key", key, isSecret }
     }
-    if (key.length < MIN_SECRET) {
-      throw new TypeError(`auth.jwt.key: a secret needs at least ${MIN_SECRET} bytes.`)
-    }
-    return { kind: "key", key: key.slice() }
   }
-  const { kty, type, d, k } = (key ?? {}) as Partial<Record<string, unknown>>
-  if (type === "private" || (typeof kty === "string" && d !== undefined)) throw privateKey()
-  if (kty === "oct" && (typeof k !== "string" || k.length < (MIN_SECRET * 4) / 3)) {
-    throw new TypeError(`auth.jwt.key: a secret needs at least ${MIN_SECRET} bytes.`)
+  if (half === "private") {
+    throw new TypeError("auth.jwt.key is a private key; checking tokens needs the public one only.")
   }
-  if (typeof kty !== "string" && type !== "public" && type !== "secret") {
-    throw new TypeError("auth.jwt.key must be PEM text, bytes of a secret, a JWK or a CryptoKey.")
-  }
-  return { kind: "key", key }
+  throw new TypeError(
+    "auth.jwt.key must be a PUBLIC KEY or a CERTIFICATE in PEM as text, a JWK, a CryptoKey, or a secret " +
+      `of at least ${MIN_SECRET} bytes.`,
+  )
 }
 
-function isSecretKey(key: Uint8Array | JwkLike | CryptoKey): boolean {
-  if (key instanceof Uint8Array) return true
-  const { kty, type } = key as { readonly kty?: unknown; readonly type?: unknown }
-  return kty === "oct" || (kty === undefined && type === "secret")
+/** Whether bytes in base64url are enough for a secret. */
+function isLongSecret(encoded: unknown): boolean {
+  return typeof encoded === "string" && encoded.length >= (MIN_SECRET * 4) / 3
 }
 
-function privateKey(): TypeError {
-  return new TypeError("auth.jwt.key is a private key; checking tokens needs the public one only.")
+/** The bytes of a secret; `undefined` if they are too few, or look like a key of another kind. */
+function secretOf(key: JwtKey): Uint8Array | undefined {
+  const bytes = typeof key === "string" ? new TextEncoder().encode(key) : key
+  if (!(bytes instanceof Uint8Array) || bytes.length < MIN_SECRET) return undefined
+  if (new TextDecoder().decode(bytes).includes("-----BEGIN")) return undefined
+  const isOther = typeof key === "string" && /^\s*(?:ssh-|ecdsa-|\{)/.test(key)
+  return isOther ? undefined : bytes.slice()
 }

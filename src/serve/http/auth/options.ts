@@ -1,7 +1,10 @@
+import type { JwkLike } from "../../../internal/jose-keys.ts"
 import { IDENTITY } from "../../../internal/options.ts"
 import type { OptionsSchema } from "../../../internal/options.ts"
 import type { Identity } from "../../../core/types.ts"
 import type { Authenticate } from "../../gate.ts"
+
+export type { JwkLike } from "../../../internal/jose-keys.ts"
 
 /** How callers authenticate. Give at least one of `apiKeys`, `jwt` and `authenticate`. */
 export interface AuthOptions {
@@ -53,12 +56,6 @@ export interface JwtOptions {
 
 /** PEM or secret as text, bytes of a secret, a JWK, or a `CryptoKey`. */
 export type JwtKey = string | Uint8Array | JwkLike | CryptoKey
-
-/** A JSON Web Key. */
-export interface JwkLike {
-  readonly kty: string
-  readonly [name: string]: unknown
-}
 
 /** Claims of a verified token. */
 export type JwtClaims = Readonly<Record<string, unknown>>

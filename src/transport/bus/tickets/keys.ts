@@ -1,5 +1,6 @@
 import type * as jose from "jose"
 import type { CryptoKey as JoseKey, JWK } from "jose"
+import { halfOf, type JwkLike, type KeyForm, keyFormOf } from "../../../internal/jose-keys.ts"
 
 type Jose = typeof jose
 
@@ -10,22 +11,13 @@ type Jose = typeof jose
 export type TicketKey = string | TicketJwk | CryptoKey | TicketKeyObject
 
 /** A key as JSON. */
-export interface TicketJwk {
-  readonly kty: string
-  readonly [name: string]: unknown
-}
+export type TicketJwk = JwkLike
 
 /** The shape of a `KeyObject` of `node:crypto`. */
 export interface TicketKeyObject {
   readonly type: string
   readonly asymmetricKeyType?: string | undefined
 }
-
-/** A key with a valid form; loading it shows whether its content is valid, too. */
-export type ValidatedKey =
-  | { readonly form: "pem"; readonly text: string }
-  | { readonly form: "jwk"; readonly jwk: TicketJwk }
-  | { readonly form: "key"; readonly key: CryptoKey | TicketKeyObject }
 
 /** A key, ready for use. */
 export interface LoadedKey {
@@ -44,19 +36,33 @@ type Half = "private" | "public"
 /**
  * Validates the form of a key; `where` names it in errors. Throws a `TypeError` that contains nothing of the key.
  */
-export function validateTicketKey(where: string, key: unknown, half: Half): ValidatedKey {
-  if (typeof key === "string") return validateKeyText(where, key, half)
-  if (typeof key !== "object" || key === null) throw invalidKey(where, half)
-  return typeof (key as { readonly kty?: unknown }).kty === "string"
-    ? validateJwk(where, key as TicketJwk, half)
-    : validateKeyObject(where, key, half)
+export function validateTicketKey(where: string, given: unknown, half: Half): KeyForm {
+  const key = keyFormOf(given)
+  switch (key?.form) {
+    case "pem":
+      if (halfOf(key) !== half) throw wrongHalf(where, half)
+      if (key.label !== (half === "private" ? "PRIVATE KEY" : "PUBLIC KEY")) {
+        throw new TypeError(
+          `${where} is a PEM of "${key.label}", and cannot be read. ${advice(half)}`,
+        )
+      }
+      return key
+    case "jwk":
+      validateJwk(where, key.jwk, half)
+      return key
+    case "key":
+      validateKeyObject(where, key.key, half)
+      return key
+    case undefined:
+      throw invalidKey(where, half)
+  }
 }
 
 /** Imports a key into the platform. Rejects with an error that contains nothing of the key. */
 export async function loadTicketKey(
   jose: Jose,
   where: string,
-  validated: ValidatedKey,
+  validated: KeyForm,
   half: Half,
 ): Promise<LoadedKey> {
   try {
@@ -67,7 +73,7 @@ export async function loadTicketKey(
   }
 }
 
-async function load(jose: Jose, validated: ValidatedKey, half: Half): Promise<LoadedKey> {
+async function load(jose: Jose, validated: KeyForm, half: Half): Promise<LoadedKey> {
   switch (validated.form) {
     case "pem": {
       const read = half === "private" ? jose.importPKCS8 : jose.importSPKI
@@ -101,35 +107,10 @@ async function thumbprintOf(jose: Jose, { kty, crv, x }: JWK): Promise<string> {
   return await jose.calculateJwkThumbprint(open)
 }
 
-function validateKeyText(where: string, key: string, half: Half): ValidatedKey {
-  // Environment variables often hold a PEM on one line.
-  const text = key.replaceAll(String.raw`\n`, "\n").trim()
-  if (text.startsWith("{")) return validateJwk(where, parsed(where, text, half), half)
-  const [, kind] = /^-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? []
-  if (kind === undefined) throw invalidKey(where, half)
-  const isPrivate = kind.endsWith("PRIVATE KEY")
-  if (isPrivate !== (half === "private")) throw wrongHalf(where, half)
-  if (kind !== (isPrivate ? "PRIVATE KEY" : "PUBLIC KEY")) {
-    throw new TypeError(`${where} is a PEM of "${kind}", and cannot be read. ${advice(half)}`)
-  }
-  return { form: "pem", text }
-}
-
-function parsed(where: string, text: string, half: Half): TicketJwk {
-  let jwk: unknown
-  try {
-    jwk = JSON.parse(text)
-  } catch {
-    throw invalidKey(where, half)
-  }
-  if (typeof (jwk as Partial<TicketJwk> | null)?.kty !== "string") throw invalidKey(where, half)
-  return jwk as TicketJwk
-}
-
 // 32 bytes in base64url.
 const BYTES = /^[A-Za-z0-9_-]{43}$/
 
-function validateJwk(where: string, jwk: TicketJwk, half: Half): ValidatedKey {
+function validateJwk(where: string, jwk: JwkLike, half: Half): void {
   const { kty, crv, x, d, kid } = jwk as Readonly<Record<string, unknown>>
   if (kty !== "OKP" || crv !== "Ed25519" || !isBytes(x)) throw invalidKey(where, half)
   if ((d !== undefined) !== (half === "private")) throw wrongHalf(where, half)
@@ -137,15 +118,13 @@ function validateJwk(where: string, jwk: TicketJwk, half: Half): ValidatedKey {
   if (kid !== undefined && typeof kid !== "string") {
     throw new TypeError(`${where}: the "kid" of a JWK must be text.`)
   }
-  // A copy, so that later changes by its owner have no effect.
-  return { form: "jwk", jwk: { ...jwk } }
 }
 
 function isBytes(value: unknown): boolean {
   return typeof value === "string" && BYTES.test(value)
 }
 
-function validateKeyObject(where: string, key: object, half: Half): ValidatedKey {
+function validateKeyObject(where: string, key: object, half: Half): void {
   const { type, algorithm, asymmetricKeyType } = key as {
     readonly type?: unknown
     readonly algorithm?: { readonly name?: unknown } | undefined
@@ -154,7 +133,6 @@ function validateKeyObject(where: string, key: object, half: Half): ValidatedKey
   const isOurs = algorithm?.name === "Ed25519" || asymmetricKeyType === "ed25519"
   if (!isOurs || (type !== "private" && type !== "public")) throw invalidKey(where, half)
   if (type !== half) throw wrongHalf(where, half)
-  return { form: "key", key: key as CryptoKey | TicketKeyObject }
 }
 
 function invalidKey(where: string, half: Half): TypeError {

@@ -1,5 +1,6 @@
 import type * as jose from "jose"
 import { CallError } from "../../../core/errors.ts"
+import type { KeyForm } from "../../../internal/jose-keys.ts"
 import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
 import { validateOptions } from "../../../internal/options.ts"
 import type { OptionsSchema } from "../../../internal/options.ts"
@@ -15,7 +16,7 @@ import {
   TICKET_TYPE,
 } from "./claims.ts"
 import { ALGORITHM, loadTicketKey, validateTicketKey } from "./keys.ts"
-import type { LoadedKey, ValidatedKey, TicketKey } from "./keys.ts"
+import type { LoadedKey, TicketKey } from "./keys.ts"
 import type { TicketSigner, TicketSubject } from "./model.ts"
 
 /** Options of `createTicketSigner`, which needs the package `jose`. */
@@ -61,7 +62,7 @@ interface Loaded extends LoadedKey {
 class Signer implements TicketSigner {
   readonly #issuer: string
   readonly #audience: string
-  readonly #key: ValidatedKey
+  readonly #key: KeyForm
   readonly #keyId: string | undefined
   readonly #lifetime: number
   readonly #clock: Clock

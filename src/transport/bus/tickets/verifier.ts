@@ -1,6 +1,7 @@
 import type * as jose from "jose"
 import { refusal } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
+import type { KeyForm } from "../../../internal/jose-keys.ts"
 import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
 import { validateOptions } from "../../../internal/options.ts"
 import type { OptionsSchema } from "../../../internal/options.ts"
@@ -19,7 +20,7 @@ import {
 } from "./claims.ts"
 import type { TicketClaims } from "./claims.ts"
 import { ALGORITHM, loadTicketKey, validateTicketKey } from "./keys.ts"
-import type { LoadedKey, ValidatedKey, TicketKey } from "./keys.ts"
+import type { LoadedKey, TicketKey } from "./keys.ts"
 import { reasonOf, TicketRefused } from "./reasons.ts"
 import type { TicketSubject, TicketVerifier } from "./model.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
@@ -73,7 +74,7 @@ interface Loaded {
 class Verifier implements TicketVerifier {
   readonly #issuer: string
   readonly #audience: string
-  readonly #keys: readonly ValidatedKey[]
+  readonly #keys: readonly KeyForm[]
   readonly #senders: ReadonlySet<string> | undefined
   readonly #clockTolerance: number
   readonly #logger: Logger
@@ -210,7 +211,7 @@ class Verifier implements TicketVerifier {
   }
 }
 
-function validateKeys(option: TicketKey | readonly TicketKey[]): readonly ValidatedKey[] {
+function validateKeys(option: TicketKey | readonly TicketKey[]): readonly KeyForm[] {
   const keys = Array.isArray(option) ? (option as readonly TicketKey[]) : [option as TicketKey]
   if (keys.length === 0 || keys.length > MAX_KEYS) {
     throw new TypeError(`${USER}({ keys }) must be 1 to ${MAX_KEYS} public keys.`)
