@@ -123,8 +123,7 @@ class PortTransport implements WorkerTransport {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return (this.#closing ??= this.#close())
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -223,8 +223,7 @@ class RegistryServer implements MCPServer, Mountable {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return (this.#closing ??= this.#close())
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -142,8 +142,7 @@ class Served implements ServedWebSocket {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return (this.#closing ??= this.#close())
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -115,8 +115,7 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return (this.#closing ??= this.#close())
   }
 
   message(text: string): void {

@@ -198,8 +198,7 @@ class Connection implements MCPConnection {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    return (this.#closing ??= this.#close())
   }
 
   async #call(request: CallRequest): Promise<Readonly<Record<string, unknown>>> {
