@@ -1,4 +1,5 @@
 import { UsageError } from "../model.ts"
+import { patternText } from "./plan.ts"
 import type { Account, OperationPattern, Plan } from "./plan.ts"
 
 /** Permissions of a Redis user. */
@@ -59,7 +60,9 @@ function callerRules(
   name: string,
   calls: readonly OperationPattern[],
 ): readonly string[] {
-  const channels = new Set(calls.map((pattern) => `&${prefix}:call:${name}:*:${globOf(pattern)}`))
+  const channels = new Set(
+    calls.map((pattern) => `&${prefix}:call:${name}:*:${patternText(pattern)}`),
+  )
   return [
     `(-@all +publish ${[...channels].join(" ")} &${prefix}:call:${name}:all:services.* &${prefix}:ctl:${name}:* &${prefix}:ask:${name})`,
     `(-@all +subscribe &${prefix}:inbox:${name}:* &${prefix}:news)`,
@@ -72,17 +75,6 @@ function callerRules(
  */
 function workerRules(prefix: string): readonly string[] {
   return ["(-@all +psubscribe allchannels)", `(-@all +publish &${prefix}:inbox:* &${prefix}:news)`]
-}
-
-function globOf(pattern: OperationPattern): string {
-  switch (pattern.kind) {
-    case "one":
-      return pattern.id
-    case "below":
-      return `${pattern.name}.*`
-    case "all":
-      return "*"
-  }
 }
 
 function hashVariable(variable: Account["variable"]): string {

@@ -1,3 +1,5 @@
+import { percentDecoded } from "../../internal/percent.ts"
+
 /**
  * Returns a check for which files a document may refer to: those below its own folder, and those on a list.
  *
@@ -28,18 +30,10 @@ function covers(entry: URL, target: URL): boolean {
   if (!isReadable(target) || target.protocol !== entry.protocol) return false
   if (target.host !== entry.host || hasHiddenStep(target.pathname)) return false
   // Some characters may be percent-encoded or not.
-  const [allowed, requested] = [decode(entry.pathname), decode(target.pathname)]
+  const [allowed, requested] = [percentDecoded(entry.pathname), percentDecoded(target.pathname)]
   return allowed.endsWith("/")
     ? requested.startsWith(allowed)
     : requested === allowed && target.search === entry.search
-}
-
-function decode(pathname: string): string {
-  try {
-    return decodeURIComponent(pathname)
-  } catch {
-    return pathname
-  }
 }
 
 function isReadable(url: URL): boolean {

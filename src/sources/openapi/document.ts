@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../internal/percent.ts"
 import { childPointer, getOwn, isPlainRecord, pointerTokens } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
 
@@ -140,7 +141,8 @@ export class OpenAPIDocument {
     if (!fragment.startsWith("/")) {
       return this.#byId(`#${fragment}`, file) ?? broken(ref, `there is no anchor "${fragment}"`)
     }
-    const pointer = fragment.includes("%") ? decode(fragment) : fragment
+    // Percent-encoding belongs to the URI, `~0` and `~1` to the pointer in it.
+    const pointer = fragment.includes("%") ? percentDecoded(fragment) : fragment
     const tokens = pointerTokens(pointer) ?? []
     return this.#walk(ref, { value: file.root, file, pointer: "" }, tokens, pointer)
   }
@@ -225,15 +227,6 @@ function absolute(uri: string, base: string): string | undefined {
     return url.href
   } catch {
     return undefined
-  }
-}
-
-/** Percent-encoding belongs to the URI, `~0` and `~1` to the pointer in it. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
   }
 }
 

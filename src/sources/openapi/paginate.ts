@@ -3,6 +3,7 @@ import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { type PageInput, PageInputs } from "./paginate/inputs.ts"
 import { type NextPage, Pager } from "./paginate/pager.ts"
+import type { PageRule } from "./paginate/strategies.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { CallOptions, OperationSpec } from "../../core/types.ts"
@@ -15,19 +16,7 @@ export interface PaginateRegistry {
 }
 
 /** How the next page is requested. By default it is detected from the document and the responses. */
-export interface PaginateOptions extends CallOptions {
-  /** Use only this strategy; `"url"` is an address in the body. */
-  readonly by?: "link" | "url" | "cursor" | "page" | "offset" | undefined
-  /** From a place in the response (JSON pointer) to an input (key, or pointer such as `/body/after`). */
-  readonly cursor?: { readonly from: string; readonly to: string } | undefined
-  /** JSON pointer to the address of the next page in a response. */
-  readonly nextUrl?: string | undefined
-  /** The input with the page number. */
-  readonly page?: string | undefined
-  /** The input with the number of skipped items. */
-  readonly offset?: string | undefined
-  /** JSON pointer to the list of items in a page, for `page` and `offset`. */
-  readonly items?: string | undefined
+export interface PaginateOptions extends CallOptions, PageRule {
   /** Custom strategy: returns the next input, or `undefined` after the last page. */
   readonly next?: NextPage | undefined
   /** Stops after so many pages. Without it, more than 1,000 pages are an error. */

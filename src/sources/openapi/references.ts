@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../internal/percent.ts"
 import { getOwn, isPlainRecord, pointerTokens } from "../../schema/json.ts"
 
 /** A reference in a document. */
@@ -109,7 +110,7 @@ function targetOf(root: unknown, ref: string): unknown {
   const hash = ref.indexOf("#")
   if (hash < 0) return root
   let value = root
-  for (const token of pointerTokens(decode(ref.slice(hash + 1))) ?? []) {
+  for (const token of pointerTokens(percentDecoded(ref.slice(hash + 1))) ?? []) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return root
     value = (value as Record<string, unknown>)[token]
   }
@@ -147,12 +148,4 @@ function exampleRef(holder: unknown, isMap: boolean, seen: Set<object>): FoundRe
   seen.add(holder)
   const ref = getOwn(holder, "$ref")
   return typeof ref === "string" ? [{ ref, isMap, isExample: true }] : []
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

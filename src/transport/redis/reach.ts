@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../internal/percent.ts"
 import type { RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
 
 const USER = "createRedisTransport"
@@ -42,8 +43,8 @@ export function optionsOfUrl(text: string): RedisConnectOptions {
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? 6379 : Number(url.port),
-    ...(url.username !== "" && { username: decoded(url.username) }),
-    ...(url.password !== "" && { password: decoded(url.password) }),
+    ...(url.username !== "" && { username: percentDecoded(url.username) }),
+    ...(url.password !== "" && { password: percentDecoded(url.password) }),
     ...(scheme[2] === "s" && { tls: {} }),
   }
 }
@@ -90,15 +91,6 @@ function hostOf(node: unknown): string {
   }
   const { host } = node as { readonly host?: unknown }
   return typeof host === "string" ? host : "localhost"
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // Not encoded: it contains a plain percent sign.
-    return text
-  }
 }
 
 // `ioredis` has null where an option was not given.

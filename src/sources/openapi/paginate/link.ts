@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../../internal/percent.ts"
 import { CallError } from "../../../core/errors.ts"
 import { type PageInput, type PageInputs, fitInput, readInput, withInput } from "./inputs.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
@@ -84,12 +85,7 @@ function isSameResource(pathname: string, template: string | undefined): boolean
 }
 
 function lastOf(path: string): string {
-  const last = trimEnd(path, "/").split("/").pop() ?? ""
-  try {
-    return decodeURIComponent(last)
-  } catch {
-    return last
-  }
+  return percentDecoded(trimEnd(path, "/").split("/").pop() ?? "")
 }
 
 function parse(url: string): URL | undefined {

@@ -23,11 +23,17 @@ export type Strategy = (page: PageRead) => Step
 
 /** The pagination rule of the options or the document. */
 export interface PageRule {
+  /** Use only this strategy; `"url"` is an address in the body. */
   readonly by?: "link" | "url" | "cursor" | "page" | "offset" | undefined
+  /** From a place in the response (JSON pointer) to an input (key, or pointer such as `/body/after`). */
   readonly cursor?: { readonly from: string; readonly to: string } | undefined
+  /** JSON pointer to the address of the next page in a response. */
   readonly nextUrl?: string | undefined
+  /** The input with the page number. */
   readonly page?: string | undefined
+  /** The input with the number of skipped items. */
   readonly offset?: string | undefined
+  /** JSON pointer to the list of items in a page, for `page` and `offset`. */
   readonly items?: string | undefined
 }
 
