@@ -1,3 +1,4 @@
+import { redact, redactText } from "../internal/redact.ts"
 import type { ResolvedConfig } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
@@ -7,7 +8,6 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { OperationRegistry } from "../engine/registry.ts"
 import { SourceOwnership } from "./source-ownership.ts"
-import { maskedLogger } from "./masked-logger.ts"
 import { HUB_OPTIONS } from "./model.ts"
 import type { Hub, HubOptions, OpenSource, SourceReport, SourceStatus } from "./model.ts"
 import { createResolver } from "./references.ts"
@@ -263,4 +263,24 @@ function unknownSource(name: string, names: readonly string[]): CallError {
     retryable: false,
     mayHaveExecuted: false,
   })
+}
+
+/** A logger that masks secrets before they are logged. */
+function maskedLogger(logger: Logger, mask: (text: string) => string): Logger {
+  const line =
+    (level: keyof Logger): Logger["warn"] =>
+    (message, fields) => {
+      const text = mask(redactText(message))
+      if (fields === undefined) logger[level](text)
+      else logger[level](text, masked(redact(fields), mask) as Readonly<Record<string, unknown>>)
+    }
+  return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") }
+}
+
+/** A copy of JSON data with every text masked. */
+function masked(value: unknown, mask: (text: string) => string): unknown {
+  if (typeof value === "string") return mask(value)
+  if (Array.isArray(value)) return value.map((item) => masked(item, mask))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, mask)]))
 }

@@ -1,3 +1,4 @@
+import { allows, requirementOf } from "../core/access.ts"
 import { streamAnswer } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/heartbeats.ts"
 import type { HTTPAnswer } from "../serve/exchange.ts"
@@ -7,7 +8,6 @@ import type { HTTPCaller } from "../serve/caller.ts"
 import { expired, whenExpired } from "../serve/expiry.ts"
 import type { Activity } from "./activity.ts"
 import { ActivityStream } from "./activity/stream.ts"
-import { assertAdmin } from "./admin.ts"
 import { internalsOf } from "./create-hub.ts"
 import type { Hub, ReportItem, SourceReport } from "./model.ts"
 import { summariesFor } from "./operation-summaries.ts"
@@ -99,4 +99,25 @@ function eventsFor(
       await stream.run(sink).finally(stop)
     },
   })
+}
+
+/** Scope that allows a caller to see the activity of a hub. */
+const ADMIN_SCOPE = "hub:admin"
+
+const REQUIREMENT = requirementOf({ requiredScopes: [ADMIN_SCOPE] })
+
+/**
+ * Throws a 403 unless a caller may see the activity of a hub: who calls what, and the state of sources.
+ *
+ * Without authentication only this machine can connect, and everyone on it may see it.
+ */
+function assertAdmin({ options }: HTTPContext, { identity }: HTTPCaller): void {
+  const isOpen = options.auth === undefined && options.authenticate === undefined
+  if (isOpen || allows(REQUIREMENT, identity, undefined)) return
+  throw new HTTPRefusal(
+    403,
+    "ACCESS_DENIED",
+    `This needs the scope "${ADMIN_SCOPE}". Add it to "scopes" of the key in "server.apiKeys", or to the token.`,
+    { retryable: false, details: { requiredScopes: [ADMIN_SCOPE] } },
+  )
 }

@@ -1,3 +1,5 @@
+import { isBroker } from "../config/brokers.ts"
+import type { RemoteSource, ResolvedSource } from "../config/model.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import type { ServerConfig } from "../config/model.ts"
 import { ERROR_REPORTING } from "../engine/failures.ts"
@@ -21,7 +23,6 @@ import { loadWs } from "../transport/websocket/ws.ts"
 import { Activity } from "./activity.ts"
 import { createConsoleFiles } from "./console-files.ts"
 import { internalsOf } from "./create-hub.ts"
-import { hasNeededSources } from "./readiness.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
 import { authOf, exposureOf, rateLimitOf } from "./server-options.ts"
@@ -261,4 +262,20 @@ class Served implements ServedHub {
     await this.#servers.mcp?.close()
     await served
   }
+}
+
+/** Whether every source that a hub needs to answer requests is ready. */
+export function hasNeededSources(hub: Hub): boolean {
+  const needed = new Set(hub.config.sources.filter(isNeeded).map(({ name }) => name))
+  if (needed.size === 0) return true
+  return hub.sources.every(({ name, state, operations }) => {
+    if (!needed.has(name) || state === "ready" || state === "disabled") return true
+    // A source that is being reopened still serves its operations.
+    return state === "loading" && operations > 0
+  })
+}
+
+/** Without its broker a hub can only make callers wait. */
+function isNeeded({ kind, config }: ResolvedSource): boolean {
+  return config.required ?? (kind === "remote" && isBroker((config as RemoteSource).remote))
 }

@@ -37,7 +37,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   checkOptions(args)
   if (!args.flag("stdio")) return await serve(args, io, (hub) => serveWeb(hub, args, io))
   // Standard output is for the protocol: nothing else may be written there.
-  const { protectStdout } = await import("../serve/protect-stdout.ts")
+  const { protectStdout } = await import("../serve/process.ts")
   const release = protectStdout()
   const own = { ...io, stdout: io.stderr }
   try {
@@ -101,7 +101,7 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
   const [{ serveHub }, { printSummary: tellSummary }, { parentGone }] = await Promise.all([
     import("../../hub/serve-hub.ts"),
     import("../serve/summary.ts"),
-    import("../serve/parent.ts"),
+    import("../serve/process.ts"),
   ])
   printMissingPackages(hub.config, io)
   const port = args.count("port")

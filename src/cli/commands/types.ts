@@ -1,3 +1,5 @@
+import type { OperationSpec } from "../../core/types.ts"
+import type { Target } from "../model.ts"
 import { relative, resolve } from "node:path"
 import { generateTypes } from "../../typegen/generate.ts"
 import { UsageError } from "../model.ts"
@@ -6,7 +8,6 @@ import { printError, note, printJson, escapeForTerminal } from "../output.ts"
 import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 import { idsBeyond, readTypes, writeTypes } from "../types/file.ts"
-import { specsOf } from "../types/specs.ts"
 
 export const command: Command = {
   name: "types",
@@ -122,4 +123,23 @@ function changesOf({ added, removed }: Result): string {
     ...(removed.length > 0 ? [`${removed.length} gone`] : []),
   ]
   return parts.length === 0 ? "types changed" : parts.join(", ")
+}
+
+/** Maximum concurrent requests to a hub. */
+const AT_ONCE = 8
+
+/** The specs of all operations of a target, including internal ones if it has them. */
+async function specsOf(target: Target, signal: AbortSignal): Promise<readonly OperationSpec[]> {
+  if (target.specs !== undefined) return await target.specs()
+  const { operations } = await target.list({})
+  const specs: OperationSpec[] = []
+  const ids = operations.map(({ id }) => id)
+  const work = async (): Promise<void> => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+      signal.throwIfAborted()
+      specs.push(await target.find(id))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return specs
 }

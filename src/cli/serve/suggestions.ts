@@ -2,7 +2,6 @@ import { isPlainRecord } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
-import { shellLine } from "./shell-words.ts"
 
 /** A suggested command, and what it does. */
 export interface Suggestion {
@@ -124,4 +123,16 @@ function titleOf({ title, description }: OperationSpec): string {
 
 function idOf({ namespace, name }: OperationSpec): string {
   return `${namespace}.${name}`
+}
+
+/** Quotes a word for a shell, if needed. */
+function shellWord(word: string): string {
+  // `=` at the start of a word has a meaning in zsh.
+  if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word)) return word
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** Joins words to a shell command line. */
+export function shellLine(words: readonly string[]): string {
+  return words.map(shellWord).join(" ")
 }

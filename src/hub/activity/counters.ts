@@ -1,7 +1,6 @@
 import type { CallEnded, CallStarted, CallTrace } from "../../engine/observe.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { PerSecond, SECONDS } from "./per-second.ts"
-import { RecentDurations } from "./recent-durations.ts"
 import { wallTimeOf } from "../../internal/clock.ts"
 
 /** Counters of a hub since it was started; nested calls count too. */
@@ -122,5 +121,30 @@ export class CallCounters {
     const code = errorCode.slice(0, MAX_CODE_LENGTH)
     const key = this.#errors.has(code) || this.#errors.size < MAX_CODES ? code : OTHER
     this.#errors.set(key, (this.#errors.get(key) ?? 0) + 1)
+  }
+}
+
+/** Maximum number of durations kept; in a busy minute only the last ones count. */
+const MAX_DURATIONS = 4096
+
+/** Durations of the last calls. */
+class RecentDurations {
+  readonly #endedAt: number[] = []
+  readonly #durations: number[] = []
+  #next = 0
+
+  add(endedAt: number, durationMs: number): void {
+    this.#endedAt[this.#next] = endedAt
+    this.#durations[this.#next] = durationMs
+    this.#next = (this.#next + 1) % MAX_DURATIONS
+  }
+
+  /** Percentiles of the calls that ended since a time; 0 when there were none. */
+  percentiles(since: number): { readonly p50: number; readonly p90: number; readonly p99: number } {
+    const durations = this.#durations
+      .filter((_, index) => (this.#endedAt[index] as number) > since)
+      .toSorted((left, right) => left - right)
+    const at = (part: number): number => durations[Math.ceil(durations.length * part) - 1] ?? 0
+    return { p50: at(0.5), p90: at(0.9), p99: at(0.99) }
   }
 }

@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest"
-import { parentGone } from "../../../src/cli/serve/parent.ts"
-import { protectStdout } from "../../../src/cli/serve/protect-stdout.ts"
+import { parentGone, protectStdout } from "../../../src/cli/serve/process.ts"
 
 afterEach(() => {
   vi.useRealTimers()

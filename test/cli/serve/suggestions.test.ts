@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { execFileSync } from "node:child_process"
 import { describe, expect, test } from "vitest"
-import { shellLine } from "../../../src/cli/serve/shell-words.ts"
+import { shellLine } from "../../../src/cli/serve/suggestions.ts"
 import { suggestions } from "../../../src/cli/serve/suggestions.ts"
 import type { OperationSpec } from "../../../src/core/types.ts"
 

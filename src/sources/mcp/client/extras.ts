@@ -1,3 +1,7 @@
+import { promptOperations } from "../prompt-operation.ts"
+import { promptEnvelope, resourceEnvelope } from "../result.ts"
+import { resourceOperations } from "../resource-operation.ts"
+import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import type { ResolvedServer } from "../config.ts"
@@ -15,7 +19,7 @@ import { systemClock } from "../../../internal/clock.ts"
  *
  * If listing them fails, the tools are not affected: the old entries stay, with a warning.
  */
-export abstract class ExtraSection implements Section {
+abstract class ExtraSection implements Section {
   abstract readonly kinds: readonly MCPListKind[]
   protected readonly server: ResolvedServer
   protected readonly connection: MCPConnection
@@ -81,5 +85,60 @@ export abstract class ExtraSection implements Section {
   protected originSince(started: number): AnswerOrigin {
     const { server, connection } = this
     return { server: server.name, peer: connection.peer, durationMs: systemClock.now() - started }
+  }
+}
+
+/** The resources of a server, and its templates of resources, as queries. */
+export class ResourceSection extends ExtraSection {
+  readonly kinds = ["resources", "resourceTemplates"] as const
+
+  protected override make(
+    [resources = [], templates = []]: readonly (readonly unknown[])[],
+    warn: (message: string) => void,
+  ): readonly LazyOperation[] {
+    const read = (
+      uri: string,
+      context: OperationContext,
+      operationId: string,
+    ): Promise<ResponseEnvelope> => this.#read(uri, context, operationId)
+    return resourceOperations(resources, templates, { server: this.server, read, warn })
+  }
+
+  async #read(
+    uri: string,
+    context: OperationContext,
+    operationId: string,
+  ): Promise<ResponseEnvelope> {
+    const started = systemClock.now()
+    const result = await this.connection.readResource(uri, this.optionsOf(context, operationId))
+    return resourceEnvelope(result, this.originSince(started))
+  }
+}
+
+/** The prompts of a server as queries. */
+export class PromptSection extends ExtraSection {
+  readonly kinds = ["prompts"] as const
+
+  protected override make(
+    [prompts = []]: readonly (readonly unknown[])[],
+    warn: (message: string) => void,
+  ): readonly LazyOperation[] {
+    const get = (
+      name: string,
+      input: Readonly<Record<string, string>>,
+      context: OperationContext,
+      operationId: string,
+    ): Promise<ResponseEnvelope> => this.#get(name, input, this.optionsOf(context, operationId))
+    return promptOperations(prompts, { server: this.server, get, warn })
+  }
+
+  async #get(
+    name: string,
+    input: Readonly<Record<string, string>>,
+    options: MCPRequestOptions,
+  ): Promise<ResponseEnvelope> {
+    const started = systemClock.now()
+    const result = await this.connection.getPrompt(name, input, options)
+    return promptEnvelope(result, this.originSince(started))
   }
 }
