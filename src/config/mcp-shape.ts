@@ -1,7 +1,7 @@
 // MCP server entries in the format of editors: alternative field names, and fields that only editors use.
 
 import { isPlainRecord, setOwn } from "../schema/json.ts"
-import { MCP_FIELDS } from "../sources/mcp/config-fields.ts"
+import { ALIASES, asText, fieldName, MCP_FIELDS } from "../sources/mcp/config-fields.ts"
 import {
   checkNames,
   type IssueReporter,
@@ -12,14 +12,6 @@ import {
   unknownKindMessage,
 } from "./field-checks.ts"
 import { parseReferences } from "./references.ts"
-
-/** Alternative names of our fields. */
-const ALIASES: Readonly<Record<string, string>> = {
-  environment: "env",
-  serverUrl: "url",
-  httpUrl: "url",
-  transportType: "type",
-}
 
 /** Fields that are checked here; the others are checked when the server is connected. */
 const CHECKED: Readonly<Record<string, (value: unknown) => string | undefined>> = {
@@ -91,8 +83,7 @@ export function toPlainEntry(entry: Readonly<Record<string, unknown>>): Record<s
   const out: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(entry)) {
     if (value === undefined || value === null || key === "enabled") continue
-    const isType = key === "transport" && typeof value === "string"
-    const name = isType ? "type" : Object.hasOwn(ALIASES, key) ? (ALIASES[key] ?? key) : key
+    const name = fieldName(key, value)
     setOwn(
       out,
       name,
@@ -163,10 +154,6 @@ function asTexts(value: unknown): unknown {
   const out = {}
   for (const [key, item] of Object.entries(value)) setOwn(out, key, asText(item))
   return out
-}
-
-function asText(value: unknown): unknown {
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : value
 }
 
 function isText(value: unknown): value is string {

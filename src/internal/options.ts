@@ -96,16 +96,47 @@ const KINDS: Readonly<Record<OptionKind, Kind>> = {
  * The message names the function, the path of the option, what was received and what is expected.
  */
 export function validateOptions(caller: string, options: unknown, schema: OptionsSchema): void {
-  reading(`${caller}(): options`, () =>
-    check({ caller, path: "", isSecret: false }, { members: schema }, options),
+  const place = { path: "", isSecret: false, isOpen: false }
+  const issue = reading(`${caller}(): options`, () =>
+    issueOf(() => check(place, { members: schema }, options)),
   )
+  if (issue === undefined) return
+  throw new TypeError(`${caller}(): ${issue.path === "" ? "options" : issue.path} ${issue.message}`)
+}
+
+/** Finds the first invalid member of data from a file: unknown members are ignored, and no value is quoted. */
+export function findDataIssue(data: unknown, schema: OptionsSchema): OptionIssue | undefined {
+  const place = { path: "", isSecret: true, isOpen: true }
+  return issueOf(() => check(place, { members: schema }, data))
+}
+
+/** An option that is unknown or invalid. */
+class OptionIssue extends Error {
+  /** Empty for the options themselves. */
+  readonly path: string
+
+  constructor(path: string, message: string) {
+    super(message)
+    this.path = path
+  }
+}
+
+function issueOf(validate: () => void): OptionIssue | undefined {
+  try {
+    validate()
+  } catch (thrown) {
+    if (thrown instanceof OptionIssue) return thrown
+    throw thrown
+  }
+  return undefined
 }
 
 interface Place {
-  readonly caller: string
   /** Empty for the options themselves. */
   readonly path: string
   readonly isSecret: boolean
+  /** Unknown members are ignored everywhere. */
+  readonly isOpen: boolean
 }
 
 function check(place: Place, rule: OptionRule, value: unknown): void {
@@ -145,7 +176,7 @@ function checkMembers(place: Place, members: OptionsSchema, value: object, isOpe
   for (const [name, rule] of Object.entries(members)) {
     checkMember(childPlace(place, name), rule, options[name])
   }
-  if (isOpen) return
+  if (isOpen || place.isOpen) return
   for (const [name, item] of Object.entries(options)) {
     if (names.includes(name) || item === undefined) continue
     const meant = nearest(name, names)
@@ -190,7 +221,7 @@ function describeRule(rule: OptionRule): string {
   return "list" in rule ? "an array" : "an object"
 }
 
-function invalidValue(place: Place, rule: OptionRule, value: unknown): TypeError {
+function invalidValue(place: Place, rule: OptionRule, value: unknown): OptionIssue {
   const got = place.isSecret ? kindOf(value) : quoteValue(value)
   const meant =
     typeof value === "string" && !place.isSecret ? nearest(value, allowedStrings(rule)) : undefined
@@ -204,8 +235,8 @@ function allowedStrings(rule: OptionRule): readonly string[] {
   return "oneOf" in rule ? rule.oneOf.filter((word) => typeof word === "string") : []
 }
 
-function failure({ caller, path }: Place, message: string): TypeError {
-  return new TypeError(`${caller}(): ${path === "" ? "options" : path} ${message}`)
+function failure({ path }: Place, message: string): OptionIssue {
+  return new OptionIssue(path, message)
 }
 
 function childPlace(place: Place, name: string): Place {

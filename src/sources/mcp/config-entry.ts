@@ -1,11 +1,9 @@
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import type { MCPClientConfig } from "./config.ts"
-import { configError } from "./config-issues.ts"
-import { MCP_FIELDS } from "./config-fields.ts"
+import { asText, configError, fieldName, MCP_FIELDS } from "./config-fields.ts"
 import { fillVariables, VariableError } from "./config-variables.ts"
 import type { VariableSource } from "./config-variables.ts"
-import { parseEnvFile } from "./env-file.ts"
 
 /** Dependencies of reading an entry. */
 export interface EntryReader {
@@ -16,13 +14,6 @@ export interface EntryReader {
 
 type Fields = Record<string, unknown>
 
-/** Alternative names of our fields. */
-const ALIASES: Readonly<Record<string, string>> = {
-  environment: "env",
-  serverUrl: "url",
-  httpUrl: "url",
-  transportType: "type",
-}
 const READ_HERE = ["enabled", "envFile"]
 
 /**
@@ -54,9 +45,7 @@ function renameAliases(server: string, entry: Readonly<Fields>, { warn }: EntryR
   const strange: string[] = []
   for (const [key, value] of Object.entries(entry)) {
     if (value === undefined || value === null) continue
-    // "transport" is either a transport type or a transport object.
-    const isType = key === "transport" && typeof value === "string"
-    const name = isType ? "type" : Object.hasOwn(ALIASES, key) ? (ALIASES[key] ?? key) : key
+    const name = fieldName(key, value)
     const other = from.get(name)
     if (other !== undefined) {
       throw configError(server, key, `means the same as "${other}". Remove one of them.`)
@@ -103,11 +92,6 @@ async function fillFields(server: string, fields: Fields, source: VariableSource
   }
 }
 
-/** Converts numbers and booleans, which are often written without quotation marks. */
-function asText(value: unknown): unknown {
-  return typeof value === "number" || typeof value === "boolean" ? String(value) : value
-}
-
 async function readEnvFile(server: string, fields: Fields, reader: EntryReader): Promise<void> {
   const { envFile } = fields
   delete fields["envFile"]
@@ -125,4 +109,32 @@ async function readEnvFile(server: string, fields: Fields, reader: EntryReader):
   const env = {}
   for (const [name, value] of parseEnvFile(text)) setOwn(env, name, value)
   fields["env"] = { ...env, ...(isPlainRecord(fields["env"]) ? fields["env"] : {}) }
+}
+
+/** Parses a `.env` file: `NAME=value` per line, with quotes and comments but without expansion. */
+export function parseEnvFile(text: string): ReadonlyMap<string, string> {
+  const variables = new Map<string, string>()
+  for (const line of text.replace(/^\uFEFF/, "").split(/\r?\n/)) {
+    const trimmed = line.trim()
+    const equals = trimmed.indexOf("=")
+    if (equals <= 0 || trimmed.startsWith("#")) continue
+    const name = trimmed
+      .slice(0, equals)
+      .replace(/^export\s+/, "")
+      .trim()
+    if (/^[A-Za-z_][\w.-]*$/.test(name))
+      variables.set(name, valueOf(trimmed.slice(equals + 1).trim()))
+  }
+  return variables
+}
+
+function valueOf(text: string): string {
+  const quote = text.charAt(0)
+  const end = quote === '"' || quote === "'" ? text.indexOf(quote, 1) : -1
+  if (end !== -1) {
+    const inner = text.slice(1, end)
+    return quote === '"' ? inner.replaceAll("\\n", "\n") : inner
+  }
+  const comment = text.search(/\s#/)
+  return comment === -1 ? text : text.slice(0, comment).trimEnd()
 }

@@ -1,6 +1,19 @@
 import { CALL_HEADERS } from "../../core/call-headers.ts"
+import { CallError } from "../../core/errors.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { MCPClientConfig, MCPClientInfo, MCPRoot, MCPToolConfig } from "./config.ts"
+
+/** The names of transport types in common config files. */
+export const TRANSPORT_TYPES: Readonly<Record<string, "stdio" | "http" | "sse">> = {
+  stdio: "stdio",
+  local: "stdio",
+  http: "http",
+  "streamable-http": "http",
+  streamableHttp: "http",
+  streamable_http: "http",
+  remote: "http",
+  sse: "sse",
+}
 
 /** Checked by its own schema when the config is resolved. */
 const ACCESS: OptionRule = "any"
@@ -28,7 +41,7 @@ export const PIN_STORE: OptionRule = {
 
 /** The fields of `MCPClientConfig`, with the values that a program may pass. */
 export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
-  command: { either: ["text", { list: "text" }] },
+  command: { either: ["text", { list: "string" }] },
   args: { list: "string" },
   env: { secret: { record: "string" } },
   cwd: "text",
@@ -38,9 +51,7 @@ export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
   fetch: "function",
   blockPrivate: "boolean",
   authProvider: { methods: [], expected: "an object with token(), or an OAuth client provider" },
-  type: {
-    oneOf: ["stdio", "local", "http", "streamable-http", "streamableHttp", "remote", "sse"],
-  },
+  type: { oneOf: Object.keys(TRANSPORT_TYPES) },
   transport: {
     either: [
       "function",
@@ -79,4 +90,37 @@ export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
   logger: "logger",
   clientInfo: { members: CLIENT_INFO },
   approve: "function",
+}
+
+/** The error for an invalid config. It never contains values, which may be secrets. */
+export function configError(
+  server: string,
+  field: string | undefined,
+  message: string,
+  cause?: unknown,
+): CallError<"VALIDATION_ERROR"> {
+  const place = field === undefined ? "" : ` "${field}"`
+  return new CallError("VALIDATION_ERROR", `MCP server "${server}":${place} ${message}`, {
+    details: { server, ...(field !== undefined && { field }) },
+    ...(cause !== undefined && { cause }),
+  })
+}
+
+/** Alternative names of our fields. */
+export const ALIASES: Readonly<Record<string, string>> = {
+  environment: "env",
+  serverUrl: "url",
+  httpUrl: "url",
+  transportType: "type",
+}
+
+/** Our name of a field; "transport" is either a transport type or a transport object. */
+export function fieldName(key: string, value: unknown): string {
+  if (key === "transport" && typeof value === "string") return "type"
+  return Object.hasOwn(ALIASES, key) ? (ALIASES[key] ?? key) : key
+}
+
+/** Converts numbers and booleans, which are often written without quotation marks. */
+export function asText(value: unknown): unknown {
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : value
 }

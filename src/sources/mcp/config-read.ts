@@ -8,9 +8,9 @@ import { ParseError } from "../../internal/located.ts"
 import { resolveServer } from "./config-resolve.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { readEntry } from "./config-entry.ts"
-import { configError } from "./config-issues.ts"
+import { configError } from "./config-fields.ts"
+import { platformVariables } from "./config-variables.ts"
 import type { MCPInputVariable, VariableSource } from "./config-variables.ts"
-import { platformVariables } from "./platform-variables.ts"
 
 export type { MCPInputVariable } from "./config-variables.ts"
 

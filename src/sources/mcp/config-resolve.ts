@@ -1,24 +1,32 @@
-import type { Logger } from "../../internal/logger.ts"
-import { isPlainRecord } from "../../schema/json.ts"
-import { compileSchema } from "../../schema/compiled.ts"
+// Validates a config, and fills in the defaults. Messages name the server and the field, but contain no values.
+
+import { fixedHeaders } from "../../core/call-headers.ts"
 import { AccessControlSchema } from "../../core/spec-schemas.ts"
 import type { AccessControl } from "../../core/types.ts"
-import { channelOf } from "./config-channel.ts"
-import { ConfigFields, configError } from "./config-issues.ts"
+import { isolatedLogger } from "../../internal/notify.ts"
+import { findDataIssue } from "../../internal/options.ts"
+import { isNamespace, suggestedNamespace } from "../../mcp/names.ts"
+import { compileSchema } from "../../schema/compiled.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import { configError, MCP_FIELDS, TRANSPORT_TYPES } from "./config-fields.ts"
 import type {
+  MCPChannel,
   MCPClientConfig,
   MCPClientInfo,
-  MCPRoot,
+  MCPHeaders,
+  MCPHttpChannel,
+  MCPStdioChannel,
   MCPToolConfig,
   ResolvedServer,
 } from "./config.ts"
-import { isNamespace, suggestedNamespace } from "../../mcp/names.ts"
-import type { PinPolicy, PinStore } from "./pins.ts"
-import { isolatedLogger } from "../../internal/notify.ts"
 
 const ANYONE: AccessControl = Object.freeze({ requiredScopes: Object.freeze([]) })
 const CLIENT: MCPClientInfo = Object.freeze({ name: "@alkdev/operations", version: "0.1.0" })
 const VERSION = /^v?\d+(?:\.\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$/
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** Throws the error of a field, or of the whole config. */
+type Fail = (field: string | undefined, message: string) => never
 
 /**
  * Validates a config and fills in the defaults.
@@ -27,43 +35,49 @@ const VERSION = /^v?\d+(?:\.\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$/
  */
 export function resolveServer(name: string, config: MCPClientConfig): ResolvedServer {
   checkName(name)
-  if (!isPlainRecord(config)) {
-    throw configError(name, undefined, `must be an object with "command" or "url".`)
+  const fail: Fail = (field, message) => {
+    throw configError(name, field, message)
   }
-  const fields = new ConfigFields(name, config)
-  const maxMessageBytes = fields.count("maxMessageBytes", 64 * 1024 * 1024)
+  const given: unknown = config
+  if (!isPlainRecord(given)) {
+    return fail(undefined, `must be an object with "command" or "url".`)
+  }
+  const way = wayOf(config, fail)
+  const issue = findDataIssue(config, MCP_FIELDS)
+  if (issue !== undefined) return fail(issue.path, issue.message)
+  const { maxMessageBytes = 64 * 1024 * 1024 } = config
   return Object.freeze({
     name,
-    channel: Object.freeze(channelOf(fields)),
-    version: versionOf(fields),
-    era: fields.oneOf("era", ["auto", "legacy", "modern"]) ?? "auto",
-    trust: fields.flag("trust"),
-    tools: toolsOf(fields),
-    filter: fields.callable<NonNullable<MCPClientConfig["filter"]>>("filter"),
-    timeout: fields.duration("timeout", 60_000),
-    maxTotalTimeout: fields.duration("maxTotalTimeout", 600_000),
-    connectTimeout: fields.duration("connectTimeout", 30_000),
-    maxConcurrency: fields.count("maxConcurrency", 64),
+    channel: Object.freeze(channelOf(way, config, fail)),
+    version: versionOf(config, fail),
+    era: config.era ?? "auto",
+    trust: config.trust ?? false,
+    tools: toolsOf(config, fail),
+    filter: config.filter,
+    timeout: config.timeout ?? 60_000,
+    maxTotalTimeout: config.maxTotalTimeout ?? 600_000,
+    connectTimeout: config.connectTimeout ?? 30_000,
+    maxConcurrency: config.maxConcurrency ?? 64,
     maxMessageBytes,
-    maxResultBytes: fields.count("maxResultBytes", maxMessageBytes),
-    maxTools: fields.count("maxTools", 10_000),
-    maxPages: fields.count("maxPages", 100),
-    pin: pinOf(fields),
-    pins: pinsOf(fields),
-    resources: fields.flag("resources"),
-    prompts: fields.flag("prompts"),
-    elicitation: fields.callable<NonNullable<MCPClientConfig["elicitation"]>>("elicitation"),
-    sampling: fields.callable<NonNullable<MCPClientConfig["sampling"]>>("sampling"),
-    roots: rootsOf(fields),
-    forwardInput: fields.flag("forwardInput"),
-    accessControl: accessOf(fields, "accessControl", fields.get("accessControl")) ?? ANYONE,
-    visibility: fields.oneOf("visibility", ["external", "internal"]),
-    normalize: fields.oneOf("normalize", ["strip", "keep", "off"]),
-    output: fields.oneOf("output", ["warn", "strict", "off"]),
-    disabled: fields.flag("disabled"),
-    logger: loggerOf(fields),
-    clientInfo: clientInfoOf(fields),
-    approve: fields.callable<NonNullable<MCPClientConfig["approve"]>>("approve"),
+    maxResultBytes: config.maxResultBytes ?? maxMessageBytes,
+    maxTools: config.maxTools ?? 10_000,
+    maxPages: config.maxPages ?? 100,
+    pin: config.pin ?? "warn",
+    pins: config.pins,
+    resources: config.resources ?? false,
+    prompts: config.prompts ?? false,
+    elicitation: config.elicitation,
+    sampling: config.sampling,
+    roots: rootsOf(config),
+    forwardInput: config.forwardInput ?? false,
+    accessControl: accessOf("accessControl", config.accessControl, fail) ?? ANYONE,
+    visibility: config.visibility,
+    normalize: config.normalize,
+    output: config.output,
+    disabled: config.disabled ?? false,
+    logger: isolatedLogger(config.logger),
+    clientInfo: config.clientInfo ?? CLIENT,
+    approve: config.approve,
   })
 }
 
@@ -80,97 +94,151 @@ function checkName(name: string): void {
   )
 }
 
-function versionOf(fields: ConfigFields): string {
-  const version = fields.text("version") ?? "1.0.0"
+function versionOf({ version = "1.0.0" }: MCPClientConfig, fail: Fail): string {
   if (VERSION.test(version) && version.length <= 128) return version
-  return fields.fail("version", `must be a version such as "1.0.0".`)
+  return fail("version", `must be a version such as "1.0.0".`)
 }
 
-function toolsOf(fields: ConfigFields): ReadonlyMap<string, MCPToolConfig> {
-  const given = fields.get("tools")
-  if (given === undefined) return new Map()
-  if (!isPlainRecord(given)) {
-    return fields.fail(
-      "tools",
-      `must be an object by tool, such as { "read": { "type": "query" } }.`,
-    )
-  }
+function toolsOf({ tools = {} }: MCPClientConfig, fail: Fail): ReadonlyMap<string, MCPToolConfig> {
   return new Map(
-    Object.entries(given).map(([tool, entry]) => {
-      const place = `tools.${tool}`
-      if (!isPlainRecord(entry)) return fields.fail(place, "must be an object.")
-      const own = new ConfigFields(
-        fields.server,
-        Object.fromEntries(Object.entries(entry).map(([key, value]) => [`${place}.${key}`, value])),
-      )
-      const type = own.oneOf(`${place}.type`, ["query", "mutation"])
-      const access = accessOf(own, `${place}.accessControl`, own.get(`${place}.accessControl`))
+    Object.entries(tools).map(([tool, given]) => {
+      const { type, disabled, accessControl, timeout } =
+        given ?? fail(`tools.${tool}`, "must be an object.")
+      const access = accessOf(`tools.${tool}.accessControl`, accessControl, fail)
       const config: MCPToolConfig = {
         ...(type !== undefined && { type }),
-        ...(own.flag(`${place}.disabled`) && { disabled: true }),
+        ...(disabled === true && { disabled }),
         ...(access !== undefined && { accessControl: access }),
-        ...(own.has(`${place}.timeout`) && { timeout: own.duration(`${place}.timeout`, 0) }),
+        ...(timeout !== undefined && { timeout }),
       }
       return [tool, Object.freeze(config)] as const
     }),
   )
 }
 
-function pinOf(fields: ConfigFields): PinPolicy {
-  const given = fields.get("pin")
-  if (typeof given === "function") return given as PinPolicy
-  return fields.oneOf<"off" | "warn" | "block">("pin", ["off", "warn", "block"]) ?? "warn"
+function rootsOf({ roots }: MCPClientConfig): ResolvedServer["roots"] {
+  if (roots === undefined || typeof roots === "function") return roots
+  const fixed = Object.freeze([...roots])
+  return () => fixed
 }
 
-function pinsOf(fields: ConfigFields): PinStore | undefined {
-  const given = fields.get("pins") as Partial<PinStore> | undefined
-  if (given === undefined) return undefined
-  if (typeof given.load === "function" && typeof given.save === "function") {
-    return given as PinStore
-  }
-  return fields.fail("pins", "must have load() and save().")
-}
-
-function rootsOf(fields: ConfigFields): ResolvedServer["roots"] {
-  const given = fields.get("roots")
-  if (given === undefined) return undefined
-  if (typeof given === "function") return given as NonNullable<ResolvedServer["roots"]>
-  const isList =
-    Array.isArray(given) &&
-    given.every((root) => isPlainRecord(root) && typeof root["uri"] === "string")
-  if (!isList) {
-    return fields.fail(
-      "roots",
-      `must be a list such as [{ "uri": "file:///projects" }], or a function.`,
-    )
-  }
-  const roots = Object.freeze([...(given as MCPRoot[])])
-  return () => roots
-}
-
-function accessOf(fields: ConfigFields, place: string, given: unknown): AccessControl | undefined {
+function accessOf(
+  place: string,
+  given: AccessControl | undefined,
+  fail: Fail,
+): AccessControl | undefined {
   if (given === undefined) return undefined
   const compiled = compileSchema(AccessControlSchema)
-  if (compiled.check(given)) return given as AccessControl
+  if (compiled.check(given)) return given
   const [issue] = compiled.errors(given, 1)
-  return fields.fail(place, `is not valid: ${issue?.path ?? ""} ${issue?.message ?? ""}.`)
+  return fail(place, `is not valid: ${issue?.path ?? ""} ${issue?.message ?? ""}.`)
 }
 
-function loggerOf(fields: ConfigFields): Logger {
-  const given = fields.get("logger") as Partial<Logger> | undefined
-  if (given === undefined) return isolatedLogger(undefined)
-  const methods = [given.debug, given.info, given.warn, given.error]
-  if (methods.every((method) => typeof method === "function"))
-    return isolatedLogger(given as Logger)
-  return fields.fail("logger", "must have debug(), info(), warn() and error().")
+/** Which of its three ways leads to a server. */
+function wayOf(config: MCPClientConfig, fail: Fail): "command" | "url" | "transport" {
+  const ways = (["command", "url", "transport"] as const).filter(
+    (field) => config[field] !== undefined,
+  )
+  const [way] = ways
+  if (way !== undefined && ways.length === 1) return way
+  const names = ways.map((field) => `"${field}"`).join(ways.length > 2 ? ", " : " and ")
+  const got = way === undefined ? "neither" : names
+  return fail(undefined, `give either "command" (stdio) or "url" (HTTP); got ${got}.`)
 }
 
-function clientInfoOf(fields: ConfigFields): MCPClientInfo {
-  const given = fields.get("clientInfo")
-  if (given === undefined) return CLIENT
-  const info = given as Partial<MCPClientInfo>
-  if (isPlainRecord(given) && typeof info.name === "string" && typeof info.version === "string") {
-    return given as unknown as MCPClientInfo
+function channelOf(way: string, config: MCPClientConfig, fail: Fail): MCPChannel {
+  const kind = config.type === undefined ? undefined : TRANSPORT_TYPES[config.type]
+  if (way === "command") {
+    if (kind === undefined || kind === "stdio") return stdioChannel(config, fail)
+    return fail("type", `is for servers with a "url"; this one has a "command". Leave it out.`)
   }
-  return fields.fail("clientInfo", "must have a name and a version.")
+  if (way === "url") {
+    if (kind !== "stdio") return httpChannel(config, kind === "sse", fail)
+    return fail("type", `is for servers with a "command"; this one has a "url". Leave it out.`)
+  }
+  const { transport } = config
+  return typeof transport === "function"
+    ? { kind: "own", make: transport, isRepeatable: true }
+    : { kind: "own", make: () => transport as NonNullable<typeof transport>, isRepeatable: false }
+}
+
+function stdioChannel(config: MCPClientConfig, fail: Fail): MCPStdioChannel {
+  const { command: given = [], args = [], env = {}, cwd, inheritEnv } = config
+  const plain = (field: string, text: string | undefined): string => {
+    if (text === undefined) return fail(field, "must be a string, got undefined.")
+    return text.includes("\0") ? fail(field, "must not contain the character NUL.") : text
+  }
+  const list = (field: string, texts: readonly string[]): readonly string[] =>
+    Object.freeze(texts.map((text, at) => plain(`${field}[${at}]`, text)))
+  const [command = "", ...first] =
+    typeof given === "string" ? [plain("command", given)] : list("command", given)
+  if (command === "") return fail("command", "must name a program.")
+  for (const [name, value] of Object.entries(env)) {
+    if (name === "" || name.includes("=") || name.includes("\0")) {
+      fail("env", "has an invalid variable name: it is empty, or contains = or NUL.")
+    }
+    plain(`env.${name}`, value)
+  }
+  return {
+    kind: "stdio",
+    command,
+    args: Object.freeze([...first, ...list("args", args)]),
+    env: Object.freeze({ ...env }),
+    cwd: cwd === undefined ? undefined : plain("cwd", cwd),
+    inheritEnv: Array.isArray(inheritEnv) ? list("inheritEnv", inheritEnv) : inheritEnv,
+  }
+}
+
+function httpChannel(config: MCPClientConfig, isSse: boolean, fail: Fail): MCPHttpChannel {
+  return {
+    kind: "http",
+    url: urlOf(config, fail),
+    headers: headersOf(config, fail),
+    fetch: config.fetch,
+    blockPrivate: config.blockPrivate ?? false,
+    authProvider: authProviderOf(config, fail),
+    sse: isSse ? "only" : "fallback",
+  }
+}
+
+function urlOf(config: MCPClientConfig, fail: Fail): URL {
+  const url = new URL(config.url as string | URL)
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    return fail("url", `must start with "https:" or "http:", not "${url.protocol}".`)
+  }
+  if (url.username !== "" || url.password !== "") {
+    return fail(
+      "url",
+      `must not contain a user or a password. Put them into "headers", as "Authorization".`,
+    )
+  }
+  return url
+}
+
+function headersOf({ headers: given = {} }: MCPClientConfig, fail: Fail): MCPHeaders {
+  if (typeof given === "function") return given
+  const fixed: Readonly<Record<string, string | undefined>> | undefined = fixedHeaders(given)
+  for (const [name, value] of Object.entries(fixed ?? given)) {
+    if (!HEADER_NAME.test(name)) fail("headers", "has an invalid header name.")
+    if (value === undefined && fixed !== undefined) {
+      fail(`headers.${name}`, "must be a string, got undefined.")
+    }
+    if (typeof value === "string" && /[\0\r\n]/.test(value)) {
+      fail(
+        `headers.${name}`,
+        "must be one line. Check for a line break at the end of the file or variable.",
+      )
+    }
+  }
+  return fixed === undefined ? given : (Object.freeze({ ...fixed }) as MCPHeaders)
+}
+
+function authProviderOf(
+  { authProvider }: MCPClientConfig,
+  fail: Fail,
+): MCPHttpChannel["authProvider"] {
+  const { token, tokens } = (authProvider ?? {}) as { token?: unknown; tokens?: unknown }
+  if (authProvider === undefined) return undefined
+  if (typeof token === "function" || typeof tokens === "function") return authProvider
+  return fail("authProvider", "must have token(), or be an OAuth client provider.")
 }

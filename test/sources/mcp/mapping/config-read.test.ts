@@ -5,7 +5,7 @@ import type {
   MCPInputVariable,
   ReadServersOptions,
 } from "../../../../src/sources/mcp/config-read.ts"
-import { parseEnvFile } from "../../../../src/sources/mcp/env-file.ts"
+import { parseEnvFile } from "../../../../src/sources/mcp/config-entry.ts"
 import { rejection } from "../../../support/operations.ts"
 
 const SECRET = "hunter2-hunter2"
