@@ -1,4 +1,4 @@
-import type { OptionSpecs } from "./model.ts"
+import type { OptionSpec, OptionSpecs } from "./model.ts"
 
 /** Options of every command. */
 export const commonOptions: OptionSpecs = {
@@ -80,4 +80,9 @@ export const sourceOptions: OptionSpecs = {
     description: "Only this source of the configuration",
   },
   timeout: { type: "string", value: "ms", description: "Milliseconds that a call may take" },
+}
+
+/** The option for the file that a command writes. */
+export function outputOption(description: string): OptionSpec {
+  return { type: "string", short: "o", value: "file", description, complete: "file" }
 }

@@ -93,6 +93,16 @@ export const OperationSpecSchema: TSchema & JsonSchema = {
   ],
 }
 
+/** The members of a spec that are set, without a handler or others. They may be lazy, so each is read by its name. */
+export function specFields(spec: object): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const field of Object.keys(OperationSpecSchema["properties"] as object)) {
+    const value = (spec as Readonly<Record<string, unknown>>)[field]
+    if (value !== undefined) fields[field] = value
+  }
+  return fields
+}
+
 /** Characters that the id of a request may have. */
 export const ID_LENGTH = 256
 

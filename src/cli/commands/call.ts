@@ -8,6 +8,7 @@ import type { Command, CommandArgs, CommandIO, Target } from "../model.ts"
 import { Interrupted } from "../prompt/terminal.ts"
 import { formOf, resultOptions, showResult } from "../result/show.ts"
 import { Running } from "../result/running.ts"
+import { outputOption } from "../shared-options.ts"
 
 export const command: Command = {
   name: "call",
@@ -24,13 +25,7 @@ export const command: Command = {
   options: {
     ...inputOptions,
     ...resultOptions,
-    output: {
-      type: "string",
-      short: "o",
-      value: "file",
-      description: "Write the result to a file, also images and other bytes; - for stdout",
-      complete: "file",
-    },
+    output: outputOption("Write the result to a file, also images and other bytes; - for stdout"),
     "dry-run": {
       type: "boolean",
       description: "Check the input and show the request that would be sent, credentials masked",

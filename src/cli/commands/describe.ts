@@ -1,4 +1,4 @@
-import type { OperationSpec } from "../../core/types.ts"
+import { specFields } from "../../core/spec-schemas.ts"
 import type { Command } from "../model.ts"
 import { print, printJson } from "../output.ts"
 import { printFailures } from "../target/failures.ts"
@@ -25,37 +25,12 @@ export const command: Command = {
     const spec = await target.find(id)
     printFailures(io, target)
     if (args.flag("json")) {
-      printJson(io, specJson(spec))
+      const { namespace, name } = spec
+      printJson(io, { id: `${namespace}.${name}`, namespace, name, ...specFields(spec) })
       return 0
     }
     const { describeSpec } = await import("../describe-spec.ts")
     print(io, describeSpec(spec, io))
     return 0
   },
-}
-
-/** The JSON of a spec. Members are listed one by one: they may be lazy, and there may be others. */
-function specJson(spec: OperationSpec): Record<keyof OperationSpec | "id", unknown> {
-  const { namespace, name, version, type, title, description, tags, visibility } = spec
-  const { inputSchema, outputSchema, errorSchemas, accessControl } = spec
-  const { annotations, deprecated, examples, _meta } = spec
-  return {
-    id: `${namespace}.${name}`,
-    namespace,
-    name,
-    version,
-    type,
-    title,
-    description,
-    tags,
-    inputSchema,
-    outputSchema,
-    errorSchemas,
-    accessControl,
-    visibility,
-    annotations,
-    deprecated,
-    examples,
-    _meta,
-  }
 }

@@ -7,6 +7,7 @@ import { NATS_HEADER, natsRules, natsText } from "../permissions/nats.ts"
 import { readPlan } from "../permissions/plan.ts"
 import type { Plan } from "../permissions/plan.ts"
 import { isOwnRedisText, redisRules, redisText } from "../permissions/redis.ts"
+import { outputOption } from "../shared-options.ts"
 import { writeTypes as writeWhole } from "../types/file.ts"
 
 export const command: Command = {
@@ -49,13 +50,7 @@ export const command: Command = {
       description: "What all addresses begin with; default: operations",
     },
     redis: { type: "boolean", description: "For a Redis server, as lines of its aclfile" },
-    output: {
-      type: "string",
-      short: "o",
-      value: "file",
-      description: "Where the text goes",
-      complete: "file",
-    },
+    output: outputOption("Where the text goes"),
   },
   hasSources: false,
   arity: [0, 0],

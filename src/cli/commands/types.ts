@@ -1,10 +1,10 @@
-import type { OperationSpec } from "../../core/types.ts"
-import type { Target } from "../model.ts"
 import { relative, resolve } from "node:path"
+import type { OperationSpec } from "../../core/types.ts"
 import { generateTypes } from "../../typegen/generate.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import type { Command, CommandArgs, CommandIO, Target } from "../model.ts"
 import { printError, note, printJson, escapeForTerminal } from "../output.ts"
+import { outputOption } from "../shared-options.ts"
 import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 import { idsBeyond, readTypes, writeTypes } from "../types/file.ts"
@@ -23,13 +23,7 @@ export const command: Command = {
     ["types --openapi ./petstore.yaml", "Types of one document, without a configuration"],
   ],
   options: {
-    output: {
-      type: "string",
-      short: "o",
-      value: "file",
-      description: "Where the types go",
-      complete: "file",
-    },
+    output: outputOption("Where the types go"),
     check: { type: "boolean", description: "Write nothing; exit 1 when the file is out of date" },
     bare: { type: "boolean", description: "Leave descriptions out" },
     partial: { type: "boolean", description: "Continue when a source fails" },

@@ -1,7 +1,7 @@
 import { isDefinedOperation, type AnyOperation } from "../../core/define.ts"
 import { quote, reasonOf } from "../../internal/describe.ts"
 import { jsonSchemaOf, standardProps } from "../../schema/standard.ts"
-import { OperationSpecSchema } from "../../core/spec-schemas.ts"
+import { OperationSpecSchema, specFields } from "../../core/spec-schemas.ts"
 import { assertIsSchema, collectErrors, type ValueError } from "../../core/validation.ts"
 
 /** An export of a module that may be an operation. */
@@ -10,8 +10,6 @@ export interface Candidate {
   readonly name: string
   readonly value: unknown
 }
-
-const SPEC_FIELDS = Object.keys(OperationSpecSchema["properties"] as object) as readonly string[]
 
 /**
  * Lists the candidates of a module: its default export or the members of it, and named exports created by
@@ -47,16 +45,6 @@ export function findCandidateIssue({ name, value }: Candidate): string | undefin
 /** `The default export` or `The export "create"`. */
 export function describeExport(name: string): string {
   return name === "default" ? "the default export" : `the export "${name}"`
-}
-
-/** The spec of an operation, without its handler. */
-export function specFields(operation: AnyOperation): Record<string, unknown> {
-  const fields: Record<string, unknown> = {}
-  for (const field of SPEC_FIELDS) {
-    const value: unknown = operation[field as keyof AnyOperation]
-    if (value !== undefined) fields[field] = value
-  }
-  return fields
 }
 
 function findOperationIssues(operation: AnyOperation): ValueError[] {

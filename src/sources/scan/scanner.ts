@@ -1,12 +1,7 @@
+import { specFields } from "../../core/spec-schemas.ts"
 import type { AnyOperation } from "../../core/define.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import {
-  type Candidate,
-  findCandidateIssue,
-  candidatesOf,
-  describeExport,
-  specFields,
-} from "./exports.ts"
+import { type Candidate, findCandidateIssue, candidatesOf, describeExport } from "./exports.ts"
 import { type Loaded, loadModules } from "./load.ts"
 import { type ScanSettings, resolveScanOptions } from "./options.ts"
 import { fileUrl } from "./paths.ts"
