@@ -127,3 +127,8 @@ export function isDeclaredError<TDefinition extends DefinitionLike>(
     return declared.some((definition: ErrorDefinition) => definition.code === error.code)
   })
 }
+
+/** The id of an operation. */
+export function idOf({ namespace, name }: Pick<OperationSpec, "namespace" | "name">): string {
+  return `${namespace}.${name}`
+}

@@ -3,6 +3,7 @@ import type { AnyOperation } from "../core/define.ts"
 import { changedOperation, lazyPartsOf } from "../core/lazy-operation.ts"
 import type { LazyChanges } from "../core/lazy-operation.ts"
 import type { AccessControl } from "../core/types.ts"
+import { idOf } from "../core/define.ts"
 
 /** Operations of a source after its configuration was applied. */
 export interface Shaped {
@@ -222,11 +223,6 @@ function compileRule({ match, ...access }: AccessRule): CompiledRule {
     matches: (text) => matchers.some((matches) => matches(text)),
     access: Object.freeze({ ...access, requiredScopes }),
   }
-}
-
-/** The id of an operation. */
-export function idOf({ namespace, name }: AnyOperation): string {
-  return `${namespace}.${name}`
 }
 
 /** Whether a text fits a pattern, in which `*` stands for anything. */

@@ -1,7 +1,7 @@
 import type { AnyOperation } from "../core/define.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 import { reasonOf } from "../internal/describe.ts"
-import { idOf } from "./apply-source-config.ts"
+import { idOf } from "../core/define.ts"
 
 /** An operation of a source that is not registered, and why. */
 export interface Unregistered {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { AnyOperation } from "../../src/core/define.ts"
 import { Mirror } from "../../src/hub/sources/mirror.ts"
-import { idOf } from "../../src/hub/apply-source-config.ts"
+import { idOf } from "../../src/core/define.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 
 function operation(id: string, description = "Does something"): AnyOperation {

@@ -1,3 +1,4 @@
+import { idOf } from "../../core/define.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { viewOf } from "../../schema/read/view.ts"
@@ -119,10 +120,6 @@ function isOpen({ accessControl, visibility, deprecated }: OperationSpec): boole
 
 function titleOf({ title, description }: OperationSpec): string {
   return title ?? description
-}
-
-function idOf({ namespace, name }: OperationSpec): string {
-  return `${namespace}.${name}`
 }
 
 /** Quotes a word for a shell, if needed. */

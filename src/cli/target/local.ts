@@ -1,3 +1,4 @@
+import { idOf } from "../../core/define.ts"
 import type { ResolvedConfig, ResolvedSource } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -165,10 +166,6 @@ function findSpec(registry: Hub["registry"], id: string): OperationSpec | undefi
   if (exact !== undefined) return exact.visibility === "internal" ? undefined : exact
   const [found, ...others] = matchingIds(id, publicIds(registry))
   return found === undefined || others.length > 0 ? undefined : registry.getSpec(found)
-}
-
-function idOf({ namespace, name }: OperationSpec): string {
-  return `${namespace}.${name}`
 }
 
 function listed(spec: OperationSpec): ListedOperation {

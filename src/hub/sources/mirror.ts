@@ -3,7 +3,7 @@ import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { RawReport } from "../model.ts"
-import { idOf } from "../apply-source-config.ts"
+import { idOf } from "../../core/define.ts"
 
 /** How long operations stay after their peer removed them. */
 export interface Linger {

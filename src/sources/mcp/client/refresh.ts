@@ -1,3 +1,4 @@
+import { idOf } from "../../../core/define.ts"
 import { setRef } from "../../../internal/defer.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import type { Logger } from "../../../internal/logger.ts"
@@ -216,10 +217,6 @@ function difference(
     old.delete(id)
   }
   return { added, replaced, removed: [...old.values()] }
-}
-
-function idOf({ namespace, name }: LazyOperation): string {
-  return `${namespace}.${name}`
 }
 
 /** The lifetime of a list: unlimited without a positive `ttlMs`, else within bounds. */

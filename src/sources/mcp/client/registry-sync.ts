@@ -1,3 +1,4 @@
+import { idOf } from "../../../core/define.ts"
 import type { AnyOperation } from "../../../core/define.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
@@ -86,8 +87,4 @@ export class RegistrySync {
 interface Owned {
   readonly operation: AnyOperation
   readonly spec: OperationSpec | undefined
-}
-
-function idOf({ namespace, name }: AnyOperation): string {
-  return `${namespace}.${name}`
 }
