@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { withTimeout } from "../src/internal/wait.ts"
 import { PendingRequestMap, silentLogger } from "../src/index.ts"
 import type { BusTransport } from "../src/transport/bus/transport.ts"
 import type { Transport } from "../src/protocol/transport.ts"
@@ -121,12 +122,7 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
   async settled(grace = HANGS_AFTER): Promise<void> {
     const open = this.#calls.filter(({ settledAt }) => settledAt === undefined)
     const last = Math.max(now(), ...open.map(({ sentAt, timeout }) => sentAt + timeout))
-    const waiting = new AbortController()
-    await Promise.race([
-      Promise.all(this.#open),
-      sleep(last - now() + grace, undefined, { signal: waiting.signal }).catch(() => {}),
-    ])
-    waiting.abort()
+    await withTimeout(Promise.all(this.#open), last - now() + grace, () => undefined)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
+import { Listeners } from "../src/internal/listeners.ts"
 import { programPath } from "./programs.ts"
 import type { Program } from "./programs.ts"
 
@@ -31,7 +32,7 @@ export class Child implements AsyncDisposable {
   readonly name: string
   readonly exit: Promise<Exit>
   readonly #process: ChildProcess
-  readonly #listeners = new Set<(message: Message) => void>()
+  readonly #listeners = new Listeners<Message>()
   readonly #received: Message[] = []
   #stderr = ""
 
@@ -50,7 +51,7 @@ export class Child implements AsyncDisposable {
     })
     child.on("message", (message: Message) => {
       this.#received.push(message)
-      for (const listener of this.#listeners) listener(message)
+      this.#listeners.notify(message)
     })
   }
 
@@ -107,7 +108,7 @@ export class Child implements AsyncDisposable {
     return await new Promise((resolve, reject) => {
       const end = (): void => {
         clearTimeout(timer)
-        this.#listeners.delete(listen)
+        remove()
       }
       const listen = (message: Message): void => {
         if (message.type !== type) return
@@ -119,7 +120,7 @@ export class Child implements AsyncDisposable {
         reject(new Error(`The process ${this.name} of the lab ${why}:\n${this.#stderr}`))
       }
       const timer = setTimeout(() => fail(`did not send "${type}" in ${within} ms`), within)
-      this.#listeners.add(listen)
+      const remove = this.#listeners.add(listen)
       void this.exit.then(({ code, signal }) => fail(`ended with ${signal ?? code}`))
     })
   }

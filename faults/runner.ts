@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { withTimeout } from "../src/internal/wait.ts"
 import { audit } from "./audit.ts"
 import { Lab } from "./lab.ts"
 import type { LabOptions } from "./lab.ts"
@@ -68,15 +69,8 @@ function always({ calls, streams, hung, twice, untrue }: Verdict["report"]): Che
   ]
 }
 
-async function within(limit: number, work: Promise<void>): Promise<void> {
-  const waiting = new AbortController()
-  const late = sleep(limit, undefined, { signal: waiting.signal }).then(
-    () => Promise.reject(new Error(`It was not over after ${limit / 1000} s.`)),
-    () => undefined,
-  )
-  try {
-    await Promise.race([work, late])
-  } finally {
-    waiting.abort()
-  }
+function within(limit: number, work: Promise<void>): Promise<void> {
+  return withTimeout(work, limit, () => {
+    throw new Error(`It was not over after ${limit / 1000} s.`)
+  })
 }

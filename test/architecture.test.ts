@@ -98,7 +98,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   entries: { uses: [...LIBRARY, "config", "node", "hub"] },
   // A page, which knows a hub by what it answers, and reads schemas as the library does. Its packages are bundled into it, and into nothing else.
   console: {
-    uses: ["schema/json.ts", "schema/read", "search"],
+    uses: ["internal", "schema/json.ts", "schema/read", "search"],
     types: [...LIBRARY, "hub", "entries"],
     packages: CONSOLE_PACKAGES,
   },
@@ -122,6 +122,22 @@ const PUBLISHED: ReadonlySet<string> = new Set([
   "src/internal/manual-clock.ts",
   "src/internal/platform.ts",
 ])
+
+/** Helpers of which there is one: what a copy looks like, and where the helper is. */
+const HELPERS: readonly { readonly copy: RegExp; readonly home: string }[] = [
+  { copy: /\bfunction is(Plain)?(Object|Record)\(/, home: "src/internal/guards.ts" },
+  {
+    copy: /return typeof (\w+) === "object" && \1 !== null( && !Array\.isArray\(\1\))?\n\}/,
+    home: "src/internal/guards.ts",
+  },
+  { copy: /\* 2 \*\* [^\d\s]/, home: "src/internal/back-off.ts" },
+  { copy: /[lL]isteners = new (Map|Set)\b/, home: "src/internal/listeners.ts" },
+  {
+    copy: /setTimeout\((resolve\b|\(\) => (resolve\(\)|reject\())/,
+    home: "src/internal/wait.ts",
+  },
+  { copy: /\.defer === undefined/, home: "src/internal/clock.ts" },
+]
 
 const peers = Object.keys(manifest.peerDependencies ?? {})
 const entries = new Set(sourceEntries.values())
@@ -190,6 +206,11 @@ describe("source files", () => {
 
   test("of the core use no global of a platform", () => {
     expect(files.flatMap((file) => globalFaults(file, read(file)))).toEqual([])
+  })
+
+  test("copy no helper of src/internal/", () => {
+    const all = [...files, ...sourceFiles("faults")]
+    expect(all.flatMap((file) => helperFaults(file, read(file)))).toEqual([])
   })
 
   test(`past ${LONG_FILE} lines begin with a comment that states their purpose`, () => {
@@ -283,6 +304,21 @@ describe("the rules themselves", () => {
       'src/engine/registry.ts:2 uses "process"; take it as an option, and pass the one of Node in src/node/',
     ])
     expect(globalFaults("src/node/fs.ts", "process.cwd()")).toEqual([])
+  })
+
+  test.each([
+    ["function isObject(value: unknown): boolean {", "guards"],
+    ['  return typeof value === "object" && value !== null\n}', "guards"],
+    ["const delay = Math.min(MAX, MIN * 2 ** failures)", "back-off"],
+    ["readonly #listeners = new Set<() => void>()", "listeners"],
+    ["await new Promise((resolve) => setTimeout(resolve, 100))", "wait"],
+    ["timer = clock.setTimeout(() => reject(late), timeout)", "wait"],
+    ["if (clock.defer === undefined) clock.setTimeout(run, 0)", "clock"],
+  ])("a copy of a helper is found: %s", (source, name) => {
+    expect(helperFaults("src/engine/registry.ts", source)).toEqual([
+      `src/engine/registry.ts:1 repeats a helper; import it from src/internal/${name}.ts`,
+    ])
+    expect(helperFaults(`src/internal/${name}.ts`, source)).toEqual([])
   })
 
   test("a long file needs its reason", () => {
@@ -423,6 +459,15 @@ function globalFaults(file: string, source: string): string[] {
     ({ name, line }) =>
       `${file}:${line} uses "${name}"; take it as an option, and pass the one of Node in src/node/`,
   )
+}
+
+function helperFaults(file: string, source: string): string[] {
+  return HELPERS.flatMap(({ copy, home }) => {
+    const at = file === home ? -1 : source.search(copy)
+    if (at === -1) return []
+    const line = source.slice(0, at).split("\n").length
+    return [`${file}:${line} repeats a helper; import it from ${home}`]
+  })
 }
 
 function lengthFaults(file: string, source: string): string[] {

@@ -1,3 +1,4 @@
+import { isRecord } from "../internal/guards.ts"
 import type { CallEvent } from "./events.ts"
 import { isResponseEnvelope } from "./envelope.ts"
 import type { Identity } from "./types.ts"
@@ -10,8 +11,8 @@ import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
  * compares it with the schema.
  */
 export function isCallEvent(value: unknown): value is CallEvent {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false
-  const it = value as { readonly [TKey in FieldName]?: unknown }
+  if (!isRecord(value)) return false
+  const it: { readonly [TKey in FieldName]?: unknown } = value
   if (!isId(it.requestId, ID_LENGTH)) return false
   switch (it.type) {
     case "call.requested":
@@ -61,7 +62,7 @@ function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
     (it.timeout === undefined || isNumber(it.timeout)) &&
     maybeMilliseconds(it.idleTimeout) &&
     (it.identity === undefined || isIdentity(it.identity)) &&
-    (it.metadata === undefined || isObject(it.metadata)) &&
+    (it.metadata === undefined || isRecord(it.metadata)) &&
     maybe("string", it.traceparent) &&
     maybeCount(it.window) &&
     maybe("boolean", it.progress)
@@ -69,20 +70,16 @@ function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
 }
 
 function isIdentity(value: unknown): boolean {
-  if (!isObject(value)) return false
+  if (!isRecord(value)) return false
   const { id, scopes, resources } = value as Partial<Identity>
   if (typeof id !== "string" || !isStrings(scopes)) return false
   return (
-    resources === undefined || (isObject(resources) && Object.values(resources).every(isStrings))
+    resources === undefined || (isRecord(resources) && Object.values(resources).every(isStrings))
   )
 }
 
 function isStrings(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === "string")
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 /** JSON Schema counts characters, which are at most as many as a string is long. */

@@ -22,7 +22,7 @@ import type { AnyHandler } from "./record.ts"
 import { policyIssues, readPolicy } from "./policy.ts"
 import { checkDefinition, invalidDefinition } from "./spec.ts"
 import { RecordStore } from "./store.ts"
-import { notify } from "../internal/notify.ts"
+import { Listeners } from "../internal/listeners.ts"
 
 /** The policy of an operation registered by its spec alone. */
 const NO_POLICY = {
@@ -87,7 +87,7 @@ export interface CatalogOptions {
 export class Catalog {
   readonly store: RecordStore = new RecordStore()
   readonly #options: CatalogOptions
-  readonly #listeners = new Set<(change: RegistryChange) => void>()
+  readonly #listeners = new Listeners<RegistryChange>()
   #index: SearchIndex | undefined
   #isClosed = false
 
@@ -181,10 +181,7 @@ export class Catalog {
     if (typeof listener !== "function") {
       throw new TypeError(`onChange(listener): must be a function, got ${typeName(listener)}.`)
     }
-    // A wrapper, so that a function that is added twice is called twice and removed separately.
-    const entry = (change: RegistryChange): void => listener(change)
-    if (!this.#isClosed) this.#listeners.add(entry)
-    return () => void this.#listeners.delete(entry)
+    return this.#isClosed ? () => {} : this.#listeners.add(listener)
   }
 
   close(): void {
@@ -230,10 +227,8 @@ export class Catalog {
   }
 
   #notify(change: RegistryChange): void {
-    for (const listener of this.#listeners) {
-      const { logger } = this.#options
-      notify(logger, "A change listener threw", () => listener(change), { id: change.id })
-    }
+    const { logger } = this.#options
+    this.#listeners.notifyLogged(change, logger, "A change listener threw", { id: change.id })
   }
 }
 

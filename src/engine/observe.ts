@@ -8,7 +8,7 @@ import { typeName } from "../internal/describe.ts"
 import type { OperationType } from "../core/types.ts"
 import type { OperationRecord } from "./record.ts"
 import { wallTimeOf } from "../internal/clock.ts"
-import { notify } from "../internal/notify.ts"
+import { Listeners } from "../internal/listeners.ts"
 
 /** The trace of a call that has started. */
 export interface CallStarted {
@@ -56,7 +56,7 @@ export interface ObservableCall {
 
 /** Notifies listeners of calls. It exists only while there are listeners, so that it costs nothing otherwise. */
 export class CallObserver {
-  readonly #listeners = new Set<CallListener>()
+  readonly #listeners = new Listeners<CallTrace>()
   readonly #clock: Clock
   readonly #logger: Logger
 
@@ -74,10 +74,7 @@ export class CallObserver {
     if (typeof listener !== "function") {
       throw new TypeError(`onCall(listener): must be a function, got ${typeName(listener)}.`)
     }
-    // A wrapper, so that a function that is added twice is called twice and removed separately.
-    const entry: CallListener = (trace) => listener(trace)
-    this.#listeners.add(entry)
-    return () => void this.#listeners.delete(entry)
+    return this.#listeners.add(listener)
   }
 
   begin(call: ObservableCall): ObservedCall {
@@ -100,9 +97,7 @@ export class CallObserver {
   }
 
   notify(trace: CallTrace): void {
-    for (const listener of this.#listeners) {
-      notify(this.#logger, "A listener of onCall threw", () => listener(trace))
-    }
+    this.#listeners.notifyLogged(trace, this.#logger, "A listener of onCall threw")
   }
 }
 

@@ -1,7 +1,8 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
-import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import type { Clock } from "../internal/platform.ts"
+import { backOff, withJitter } from "../internal/back-off.ts"
+import { pause } from "../internal/wait.ts"
 import { readEvents } from "./events.ts"
 import type { ReadEventsOptions, StreamEvent } from "./events.ts"
 import { abortError } from "./request-errors.ts"
@@ -47,7 +48,7 @@ export async function* followEvents(
   open: OpenEvents,
   options: FollowEventsOptions,
 ): AsyncGenerator<StreamEvent, void, void> {
-  const { reconnect, clock = systemClock } = options
+  const { reconnect, clock = systemClock, signal, mayHaveEffect = false } = options
   let lastEventId: string | undefined
   let serverDelay: number | undefined
   let attempts = 0
@@ -77,7 +78,7 @@ export async function* followEvents(
         await events.return("end")
       }
     } catch (thrown) {
-      if (!wasOpen || !isRecoverable(thrown) || options.signal.aborted) throw thrown
+      if (!wasOpen || !isRecoverable(thrown) || signal.aborted) throw thrown
       lost = thrown
     }
     if (openedAt !== undefined && clock.now() - openedAt >= STABLE_AFTER) unstable = 0
@@ -87,7 +88,8 @@ export async function* followEvents(
       if (lost === undefined) return
       throw giveUpError(lost, reconnect.maxAttempts)
     }
-    await pause(delayOf(unstable, serverDelay, lost, options), options)
+    await pause(delayOf(unstable, serverDelay, lost, options), { clock, signal })
+    if (signal.aborted) throw abortError({ ...options, mayHaveEffect })
   }
 }
 
@@ -128,25 +130,6 @@ function delayOf(
   if (asked !== undefined && asked > maxDelayMs) throw lost
   const named = Math.min(serverDelay ?? delayMs, maxDelayMs)
   const base = serverDelay === undefined ? named : Math.max(named, MIN_SERVER_DELAY)
-  const grown = Math.min(base * 2 ** Math.min(attempt - 1, 30), Math.max(maxDelayMs, base))
-  const spread = grown / 2 + random() * (grown / 2)
-  return Math.max(spread, asked ?? 0, serverDelay === undefined ? 0 : base)
-}
-
-async function pause(milliseconds: number, options: FollowEventsOptions): Promise<void> {
-  const { signal, clock = systemClock, mayHaveEffect = false } = options
-  const fail = (): CallError => abortError({ ...options, mayHaveEffect })
-  if (signal.aborted) throw fail()
-  let timer: unknown
-  let listener: { handleEvent(): void } | undefined
-  try {
-    await new Promise<void>((resolve, reject) => {
-      timer = clock.setTimeout(resolve, milliseconds)
-      listener = { handleEvent: () => reject(fail()) }
-      addSignalListener(signal, listener)
-    })
-  } finally {
-    clock.clearTimeout(timer)
-    if (listener !== undefined) removeSignalListener(signal, listener)
-  }
+  const delay = withJitter(backOff(attempt, base, Math.max(maxDelayMs, base)), random)
+  return Math.max(delay, asked ?? 0, serverDelay === undefined ? 0 : base)
 }

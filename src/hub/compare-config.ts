@@ -1,3 +1,4 @@
+import { isPlainObject } from "../internal/guards.ts"
 import type { ResolvedSource } from "../config/model.ts"
 
 /** Settings that can change without reopening a source. */
@@ -18,7 +19,7 @@ export function sameData(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false
-  if (!Array.isArray(a) && !isPlain(a)) return a instanceof URL && a.href === (b as URL).href
+  if (!Array.isArray(a) && !isPlainObject(a)) return a instanceof URL && a.href === (b as URL).href
   const keys = definedKeys(a)
   if (keys.length !== definedKeys(b).length) return false
   return keys.every((key) => Object.hasOwn(b, key) && sameData(a[key as never], b[key as never]))
@@ -35,9 +36,4 @@ function opening({ config }: ResolvedSource): object {
 
 function definedKeys(value: object): string[] {
   return Object.keys(value).filter((key) => value[key as never] !== undefined)
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }

@@ -17,7 +17,8 @@ import type { RunnerHost } from "./source-runner.ts"
 import type { Running } from "./running-calls.ts"
 import { openSource } from "./sources/index.ts"
 import { watchFiles } from "./watch.ts"
-import { isolatedLogger, notify } from "../internal/notify.ts"
+import { isolatedLogger } from "../internal/notify.ts"
+import { Listeners } from "../internal/listeners.ts"
 
 /** Milliseconds that running calls may take to finish before their source is closed. */
 const DRAIN_MS = 30_000
@@ -63,7 +64,7 @@ class SourceHub implements Hub {
   readonly #clock: Clock
   readonly #env: Readonly<Record<string, string | undefined>>
   readonly #ownership: SourceOwnership
-  readonly #listeners = new Set<(status: SourceStatus) => void>()
+  readonly #listeners = new Listeners<SourceStatus>()
   readonly #retiring = new Set<Promise<void>>()
   readonly #ended = new AbortController()
   /** Resolvers of earlier configurations included: their values are still secret. */
@@ -120,9 +121,7 @@ class SourceHub implements Hub {
   }
 
   onStatus(listener: (status: SourceStatus) => void): () => void {
-    const entry = (status: SourceStatus): void => listener(status)
-    this.#listeners.add(entry)
-    return () => void this.#listeners.delete(entry)
+    return this.#listeners.add(listener)
   }
 
   async reopen(name: string): Promise<void> {
@@ -210,10 +209,8 @@ class SourceHub implements Hub {
   }
 
   #notifyStatus(status: SourceStatus): void {
-    for (const listener of this.#listeners) {
-      const about = { source: status.name }
-      notify(this.#logger, "A status listener threw", () => listener(status), about)
-    }
+    const about = { source: status.name }
+    this.#listeners.notifyLogged(status, this.#logger, "A status listener threw", about)
   }
 
   /** Keeps only the sources that `only` names. */

@@ -1,5 +1,6 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { reasonOf } from "../internal/describe.ts"
+import { isPlainObject } from "../internal/guards.ts"
 
 /** Resolves the `${…}` references of a text. */
 export type Resolve = (text: string) => Promise<string>
@@ -23,11 +24,11 @@ export async function fill<TValue>(
     )
     return (await Promise.all(items)) as TValue
   }
-  if (!isPlain(value)) return value
+  if (!isPlainObject(value)) return value
   const entries = await Promise.all(
     Object.entries(value).map(async ([key, item]) => {
       const below = path === "" ? key : `${path}.${key}`
-      return [key, await fill(item as unknown, resolve, source, below)] as const
+      return [key, await fill(item, resolve, source, below)] as const
     }),
   )
   // From entries, so that "__proto__" is an ordinary key.
@@ -50,10 +51,4 @@ async function fillText(
       retryable: false,
     })
   }
-}
-
-function isPlain(value: unknown): value is object {
-  if (typeof value !== "object" || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }

@@ -5,7 +5,6 @@ import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { reasonOf } from "../internal/describe.ts"
-import { backoff } from "./backoff.ts"
 import type { SourceOwnership } from "./source-ownership.ts"
 import type { OpenSource, OpenSourceOf, SourceReport, SourceState, SourceStatus } from "./model.ts"
 import { filesOf, originOf } from "./origin.ts"
@@ -16,6 +15,7 @@ import type { Shaped } from "./apply-source-config.ts"
 import { sameData, isSameOpening } from "./compare-config.ts"
 import type { Watching } from "./watch.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
+import { backOff, withJitter } from "../internal/back-off.ts"
 
 /** What a source needs from its hub. */
 export interface RunnerHost {
@@ -238,7 +238,7 @@ export class SourceRunner {
   #fail(error: unknown): void {
     this.#opening = undefined
     const { clock, logger, mask, retries } = this.#host
-    const delay = backoff(++this.#attempts)
+    const delay = withJitter(backOff(++this.#attempts, 1000, 30_000))
     const reason = mask(reasonOf(error))
     logger[this.#attempts === 1 ? "warn" : "debug"]("A source could not be opened", {
       source: this.name,

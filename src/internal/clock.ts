@@ -1,7 +1,7 @@
 import type { Clock } from "./platform.ts"
 
 /** The longest time that a timer of the platform can wait; a longer one would fire at once. */
-const MAX_TIMER_DELAY = 2_147_483_647
+export const MAX_TIMER_DELAY = 2_147_483_647
 
 /** Milliseconds by which the date may drift from elapsed time before it counts as set. */
 const SET_THRESHOLD = 50
@@ -45,6 +45,12 @@ export const systemClock: Clock = {
     if (setImmediate === undefined) globalThis.setTimeout(callback, 0)
     else setImmediate(callback)
   },
+}
+
+/** Calls back after the current task. */
+export function deferOn(clock: Clock, callback: () => void): void {
+  if (clock.defer === undefined) clock.setTimeout(callback, 0)
+  else clock.defer(callback)
 }
 
 /** The date by a clock, in milliseconds since 1970. */

@@ -1,3 +1,4 @@
+import { deferOn, MAX_TIMER_DELAY } from "./clock.ts"
 import type { Clock } from "./platform.ts"
 import { setRef } from "./defer.ts"
 import { MinHeap } from "./min-heap.ts"
@@ -23,9 +24,6 @@ interface Bucket {
 
 // Capacity of the list of undated entries before ended ones are removed from it.
 const MIN_UNDATED_CAPACITY = 32
-
-// The longest delay that timers take; a longer one would fire at once.
-const MAX_DELAY = 2_147_483_647
 
 /**
  * Deadlines of many calls on one timer: adding and removing one are constant work.
@@ -79,8 +77,7 @@ export class Deadlines {
     this.#undated[this.#undatedCount++] = entry
     if (this.#isDating) return
     this.#isDating = true
-    if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#dateEntries, 0)
-    else this.#clock.defer(this.#dateEntries)
+    deferOn(this.#clock, this.#dateEntries)
   }
 
   remove(entry: DeadlineEntry): void {
@@ -149,7 +146,7 @@ export class Deadlines {
     if (at === undefined) return
     this.#armedFor = at
     this.#armedWith = globalThis.setTimeout
-    const delay = Math.min(Math.max(0, at - this.#clock.now()), MAX_DELAY)
+    const delay = Math.min(Math.max(0, at - this.#clock.now()), MAX_TIMER_DELAY)
     this.#timer = this.#clock.setTimeout(this.#tick, delay)
     if (this.#size === 0) setRef(this.#timer, false)
   }

@@ -1,3 +1,5 @@
+import { isPlainObject } from "./guards.ts"
+
 /**
  * A frozen copy of plain data, all the way down; cycles included.
  *
@@ -17,8 +19,7 @@ function copy(value: unknown, seen: Map<object, object>): unknown {
     for (const item of value) out.push(copy(item, seen))
     return Object.freeze(out)
   }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return value
+  if (!isPlainObject(value)) return value
   const out: Record<string, unknown> = {}
   seen.set(value, out)
   for (const [key, item] of Object.entries(value)) {

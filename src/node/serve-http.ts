@@ -20,6 +20,7 @@ import type { ServedWebSocket } from "../serve/websocket/serve-websocket.ts"
 import { CONNECTION_OPTIONS } from "../serve/websocket/options.ts"
 import type { ServeWebSocketOptions, WebSocketEntrance } from "../serve/websocket/options.ts"
 import { isolatedLogger } from "../internal/notify.ts"
+import { withTimeout } from "../internal/wait.ts"
 
 /** Options of WebSocket clients under `/ws`. Authentication and exposed operations are those of requests. */
 export type HTTPWebSocketOptions = Omit<ServeWebSocketOptions, WebSocketEntrance>
@@ -260,17 +261,11 @@ class Served implements ServedHTTP {
     if (this.#options.server !== undefined || !server.listening) return
     const closed = closedServer(server)
     server.closeIdleConnections()
-    await Promise.race([closed, delay(200)])
+    // Answers that were just written need time to leave the process.
+    await withTimeout(closed, 200, () => undefined, { keepsAlive: false })
     server.closeAllConnections()
     await closed
   }
-}
-
-/** Gives answers that were just written time to leave the process. */
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds).unref()
-  })
 }
 
 function closedServer(server: Server): Promise<void> {

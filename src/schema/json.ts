@@ -1,12 +1,11 @@
+import { isRecord as isPlainRecord } from "../internal/guards.ts"
+
 export { setOwn } from "../internal/own.ts"
 
 /** A schema in its object form; the boolean forms are turned into `{}` and `{ not: {} }` at the root. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** Whether a value is an object that is neither `null` nor an array. */
-export function isPlainRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
+export { isPlainRecord }
 
 /** The JSON type of a value. */
 export function jsonType(value: unknown): string {

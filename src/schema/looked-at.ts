@@ -1,3 +1,4 @@
+import { isObject } from "../internal/guards.ts"
 import type { JsonSchema } from "./json.ts"
 
 /** Keywords that read the properties of objects. */
@@ -43,8 +44,4 @@ export function schemaOfValue(value: unknown): JsonSchema {
   if (!isObject(value)) return {}
   const entries = Object.entries(value).map(([key, item]) => [key, schemaOfValue(item)])
   return { minProperties: 0, properties: Object.fromEntries(entries) }
-}
-
-export function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null
 }

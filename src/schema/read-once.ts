@@ -1,7 +1,7 @@
+import { isObject } from "../internal/guards.ts"
 import { getOwn, isPlainRecord, type JsonSchema, setOwn, isSchema } from "./json.ts"
 import { eachInPlace } from "./keywords.ts"
 import {
-  isObject,
   isOfBytes,
   looksInto,
   OF_ARRAYS,

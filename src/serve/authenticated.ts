@@ -1,6 +1,8 @@
 import type { Clock } from "../internal/platform.ts"
 import type { Identity } from "../core/types.ts"
 import { wallTimeOf } from "../internal/clock.ts"
+import { withTimeout } from "../internal/wait.ts"
+import { isObject } from "../internal/guards.ts"
 
 /** An authenticated identity with an optional expiry. */
 export interface Authenticated extends Identity {
@@ -16,6 +18,26 @@ export interface Authenticated extends Identity {
 export interface Holder {
   readonly identity: Identity
   readonly expiresAt: number | undefined
+}
+
+/** Whether a value is an identity. */
+export function isIdentity(value: unknown): value is Identity {
+  if (!isObject(value)) return false
+  const { id, scopes } = value as Partial<Identity>
+  if (typeof id !== "string" || id === "" || !Array.isArray(scopes)) return false
+  return scopes.every((scope) => typeof scope === "string")
+}
+
+/** Waits for what `authenticate` returned; rejects after the timeout. */
+export function authenticatedInTime<TFound>(
+  found: TFound | PromiseLike<TFound>,
+  timeout: number,
+  clock: Clock,
+): Promise<TFound> {
+  const onLate = (): never => {
+    throw new Error(`authenticate took more than ${timeout} ms`)
+  }
+  return withTimeout(found, timeout, onLate, { clock, keepsAlive: false })
 }
 
 /** Separates an identity from its expiry; returns the reason when the identity is not valid. */

@@ -2,10 +2,7 @@ import { refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Clock } from "../internal/platform.ts"
-import { wallTimeOf } from "../internal/clock.ts"
-
-// Maximum delay of timers; a longer one would fire at once.
-const MAX_DELAY = 2_147_483_647
+import { MAX_TIMER_DELAY, wallTimeOf } from "../internal/clock.ts"
 
 /** Calls back at a time, however far away; never for `undefined`. Returns a function that cancels. */
 export function whenExpired(
@@ -19,7 +16,7 @@ export function whenExpired(
     const left = expiresAt - wallTimeOf(clock)
     timer = clock.setTimeout(
       () => (expiresAt > wallTimeOf(clock) ? wait() : act()),
-      Math.min(Math.max(0, left), MAX_DELAY),
+      Math.min(Math.max(0, left), MAX_TIMER_DELAY),
     )
     setRef(timer, false)
   }

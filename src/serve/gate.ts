@@ -1,10 +1,9 @@
 import { ERROR_CODES, isCallError } from "../core/errors.ts"
-import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/websocket/dial.ts"
 import type { Accounts } from "./accounts.ts"
-import { splitExpiry } from "./authenticated.ts"
+import { authenticatedInTime, isIdentity, splitExpiry } from "./authenticated.ts"
 import type { Authenticated, Holder } from "./authenticated.ts"
 import { checkUpgrade, pathOf } from "./upgrade.ts"
 import type { UpgradeRefusal, UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
@@ -130,16 +129,9 @@ export class Gate {
     authenticate: Authenticate,
   ): Promise<UpgradeRefusal | { readonly holder: Holder | null }> {
     const { authenticateTimeout = 10_000 } = this.#options
-    let timer: unknown
-    const late = new Promise<never>((_, reject) => {
-      timer = this.#clock.setTimeout(
-        () => reject(new Error(`authenticate took more than ${authenticateTimeout} ms`)),
-        authenticateTimeout,
-      )
-      setRef(timer, false)
-    })
     try {
-      const identity = await Promise.race([authenticate(request), late])
+      const found = authenticate(request)
+      const identity = await authenticatedInTime(found, authenticateTimeout, this.#clock)
       if (identity === undefined) return { status: 401, reason: "authenticate found no identity" }
       if (identity === null) return { holder: null }
       if (isIdentity(identity)) {
@@ -150,8 +142,6 @@ export class Gate {
       return { status: 401, reason: "authenticate gave no identity" }
     } catch (error) {
       return refusalFor(error)
-    } finally {
-      this.#clock.clearTimeout(timer)
     }
   }
 
@@ -181,9 +171,4 @@ const CLOSING: UpgradeRefusal = { status: 503, reason: "the server is closing" }
 export function chooseProtocol(offered: ReadonlySet<string>): string | false {
   if (offered.has(SUBPROTOCOL)) return SUBPROTOCOL
   return [...offered].find((name) => !name.startsWith(TOKEN_PREFIX)) ?? false
-}
-
-function isIdentity(value: Authenticated): boolean {
-  const { id, scopes } = value as Partial<Authenticated>
-  return typeof id === "string" && Array.isArray(scopes)
 }

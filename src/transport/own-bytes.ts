@@ -1,3 +1,4 @@
+import { isPlainObject } from "../internal/guards.ts"
 import type { CallEvent } from "../core/events.ts"
 
 // Deeper values are left as they are; the receiver validates them.
@@ -34,8 +35,7 @@ function owned(value: unknown, depth: number): unknown {
     }
     return copy ?? value
   }
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return value
+  if (!isPlainObject(value)) return value
   let changed: [string, unknown][] | undefined
   for (const [key, item] of Object.entries(value)) {
     const own = owned(item, depth + 1)

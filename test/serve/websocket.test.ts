@@ -345,6 +345,8 @@ describe("who connects", () => {
       },
     ],
     ["gives what is no identity", () => true as unknown as null],
+    ["gives scopes that are no strings", () => ({ id: "ada", scopes: [1] }) as unknown as null],
+    ["gives an empty id", () => ({ id: "", scopes: [] })],
     ["takes too long", () => new Promise<null>(() => {})],
   ])("authenticate that %s refuses with 401 and no details", async (_, authenticate) => {
     const { url } = await serve({ authenticate, authenticateTimeout: 30 })

@@ -1,3 +1,4 @@
+import { backOff } from "../../../src/internal/back-off.ts"
 import { asError } from "../app/as-error.ts"
 
 /** The state of a connection that is reopened when it is lost. */
@@ -19,9 +20,6 @@ export interface FollowOptions {
   readonly signal: AbortSignal
 }
 
-const MIN_WAIT_MS = 1000
-const MAX_WAIT_MS = 30_000
-
 /** A connection that lasted this long was stable, even if nothing arrived. */
 const STABLE_AFTER_MS = 10_000
 
@@ -39,25 +37,10 @@ export async function follow(options: FollowOptions): Promise<void> {
       return
     }
     if (wasActive || now() - openedAt >= STABLE_AFTER_MS) failures = 0
-    const delay = Math.min(MAX_WAIT_MS, MIN_WAIT_MS * 2 ** failures)
-    failures++
+    const delay = backOff(++failures, 1000, 30_000)
     onState({ phase: "waiting", error, retryAt: now() + delay })
     await wait(delay, signal)
   }
-}
-
-/** Settles after some milliseconds, or when the signal aborts; leaves no timer. */
-export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise<void>((resolve) => {
-    const finish = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener("abort", finish)
-      resolve()
-    }
-    const timer = setTimeout(finish, ms)
-    signal.addEventListener("abort", finish)
-  })
 }
 
 async function openOnce({

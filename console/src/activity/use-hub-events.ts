@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "react"
+import { pause } from "../../../src/internal/wait.ts"
 import type { HubEvent } from "../api/model.ts"
 import { useHub, useHubState, useOperations } from "../app/context.tsx"
-import { follow, waitFor } from "./follow.ts"
+import { follow } from "./follow.ts"
 import type { FollowState } from "./follow.ts"
 import { createGatherer } from "./gather.ts"
 import { isRefusal } from "./refusal.ts"
@@ -54,7 +55,7 @@ export function useHubEvents(
       onState: setState,
       isFinal: isRefusal,
       now: steadyNow,
-      wait: waitFor,
+      wait: (ms, until) => pause(ms, { signal: until }),
       signal,
     })
     return () => controller.abort()

@@ -1,10 +1,11 @@
+import { Listeners } from "../../../src/internal/listeners.ts"
 import type { Credential } from "./model.ts"
 
 /** The credential of this page, for as long as it is open. It is never stored. */
 export class Session {
   #credential: Credential | undefined
   #isRequired = false
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
 
   get credential(): Credential | undefined {
     return this.#credential
@@ -29,13 +30,10 @@ export class Session {
   }
 
   /** Notifies a listener of every change and every 401. */
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
+  readonly subscribe = this.#listeners.add
 
   #notify(): void {
-    for (const listener of this.#listeners) listener()
+    this.#listeners.notify()
   }
 }
 

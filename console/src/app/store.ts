@@ -1,3 +1,4 @@
+import { Listeners } from "../../../src/internal/listeners.ts"
 import type { HubConnection } from "../api/client.ts"
 import type { OperationSummary, SourceStatus } from "../api/model.ts"
 import { asError } from "./as-error.ts"
@@ -18,7 +19,7 @@ export type Connection = "connecting" | "online" | "offline"
 export class HubStore {
   readonly hub: HubConnection
   readonly #specs: SpecCache
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
   #operations: OperationsState = { status: "loading", operations: [] }
   #sources: readonly SourceStatus[] | undefined
   #connection: Connection = "connecting"
@@ -47,10 +48,7 @@ export class HubStore {
     return this.#title
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
+  readonly subscribe = this.#listeners.add
 
   setReachable(isReached: boolean): void {
     const connection = isReached ? "online" : "offline"
@@ -131,7 +129,7 @@ export class HubStore {
   }
 
   readonly #notify = (): void => {
-    for (const listener of this.#listeners) listener()
+    this.#listeners.notify()
   }
 }
 

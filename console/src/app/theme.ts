@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react"
+import { Listeners } from "../../../src/internal/listeners.ts"
 
 /** The chosen theme; `system` follows the machine. */
 export type Theme = "system" | "light" | "dark"
@@ -7,7 +8,7 @@ const KEY = "operations.theme"
 const ORDER: readonly Theme[] = ["system", "light", "dark"]
 
 let chosen: Theme = "system"
-const listeners = new Set<() => void>()
+const listeners = new Listeners()
 
 /** Applies the stored theme, and follows the system from now on. */
 export function startTheme(): void {
@@ -23,7 +24,7 @@ export function useTheme(): {
   readonly next: Theme
   readonly choose: () => void
 } {
-  const theme = useSyncExternalStore(subscribe, () => chosen)
+  const theme = useSyncExternalStore(listeners.add, () => chosen)
   const next = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length] ?? "system"
   return { theme, next, choose: () => choose(next) }
 }
@@ -36,7 +37,7 @@ function choose(theme: Theme): void {
     // A browser that stores nothing forgets it with the page.
   }
   apply()
-  for (const listener of listeners) listener()
+  listeners.notify()
 }
 
 function stored(): Theme {
@@ -52,9 +53,4 @@ function apply(): void {
   const isDark = matchMedia("(prefers-color-scheme: dark)").matches
   document.documentElement.dataset["theme"] =
     chosen === "system" ? (isDark ? "dark" : "light") : chosen
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => void listeners.delete(listener)
 }

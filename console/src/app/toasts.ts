@@ -1,3 +1,5 @@
+import { Listeners } from "../../../src/internal/listeners.ts"
+
 export interface Toast {
   readonly id: number
   readonly text: string
@@ -12,14 +14,11 @@ export class Toasts {
   #toasts: readonly Toast[] = []
   #next = 1
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
 
   readonly get = (): readonly Toast[] => this.#toasts
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
+  readonly subscribe = this.#listeners.add
 
   readonly show = (text: string, tone: Toast["tone"] = "info"): void => {
     // The same once more only lasts longer.
@@ -46,6 +45,6 @@ export class Toasts {
   }
 
   #notify(): void {
-    for (const listener of this.#listeners) listener()
+    this.#listeners.notify()
   }
 }

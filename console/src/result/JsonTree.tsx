@@ -1,6 +1,7 @@
 import { useState } from "react"
 import type { ReactNode } from "react"
-import { countOf, entriesOf, isContainer, isOpenAtFirst, previewOf } from "./entries.ts"
+import { isObject } from "../../../src/internal/guards.ts"
+import { countOf, entriesOf, isOpenAtFirst, previewOf } from "./entries.ts"
 import "./result.css"
 
 /** How many neighbours are shown at once. */
@@ -32,7 +33,7 @@ function Node({
   readonly value: unknown
   readonly depth: number
 }): ReactNode {
-  if (isContainer(value)) return <Branch name={name} value={value} depth={depth} />
+  if (isObject(value)) return <Branch name={name} value={value} depth={depth} />
   return (
     <li className="json-leaf">
       <Name name={name} />

@@ -4,11 +4,6 @@ export interface Entry {
   readonly value: unknown
 }
 
-/** Whether a value is an object or array. */
-export function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null
-}
-
 /** How many entries a value has. */
 export function countOf(value: object): number {
   return Array.isArray(value) ? value.length : Object.keys(value).length

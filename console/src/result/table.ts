@@ -1,4 +1,4 @@
-import { isContainer } from "./entries.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
 
 /** A list of objects as rows and columns. */
 export interface TableModel {
@@ -17,7 +17,7 @@ const SAMPLE = 500
 /** The table of a value: of a list of objects, or of an object whose only such list is one property. */
 export function tableOf(value: unknown): TableModel | undefined {
   if (isTable(value)) return modelOf(value, undefined)
-  if (!isContainer(value) || Array.isArray(value)) return undefined
+  if (!isRecord(value)) return undefined
   const lists = Object.entries(value).filter((entry): entry is [string, readonly object[]] =>
     isTable(entry[1]),
   )
@@ -26,11 +26,7 @@ export function tableOf(value: unknown): TableModel | undefined {
 }
 
 function isTable(value: unknown): value is readonly object[] {
-  return (
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every((row) => isContainer(row) && !Array.isArray(row))
-  )
+  return Array.isArray(value) && value.length > 0 && value.every((row) => isRecord(row))
 }
 
 function modelOf(list: readonly object[], of: string | undefined): TableModel {

@@ -1,3 +1,4 @@
+import { withTimeout } from "../../internal/wait.ts"
 import { formatFault } from "../../config/error.ts"
 import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
@@ -139,7 +140,7 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
     import("../serve/logger.ts"),
   ])
   const stopped = aborted(io.signal)
-  await withTimeout(Promise.race([hub.ready(), stopped]))
+  await withTimeout(Promise.race([hub.ready(), stopped]), READY_TIMEOUT_MS, () => undefined)
   if (io.signal.aborted) return
   // The client started this process and can read its log anyway.
   const { title = "operations", description, errors = "expose" } = hub.config.server
@@ -155,18 +156,6 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
     await Promise.race([connection.closed, stopped])
   } finally {
     await server.close()
-  }
-}
-
-async function withTimeout(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, READY_TIMEOUT_MS)
-  })
-  try {
-    await Promise.race([work, enough])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

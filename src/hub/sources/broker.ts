@@ -3,6 +3,7 @@ import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { reasonOf } from "../../internal/describe.ts"
+import { Listeners } from "../../internal/listeners.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
 import type { OpenSource, SourceContext } from "../model.ts"
 import { BrokerLink, createBrokerTransport } from "./broker-link.ts"
@@ -100,7 +101,7 @@ class Health {
   onReached: (() => void) | undefined
   readonly #mirror: Mirror
   readonly #messages: { readonly lost: string; readonly nobody: string }
-  readonly #listeners = new Set<(reason: string | undefined) => void>()
+  readonly #listeners = new Listeners<string | undefined>()
   readonly #stops: readonly (() => void)[]
   #isReached = true
   /** The broker's reason for refusing the credentials. */
@@ -129,10 +130,11 @@ class Health {
   }
 
   listen(listener: (reason: string | undefined) => void): () => void {
-    this.#listeners.add(listener)
+    const remove = this.#listeners.add(listener)
     // The source may have been opened without a worker.
-    if (this.#lastReason !== undefined) queueMicrotask(() => this.#notifyOne(listener))
-    return () => void this.#listeners.delete(listener)
+    if (this.#lastReason !== undefined)
+      queueMicrotask(() => this.#listeners.notify(this.#lastReason))
+    return remove
   }
 
   close(): void {
@@ -145,15 +147,11 @@ class Health {
     return this.#mirror.isAbandoned ? this.#messages.nobody : undefined
   }
 
-  #notifyOne(listener: (reason: string | undefined) => void): void {
-    if (this.#listeners.has(listener)) listener(this.#lastReason)
-  }
-
   #notify(): void {
     const reason = this.#reason
     if (reason === this.#lastReason) return
     this.#lastReason = reason
-    for (const listener of this.#listeners) listener(reason)
+    this.#listeners.notify(reason)
   }
 }
 

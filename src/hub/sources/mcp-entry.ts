@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { resolve as resolvePath, sep } from "node:path"
+import { isPlainObject } from "../../internal/guards.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
 import { fixedHeaders } from "../../core/call-headers.ts"
 import { readEntry } from "../../sources/mcp/config-entry.ts"
@@ -82,8 +83,7 @@ class Tokens {
     }
     if (Array.isArray(value)) return value.map((item) => this.show(item))
     if (typeof value !== "object" || value === null) return value
-    const prototype: unknown = Object.getPrototypeOf(value)
-    if (prototype !== Object.prototype && prototype !== null) return value
+    if (!isPlainObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.show(item)]))
   }
 }

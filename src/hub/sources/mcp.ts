@@ -7,7 +7,8 @@ import type { MCPClientWrapper, MCPOperation } from "../../sources/mcp/client/wr
 import { joinHeaders } from "../../core/call-headers.ts"
 import { setRef } from "../../internal/defer.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import { backoff } from "../backoff.ts"
+import { backOff, withJitter } from "../../internal/back-off.ts"
+import { Listeners } from "../../internal/listeners.ts"
 import { fill } from "../resolve-references.ts"
 import type { OpenSource, OpenSourceOf, RawReport, ReportItem, SourceContext } from "../model.ts"
 import { readMCPEntry } from "./mcp-entry.ts"
@@ -63,7 +64,7 @@ function entryOf(mcp: MCPSource["mcp"], source: string): MCPClientConfig {
 class MCPOpenSource implements OpenSource {
   readonly #wrapper: MCPClientWrapper
   readonly #context: SourceContext
-  readonly #health = new Set<(reason: string | undefined) => void>()
+  readonly #health = new Listeners<string | undefined>()
   readonly #stopListening: () => void
   #timer: unknown
   /** Consecutive failed attempts and unstable connections. */
@@ -106,8 +107,7 @@ class MCPOpenSource implements OpenSource {
   }
 
   onHealth(listener: (reason: string | undefined) => void): () => void {
-    this.#health.add(listener)
-    return () => void this.#health.delete(listener)
+    return this.#health.add(listener)
   }
 
   async close(): Promise<void> {
@@ -140,7 +140,7 @@ class MCPOpenSource implements OpenSource {
     const { clock, retries } = this.#context
     if (!retries || this.#isClosed || this.#timer !== undefined) return
     // The first attempt is soon: most servers that end were just restarted.
-    const delay = this.#failures === 0 ? 100 : backoff(this.#failures)
+    const delay = this.#failures === 0 ? 100 : withJitter(backOff(this.#failures, 1000, 30_000))
     this.#timer = clock.setTimeout(() => {
       this.#timer = undefined
       void this.#reconnect()
@@ -162,7 +162,7 @@ class MCPOpenSource implements OpenSource {
   }
 
   #notifyHealth(reason: string | undefined): void {
-    for (const listener of this.#health) listener(reason)
+    this.#health.notify(reason)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AnyOperation } from "../../core/define.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { Listeners } from "../../internal/listeners.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { RawReport } from "../model.ts"
 import { idOf } from "../../core/define.ts"
@@ -14,7 +15,7 @@ export interface Linger {
 /** The part of a registry that following a peer needs: it stores definitions unchanged. */
 export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
   readonly #operations = new Map<string, AnyOperation>()
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
   readonly #linger: Linger | undefined
   /** Timers of operations that the peer no longer has, and that will be removed. */
   readonly #leaving = new Map<string, unknown>()
@@ -64,8 +65,7 @@ export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   close(): void {
@@ -100,7 +100,7 @@ export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
     this.#isNotifyScheduled = true
     queueMicrotask(() => {
       this.#isNotifyScheduled = false
-      for (const listener of this.#listeners) listener()
+      this.#listeners.notify()
     })
   }
 }

@@ -1,9 +1,10 @@
+import { Listeners } from "../../internal/listeners.ts"
 import type { Transport } from "../../protocol/transport.ts"
 
 /** A transport that also reports whether its peer is reachable. */
 export class WatchedTransport implements Transport {
   readonly #transport: Transport
-  readonly #listeners = new Set<(reason: string | undefined) => void>()
+  readonly #listeners = new Listeners<string | undefined>()
 
   constructor(transport: Transport) {
     this.#transport = transport
@@ -33,8 +34,7 @@ export class WatchedTransport implements Transport {
   }
 
   onHealth(listener: (reason: string | undefined) => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   close(): Promise<void> {
@@ -43,6 +43,6 @@ export class WatchedTransport implements Transport {
   }
 
   #notify(reason: string | undefined): void {
-    for (const listener of this.#listeners) listener(reason)
+    this.#listeners.notify(reason)
   }
 }

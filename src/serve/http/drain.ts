@@ -1,5 +1,5 @@
-import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { withTimeout } from "../../internal/wait.ts"
 import { turn } from "./sse.ts"
 
 /** Counts running requests, and waits for them. */
@@ -25,14 +25,10 @@ export class Drain {
   /** Resolves when no request runs, or after the timeout. */
   async wait(): Promise<void> {
     if (this.#running === 0) return
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimeout(resolve, this.#timeoutMs)
-      setRef(timer, true)
-      this.#whenIdle = () => {
-        this.#clock.clearTimeout(timer)
-        resolve()
-      }
+    const idle = new Promise<void>((resolve) => {
+      this.#whenIdle = resolve
     })
+    await withTimeout(idle, this.#timeoutMs, () => undefined, { clock: this.#clock })
   }
 
   /** Gives requests that were just ended one turn to answer. */

@@ -1,15 +1,12 @@
 import { systemClock } from "../../internal/clock.ts"
-import { setRef } from "../../internal/defer.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
-import type { Identity } from "../../core/types.ts"
-import { splitExpiry } from "../authenticated.ts"
+import { authenticatedInTime, isIdentity, splitExpiry } from "../authenticated.ts"
 import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { readBearerToken } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import { isRecord } from "./records.ts"
 import type { MCPCaller } from "./server.ts"
 
 /** Where clients get tokens for this server: RFC 9728. */
@@ -141,22 +138,15 @@ export class Authenticator {
     request: UpgradeRequestLike,
   ): Promise<Authenticated | null | undefined> {
     const { authenticateTimeout = 10_000 } = this.#options
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<never>((_, reject) => {
-      const message = `authenticate took more than ${authenticateTimeout} ms`
-      timer = setTimeout(() => reject(new Error(message)), authenticateTimeout)
-      setRef(timer, false)
-    })
     try {
-      const identity: unknown = await Promise.race([authenticate(request), late])
+      const found: unknown = authenticate(request)
+      const identity = await authenticatedInTime(found, authenticateTimeout, systemClock)
       if (identity === null || identity === undefined) return identity
       if (isIdentity(identity)) return identity
       this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       this.#logger.info("An MCP request was refused", { status: 401, reason })
-    } finally {
-      clearTimeout(timer)
     }
     return undefined
   }
@@ -204,10 +194,6 @@ function identityGiven(given: GivenCaller | undefined): Authenticated | null | u
   if (authInfo === undefined) return undefined
   const subject = authInfo.extra?.["sub"]
   return { id: typeof subject === "string" ? subject : authInfo.clientId, scopes: authInfo.scopes }
-}
-
-function isIdentity(value: unknown): value is Identity {
-  return isRecord(value) && typeof value["id"] === "string" && Array.isArray(value["scopes"])
 }
 
 function quoted(text: string): string {

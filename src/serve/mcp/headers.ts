@@ -1,4 +1,4 @@
-import { isRecord } from "./records.ts"
+import { isRecord } from "../../internal/guards.ts"
 
 /** A parameter of a tool that clients repeat in a header. */
 interface HeaderDeclaration {

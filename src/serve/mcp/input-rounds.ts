@@ -1,10 +1,12 @@
 import { capabilityRequired } from "../../mcp/errors.ts"
 import { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
+import { deferred } from "../../internal/wait.ts"
+import type { Deferred } from "../../internal/wait.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { ProtocolError } from "./model.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
 import type { WireQuestion } from "./questions.ts"
-import { isRecord } from "./records.ts"
 import { stableJson } from "./request-state.ts"
 import type { StateBinding, StateSeal } from "./request-state.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
@@ -48,7 +50,7 @@ export class InputRounds {
   readonly #earlier = new Map<string, string>()
   readonly #questions = new Map<string, { readonly wire: WireQuestion; readonly digest: string }>()
   readonly #keys = new Set<string>()
-  #asked: PromiseWithResolvers | undefined
+  #asked: Deferred | undefined
   #isSealed = false
 
   private constructor(seal: StateSeal, binding: StateBinding, request: RoundRequest) {
@@ -71,7 +73,7 @@ export class InputRounds {
 
   /** Resolves when questions were sent; never when there are none. */
   get asked(): Promise<void> {
-    this.#asked ??= withResolvers()
+    this.#asked ??= deferred()
     return this.#asked.promise
   }
 
@@ -128,7 +130,7 @@ export class InputRounds {
 
   #end(): void {
     this.#isSealed = true
-    this.#asked ??= withResolvers()
+    this.#asked ??= deferred()
     this.#asked.resolve()
     this.abort(
       new CallError(
@@ -196,17 +198,4 @@ function shortHash(text: string): string {
   a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
   b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
   return (4294967296 * (2097151 & b) + (a >>> 0)).toString(36)
-}
-
-interface PromiseWithResolvers {
-  readonly promise: Promise<void>
-  readonly resolve: () => void
-}
-
-function withResolvers(): PromiseWithResolvers {
-  let resolve: () => void = () => undefined
-  const promise = new Promise<void>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
 }

@@ -1,4 +1,5 @@
 import { setRef } from "../../internal/defer.ts"
+import { withTimeout } from "../../internal/wait.ts"
 
 const COMMENT = new TextEncoder().encode(": keepalive\n\n")
 
@@ -14,14 +15,8 @@ export async function inTime(
   onLeave: () => void,
 ): Promise<Response> {
   if (!Number.isFinite(quietMs) || quietMs < 1) return await answer
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const quiet = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), quietMs)
-    setRef(timer, false)
-  })
-  const response = await Promise.race([answer, quiet])
-  clearTimeout(timer)
-  return response ?? streamed(answer, quietMs, onLeave)
+  const onQuiet = (): Response => streamed(answer, quietMs, onLeave)
+  return await withTimeout(answer, quietMs, onQuiet, { keepsAlive: false })
 }
 
 function streamed(answer: Promise<Response>, quietMs: number, onLeave: () => void): Response {

@@ -1,4 +1,4 @@
-import { isRecord } from "./records.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
 
 // Converts questions of handlers to MCP, and answers of clients from MCP.

@@ -1,4 +1,5 @@
 import type { Logger } from "../../internal/logger.ts"
+import { pause, withTimeout } from "../../internal/wait.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import { callTool } from "./call-tool.ts"
@@ -98,16 +99,9 @@ export class Servers {
   /** Waits for running calls, up to a timeout. */
   async drain(milliseconds: number): Promise<void> {
     if (this.#running.size === 0 || milliseconds <= 0) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, milliseconds)
-    })
-    await Promise.race([Promise.allSettled(this.#running), late])
-    clearTimeout(timer)
+    await withTimeout(Promise.allSettled(this.#running), milliseconds, () => undefined)
     // Their responses are written one turn later.
-    await new Promise<void>((resolve) => {
-      setTimeout(resolve, 0)
-    })
+    await pause(0)
   }
 
   #list(

@@ -2,10 +2,10 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import { isRecord } from "./records.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"
 import type { MCPCaller, Servers } from "./server.ts"
 import { systemClock } from "../../internal/clock.ts"
+import { isRecord } from "../../internal/guards.ts"
 
 /** Limits of sessions, which are kept in memory. */
 export interface SessionLimits {

@@ -38,7 +38,7 @@ export interface Collected {
 
 /** Adds the limits to the inputs of the operation, under names that it does not use. */
 export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
-  const { schema, toInput, pointer } = isPlainObject(own.schema) ? own : wrapped(own)
+  const { schema, toInput, pointer } = isExtensible(own.schema) ? own : wrapped(own)
   const properties = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
   const limitName = freeName("limit", properties)
   const timeoutName = freeName("timeoutMs", properties)
@@ -149,7 +149,7 @@ function wrapped(form: InputForm): InputForm {
 }
 
 /** Whether a property can be added to a schema: no other root keyword restricts properties. */
-function isPlainObject(schema: JsonSchema): boolean {
+function isExtensible(schema: JsonSchema): boolean {
   return !["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames"].some(
     (keyword) => keyword in schema,
   )

@@ -17,7 +17,7 @@ import { resolveSurfaceOptions } from "./options.ts"
 import type { ResolvedSurfaceOptions, SurfaceOptions } from "./options.ts"
 import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
-import { notify } from "../../internal/notify.ts"
+import { Listeners } from "../../internal/listeners.ts"
 
 export type { SurfaceOptions } from "./options.ts"
 export type { ExposeOptions, ExposeRule } from "../expose.ts"
@@ -32,7 +32,7 @@ export function createSurface(registry: AnyRegistry, options: SurfaceOptions = {
 class Surface implements MCPSurface {
   readonly #registry: AnyRegistry
   readonly #options: ResolvedSurfaceOptions
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
   readonly #stop: () => void
   #version = 0
   #listing: Listing | undefined
@@ -97,9 +97,7 @@ class Surface implements MCPSurface {
   }
 
   onChange(listener: () => void): () => void {
-    const entry = (): void => listener()
-    this.#listeners.add(entry)
-    return () => void this.#listeners.delete(entry)
+    return this.#listeners.add(listener)
   }
 
   mode({ identity }: SurfaceCaller): SurfaceMode {
@@ -167,9 +165,8 @@ class Surface implements MCPSurface {
     this.#isNotifyScheduled = true
     queueMicrotask(() => {
       this.#isNotifyScheduled = false
-      for (const listener of this.#listeners) {
-        notify(this.#options.logger, "A listener for changed tools threw", listener)
-      }
+      const { logger } = this.#options
+      this.#listeners.notifyLogged(undefined, logger, "A listener for changed tools threw")
     })
   }
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../internal/guards.ts"
 import { childPointer } from "../../schema/json.ts"
 import { canonicalJson } from "../../mcp/canonical.ts"
 
@@ -41,7 +42,7 @@ function compare(
   changes: DefinitionChange[],
 ): void {
   if (changes.length >= MAX_CHANGES || Object.is(before, after)) return
-  if (depth < MAX_DEPTH && isContainer(before) && isContainer(after)) {
+  if (depth < MAX_DEPTH && isObject(before) && isObject(after)) {
     if (Array.isArray(before) === Array.isArray(after)) {
       for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
         compare(own(before, key), own(after, key), childPointer(path, key), depth + 1, changes)
@@ -53,10 +54,6 @@ function compare(
   if (was === is) return
   const cutAt = firstDifference(was ?? "", is ?? "")
   changes.push({ path, before: windowOf(was, cutAt), after: windowOf(is, cutAt) })
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null
 }
 
 function own(value: object, key: string): unknown {

@@ -1,3 +1,4 @@
+import { MAX_TIMER_DELAY } from "../../internal/clock.ts"
 import { CallError } from "../../core/errors.ts"
 import type { CallErrorOptions } from "../../core/errors.ts"
 import { markForwarded } from "../../core/error-marks.ts"
@@ -5,9 +6,6 @@ import { compileSchema } from "../../schema/compiled.ts"
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import type { HandlerContext } from "./call-limits.ts"
 import type { OperationSource } from "./operation/source.ts"
-
-/** The longest delay of a timer; a longer one would fire at once. */
-const MAX_DELAY = 2 ** 31 - 1
 
 /**
  * Converts a problem of an operation to an error with its own code.
@@ -71,7 +69,7 @@ function termsOf(
   const mayHaveExecuted = getOwn(problem, "mayHaveExecuted")
   const after = getOwn(problem, "retryAfterMs")
   const isTime = typeof after === "number" && Number.isFinite(after) && after >= 0
-  const retryAfterMs = isTime ? Math.min(after, MAX_DELAY) : failure.retryAfterMs
+  const retryAfterMs = isTime ? Math.min(after, MAX_TIMER_DELAY) : failure.retryAfterMs
   return {
     retryable:
       isOurs && typeof retryable === "boolean"

@@ -1,4 +1,4 @@
-import { systemClock } from "../../internal/clock.ts"
+import { MAX_TIMER_DELAY, systemClock } from "../../internal/clock.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import { aborted } from "./walk.ts"
 
@@ -9,8 +9,6 @@ export type Loaded =
 
 /** Maximum number of concurrent imports: enough to overlap reading without running out of file handles. */
 const MAX_CONCURRENT = 8
-/** The longest delay of a timer; a longer one would fire at once. */
-const MAX_DELAY = 2 ** 31 - 1
 
 /**
  * Loads modules, a few at a time; the results are in the order of the URLs.
@@ -56,7 +54,7 @@ function loadOne(
       resolve(loaded)
     }
     const timer =
-      timeout > MAX_DELAY
+      timeout > MAX_TIMER_DELAY
         ? undefined
         : systemClock.setTimeout(() => settle(tooSlow(timeout)), timeout)
     signal?.addEventListener("abort", onAbort, { once: true })

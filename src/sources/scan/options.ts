@@ -2,6 +2,7 @@ import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { consoleLogger } from "../../internal/logger.ts"
 import { quote } from "../../internal/describe.ts"
+import { isObject } from "../../internal/guards.ts"
 import type { ScannerFS, ScanOptions, ScanProblem } from "./types.ts"
 
 /** Options with every default filled in. */
@@ -69,10 +70,6 @@ function checkFS(caller: string, fs: ScannerFS): void {
       fail(caller, `fs.${method} must be a function, or left out`)
     }
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null
 }
 
 function fail(caller: string, message: string): never {

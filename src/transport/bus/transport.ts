@@ -16,7 +16,8 @@ import { turnClock } from "./turn-clock.ts"
 import type { Bus, MessageOrigin, BusReceiver } from "./types.ts"
 import { BusWorker } from "./worker/worker.ts"
 import type { Logger } from "../../internal/logger.ts"
-import { isolatedLogger, notify } from "../../internal/notify.ts"
+import { isolatedLogger } from "../../internal/notify.ts"
+import { Listeners } from "../../internal/listeners.ts"
 
 /** A transport over a broker: calls find a worker, and workers answer any caller. */
 export interface BusTransport extends Transport {
@@ -46,7 +47,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   readonly #bus: Bus
   readonly #caller: BusCaller
   readonly #worker: BusWorker
-  readonly #listeners = new Set<(reason: string | undefined) => void>()
+  readonly #listeners = new Listeners<string | undefined>()
   readonly #waiting = new Set<{
     readonly resolve: () => void
     readonly reject: (error: CallError) => void
@@ -131,8 +132,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   }
 
   onHealth(listener: (reason: string | undefined) => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   stats(): BusStats {
@@ -200,8 +200,6 @@ class BrokerTransport implements BusTransport, BusReceiver {
   }
 
   #notifyHealth(reason: string | undefined): void {
-    for (const listener of this.#listeners) {
-      notify(this.#logger, "A listener of onHealth threw", () => listener(reason))
-    }
+    this.#listeners.notifyLogged(reason, this.#logger, "A listener of onHealth threw")
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../internal/platform.ts"
-import { wallTimeOf } from "../../internal/clock.ts"
+import { deferOn, wallTimeOf } from "../../internal/clock.ts"
 
 /**
  * A clock that runs all deferred callbacks of a turn in one go, in order.
@@ -20,9 +20,7 @@ export function turnClock(clock: Clock): Clock {
     setTimeout: (callback, milliseconds) => clock.setTimeout(callback, milliseconds),
     clearTimeout: (timer) => clock.clearTimeout(timer),
     defer(callback) {
-      if (waiting.push(callback) > 1) return
-      if (clock.defer === undefined) clock.setTimeout(run, 0)
-      else clock.defer(run)
+      if (waiting.push(callback) === 1) deferOn(clock, run)
     },
   }
 }

@@ -5,6 +5,8 @@ import type { CallError } from "../../core/errors.ts"
 import { setRef } from "../../internal/defer.ts"
 import { importPeer, MissingPackage } from "../../internal/import-peer.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { backOff } from "../../internal/back-off.ts"
+import { pause, withTimeout } from "../../internal/wait.ts"
 import type { Warnings } from "../bus/warnings.ts"
 import { Pace } from "./pace.ts"
 import type { NatsTarget } from "./servers.ts"
@@ -25,9 +27,6 @@ export interface LinkEvents {
 
 /** Consecutive refusals after which credentials count as wrong; a starting server may not have loaded them yet. */
 const MAX_REFUSALS = 2
-/** The pause before the next attempt with credentials that were accepted once and are refused now. */
-const REFUSED_PAUSE_MS = 1000
-const MAX_REFUSED_PAUSE_MS = 30_000
 /** How long `close` waits, in milliseconds; the rest continues in the background. */
 const CLOSE_TIMEOUT_MS = 1000
 /** When to discard sockets that a closed client may still open, in milliseconds. */
@@ -53,8 +52,7 @@ export class NatsLink {
   #isUp = false
   /** It was connected before. */
   #wasUp = false
-  #isClosing = false
-  #endPause: (() => void) | undefined
+  readonly #closing = new AbortController()
   #over: Promise<unknown> | undefined
   #ended: Promise<unknown> | undefined
 
@@ -81,8 +79,7 @@ export class NatsLink {
   /** Flushes, and closes the connection if it was opened here. */
   async close(): Promise<void> {
     if (!this.#isClosing) {
-      this.#isClosing = true
-      this.#endPause?.()
+      this.#closing.abort()
       this.#ended = Promise.all([this.#end(this.#connection), this.#over])
     }
     await this.#atMost(2 * CLOSE_TIMEOUT_MS, this.#ended)
@@ -218,29 +215,20 @@ export class NatsLink {
     this.#warnings.warn(message, {})
   }
 
-  #pause(refusals = 0): Promise<void> {
-    if (this.#isClosing) return Promise.resolve()
-    const slowly =
-      refusals < MAX_REFUSALS
-        ? 0
-        : Math.min(REFUSED_PAUSE_MS * 2 ** (refusals - MAX_REFUSALS), MAX_REFUSED_PAUSE_MS)
-    return new Promise((resolve) => {
-      // Keeps the process alive: a worker must not exit because its broker starts later.
-      const timer = this.#clock.setTimeout(resolve, slowly + this.#pace.draw())
-      this.#endPause = () => {
-        this.#clock.clearTimeout(timer)
-        resolve()
-      }
-    })
+  /** Keeps the process alive: a worker must not exit because its broker starts later. */
+  async #pause(refusals: number): Promise<void> {
+    // Credentials that were accepted once and are refused now are tried ever more slowly.
+    const slowly = refusals < MAX_REFUSALS ? 0 : backOff(1 + refusals - MAX_REFUSALS, 1000, 30_000)
+    await pause(slowly + this.#pace.draw(), { clock: this.#clock, signal: this.#closing.signal })
   }
 
   async #atMost(milliseconds: number, promise: Promise<unknown> | undefined): Promise<void> {
-    let timer: unknown
-    const late = new Promise<void>((resolve) => {
-      timer = this.#clock.setTimeout(resolve, milliseconds)
-    })
-    await Promise.race([Promise.resolve(promise).catch(() => undefined), late])
-    this.#clock.clearTimeout(timer)
+    const done = Promise.resolve(promise).catch(() => undefined)
+    await withTimeout(done, milliseconds, () => undefined, { clock: this.#clock })
+  }
+
+  get #isClosing(): boolean {
+    return this.#closing.signal.aborted
   }
 }
 

@@ -2,6 +2,7 @@ import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { backOff } from "../../internal/back-off.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
 import { senderOf } from "./channels.ts"
 import type { RedisChannels } from "./channels.ts"
@@ -20,9 +21,6 @@ export interface RedisBusParts extends SessionParts {
 
 /** Consecutive refusals after which credentials count as wrong; a starting server may not have loaded them yet. */
 const MAX_REFUSALS = 3
-/** The pause before the next attempt with credentials that were accepted once and are refused now. */
-const REFUSED_PAUSE_MS = 1000
-const MAX_REFUSED_PAUSE_MS = 30_000
 
 /** A bus over Redis publish/subscribe. A message without a subscriber is lost. */
 export class RedisBus implements Bus, SessionEvents {
@@ -231,10 +229,9 @@ export class RedisBus implements Bus, SessionEvents {
 
   #reconnectLater(): void {
     if (this.#isOver) return
+    // Credentials that were accepted once and are refused now are tried ever more slowly.
     const slowly =
-      this.#refusals < MAX_REFUSALS
-        ? 0
-        : Math.min(REFUSED_PAUSE_MS * 2 ** (this.#refusals - MAX_REFUSALS), MAX_REFUSED_PAUSE_MS)
+      this.#refusals < MAX_REFUSALS ? 0 : backOff(1 + this.#refusals - MAX_REFUSALS, 1000, 30_000)
     const delay = slowly + reconnectDelay(this.#failures++, this.#peers)
     // Keeps the process alive, as the connection did.
     this.#timer = this.#clock.setTimeout(() => void this.#connect(), delay)

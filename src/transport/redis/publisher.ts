@@ -1,4 +1,5 @@
 import type { Clock } from "../../internal/platform.ts"
+import { deferOn } from "../../internal/clock.ts"
 import type { PipelineResult, RedisLike } from "./ioredis.ts"
 
 /** An outgoing message. */
@@ -57,8 +58,7 @@ export class Publisher {
     this.#unanswered += message.text.length
     if (this.#isDue) return
     this.#isDue = true
-    if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#onTurn, 0)
-    else this.#clock.defer(this.#onTurn)
+    deferOn(this.#clock, this.#onTurn)
   }
 
   /** Back pressure: a promise while too much is unconfirmed. */

@@ -1,3 +1,5 @@
+import { backOff } from "../../internal/back-off.ts"
+
 const MIN_DELAY_MS = 150
 const MAX_DELAY_MS = 800
 const PER_PEER_MS = 12
@@ -9,7 +11,7 @@ const MAX_CROWD_DELAY_MS = 5000
  * `peers` is the number of processes on the broker when it was last connected.
  */
 export function reconnectDelay(failures: number, peers: number): number {
-  const alone = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** Math.min(failures, 30))
+  const alone = backOff(failures + 1, MIN_DELAY_MS, MAX_DELAY_MS)
   const window = Math.max(alone, Math.min(MAX_CROWD_DELAY_MS, peers * PER_PEER_MS))
   return (0.1 + 0.9 * Math.random()) * window
 }

@@ -1,5 +1,6 @@
 import type { CallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { withTimeout } from "../../internal/wait.ts"
 import { Ticker } from "../bus/ticker.ts"
 import type { RedisChannels } from "./channels.ts"
 import { outOfStep, RedisConnection } from "./connection.ts"
@@ -129,14 +130,9 @@ export class RedisSession {
 
   /** Sends what is queued, and closes. */
   async close(): Promise<void> {
-    const { clock } = this.#parts
     if (this.#isOpen && !this.#isOver) {
-      let timer: unknown
-      const late = new Promise<void>((resolve) => {
-        timer = clock.setTimeout(resolve, CLOSE_TIMEOUT_MS)
-      })
-      await Promise.race([this.#sendRest(), late])
-      clock.clearTimeout(timer)
+      const { clock } = this.#parts
+      await withTimeout(this.#sendRest(), CLOSE_TIMEOUT_MS, () => undefined, { clock })
     }
     await this.end()
   }

@@ -1,8 +1,11 @@
+// A transport over a WebSocket that reconnects: events wait for the connection, or are reported as undelivered.
+
 import type { CallEvent } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
 import { Deadlines } from "../../internal/deadlines.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { backOff } from "../../internal/back-off.ts"
 import type { Identity } from "../../core/types.ts"
 import { encodeWithin } from "./encoded.ts"
 import type { EncodedEvent } from "./encoded.ts"
@@ -273,7 +276,7 @@ export class SocketTransport implements WebSocketTransport {
     this.#state = "waiting"
     if (this.#isSuspended) return
     const { minDelay, maxDelay, spread = 0 } = reconnect
-    const delay = Math.min(maxDelay, minDelay * 2 ** Math.min(this.#failures++, 30))
+    const delay = backOff(++this.#failures, minDelay, maxDelay)
     const wait = delay / 2 + Math.random() * (Math.max(delay, spread) - delay / 2)
     this.#timer = clock.setTimeout(() => this.#connect(), wait)
     setRef(this.#timer, false)

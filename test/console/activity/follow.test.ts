@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { follow, waitFor } from "../../../console/src/activity/follow.ts"
+import { pause } from "../../../src/internal/wait.ts"
+import { follow } from "../../../console/src/activity/follow.ts"
 import type { FollowOptions, FollowState } from "../../../console/src/activity/follow.ts"
 import { createGatherer } from "../../../console/src/activity/gather.ts"
 
@@ -20,7 +21,7 @@ function followed(open: FollowOptions["open"], isFinal = (_: unknown): boolean =
     isFinal,
     onState: (state) => void states.push(state),
     now: Date.now,
-    wait: waitFor,
+    wait: (ms, until) => pause(ms, { signal: until }),
     signal: controller.signal,
   })
   return { states, controller, done }
@@ -94,7 +95,7 @@ describe("follow", () => {
       isFinal: () => false,
       onState: () => {},
       now: Date.now,
-      wait: waitFor,
+      wait: (ms, until) => pause(ms, { signal: until }),
       signal,
     })
 

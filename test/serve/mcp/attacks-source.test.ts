@@ -158,10 +158,10 @@ describe("a state that a client was given", () => {
       operation("demo.pay", { inputSchema, handler }),
       operation("demo.tip", { inputSchema, handler }),
     ])
-    const authenticate: MCPServerOptions["authenticate"] = ({ headers }) => ({
-      id: String(headers["authorization"]),
-      scopes: [],
-    })
+    const authenticate: MCPServerOptions["authenticate"] = ({ headers }) => {
+      const id = String(headers["authorization"])
+      return id === "" ? null : { id, scopes: [] }
+    }
     return toMCP(registry, { logger: silentLogger, stateKey: KEY, authenticate, ...options })
   }
 

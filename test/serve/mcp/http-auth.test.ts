@@ -104,6 +104,7 @@ describe("authentication", () => {
     ],
     ["rejects", () => Promise.reject(new Error("the database is gone"))],
     ["gives something else", () => "ada" as never],
+    ["gives scopes that are no strings", () => ({ id: "ada", scopes: [1] }) as never],
     ["never answers", () => new Promise<never>(() => undefined)],
   ])("refuses when authenticate %s", async (_, broken: Authenticate) => {
     const [status] = await challengeOf({ authenticate: broken, authenticateTimeout: 20 })

@@ -1,3 +1,4 @@
+import { Listeners } from "../../../../src/internal/listeners.ts"
 import type { CallOutcome } from "../../api/model.ts"
 import { isPlainRecord } from "../../../../src/schema/json.ts"
 import { withoutSecrets } from "./mask.ts"
@@ -61,7 +62,7 @@ export function toEntry(
 export class HistoryStore {
   #entries: readonly HistoryEntry[] | undefined
   readonly #shelf: () => Shelf | undefined
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
 
   constructor(shelf: () => Shelf | undefined) {
     this.#shelf = shelf
@@ -72,10 +73,7 @@ export class HistoryStore {
     return this.#entries
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  readonly subscribe = this.#listeners.add
 
   add(entry: HistoryEntry): void {
     // Another tab may have added some meanwhile.
@@ -93,12 +91,12 @@ export class HistoryStore {
   /** Reads the entries again, after another tab has written. */
   readonly refresh = (): void => {
     this.#entries = undefined
-    for (const listener of this.#listeners) listener()
+    this.#listeners.notify()
   }
 
   #set(entries: readonly HistoryEntry[]): void {
     this.#entries = this.#write(bounded(entries))
-    for (const listener of this.#listeners) listener()
+    this.#listeners.notify()
   }
 
   #read(): readonly HistoryEntry[] {

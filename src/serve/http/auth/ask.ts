@@ -1,14 +1,12 @@
 import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
-import { setRef } from "../../../internal/defer.ts"
 import { redactText } from "../../../internal/redact.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
-import { splitExpiry } from "../../authenticated.ts"
+import { authenticatedInTime, isIdentity, splitExpiry } from "../../authenticated.ts"
 import type { Authenticate } from "../../gate.ts"
 import type { UpgradeRequestLike } from "../../upgrade.ts"
 import { readCredential } from "./authenticator.ts"
-import { isIdentity } from "./identity.ts"
 
 /** Result of authentication: the caller, or the reason for the log, without the credential. */
 export type Verdict =
@@ -34,7 +32,7 @@ export function runAuthenticate(
   try {
     const found = authenticate(request)
     if (!isThenable(found)) return toVerdict(found, clock)
-    return within(found, timeout, clock).then(
+    return authenticatedInTime(found, timeout, clock).then(
       (settled) => toVerdict(settled, clock),
       (error: unknown) => failed(error, request),
     )
@@ -71,20 +69,6 @@ function failed(error: unknown, request: UpgradeRequestLike): Verdict {
   }
   const outage = isCallError(error, "UNAVAILABLE") ? error : undefined
   return { isKnown: false, reason: redactText(reason), outage }
-}
-
-async function within<T>(work: PromiseLike<T>, timeout: number, clock: Clock): Promise<T> {
-  let timer: unknown
-  const late = new Promise<never>((_, reject) => {
-    const message = `authenticate took more than ${timeout} ms`
-    timer = clock.setTimeout(() => reject(new Error(message)), timeout)
-    setRef(timer, false)
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clock.clearTimeout(timer)
-  }
 }
 
 function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

@@ -1,5 +1,7 @@
 import type { Clock } from "../../../internal/platform.ts"
 import { setRef } from "../../../internal/defer.ts"
+import { backOff } from "../../../internal/back-off.ts"
+import { pause } from "../../../internal/wait.ts"
 import { memberOf } from "./framed-transport.ts"
 import type { MCPListKind } from "./model.ts"
 import type { Session } from "./session.ts"
@@ -72,7 +74,7 @@ export async function listenForChanges(
     ),
   )
   if (Object.keys(filter).length === 0) return
-  for (let pause = 1000, isFirst = true; !session.isLost; isFirst = false) {
+  for (let failures = 0, isFirst = true; !session.isLost; isFirst = false) {
     try {
       const subscription = await session.client.listen(filter, { timeout: ACK_MS })
       if (!isFirst) {
@@ -80,16 +82,13 @@ export async function listenForChanges(
           if (key in filter) missed(`notifications/${name}/list_changed`)
         }
       }
-      pause = 1000
+      failures = 0
       if ((await subscription.closed) === "local") return
     } catch (error) {
       // The server does not support the method.
       if (memberOf(error, "code") === -32601) return
     }
     if (session.isLost) return
-    await new Promise<void>((resolve) => {
-      setRef(clock.setTimeout(resolve, pause), false)
-    })
-    pause = Math.min(pause * 2, MAX_PAUSE_MS)
+    await pause(backOff(++failures, 1000, MAX_PAUSE_MS), { clock, keepsAlive: false })
   }
 }

@@ -19,7 +19,7 @@ import { RequestTimeout } from "./request-timeout.ts"
 import { timeoutFor, runCall, sendWithin } from "./requests.ts"
 import type { CallRequest, RequestHost } from "./requests.ts"
 import { Supervisor } from "./supervisor.ts"
-import { notify } from "../../../internal/notify.ts"
+import { Listeners } from "../../../internal/listeners.ts"
 
 /** Optional dependencies of a connection. */
 export interface ConnectionDependencies {
@@ -42,7 +42,7 @@ class Connection implements MCPConnection {
   readonly name: string
   readonly #server: ResolvedServer
   readonly #clock: Clock
-  readonly #listeners = new Set<(event: MCPConnectionEvent) => void>()
+  readonly #listeners = new Listeners<MCPConnectionEvent>()
   readonly #changes: Changes
   readonly #supervisor: Supervisor
   readonly #callers: CallerSessions | undefined
@@ -193,8 +193,7 @@ class Connection implements MCPConnection {
   }
 
   onEvent(listener: (event: MCPConnectionEvent) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   close(): Promise<void> {
@@ -214,9 +213,7 @@ class Connection implements MCPConnection {
 
   #emit(event: MCPConnectionEvent): void {
     if (this.#closing !== undefined) return
-    for (const listener of [...this.#listeners]) {
-      const what = `A listener of MCP server "${this.name}" threw`
-      notify(this.#server.logger, what, () => listener(event))
-    }
+    const what = `A listener of MCP server "${this.name}" threw`
+    this.#listeners.notifyLogged(event, this.#server.logger, what)
   }
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../internal/guards.ts"
 import { CallError, isCallError } from "../../../core/errors.ts"
 import type { MCPAsker, ResolvedServer } from "../config.ts"
 import { capabilityRequired, isCapabilityRequired } from "../../../mcp/errors.ts"
@@ -165,9 +166,7 @@ function withDefaults(request: InputRequest, content: unknown): Readonly<Record<
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : {}
+  return isRecord(value) ? value : {}
 }
 
 function textOf(value: unknown): string {

@@ -1,3 +1,4 @@
+import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { CallError } from "../../../core/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { MODERN_VERSION } from "../../../mcp/model.ts"
@@ -40,7 +41,7 @@ export async function openSession(host: OpenHost): Promise<Session> {
   const limit = new AbortController()
   const stop = (): void => limit.abort()
   const timer =
-    server.connectTimeout > 2_147_483_647
+    server.connectTimeout > MAX_TIMER_DELAY
       ? undefined
       : globalThis.setTimeout(stop, server.connectTimeout)
   signal.addEventListener("abort", stop)

@@ -5,7 +5,8 @@ import type { Logger } from "../../../internal/logger.ts"
 import { reasonOf } from "../../../internal/describe.ts"
 import type { MCPConnection, MCPConnectionEvent, MCPListKind } from "./model.ts"
 import { systemClock } from "../../../internal/clock.ts"
-import { notify } from "../../../internal/notify.ts"
+import { backOff } from "../../../internal/back-off.ts"
+import { Listeners } from "../../../internal/listeners.ts"
 
 /** Changes of a server's operations, including resources and prompts. */
 export interface MCPToolsChange {
@@ -42,7 +43,7 @@ export class Refresher {
   readonly #connection: MCPConnection
   readonly #sections: readonly Section[]
   readonly #logger: Logger
-  readonly #listeners = new Set<(change: MCPToolsChange) => void>()
+  readonly #listeners = new Listeners<MCPToolsChange>()
   readonly #stopListening: () => void
   /** Sections to refresh in the background. */
   readonly #stale = new Set<Section>()
@@ -94,9 +95,7 @@ export class Refresher {
   }
 
   onChange(listener: (change: MCPToolsChange) => void): () => void {
-    const entry = (change: MCPToolsChange): void => listener(change)
-    this.#listeners.add(entry)
-    return () => void this.#listeners.delete(entry)
+    return this.#listeners.add(listener)
   }
 
   close(): void {
@@ -121,7 +120,7 @@ export class Refresher {
     if (this.#isClosed || sections.length === 0) return
     for (const section of sections) this.#stale.add(section)
     if (this.#background !== undefined || this.#next !== undefined) return
-    const pause = Math.min(MIN_INTERVAL * 2 ** (2 * this.#failures), MAX_PAUSE)
+    const pause = backOff(1 + 2 * this.#failures, MIN_INTERVAL, MAX_PAUSE)
     const wait = Math.max(0, this.#endedAt + pause - systemClock.now())
     this.#background = timer(wait, () => {
       this.#background = undefined
@@ -189,10 +188,8 @@ export class Refresher {
   }
 
   #notify(change: MCPToolsChange): void {
-    for (const listener of this.#listeners) {
-      const about = { server: this.#connection.name }
-      notify(this.#logger, "A listener for changed tools threw", () => listener(change), about)
-    }
+    const about = { server: this.#connection.name }
+    this.#listeners.notifyLogged(change, this.#logger, "A listener for changed tools threw", about)
   }
 
   #expire(milliseconds: number): void {

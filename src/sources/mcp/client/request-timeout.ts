@@ -1,7 +1,9 @@
 import { CallError, isCallError } from "../../../core/errors.ts"
 import { addSignalListener, removeSignalListener } from "../../../internal/signals.ts"
 import type { Clock } from "../../../internal/platform.ts"
-import { fromWallTime } from "../../../internal/clock.ts"
+import { fromWallTime, MAX_TIMER_DELAY } from "../../../internal/clock.ts"
+import { pause } from "../../../internal/wait.ts"
+import { Listeners } from "../../../internal/listeners.ts"
 
 /** The limits of a request. */
 export interface RequestTimeoutOptions {
@@ -17,8 +19,6 @@ export interface RequestTimeoutOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-// The longest delay of a timer; a longer one would fire at once.
-const MAX_DELAY = 2_147_483_647
 const NEVER = Number.POSITIVE_INFINITY
 
 type Reason = "aborted" | "idle" | "total" | "deadline"
@@ -30,7 +30,7 @@ type Reason = "aborted" | "idle" | "total" | "deadline"
  */
 export class RequestTimeout {
   readonly #options: RequestTimeoutOptions
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Listeners()
   readonly #endsAt: number
   readonly #endsBy: "total" | "deadline"
   #idleAt = NEVER
@@ -79,8 +79,7 @@ export class RequestTimeout {
 
   /** Calls a listener on timeout or abort; returns a function that removes it. */
   onEnd(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   /** Records activity: restarts the idle limit. */
@@ -141,16 +140,8 @@ export class RequestTimeout {
 
   /** Waits for a time, or until the timeout. */
   async wait(milliseconds: number): Promise<void> {
-    const { clock } = this.#options
-    let timer: unknown
-    const waited = new Promise<void>((resolve) => {
-      timer = clock.setTimeout(resolve, Math.min(milliseconds, MAX_DELAY))
-    })
-    try {
-      await this.race(waited, false)
-    } finally {
-      clock.clearTimeout(timer)
-    }
+    await pause(milliseconds, { clock: this.#options.clock, signal: this.signal })
+    if (this.isOver) throw this.error(false)
   }
 
   /** Waits for a promise; rejects on timeout or abort. */
@@ -173,7 +164,7 @@ export class RequestTimeout {
     this.#timer = undefined
     this.#firesAt = at
     if (at === NEVER) return
-    const delay = Math.min(Math.max(0, at - now), MAX_DELAY)
+    const delay = Math.min(Math.max(0, at - now), MAX_TIMER_DELAY)
     this.#timer = clock.setTimeout(this.#fire, delay)
   }
 
@@ -188,8 +179,7 @@ export class RequestTimeout {
   #end(reason: Reason): void {
     if (this.isOver) return
     this.#reason = reason
-    const listeners = [...this.#listeners]
+    this.#listeners.notify()
     this.dispose()
-    for (const listener of listeners) listener()
   }
 }

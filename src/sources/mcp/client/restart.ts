@@ -1,9 +1,8 @@
 import type { Clock } from "../../../internal/platform.ts"
+import { backOff } from "../../../internal/back-off.ts"
 
 const WINDOW = 60_000
 const MAX_ENDS = 5
-const FIRST_STEP = 1000
-const MAX_STEP = 30_000
 
 /** When an ended process may be restarted: at once, after 1 s, 2 s, 4 s; after five ends in a minute, not at all. */
 export class Restarts {
@@ -33,8 +32,7 @@ export class Restarts {
     const recent = this.#ends.filter((at) => now - at < WINDOW)
     const last = recent.at(-1)
     if (last === undefined || recent.length === 1) return 0
-    const step = Math.min(FIRST_STEP * 2 ** (recent.length - 2), MAX_STEP)
-    return Math.max(0, last + step - now)
+    return Math.max(0, last + backOff(recent.length - 1, 1000, 30_000) - now)
   }
 
   reset(): void {

@@ -1,3 +1,5 @@
+import { withTimeout } from "../../../internal/wait.ts"
+import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
@@ -34,7 +36,6 @@ export interface SessionHost {
 }
 
 // The longest delay of a timer: we enforce the timeouts of requests ourselves.
-const NEVER = 2_147_483_647
 const DELETE_MS = 1000
 
 /** One process, or one session over HTTP, from its start to its end. */
@@ -100,7 +101,7 @@ export class Session {
 
   async connect(timeout: number, signal: AbortSignal): Promise<void> {
     const { client } = this
-    await client.connect(this.frames, { timeout: Math.min(timeout, NEVER), signal })
+    await client.connect(this.frames, { timeout: Math.min(timeout, MAX_TIMER_DELAY), signal })
     this.#peer = {
       era: client.getProtocolEra() ?? "legacy",
       protocolVersion: client.getNegotiatedProtocolVersion() ?? "",
@@ -205,13 +206,8 @@ export class Session {
   /** Ends the session of an HTTP server; waits at most a second. */
   async #terminate(): Promise<void> {
     if (this.#isRetired || this.id === undefined) return
-    let timer: unknown
-    const enough = new Promise<void>((resolve) => {
-      timer = globalThis.setTimeout(resolve, DELETE_MS)
-    })
     const terminated = this.#transport.terminateSession?.().catch(() => {})
-    await Promise.race([terminated, enough])
-    globalThis.clearTimeout(timer as number)
+    if (terminated !== undefined) await withTimeout(terminated, DELETE_MS, () => undefined)
   }
 
   /** Cancels a request at the server; with one stream per request, by closing the stream. */
@@ -230,7 +226,7 @@ export class Session {
     const { method, definition } = request
     const meta = request.params["_meta"] as object | undefined
     const params = { ...request.params, _meta: { ...meta, progressToken: token } }
-    const options = { timeout: NEVER }
+    const options = { timeout: MAX_TIMER_DELAY }
     // The client needs the definition only if parameters are sent as headers.
     if (method === "tools/call" && this.peer.era === "modern" && hasHeaders(definition)) {
       const toolDefinition = { ...(definition as object), outputSchema: undefined }

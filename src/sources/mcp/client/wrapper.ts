@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { CallError } from "../../../core/errors.ts"
 import { addSignalListener, removeSignalListener } from "../../../internal/signals.ts"
+import { Listeners } from "../../../internal/listeners.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import type { ResolvedServer } from "../config.ts"
 import type { PinStore } from "../pins.ts"
@@ -89,7 +90,7 @@ export class Wrapper implements MCPClientWrapper {
   readonly #sections: readonly Section[]
   readonly #refresher: Refresher
   readonly #detachers = new Set<() => void>()
-  readonly #closeListeners = new Set<() => void>()
+  readonly #closeListeners = new Listeners()
   #closing: Promise<void> | undefined
 
   constructor(server: ResolvedServer, connection: MCPConnection, pins: PinStore) {
@@ -195,7 +196,7 @@ export class Wrapper implements MCPClientWrapper {
   async #close(): Promise<void> {
     this.#refresher.close()
     for (const detach of [...this.#detachers]) detach()
-    for (const listener of this.#closeListeners) listener()
+    this.#closeListeners.notify()
     await this.connection.close()
   }
 }

@@ -1,3 +1,4 @@
+import { isPlainObject } from "../../../internal/guards.ts"
 import { isPlainRecord, setOwn } from "../../../schema/json.ts"
 import { isBytes } from "./text.ts"
 
@@ -32,9 +33,8 @@ function deeper(
 ): unknown {
   if (typeof value !== "object" || value === null || depth > DEEPEST || isBytes(value)) return value
   if (Array.isArray(value)) return value.map((item) => map(item, depth + 1))
-  const proto: unknown = Object.getPrototypeOf(value)
-  if (proto !== Object.prototype && proto !== null) return value
-  return mapped(value as Record<string, unknown>, (item) => map(item, depth + 1))
+  if (!isPlainObject(value)) return value
+  return mapped(value, (item) => map(item, depth + 1))
 }
 
 function mapped(

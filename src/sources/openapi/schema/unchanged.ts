@@ -51,7 +51,7 @@ function isPlain(raw: unknown, hides: boolean, depth: number): raw is Raw {
         if (typeof value === "object") return false
         break
       case "enum":
-        if (!Array.isArray(value) || value.length === 0 || value.some(isObject)) return false
+        if (!Array.isArray(value) || value.length === 0 || value.some(isObjectOrNull)) return false
         break
       case "items":
         if (!isPlain(value, hides, depth + 1)) return false
@@ -74,7 +74,8 @@ function isPlain(raw: unknown, hides: boolean, depth: number): raw is Raw {
         break
       default:
         // Small extensions are kept.
-        if (!keyword.startsWith("x-") || keyword === "x-nullable" || isObject(value)) return false
+        if (!keyword.startsWith("x-") || keyword === "x-nullable" || isObjectOrNull(value))
+          return false
     }
   }
   return true
@@ -84,6 +85,6 @@ function isText(value: unknown): boolean {
   return typeof value === "string"
 }
 
-function isObject(value: unknown): boolean {
+function isObjectOrNull(value: unknown): boolean {
   return typeof value === "object"
 }

@@ -1,3 +1,5 @@
+import { backOff } from "../../../internal/back-off.ts"
+
 /** Weight of a new latency in the average: it rises quickly and falls slowly. */
 const RISE = 0.25
 const FALL = 0.05
@@ -20,6 +22,6 @@ export class AcceptLatency {
   /** Milliseconds to wait for a worker to accept; doubles with each repeat after the first. */
   acceptTimeout(repeats: number): number {
     const base = Math.max(this.#minimum, FACTOR * this.#smoothed)
-    return base * 2 ** Math.max(0, repeats - 1)
+    return repeats <= 1 ? base : backOff(repeats, base, Infinity)
   }
 }

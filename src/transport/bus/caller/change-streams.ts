@@ -2,7 +2,7 @@ import type { CallRequestedEvent } from "../../../core/events.ts"
 import { setRef } from "../../../internal/defer.ts"
 import type { CallerState } from "./state.ts"
 import { Ticker } from "../ticker.ts"
-import { wallTimeOf } from "../../../internal/clock.ts"
+import { deferOn, wallTimeOf } from "../../../internal/clock.ts"
 
 /** Changes within this time are reported as one. */
 const TOGETHER_MS = 50
@@ -46,8 +46,7 @@ export class ChangeStreams {
     this.#ticker.start()
     const { clock } = this.#state
     const sendNext = (): void => this.#sendNext(requestId)
-    if (clock.defer === undefined) clock.setTimeout(sendNext, 0)
-    else clock.defer(sendNext)
+    deferOn(clock, sendNext)
   }
 
   credit(requestId: string, credit: number): void {

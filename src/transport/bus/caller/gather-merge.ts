@@ -1,3 +1,4 @@
+import { isRecord } from "../../../internal/guards.ts"
 import type { CallRequestedEvent } from "../../../core/events.ts"
 import { compareVersions } from "../wire/versions.ts"
 
@@ -8,8 +9,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Merges the answers of many workers into one. Invalid parts are left out. */
 export function mergeAnswers(request: CallRequestedEvent, answers: readonly unknown[]): Fields {
-  const input = isObject(request.input) ? request.input : {}
-  const sound = answers.filter(isObject)
+  const input = isRecord(request.input) ? request.input : {}
+  const sound = answers.filter(isRecord)
   return request.operationId === "services.list"
     ? mergeLists(input, sound)
     : mergeSchemas(input, sound)
@@ -53,7 +54,7 @@ function mergeSchemas(input: Fields, answers: readonly Fields[]): Fields {
   const rest = listOf(input["ids"]).filter((id) => unread.has(id))
   const specs = new Map<string, Fields>()
   for (const answer of answers) {
-    for (const spec of listOf(answer["specs"]).filter(isObject)) {
+    for (const spec of listOf(answer["specs"]).filter(isRecord)) {
       const id = `${String(spec["namespace"])}.${String(spec["name"])}`
       const known = specs.get(id)
       if (unread.has(id)) continue
@@ -75,9 +76,5 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function hasId(value: unknown): value is Fields & { readonly id: string } {
-  return isObject(value) && typeof value["id"] === "string"
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
+  return isRecord(value) && typeof value["id"] === "string"
 }

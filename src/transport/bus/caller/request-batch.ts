@@ -1,3 +1,4 @@
+import { deferOn } from "../../../internal/clock.ts"
 import type { CallerState } from "./state.ts"
 import type { CallEntry } from "./model.ts"
 import { FrameBuilder, wholeText } from "../wire/frame-builder.ts"
@@ -106,8 +107,7 @@ export class RequestBatch {
     if (this.#isTurn) return false
     this.#isTurn = true
     const { clock } = this.#state
-    if (clock.defer === undefined) clock.setTimeout(this.#onTurn, 0)
-    else clock.defer(this.#onTurn)
+    deferOn(clock, this.#onTurn)
     return true
   }
 

@@ -2,6 +2,7 @@ import type { CallErrorEvent, CallEvent } from "../../../core/events.ts"
 import { Deadlines } from "../../../internal/deadlines.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { TransportReceiver } from "../../../protocol/transport.ts"
 import { AcceptLatency } from "./accept-latency.ts"
 import { Breaker } from "./breaker.ts"
@@ -224,7 +225,7 @@ export class CallerState {
       retryable: options.retryable ?? retryable,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       details: {
-        ...(isObject(options.details) && options.details),
+        ...(isRecord(options.details) && options.details),
         attempt,
         ...(worker !== undefined && { worker: worker.address }),
       },
@@ -243,8 +244,4 @@ export class CallerState {
     this.pending.clear()
     this.groups.clear()
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../internal/guards.ts"
 import { decodeCallEvent } from "../../../core/event-codec.ts"
 import type { CallEvent } from "../../../core/events.ts"
 import { isCallEvent } from "../../../core/is-event.ts"
@@ -11,10 +12,6 @@ export type Fields = Readonly<Record<string, unknown>>
 export function readEvent(wire: unknown): CallEvent | undefined {
   const event = decodeCallEvent(wire)
   return isCallEvent(event) ? event : undefined
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 export function isId(value: unknown): value is string {
@@ -34,5 +31,5 @@ export function isTime(value: unknown): value is number {
 }
 
 export function isCounts(value: unknown): value is Readonly<Record<string, number>> {
-  return isObject(value) && Object.values(value).every(isCount)
+  return isRecord(value) && Object.values(value).every(isCount)
 }

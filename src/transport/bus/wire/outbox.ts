@@ -1,4 +1,5 @@
 import type { Clock } from "../../../internal/platform.ts"
+import { deferOn } from "../../../internal/clock.ts"
 import {
   BYTES_PER_CHARACTER,
   FrameBuilder,
@@ -39,8 +40,7 @@ export class Outbox {
     frame.add(text, head)
     if (this.#isDue) return
     this.#isDue = true
-    if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#onTurn, 0)
-    else this.#clock.defer(this.#onTurn)
+    deferOn(this.#clock, this.#onTurn)
   }
 
   /** Sends queued messages now. */

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../internal/guards.ts"
 import { encodeCallEvent } from "../../../core/event-codec.ts"
 import { frameOf, isIntact, wholeText } from "./frame-builder.ts"
 import type { CallerMessage, Frame, WorkerMessage } from "./messages.ts"
@@ -11,7 +12,7 @@ import {
   requestText,
 } from "./short-messages.ts"
 import type { Take } from "./short-messages.ts"
-import { isCount, isCounts, isId, isIds, isObject, isTime, readEvent } from "./checks.ts"
+import { isCount, isCounts, isId, isIds, isTime, readEvent } from "./checks.ts"
 import type { Fields } from "./checks.ts"
 import { isVersion } from "./versions.ts"
 
@@ -82,7 +83,7 @@ function readFrame<TMessage>(
   } catch {
     return undefined
   }
-  if (!isObject(parsed)) return undefined
+  if (!isRecord(parsed)) return undefined
   const { from, messages, sum, ...others } = parsed
   // A damaged frame may still be JSON. An unknown field may be a damaged checksum.
   if (Object.keys(others).length > 0 || (sum !== undefined && !isIntact(text))) return undefined
@@ -96,7 +97,7 @@ function readFrame<TMessage>(
   }
   for (const message of messages as unknown[]) {
     if (Array.isArray(message)) readList(message, take)
-    else take(isObject(message) ? read(message) : undefined)
+    else take(isRecord(message) ? read(message) : undefined)
   }
   return { from, messages: sound, dropped }
 }
@@ -152,5 +153,5 @@ function refusedMessage(fields: Fields): WorkerMessage | undefined {
 }
 
 function areVersions(value: unknown): value is Readonly<Record<string, string>> {
-  return isObject(value) && Object.values(value).every(isVersion)
+  return isRecord(value) && Object.values(value).every(isVersion)
 }

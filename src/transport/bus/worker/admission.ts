@@ -1,3 +1,4 @@
+import { deferOn } from "../../../internal/clock.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { Identity } from "../../../core/types.ts"
 import type { CallerPeer } from "./callers.ts"
@@ -196,8 +197,7 @@ export class WorkerAdmission {
     this.#run(entry, Number.POSITIVE_INFINITY)
     if (entry.state !== "running" || this.#unreported.push(entry) > 1) return
     const { clock } = this.#state.dependencies
-    if (clock.defer === undefined) clock.setTimeout(this.#reportAccepted, 0)
-    else clock.defer(this.#reportAccepted)
+    deferOn(clock, this.#reportAccepted)
   }
 
   readonly #reportAccepted = (): void => {

@@ -2,6 +2,7 @@ import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
+import { deferOn } from "../../../internal/clock.ts"
 import type { ServedOperations } from "../../../protocol/transport.ts"
 import { frameOverhead } from "../wire/frame-builder.ts"
 import type { Bus } from "../types.ts"
@@ -97,8 +98,7 @@ export class WorkerOffer {
       this.#readServed()
       this.#broadcast([CHANGED, this.#hereText()])
     }
-    if (this.#clock.defer === undefined) this.#clock.setTimeout(broadcast, 0)
-    else this.#clock.defer(broadcast)
+    deferOn(this.#clock, broadcast)
   }
 
   #readServed(): void {

@@ -1,6 +1,7 @@
 import type { NodeLike } from "./node.ts"
 import { isOnlyZombies } from "./zombies.ts"
 import { systemClock } from "../../../../internal/clock.ts"
+import { pause } from "../../../../internal/wait.ts"
 
 const POLL_MS = 10
 // Scanning all processes of the system is expensive and rarely needed.
@@ -41,7 +42,7 @@ export function processGroup(node: NodeLike, pid: number): ProcessGroup {
           nextCount = elapsed + COUNT_MS
           if (await isOnlyZombies(node, pid)) return true
         }
-        await new Promise<void>((resolve) => setTimeout(resolve, POLL_MS))
+        await pause(POLL_MS)
       }
       return true
     },

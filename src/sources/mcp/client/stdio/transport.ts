@@ -1,5 +1,7 @@
 import { CallError } from "../../../../core/errors.ts"
 import type { Logger } from "../../../../internal/logger.ts"
+import { deferred, withTimeout } from "../../../../internal/wait.ts"
+import type { Deferred } from "../../../../internal/wait.ts"
 import { processGroup, type ProcessGroup } from "./group.ts"
 import { launch, launched, launchFailure, validateLaunch } from "./launch.ts"
 import type { LaunchParameters } from "./launch.ts"
@@ -8,7 +10,6 @@ import { messagesOf } from "./messages.ts"
 import { loadNode, type ChildLike } from "./node.ts"
 import { sharedReaper, type ReaperLease } from "./reaper.ts"
 import { tail } from "./tail.ts"
-import { deferred, within } from "./wait.ts"
 
 const EOF_MS = 2000
 const TERM_MS = 1000
@@ -184,7 +185,7 @@ export class ChildTransport {
 
   /** Ends a child that closed its stdout: it cannot answer any more, even if it is still running. */
   async #muted(): Promise<void> {
-    if (await within(this.#exited.promise, MUTE_MS)) return
+    if (await within(this.#exited, MUTE_MS)) return
     if (this.#closing !== undefined) return
     this.#giveUp(
       "UNAVAILABLE",
@@ -205,7 +206,7 @@ export class ChildTransport {
     const group = this.#group
     if (group === undefined) return this.#finish()
     this.#child?.stdin?.end()
-    await within(this.#exited.promise, EOF_MS)
+    await within(this.#exited, EOF_MS)
     if (!(await group.isGoneWithin(0))) {
       group.signal("SIGTERM")
       if (!(await group.isGoneWithin(TERM_MS))) group.signal("SIGKILL")
@@ -216,7 +217,7 @@ export class ChildTransport {
   /** Kills what is left of the group, and reads its remaining output. */
   async #clearUp(): Promise<void> {
     this.#group?.signal("SIGKILL")
-    await within(this.#exited.promise, KILL_MS)
+    await within(this.#exited, KILL_MS)
     await this.#drain()
     this.#finish()
     await this.#group?.isGoneWithin(KILL_MS)
@@ -233,7 +234,7 @@ export class ChildTransport {
     let quiet = 0
     for (let round = 0; round < DRAIN_ROUNDS && quiet < 2; round++) {
       const before = this.#reads
-      if (await within(this.#streamsClosed.promise, QUIET_MS)) return
+      if (await within(this.#streamsClosed, QUIET_MS)) return
       quiet = this.#reads === before ? quiet + 1 : 0
     }
   }
@@ -272,4 +273,13 @@ export class ChildTransport {
       mayHaveExecuted: false,
     })
   }
+}
+
+/** Whether something happens within so many milliseconds. */
+function within({ promise }: Deferred, milliseconds: number): Promise<boolean> {
+  return withTimeout(
+    promise.then(() => true),
+    milliseconds,
+    () => false,
+  )
 }

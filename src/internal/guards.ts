@@ -1,0 +1,16 @@
+/** Whether a value is an object that is neither `null` nor an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+/** Whether a value is an object, an array included, and not `null`. */
+export function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null
+}
+
+/** Whether a value is an object literal, or an object without a prototype. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
