@@ -1,3 +1,4 @@
+import { parseJson } from "../../http-client/json.ts"
 import { allows, requirementOf } from "../../core/access.ts"
 import type { AccessRequirement } from "../../core/access.ts"
 import { Failures } from "../../engine/failures.ts"
@@ -13,7 +14,6 @@ import { emptyAnswer, jsonAnswer, streamAnswer } from "./answer.ts"
 import { HTTPCall, watchAll } from "./call-sink.ts"
 import { inputOrEmpty } from "./empty-input.ts"
 import { Heartbeats } from "./heartbeats.ts"
-import { parseBounded } from "./json.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { problemAnswer, toProblem } from "./problem.ts"
 import { HTTPRefusal } from "./context.ts"
@@ -218,4 +218,30 @@ export class ServerContext implements HTTPContext {
 /** The error of a server that is closing. */
 export function closing(): CallError {
   return refusal("UNAVAILABLE", "The server is closing.", { retryAfterMs: 1000 })
+}
+
+/**
+ * Parses untrusted JSON; `undefined` for empty text.
+ *
+ * `__proto__` is an ordinary key: it changes no prototype.
+ */
+function parseBounded(text: string, maxDepth: number): unknown {
+  if (text === "") return undefined
+  // Each level needs two brackets, so a short text cannot be too deep.
+  const isShort = text.length <= 2 * maxDepth
+  const parsed = parseJson(text, { maxDepth: isShort ? Number.POSITIVE_INFINITY : maxDepth })
+  switch (parsed.is) {
+    case "value":
+      return parsed.value
+    case "too-deep":
+      throw refused(`The JSON is nested more than ${parsed.limit} levels deep.`)
+    case "broken":
+      // White space alone counts as empty.
+      if (text.trim() === "") return undefined
+      throw refused(`The text is ${parsed.reason}.`)
+  }
+}
+
+function refused(message: string): HTTPRefusal {
+  return new HTTPRefusal(400, "VALIDATION_ERROR", message)
 }

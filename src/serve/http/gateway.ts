@@ -1,14 +1,17 @@
+import { specFields } from "../../core/spec-schemas.ts"
+import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
 import { dataAnswer, envelopeText } from "./answer-bodies.ts"
-import { describeOperation } from "./describe.ts"
 import { listOperations } from "./listing.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents, prefersData, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
+
+const descriptions = new WeakMap<OperationSpec, string>()
 
 const PREFERENCE = { "preference-applied": "return=data" }
 
@@ -104,4 +107,24 @@ function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
     `"${id}" is a ${type}, not a subscription: POST it with "Accept: application/json".`,
     { operationId: id, details: { operationId: id, type } },
   )
+}
+
+/** A spec as JSON: its input, output and errors, without implementation details. */
+function describeOperation(spec: OperationSpec): string {
+  let text = descriptions.get(spec)
+  if (text === undefined) {
+    const { namespace, name, inputSchema, outputSchema, errorSchemas } = spec
+    const { visibility: _, ...fields } = specFields(spec)
+    text = JSON.stringify({
+      id: `${namespace}.${name}`,
+      namespace,
+      name,
+      ...fields,
+      inputSchema: plainSchema(inputSchema),
+      outputSchema: plainSchema(outputSchema),
+      errorSchemas: errorSchemas?.map((one) => ({ ...one, schema: plainSchema(one.schema) })),
+    })
+    descriptions.set(spec, text)
+  }
+  return text
 }

@@ -1,7 +1,6 @@
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { runOperation } from "./calls.ts"
-import { costOf } from "./list-cost.ts"
 import { unknownTool } from "./tool-errors.ts"
 import { Listing, invalidCursor, isShown } from "./listing.ts"
 import type {
@@ -23,6 +22,7 @@ export type { SurfaceOptions } from "./options.ts"
 export type { ExposeOptions, ExposeRule } from "../expose.ts"
 
 const MAX_LINTED = 10
+const BYTES_PER_TOKEN = 4
 
 /** Presents a registry as MCP tools. Close it when done; the registry stays open. */
 export function createSurface(registry: AnyRegistry, options: SurfaceOptions = {}): MCPSurface {
@@ -169,4 +169,21 @@ class Surface implements MCPSurface {
       this.#listeners.notifyLogged(undefined, logger, "A listener for changed tools threw")
     })
   }
+}
+
+/** Size of a list of tools in a model's context. */
+interface ListCost {
+  readonly tools: number
+  readonly bytes: number
+  /** An estimate: about four bytes per token. */
+  readonly tokens: number
+}
+
+/** Computes the bytes of definitions as JSON, and estimates their tokens. */
+function costOf(definitions: readonly MCPToolDefinition[]): ListCost {
+  const encoder = new TextEncoder()
+  let bytes = 2 + Math.max(definitions.length - 1, 0)
+  // One by one: a large registry would be a very large text.
+  for (const definition of definitions) bytes += encoder.encode(JSON.stringify(definition)).length
+  return { tools: definitions.length, bytes, tokens: Math.ceil(bytes / BYTES_PER_TOKEN) }
 }

@@ -1,3 +1,5 @@
+import type { Clock } from "../../internal/platform.ts"
+import { deferOn, wallTimeOf } from "../../internal/clock.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
@@ -12,7 +14,6 @@ import { BusCaller } from "./caller/caller.ts"
 import { resolveGuardSettings } from "./options.ts"
 import type { BusOptions } from "./options.ts"
 import type { BusStats } from "./stats.ts"
-import { turnClock } from "./turn-clock.ts"
 import type { Bus, MessageOrigin, BusReceiver } from "./types.ts"
 import { BusWorker } from "./worker/worker.ts"
 import type { Logger } from "../../internal/logger.ts"
@@ -201,5 +202,29 @@ class BrokerTransport implements BusTransport, BusReceiver {
 
   #notifyHealth(reason: string | undefined): void {
     this.#listeners.notifyLogged(reason, this.#logger, "A listener of onHealth threw")
+  }
+}
+
+/**
+ * A clock that runs all deferred callbacks of a turn in one go, in order.
+ *
+ * What they send then leaves together: between two callbacks of its own the platform does other things, and a
+ * connection writes its buffer whenever it gets the chance.
+ */
+function turnClock(clock: Clock): Clock {
+  let waiting: (() => void)[] = []
+  const run = (): void => {
+    const callbacks = waiting
+    waiting = []
+    for (const callback of callbacks) callback()
+  }
+  return {
+    now: () => clock.now(),
+    wallTime: () => wallTimeOf(clock),
+    setTimeout: (callback, milliseconds) => clock.setTimeout(callback, milliseconds),
+    clearTimeout: (timer) => clock.clearTimeout(timer),
+    defer(callback) {
+      if (waiting.push(callback) === 1) deferOn(clock, run)
+    },
   }
 }

@@ -1,4 +1,6 @@
-import { checksum, CHECKSUM_LENGTH } from "./checksum.ts"
+/** The length of a checksum, in characters. */
+const CHECKSUM_LENGTH = 7
+const PRIME = 0x01000193
 
 /** The maximum of UTF-8 bytes per UTF-16 character, so that most texts need not be measured. */
 export const BYTES_PER_CHARACTER = 3
@@ -96,4 +98,23 @@ export function lengthOf(text: string, head: string | undefined): number {
 /** A message on its own, outside of a list. */
 export function wholeText({ head, text }: MessageText): string {
   return head === undefined ? text : `${head},${text}]`
+}
+
+/**
+ * The checksum of the first characters of a text: it differs when any single character differs.
+ *
+ * It detects damage by the network, not deliberate changes. Two sums run side by side, because each step of one has to
+ * wait for the step before it.
+ */
+function checksum(text: string, length: number): string {
+  let even = 0x811c9dc5
+  let odd = 0x811c9dc5
+  const whole = length - (length % 4)
+  for (let at = 0; at < whole; at += 4) {
+    even = Math.imul(even ^ (text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16)), PRIME)
+    odd = Math.imul(odd ^ (text.charCodeAt(at + 2) | (text.charCodeAt(at + 3) << 16)), PRIME)
+  }
+  for (let at = whole; at < length; at++) even = Math.imul(even ^ text.charCodeAt(at), PRIME)
+  const sum = (Math.imul(even, PRIME) ^ odd) >>> 0
+  return sum.toString(36).padStart(CHECKSUM_LENGTH, "0")
 }

@@ -5,7 +5,7 @@ import type { CallerPeer } from "./callers.ts"
 import { errorEvent } from "../../../core/error-event.ts"
 import type { CallerMessage } from "../wire/messages.ts"
 import type { MessageOrigin } from "../types.ts"
-import { RecentRefusals } from "./recent-refusals.ts"
+import { RecentIds } from "../../../internal/recent-ids.ts"
 import { UsedTickets } from "../tickets/used-tickets.ts"
 import { refuseAccepted, sendAccepted } from "./state.ts"
 import type { WorkerState } from "./state.ts"
@@ -30,7 +30,11 @@ export class WorkerAdmission {
   readonly #state: WorkerState
   readonly #keyStart: string
   #keys = 0
-  readonly #refused = new RecentRefusals()
+  /**
+   * Refused requests that might have run without a grant. They must not run when they arrive a second time: their callers
+   * were already informed that they did not.
+   */
+  readonly #refused = new RecentIds()
   readonly #usedTickets: UsedTickets
   /** Calls that began without a grant; reported as accepted unless their answer comes first. */
   #unreported: WorkerEntry[] = []
@@ -77,7 +81,7 @@ export class WorkerAdmission {
   refuse(caller: CallerPeer, message: Request, why: CallError, elsewhere: boolean): void {
     const { attempt, event } = message
     this.#state.counts.refused++
-    if (message.now === true) this.#refused.add(event.requestId)
+    if (message.now === true) this.#refused.remember(event.requestId)
     const error = errorEvent(event.requestId, why)
     caller.send({ type: "refused", id: event.requestId, attempt, elsewhere, error })
   }
