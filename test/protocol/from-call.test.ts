@@ -115,7 +115,7 @@ describe("fromCall", () => {
       details: { by: "Bob" },
     })
     expect(await hanging).toMatchObject({ code: "ABORTED" })
-    expect(await rejection(local.execute("a.hang", {}, { timeout: 5 }))).toMatchObject({
+    expect(await rejection(local.execute("a.hang", {}, { timeout: 250 }))).toMatchObject({
       code: "TIMEOUT",
     })
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
