@@ -6,7 +6,7 @@ import { isTaggedReference } from "../schema/typebox-kinds.ts"
 import { arrayType } from "./arrays.ts"
 import { intersection, union } from "./combine.ts"
 import { listedValues } from "./literals.ts"
-import { BOOLEAN, NEVER, NULL, NUMBER, STRING, UNKNOWN } from "./model.ts"
+import { NEVER, SIMPLE_TYPES, UNKNOWN } from "./model.ts"
 import type { TypeNode, View } from "./model.ts"
 import { objectType } from "./objects.ts"
 import type { ObjectReader } from "./objects.ts"
@@ -95,22 +95,8 @@ export class Converter implements ObjectReader {
   }
 
   #ofType(type: unknown, schema: Schema): TypeNode {
-    switch (type) {
-      case "string":
-        return STRING
-      case "number":
-      case "integer":
-        return NUMBER
-      case "boolean":
-        return BOOLEAN
-      case "null":
-        return NULL
-      case "object":
-        return objectType(schema, this)
-      case "array":
-        return arrayType(schema, this.convert)
-      default:
-        return UNKNOWN
-    }
+    if (type === "object") return objectType(schema, this)
+    if (type === "array") return arrayType(schema, this.convert)
+    return SIMPLE_TYPES.get(type) ?? UNKNOWN
   }
 }

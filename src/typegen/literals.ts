@@ -2,7 +2,7 @@
 
 import { isPlainRecord, jsonType } from "../schema/json.ts"
 import { union } from "./combine.ts"
-import { BOOLEAN, NEVER, NULL, NUMBER, OPEN_OBJECT, STRING, UNKNOWN } from "./model.ts"
+import { NEVER, OPEN_OBJECT, SIMPLE_TYPES, UNKNOWN } from "./model.ts"
 import type { TypeNode } from "./model.ts"
 
 /** Maximum number of values in a union; more only slow down the compiler. */
@@ -56,20 +56,6 @@ function objectLiteral(value: Record<string, unknown>, depth: number): TypeNode 
 }
 
 function wide(value: unknown): TypeNode {
-  switch (jsonType(value)) {
-    case "string":
-      return STRING
-    case "number":
-      return NUMBER
-    case "boolean":
-      return BOOLEAN
-    case "null":
-      return NULL
-    case "object":
-      return OPEN_OBJECT
-    case "array":
-      return { kind: "array", item: UNKNOWN }
-    default:
-      return UNKNOWN
-  }
+  if (Array.isArray(value)) return { kind: "array", item: UNKNOWN }
+  return isPlainRecord(value) ? OPEN_OBJECT : (SIMPLE_TYPES.get(jsonType(value)) ?? UNKNOWN)
 }

@@ -83,6 +83,15 @@ export const STRING: WordNode = { kind: "word", text: "string" }
 export const NUMBER: WordNode = { kind: "word", text: "number" }
 export const BOOLEAN: WordNode = { kind: "word", text: "boolean" }
 
+/** Types of values without parts, by their names in JSON Schema. */
+export const SIMPLE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map([
+  ["string", STRING],
+  ["number", NUMBER],
+  ["integer", NUMBER],
+  ["boolean", BOOLEAN],
+  ["null", NULL],
+])
+
 /** Any other property. */
 export const OPEN_INDEX: IndexNode = { prefix: "", type: UNKNOWN }
 

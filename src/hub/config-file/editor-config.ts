@@ -1,6 +1,7 @@
 // Files in which editors keep their MCP servers: `.mcp.json`, `.vscode/mcp.json`, Claude's, opencode's.
 
 import { basename } from "node:path"
+import { valueAt } from "../../internal/pointer.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 
 /** MCP servers in an editor's file, and the path of keys to them. */
@@ -27,21 +28,12 @@ export function editorConfig(value: unknown, file: string): EditorConfig | undef
   if (!isPlainRecord(value) || basename(file).startsWith("operations.config.")) return undefined
   if (OURS.some((key) => Object.hasOwn(value, key))) return undefined
   for (const keys of PLACES) {
-    const servers = at(value, keys)
+    const servers = valueAt(value, keys)
     if (isPlainRecord(servers) && Object.values(servers).some(isEntry)) return { servers, keys }
   }
   // A file named `mcp.json` may consist of the servers alone.
   const isNamed = /^\.?mcp\.jsonc?$/.test(basename(file))
   return isNamed && Object.values(value).some(isEntry) ? { servers: value, keys: [] } : undefined
-}
-
-function at(value: unknown, keys: readonly string[]): unknown {
-  let current = value
-  for (const key of keys) {
-    if (!isPlainRecord(current) || !Object.hasOwn(current, key)) return undefined
-    current = current[key]
-  }
-  return current
 }
 
 function isEntry(value: unknown): boolean {
