@@ -27,7 +27,8 @@ function literalsOf({ parts }: Union): readonly unknown[] | undefined {
   return [...new Set(values)]
 }
 
-function ownValues(schema: JsonSchema): readonly unknown[] | undefined {
+/** The values that one schema lists. */
+export function ownValues(schema: JsonSchema): readonly unknown[] | undefined {
   if (Object.hasOwn(schema, "const")) return [schema["const"]]
   return Array.isArray(schema["enum"]) ? listOf(schema["enum"]) : undefined
 }

@@ -1,5 +1,6 @@
 import { isPlainRecord, listOf, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
+import { ownValues } from "../../schema/read/values.ts"
 
 /** One object schema in place of several, and a note about what it no longer expresses. */
 export interface Flattened {
@@ -106,9 +107,7 @@ function isOpen(schema: unknown): boolean {
 }
 
 function valuesOf(schema: unknown): readonly unknown[] | undefined {
-  if (!isPlainRecord(schema)) return undefined
-  if ("const" in schema) return [schema["const"]]
-  return Array.isArray(schema["enum"]) ? (schema["enum"] as readonly unknown[]) : undefined
+  return isPlainRecord(schema) ? ownValues(schema) : undefined
 }
 
 function commonOf(ways: readonly Shape[]): readonly string[] {

@@ -70,11 +70,12 @@ describe("the example value of a schema", () => {
         n: { type: "number", exclusiveMinimum: 4 },
         pair: { type: "array", prefixItems: [{ type: "string" }, { type: "boolean" }] },
         when: { type: "string", examples: ["2026-02-03"] },
+        where: { type: "string", example: "Bern" },
       },
     }
     const value = fullSampleOf({ schema, scope: scopeOf(schema) })
     expect(createCheck(schema)(value)).toEqual([])
-    expect(value).toMatchObject({ when: "2026-02-03" })
+    expect(value).toMatchObject({ when: "2026-02-03", where: "Bern" })
   })
 
   it("ends for a recursive schema", () => {

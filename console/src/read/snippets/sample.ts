@@ -1,6 +1,7 @@
 // A small value that fits a schema: what the schema shows itself, else the least that it asks for.
 
 import { isPlainRecord, listOf, setOwn } from "../../../../src/schema/json.ts"
+import type { JsonSchema } from "../../../../src/schema/json.ts"
 import { alternativesOf, flatten } from "../../../../src/schema/read/flatten.ts"
 import type { Flat } from "../../../../src/schema/read/flatten.ts"
 import { propertiesOf, requiredOf } from "../../../../src/schema/read/properties.ts"
@@ -48,7 +49,7 @@ function sample(parts: readonly Part[], how: Sampling): unknown {
 /** A value that the schema declares: an example, its default, the first of its values. */
 function declaredValue(flat: Flat): { readonly value: unknown } | undefined {
   for (const { schema } of flat.layers) {
-    const [example] = listOf(schema["examples"])
+    const example = exampleIn(schema)
     if (example !== undefined && fits(example, flat)) return { value: example }
     if (schema["default"] !== undefined && fits(schema["default"], flat)) {
       return { value: schema["default"] }
@@ -56,6 +57,11 @@ function declaredValue(flat: Flat): { readonly value: unknown } | undefined {
   }
   const values = valuesOf(flat)
   return values === undefined || values.length === 0 ? undefined : { value: values[0] }
+}
+
+function exampleIn(schema: JsonSchema): unknown {
+  const [example = schema["example"]] = listOf(schema["examples"])
+  return example
 }
 
 /** Examples are often written without a look at the schema. */
@@ -119,7 +125,7 @@ function madeObject(flat: Flat, how: Sampling): unknown {
 function isOffered({ layers }: Flat): boolean {
   if (layers.some(({ schema }) => schema["readOnly"] === true)) return false
   return layers.some(
-    ({ schema }) => schema["default"] !== undefined || listOf(schema["examples"]).length > 0,
+    ({ schema }) => schema["default"] !== undefined || exampleIn(schema) !== undefined,
   )
 }
 

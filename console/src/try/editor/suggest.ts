@@ -1,6 +1,7 @@
 import { schemasAt } from "../schema/at-path.ts"
 import { listOf } from "../../../../src/schema/json.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
+import { ownValues } from "../../../../src/schema/read/values.ts"
 import { fullSampleOf } from "../../read/snippets/sample.ts"
 import { namedSchemas, own, sameJson, stringsUnder, textOf, typesOf } from "../schema/json.ts"
 import type { JsonRecord, JsonSchema, Path } from "../schema/json.ts"
@@ -52,7 +53,7 @@ export function suggestValues(root: JsonSchema, path: Path): readonly Suggestion
     if (!values.some((one) => sameJson(one.value, value))) values.push({ value, detail })
   }
   for (const schema of schemasAt(root, path)) {
-    for (const value of fixedValues(schema)) add(value, "")
+    for (const value of ownValues(schema) ?? []) add(value, "")
     add(own(schema, "default"), "default")
     for (const value of examplesOf(schema)) add(value, "example")
     for (const type of typesOf(schema)) {
@@ -76,15 +77,6 @@ export function valueStart(root: JsonSchema, path: Path): string {
   if (types.size !== 1) return ""
   const [type] = types
   return type === "string" ? '""' : type === "object" ? "{}" : type === "array" ? "[]" : ""
-}
-
-function fixedValues(schema: JsonRecord): readonly unknown[] {
-  const values = own(schema, "enum")
-  return Object.hasOwn(schema, "const")
-    ? [schema["const"]]
-    : Array.isArray(values)
-      ? (values as unknown[])
-      : []
 }
 
 function typeName(root: JsonSchema, path: Path): string {

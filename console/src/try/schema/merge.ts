@@ -1,6 +1,7 @@
 import { isPlainRecord, isSchema, setOwn } from "../../../../src/schema/json.ts"
 import { namedSchemas, own, schemasUnder, stringsUnder, typesOf } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
+import { commonTypes } from "../../../../src/schema/read/types.ts"
 import { targetOf } from "./resolve.ts"
 
 /** References and `allOf` within each other, before they are taken for a loop. */
@@ -38,8 +39,11 @@ function combined(base: JsonRecord, over: JsonRecord): JsonRecord {
   }
   const required = new Set([...stringsUnder(base, "required"), ...stringsUnder(over, "required")])
   if (required.size > 0) result["required"] = [...required]
-  const types = commonTypes(base, over)
-  if (types !== undefined) result["type"] = types.length === 1 ? types[0] : types
+  const [left, right] = [typesOf(base), typesOf(over)]
+  if (left.length > 0 && right.length > 0) {
+    const types = commonTypes(left, right)
+    result["type"] = types.length === 1 ? types[0] : types
+  }
   for (const keyword of ["anyOf", "oneOf"]) keepBoth(result, base, over, keyword)
   return result
 }
@@ -52,14 +56,6 @@ function combinedProperties(base: JsonRecord, over: JsonRecord): JsonRecord {
     setOwn(properties, name, isSchema(before) ? { allOf: [before, schema] } : schema)
   }
   return properties
-}
-
-function commonTypes(base: JsonRecord, over: JsonRecord): readonly string[] | undefined {
-  const [left, right] = [typesOf(base), typesOf(over)]
-  if (left.length === 0 || right.length === 0) return undefined
-  const common = left.filter((type) => right.includes(type))
-  if (common.length > 0) return common
-  return left.includes("number") && right.includes("integer") ? ["integer"] : left
 }
 
 /** A union on either side is kept; of two the one with more to choose from. */

@@ -1,6 +1,7 @@
 import { isPlainRecord } from "../../../../src/schema/json.ts"
 import { namedSchemas, own, schemasUnder, textOf, typesOf } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
+import { ownValues } from "../../../../src/schema/read/values.ts"
 import { merged } from "./merge.ts"
 
 /** Of a union with more choices the rest is left to the JSON editor. */
@@ -74,10 +75,7 @@ function withType(schema: JsonRecord, types: readonly string[]): JsonRecord {
 /** The values of a schema that is nothing but values. */
 function onlyValues(schema: JsonRecord | undefined): readonly unknown[] | undefined {
   if (schema === undefined) return undefined
-  if (Object.hasOwn(schema, "const")) return [schema["const"]]
-  const values = own(schema, "enum")
-  if (Array.isArray(values)) return values as readonly unknown[]
-  return isNull(schema) ? [null] : undefined
+  return ownValues(schema) ?? (isNull(schema) ? [null] : undefined)
 }
 
 function isNull(schema: JsonRecord | undefined): boolean {
