@@ -70,7 +70,10 @@ class Shifty {
     let asked = 0
     return new Proxy(target, {
       get: (from, key) => {
-        if (typeof key === "symbol" || key === "__proto__") return Reflect.get(from, key)
+        // Methods of arrays are not data: those that no schema looks into are not copied, and still have `every`.
+        const isMethod = !Object.hasOwn(from, key) && key in Array.prototype
+        if (typeof key === "symbol" || key === "__proto__" || isMethod)
+          return Reflect.get(from, key)
         if (answers.has(key)) return this.#later()
         const answer = this.wrap(Reflect.get(from, key))
         answers.set(key, answer)
