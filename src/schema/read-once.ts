@@ -10,8 +10,8 @@ import {
   looksAtEverything,
 } from "./looked-at.ts"
 import { isDataObject } from "./normalize/data.ts"
-import { mentionedKeys, schemaList, schemaMap } from "./normalize/keywords.ts"
-import type { Subschema } from "./normalize/keywords.ts"
+import { mentionedKeys, schemaList, schemaMap } from "./normalize/references.ts"
+import type { Subschema } from "./normalize/references.ts"
 import type { References } from "./normalize/references.ts"
 import { hasKey } from "./presence.ts"
 import { generateCopy } from "./read-code.ts"

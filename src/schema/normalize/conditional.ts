@@ -1,13 +1,11 @@
 import type { JsonSchema } from "../json.ts"
-import type { Compilation } from "./model.ts"
-import type { Member } from "./flatten.ts"
-import { flattenOne } from "./flatten.ts"
-import { ARRAY, OBJECT } from "./json-type.ts"
 import { ANNOTATIONS } from "../keywords.ts"
-import { mentionedKeys, oneSchema, schemaList, schemaMap } from "./keywords.ts"
-import type { Subschema } from "./keywords.ts"
+import { ARRAY, flattenOne, OBJECT } from "./flatten.ts"
+import type { Member } from "./flatten.ts"
+import type { Choice, Compilation, Conditional } from "./model.ts"
+import { mentionedKeys, oneSchema, schemaList, schemaMap } from "./references.ts"
+import type { Subschema } from "./references.ts"
 import { unionOf } from "./union.ts"
-import type { Choice, Conditional } from "./model.ts"
 
 /** The conditions of one schema. */
 export interface Conditions {

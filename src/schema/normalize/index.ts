@@ -1,13 +1,15 @@
 import type { JsonSchema } from "../json.ts"
-import { SchemaCompilation } from "./compilation.ts"
-import type { Compilation } from "./model.ts"
-import { defaultFor } from "./default-slot.ts"
-import type { DefaultSlot } from "./model.ts"
-import type { Plan } from "./model.ts"
+import { ANNOTATIONS } from "../keywords.ts"
+import { ANY, flattenOne, typeOf, typesOf, Work } from "./flatten.ts"
+import type { Entry, TypeMask } from "./flatten.ts"
+import type { Compilation, DefaultSlot, NormalizerOptions, Plan } from "./model.ts"
+import { defaultFor } from "./object-shape.ts"
+import { ValuePlan } from "./plan.ts"
 import { compileProbe } from "./probe.ts"
 import type { Probe } from "./probe.ts"
+import { References } from "./references.ts"
+import type { Subschema } from "./references.ts"
 import { Report } from "./report.ts"
-import type { NormalizerOptions } from "./model.ts"
 import type { NormalizeChange } from "./report.ts"
 
 /** Changes values to match a schema. */
@@ -128,5 +130,70 @@ class SchemaNormalizer implements Normalizer {
       this.#default = slot ?? null
     }
     return this.#default
+  }
+}
+
+type Check = (value: unknown) => boolean
+
+/** The shared state of one normaliser's parts. Everything in it is computed once, on demand. */
+class SchemaCompilation implements Compilation {
+  readonly root: JsonSchema
+  readonly options: NormalizerOptions
+  readonly refs: References
+  readonly work: Work
+  readonly #checks = new Map<JsonSchema, Check>()
+  readonly #types = new Map<JsonSchema, TypeMask>()
+  readonly #plans = new Map<string, Plan>()
+  readonly #ids = new Map<Subschema, number>()
+
+  constructor(root: JsonSchema, options: NormalizerOptions) {
+    this.root = root
+    this.options = options
+    this.refs = new References(root)
+    this.work = new Work(this.refs, options)
+  }
+
+  /** The plan for a value to which all of `entries` apply. The same entries give the same plan. */
+  plan(entries: readonly Entry[], strip: boolean): Plan {
+    const ids = entries.map(({ schema, fill }) => this.#idOf(schema) * 2 + (fill ? 1 : 0))
+    const key = `${strip ? "s" : "k"}${[...new Set(ids)].toSorted((a, b) => a - b).join()}`
+    let plan = this.#plans.get(key)
+    if (plan === undefined) this.#plans.set(key, (plan = new ValuePlan(this, entries, strip)))
+    return plan
+  }
+
+  /** Every type that a valid value may have. */
+  types(schema: Subschema): TypeMask {
+    return typesOf(schema, this.refs, this.#types)
+  }
+
+  /** Whether a value satisfies a schema. A schema that only names types needs no compiled check. */
+  accepts(schema: Subschema, value: unknown): boolean {
+    if (typeof schema === "boolean") return schema
+    let check = this.#checks.get(schema)
+    if (check === undefined) {
+      check = this.#namesTypesOnly(schema)
+        ? (candidate) =>
+            this.types(schema) === ANY || (typeOf(candidate) & this.types(schema)) !== 0
+        : this.options.check(schema, this.root)
+      this.#checks.set(schema, check)
+    }
+    return check(value)
+  }
+
+  #namesTypesOnly(schema: JsonSchema): boolean {
+    const { members, isPartial } = flattenOne(schema, this.refs)
+    if (isPartial) return false
+    return members.every((member) =>
+      Object.keys(member.schema).every(
+        (keyword) => keyword === "type" || keyword === "$ref" || ANNOTATIONS.has(keyword),
+      ),
+    )
+  }
+
+  #idOf(schema: Subschema): number {
+    let id = this.#ids.get(schema)
+    if (id === undefined) this.#ids.set(schema, (id = this.#ids.size))
+    return id
   }
 }

@@ -1,10 +1,7 @@
 // The interfaces between the parts of a normaliser.
 import type { JsonSchema } from "../json.ts"
-import type { Entry, Member } from "./flatten.ts"
-import type { TypeMask } from "./json-type.ts"
-import type { Subschema } from "./keywords.ts"
-import type { References } from "./references.ts"
-import type { Work } from "./work.ts"
+import type { Entry, Member, TypeMask, Work } from "./flatten.ts"
+import type { References, Subschema } from "./references.ts"
 import type { Report } from "./report.ts"
 
 export interface NormalizerOptions {

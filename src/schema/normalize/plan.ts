@@ -1,16 +1,13 @@
-import type { Plan } from "./model.ts"
-import type { Compilation } from "./model.ts"
-import { upcasts } from "./convert.ts"
+import { isPlainRecord } from "../json.ts"
+import type { JsonSchema } from "../json.ts"
+import { applyToArray, applyToObject, upcasts } from "./apply.ts"
+import { conditionsOf } from "./conditional.ts"
 import { isDataObject } from "./data.ts"
-import { PropertyDefault } from "./default-slot.ts"
-import type { DefaultSlot } from "./model.ts"
-import type { Entry } from "./flatten.ts"
-import { ANY, typeOf } from "./json-type.ts"
-import type { TypeMask } from "./json-type.ts"
-import { SchemaNode } from "./node.ts"
-import type { Node } from "./model.ts"
+import { ANY, flatten, typeOf } from "./flatten.ts"
+import type { Entry, Member, TypeMask } from "./flatten.ts"
+import type { Choice, Compilation, Conditional, DefaultSlot, Node, Plan, Shape } from "./model.ts"
+import { PropertyDefault, shapeOf } from "./object-shape.ts"
 import type { Report } from "./report.ts"
-import { applyToArray, applyToObject } from "./apply.ts"
 
 /** Maximum number of passes over a value that keeps changing. */
 const MAX_ROUNDS = 8
@@ -117,4 +114,111 @@ function apply(node: Node, value: object, report: Report): object {
   return Array.isArray(value)
     ? applyToArray(node.shape, value, report)
     : applyToObject(node.shape, value as Record<string, unknown>, report)
+}
+
+/** Keywords that apply to an object or array as a whole: any change may affect their result. */
+const DELICATE = [
+  "not",
+  "if",
+  "minProperties",
+  "maxProperties",
+  "propertyNames",
+  "dependentRequired",
+  "dependentSchemas",
+  "dependencies",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+  "uniqueItems",
+  "contains",
+  "~refine",
+]
+
+/** Keywords under which it is unknown which keys matter. */
+const OBSCURE = ["not", "dependencies"]
+
+/**
+ * The schemas known to apply to a value, and the next condition that decides on more.
+ *
+ * Choices lead from node to node; the last node, without a condition, has the shape.
+ */
+class SchemaNode implements Node {
+  readonly members: readonly Member[]
+  readonly mentioned: readonly string[]
+  readonly isDelicate: boolean
+  /** All possible keys are known, so that others can be stripped. */
+  readonly isClosed: boolean
+  /** Nothing is known about the value: it stays unchanged. */
+  readonly isBlind: boolean
+  readonly conditional: Conditional | undefined
+  readonly #compilation: Compilation
+  readonly #strip: boolean
+  readonly #waiting: readonly Conditional[]
+  readonly #next = new Map<Choice, SchemaNode>()
+  #shape: Shape | undefined
+
+  /** `strip` is false if a parent knows too little to strip anything below it. */
+  constructor(
+    compilation: Compilation,
+    entries: readonly Entry[],
+    strip: boolean,
+    from?: SchemaNode,
+    choice?: Choice,
+  ) {
+    const { members, isPartial } = flatten([...(from?.members ?? []), ...entries], compilation.refs)
+    const before = new Set(from?.members.map((member) => member.schema))
+    const added = members.filter((member) => !before.has(member.schema))
+    const conditions = added.map((member) => conditionsOf(member, compilation))
+    this.#compilation = compilation
+    this.#strip = strip
+    this.members = members
+    this.mentioned = [...(from?.mentioned ?? []), ...conditions.flatMap((one) => one.mentioned)]
+    this.isBlind = isPartial || from?.isBlind === true
+    this.isClosed = from?.isClosed !== false && choice?.isOpen !== true
+    this.isDelicate =
+      from?.isDelicate === true ||
+      choice?.isDelicate === true ||
+      conditions.some((one) => one.isDelicate) ||
+      added.some((member) => isDelicate(member.schema))
+    const waiting = [
+      ...(from === undefined ? [] : from.#waiting),
+      ...conditions.flatMap((one) => one.conditionals),
+    ]
+    this.conditional = this.isBlind ? undefined : waiting[0]
+    this.#waiting = waiting.slice(1)
+  }
+
+  /** The node after a choice. */
+  after(choice: Choice): SchemaNode {
+    let next = this.#next.get(choice)
+    if (next === undefined) {
+      next = new SchemaNode(this.#compilation, choice.entries, this.#strip, this, choice)
+      this.#next.set(choice, next)
+    }
+    return next
+  }
+
+  /** The last node for a value. */
+  for(value: object): SchemaNode {
+    let node: SchemaNode = this
+    while (node.conditional !== undefined) node = node.after(node.conditional.choose(value))
+    return node
+  }
+
+  /** The shape of an object or array for which this is the last node. */
+  get shape(): Shape {
+    return (this.#shape ??= shapeOf(this.members, this.mentioned, this.#compilation, {
+      here: this.#strip && this.isClosed && !this.members.some(({ schema }) => isObscure(schema)),
+      below: this.#strip && this.isClosed,
+    }))
+  }
+}
+
+function isObscure(schema: JsonSchema): boolean {
+  return OBSCURE.some((keyword) => Object.hasOwn(schema, keyword))
+}
+
+function isDelicate(schema: JsonSchema): boolean {
+  if (DELICATE.some((keyword) => Object.hasOwn(schema, keyword))) return true
+  const values = Array.isArray(schema["enum"]) ? schema["enum"] : []
+  return [schema["const"], ...values].some((value) => Array.isArray(value) || isPlainRecord(value))
 }

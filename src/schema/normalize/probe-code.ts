@@ -1,8 +1,5 @@
-import type { Shape } from "./model.ts"
-import type { Tags } from "./model.ts"
-import { ARRAY, OBJECT } from "./json-type.ts"
-import type { Node } from "./model.ts"
-import type { Plan } from "./model.ts"
+import { ARRAY, OBJECT } from "./flatten.ts"
+import type { Node, Plan, Shape, Tags } from "./model.ts"
 
 /** Maximum number of generated functions; beyond it the probe calls the plan. */
 const MAX_FUNCTIONS = 500

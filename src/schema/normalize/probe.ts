@@ -1,10 +1,8 @@
 import { isCopyableArray, isCopyableObject } from "./data.ts"
-import type { Node } from "./model.ts"
-import type { Plan } from "./model.ts"
+import type { Node, Plan, Shape } from "./model.ts"
+import { isExcess } from "./object-shape.ts"
 import { ProbeCode } from "./probe-code.ts"
 import { Report } from "./report.ts"
-import { isExcess } from "./object-shape.ts"
-import type { Shape } from "./model.ts"
 
 /** Whether a valid value needs no change. */
 export type Probe = (value: unknown) => boolean
