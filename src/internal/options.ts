@@ -96,47 +96,42 @@ const KINDS: Readonly<Record<OptionKind, Kind>> = {
  * The message names the function, the path of the option, what was received and what is expected.
  */
 export function validateOptions(caller: string, options: unknown, schema: OptionsSchema): void {
-  const place = { path: "", isSecret: false, isOpen: false }
-  const issue = reading(`${caller}(): options`, () =>
-    issueOf(() => check(place, { members: schema }, options)),
-  )
-  if (issue === undefined) return
-  throw new TypeError(`${caller}(): ${issue.path === "" ? "options" : issue.path} ${issue.message}`)
+  const fail = (path: string, message: string): Error =>
+    new TypeError(`${caller}(): ${path === "" ? "options" : path} ${message}`)
+  const place = { path: "", fail }
+  reading(`${caller}(): options`, () => check(place, { members: schema }, options))
+}
+
+/** A member of data that is invalid. */
+interface DataIssue {
+  /** Empty for the data themselves. */
+  readonly path: string
+  readonly message: string
 }
 
 /** Finds the first invalid member of data from a file: unknown members are ignored, and no value is quoted. */
-export function findDataIssue(data: unknown, schema: OptionsSchema): OptionIssue | undefined {
-  const place = { path: "", isSecret: true, isOpen: true }
-  return issueOf(() => check(place, { members: schema }, data))
-}
-
-/** An option that is unknown or invalid. */
-class OptionIssue extends Error {
-  /** Empty for the options themselves. */
-  readonly path: string
-
-  constructor(path: string, message: string) {
-    super(message)
-    this.path = path
+export function findDataIssue(data: unknown, schema: OptionsSchema): DataIssue | undefined {
+  let issue: DataIssue | undefined
+  const fail = (path: string, message: string): Error => {
+    issue = { path, message }
+    return new Error(message)
   }
-}
-
-function issueOf(validate: () => void): OptionIssue | undefined {
   try {
-    validate()
+    check({ path: "", isSecret: true, isOpen: true, fail }, { members: schema }, data)
   } catch (thrown) {
-    if (thrown instanceof OptionIssue) return thrown
-    throw thrown
+    if (issue === undefined) throw thrown
   }
-  return undefined
+  return issue
 }
 
 interface Place {
   /** Empty for the options themselves. */
   readonly path: string
-  readonly isSecret: boolean
+  readonly isSecret?: boolean
   /** Unknown members are ignored everywhere. */
-  readonly isOpen: boolean
+  readonly isOpen?: boolean
+  /** The error for the first invalid option. */
+  readonly fail: (path: string, message: string) => Error
 }
 
 function check(place: Place, rule: OptionRule, value: unknown): void {
@@ -188,7 +183,9 @@ function checkMembers(place: Place, members: OptionsSchema, value: object, isOpe
 
 function checkMember(place: Place, rule: OptionRule, value: unknown): void {
   if (value !== undefined) return check(place, rule, value)
-  if (isRequired(rule)) throw failure(place, `is required: ${describeRule(rule)}, got undefined.`)
+  if (typeof rule === "object" && "required" in rule) {
+    throw failure(place, `is required: ${describeRule(rule)}, got undefined.`)
+  }
 }
 
 /** Whether a value matches a rule; members and items are not checked. */
@@ -221,7 +218,7 @@ function describeRule(rule: OptionRule): string {
   return "list" in rule ? "an array" : "an object"
 }
 
-function invalidValue(place: Place, rule: OptionRule, value: unknown): OptionIssue {
+function invalidValue(place: Place, rule: OptionRule, value: unknown): Error {
   const got = place.isSecret ? kindOf(value) : quoteValue(value)
   const meant =
     typeof value === "string" && !place.isSecret ? nearest(value, allowedStrings(rule)) : undefined
@@ -235,18 +232,14 @@ function allowedStrings(rule: OptionRule): readonly string[] {
   return "oneOf" in rule ? rule.oneOf.filter((word) => typeof word === "string") : []
 }
 
-function failure({ path }: Place, message: string): OptionIssue {
-  return new OptionIssue(path, message)
+function failure({ path, fail }: Place, message: string): Error {
+  return fail(path, message)
 }
 
 function childPlace(place: Place, name: string): Place {
   const step = /^[\w$-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
   const path = place.path === "" && step.startsWith(".") ? name : place.path + step
   return { ...place, path }
-}
-
-function isRequired(rule: OptionRule): boolean {
-  return typeof rule === "object" && "required" in rule
 }
 
 function isSecretRule(rule: OptionRule): boolean {

@@ -436,7 +436,7 @@ describe("a transport that connects again", () => {
   test("starts over with short pauses after a connection that lasted", () => {
     const sockets: FakeSocket[] = []
     const { clock, recorder, transport } = open({
-      reconnect: { minDelay: 100, maxDelay: 800 },
+      reconnect: { minDelay: 100, maxDelay: 800, spread: 0 },
       connect(opened) {
         const socket = new FakeSocket()
         sockets.push(socket)

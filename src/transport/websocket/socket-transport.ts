@@ -52,7 +52,7 @@ export interface SocketTransportSettings {
   readonly limits: SocketLimits
   readonly clock: Clock
   /** `spread`: milliseconds over which the first attempts of many clients are spread. */
-  readonly reconnect?: (ReconnectDelays & { readonly spread?: number }) | undefined
+  readonly reconnect?: (ReconnectDelays & { readonly spread: number }) | undefined
   /** Watches for suspension of the page: the connection is then closed, and opened again afterwards. */
   readonly lifecycle?: WatchLifecycle | undefined
   /** A shared timer for pings; its own when left out. */
@@ -275,7 +275,7 @@ export class SocketTransport implements WebSocketTransport {
     }
     this.#state = "waiting"
     if (this.#isSuspended) return
-    const { minDelay, maxDelay, spread = 0 } = reconnect
+    const { minDelay, maxDelay, spread } = reconnect
     const delay = backOff(++this.#failures, minDelay, maxDelay)
     const wait = delay / 2 + Math.random() * (Math.max(delay, spread) - delay / 2)
     this.#timer = clock.setTimeout(() => this.#connect(), wait)
