@@ -40,7 +40,6 @@ for (const engine of ENGINES) {
     // Most of the time is spent waiting: for deadlines, and for brokers to come back.
     test.concurrent.each(SHORT.map((scenario) => [scenario.title, scenario] as const))(
       "%s",
-      { timeout: 120_000 },
       async (_title, scenario) => await expectToPass(scenario, engine),
     )
   })

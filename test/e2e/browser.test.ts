@@ -153,7 +153,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     server = await serve(files)
     browser = await launchBrowser(chromium.path as string)
     page = await browser.open(`http://127.0.0.1:${server.port}/`)
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await browser?.close()

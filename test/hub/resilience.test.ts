@@ -23,7 +23,6 @@ async function dataOf(hub: Hub, id: string, input: object = {}): Promise<unknown
 
 test.runIf(hasCorpus)(
   "killing one source leaves the others serving, and it comes back by itself",
-  { timeout: 120_000 },
   async () => {
     const there = folder({ "word.ts": operationText("far.word", `() => "far"`) })
     const here = folder({ "word.ts": operationText("near.word", `() => "near"`) })

@@ -54,7 +54,7 @@ function impatience(text: string): string[] {
       .filter(({ args }) => args.length > 1)
       .map(({ line }) => `${line}: leave the options of expect.poll to vitest.config.ts`),
     ...callsOf(source, hooks)
-      .filter(({ args }) => (limitOf(args) ?? TEST_TIMEOUT) < TEST_TIMEOUT)
+      .filter(({ args }) => (limitOf(args) ?? Infinity) <= TEST_TIMEOUT)
       .map(({ line }) => `${line}: leave the time limit to vitest.config.ts`),
   ]
 }
@@ -98,6 +98,7 @@ describe("the time that tests have", () => {
     ['test("a", { timeout: 30_000 }, async () => {})', 1],
     ['test.each([[1, 2]])("a", async () => {}, 5000)', 1],
     ["beforeAll(start, 10_000)", 1],
+    ["beforeAll(start, 120_000)", 1],
     ["beforeAll(start, 180_000)", 0],
     ['test("a", () => void setTimeout(f, 50))', 0],
   ])("is looked for in %j", (text, count) => {

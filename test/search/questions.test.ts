@@ -56,11 +56,11 @@ beforeAll(async () => {
       client.registerAll(registry)
     }),
   )
-}, 120_000)
+})
 
 afterAll(async () => {
   for (const one of close) await one()
-}, 120_000)
+})
 
 function addDocument(namespace: string, text: string): void {
   registry.registerAll(FromOpenAPI(text, { namespace, baseUrl: "https://api.test" }))

@@ -100,12 +100,12 @@ describe.skipIf(chromium.path === undefined)("a server without authentication, i
     })
     cleanups.push(() => served.close())
     browser = await launchBrowser(chromium.path as string)
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await browser?.close()
     for (const cleanup of cleanups.toReversed()) await cleanup()
-  }, 120_000)
+  })
 
   const targets = ["/api/demo/secret", "/operations/demo.secrets", "/operations", "/openapi.json"]
 
@@ -131,14 +131,13 @@ describe.skipIf(chromium.path === undefined)("a server without authentication, i
       }
       expect(runs).toBe(0)
     },
-    120_000,
   )
 
   test("pages of others can link to the console", async () => {
     const page = await browser.open(`http://localhost:${portOf(site)}/`)
     await page.evaluate(`void (location.href = ${JSON.stringify(api("/?linked"))})`)
     await waitFor(() => expect(answered.get("/?linked")).toBe(200))
-  }, 120_000)
+  })
 
   test("its own page, an allowed origin and the address bar get answers", async () => {
     const before = runs
@@ -153,5 +152,5 @@ describe.skipIf(chromium.path === undefined)("a server without authentication, i
     const framed = api("/api/demo/secret?framed")
     await allowed.evaluate(element("iframe", "src", framed))
     await waitFor(() => expect(answered.get("/api/demo/secret?framed")).toBe(403))
-  }, 120_000)
+  })
 })

@@ -102,11 +102,11 @@ beforeAll(async () => {
     () => servedHub.close(),
   )
   places.set("serveHub", { url: servedHub.url, fetch })
-}, 120_000)
+})
 
 afterAll(async () => {
   for (const cleanup of cleanups.toReversed()) await cleanup()
-}, 120_000)
+})
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

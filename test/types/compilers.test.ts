@@ -11,7 +11,7 @@ let application: TypeApplication
 
 beforeAll(async () => {
   application = await createTypeApplication()
-}, 120_000)
+})
 
 afterAll(() => application[Symbol.asyncDispose]())
 

@@ -132,7 +132,7 @@ describe("operations types", () => {
     expect(await read("operations.d.ts")).toContain('"pets.getPetById"')
   })
 
-  test("covers operations of a folder, internal ones included", { timeout: 120_000 }, async () => {
+  test("covers operations of a folder, internal ones included", async () => {
     await mkdir(join(cwd, "operations"))
     await writeFile(join(cwd, "operations/add.mjs"), MODULE)
     const internal = MODULE.replace('name: "add"', 'name: "inner", visibility: "internal"')
@@ -204,7 +204,7 @@ describe("operations types --check", () => {
 })
 
 describe("operations types, as a process", () => {
-  test("takes the operations of a hub that runs", { timeout: 120_000 }, async () => {
+  test("takes the operations of a hub that runs", async () => {
     await using hub = await startHub()
     const { code, stdout, stderr } = await operations(["types", "--hub", hub.url], { cwd })
 

@@ -219,7 +219,7 @@ describe("operations trust", () => {
     expect((await run(["list"], { env })).stdout).toContain("demo.hello")
   })
 
-  test("asks once at a terminal", { timeout: 120_000 }, async () => {
+  test("asks once at a terminal", async () => {
     write()
     const bin = program(join(root, "src/cli/bin.ts"))
     const env = { HOME: home, XDG_STATE_HOME: "", OPERATIONS_TRUST: "" }

@@ -243,7 +243,7 @@ describe.skipIf(chromium.path === undefined)("EventSource in Chromium", () => {
     browser = await launchBrowser(chromium.path as string)
     own = await browser.open(`${api.url}/page`)
     foreign = await browser.open(siteURL())
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser?.close()
   })
