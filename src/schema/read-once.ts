@@ -112,7 +112,7 @@ class Place implements Copier {
     this.#isDeep = isDeep
     const isDescribed = members.some((schema) => looksInto(schema, OF_OBJECTS))
     this.isRead = isDeep || isDescribed || members.some((schema) => looksInto(schema, OF_ARRAYS))
-    this.#keepsInstances = !isDescribed || members.some(isOfBytes)
+    this.#keepsInstances = !(isDescribed || isDeep) || members.some(isOfBytes)
   }
 
   /** Compiled at the first value: schemas may contain themselves. */
@@ -155,7 +155,9 @@ class Place implements Copier {
     }
     if (this.#keepsInstances || ArrayBuffer.isView(value)) return undefined
     const copy: Record<string, unknown> = { ...value }
-    for (const name of names) {
+    const inherited: string[] = []
+    if (this.#isDeep) for (const name in value) inherited.push(name)
+    for (const name of [...names, ...inherited]) {
       if (Object.hasOwn(copy, name) || !hasKey(value, name)) continue
       setOwn(copy, name, (value as Record<string, unknown>)[name])
     }
