@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events"
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import { watchFiles } from "../../src/hub/watch.ts"
@@ -64,7 +64,8 @@ test("watchFiles watches folders, skips links to them, and stops watching remove
   rmSync(join(dir, "in"), { recursive: true })
   touch(dir)
   await waitFor(() => expect(of(join(dir, "in"))?.isClosed).toBe(true))
-  writeFileSync(join(dir, "a.ts"), "a longer one")
+  // In one step: a look at the folder that is under way must not see an empty file.
+  renameSync(join(folder({ "a.ts": "a longer one" }), "a.ts"), join(dir, "a.ts"))
   touch(dir)
   touch(dir)
   await waitFor(() => expect(seen.count).toBe(2))
