@@ -60,7 +60,7 @@ export function sizeTables({ sizes }: SizeResults): string[] {
 /** What the package promises. */
 export function sizeGoals({ sizes }: SizeResults): Goal[] {
   return sizes.map(({ name, bytes, max }) => ({
-    goal: `${name}: at max ${kilobytes(max)}`,
+    goal: `${name}: at most ${kilobytes(max)}`,
     measured: kilobytes(bytes),
     isMet: bytes <= max,
   }))

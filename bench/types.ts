@@ -84,7 +84,7 @@ export function typeGoals({ types }: TypeResults): Goal[] {
   const find = (compiler: Compiler, size: typeof NONE): TypeCost | undefined =>
     types.find((cost) => cost.compiler === compiler && cost.operations === size.operations)
   const goalAtMost = (goal: string, measured: number, limit: number, unit: string): Goal => ({
-    goal: `${goal}: at goalAtMost ${limit.toLocaleString("en")} ${unit}`,
+    goal: `${goal}: at most ${limit.toLocaleString("en")} ${unit}`,
     measured: measured.toLocaleString("en", { maximumFractionDigits: 2 }),
     isMet: measured <= limit,
   })
