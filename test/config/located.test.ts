@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { locateInScript } from "../../src/config/locate-script.ts"
 import { readLocatedYaml } from "../../src/config/located-yaml.ts"
-import { ParseError } from "../../src/internal/located.ts"
+import { parseErrorOf } from "../support/parse-error.ts"
 
 const CANARY = "canary-77-secret"
 
@@ -35,7 +35,7 @@ describe("readLocatedYaml", () => {
     ["[".repeat(300), 1, "nesting"],
     ["a: &a [*a]", undefined, "would never end"],
   ])("%j is refused with its line", (text, line, message) => {
-    const fault = faultOf(() => readLocatedYaml(text))
+    const fault = parseErrorOf(() => readLocatedYaml(text))
 
     expect(fault.message).toContain(message)
     expect(fault.place?.line).toBe(line)
@@ -88,13 +88,3 @@ describe("locateInScript", () => {
     )
   })
 })
-
-function faultOf(read: () => unknown): ParseError {
-  try {
-    read()
-  } catch (thrown) {
-    if (thrown instanceof ParseError) return thrown
-    throw thrown
-  }
-  throw new Error("It was read.")
-}

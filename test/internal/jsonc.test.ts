@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { readJsonc } from "../../src/internal/jsonc.ts"
-import { ParseError } from "../../src/internal/located.ts"
+import { parseErrorOf } from "../support/parse-error.ts"
 
 const CANARY = "canary-77-secret"
 
@@ -76,23 +76,13 @@ describe("readJsonc", () => {
     ["[1,,2]", 1, "needs a value"],
     ["[,]", 1, "needs a value"],
   ])("%j is refused with its line", (text, line, message) => {
-    const fault = faultOf(() => readJsonc(text))
+    const fault = parseErrorOf(() => readJsonc(text))
 
     expect(fault.message).toContain(message)
     expect(fault.place?.line).toBe(line)
     expect(fault.message).not.toContain(CANARY)
   })
 })
-
-function faultOf(read: () => unknown): ParseError {
-  try {
-    read()
-  } catch (thrown) {
-    if (thrown instanceof ParseError) return thrown
-    throw thrown
-  }
-  throw new Error("It was read.")
-}
 
 /** What came of reading; nothing more than that it failed, if it did. */
 function outcomeOf(read: () => unknown): unknown {
