@@ -62,7 +62,7 @@ export interface RemoteOperations extends Array<AnyOperation>, AsyncDisposable {
 /**
  * Imports the operations of the registry behind a link, as far as this side may call them.
  *
- * Calls are forwardedOptions with their deadline and signal; envelopes keep the `meta` of their origin, errors their
+ * Calls are forwarded with their deadline and signal; envelopes keep the `meta` of their origin, errors their
  * code. While the peer is gone they fail with `UNAVAILABLE`.
  */
 export async function fromCall(

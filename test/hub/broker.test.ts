@@ -1,8 +1,10 @@
 // Hubs over real brokers, with workers in processes of their own.
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
+import { setTimeout as setTimeoutPromise } from "node:timers/promises"
 import type { ChildProcess } from "node:child_process"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import type { Clock } from "../../src/internal/platform.ts"
 import type { RemoteSource } from "../../src/config/model.ts"
 import type { Hub, HubOptions } from "../../src/hub/model.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
@@ -112,6 +114,39 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     await untilSource(hub, "far", ({ state, operations }) => state === "ready" && operations === 4)
     expect(await answersOf(hub, 5)).toEqual(["c"])
     expect(await dataOf(hub, "far.new.one")).toBe("new.one")
+  })
+
+  test("leaves no timer behind when it is closed while it lists operations", async ({ skip }) => {
+    skip(!isThere)
+    const broker = await brokerOf()
+    const leaving = await workerOf(broker, { name: "a" })
+    await workerOf(broker, { name: "b" })
+    const timers = new Set<unknown>()
+    const clock: Clock = {
+      now: () => performance.now(),
+      wallTime: () => Date.now(),
+      setTimeout(callback, milliseconds) {
+        const timer = setTimeout(() => {
+          timers.delete(timer)
+          callback()
+        }, milliseconds)
+        timers.add(timer)
+        return timer
+      },
+      clearTimeout(timer) {
+        timers.delete(timer)
+        clearTimeout(timer as NodeJS.Timeout)
+      },
+    }
+    const hub = await openOver(broker, {}, { clock })
+    await kill(leaving)
+    const restarted = await workerOf(broker, { name: "c", more: ["new.one"] })
+    // The listing waits for a worker that is still known, and does not answer.
+    restarted.kill("SIGSTOP")
+    onTestFinished(() => void restarted.kill("SIGCONT"))
+    await setTimeoutPromise(120)
+    await hub.close()
+    expect([...timers]).toEqual([])
   })
 
   test("no call fails while all workers are replaced", async ({ skip }) => {

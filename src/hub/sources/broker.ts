@@ -26,20 +26,18 @@ export async function openBroker(
   context: SourceContext,
 ): Promise<OpenSource> {
   const { fromCall } = await import("../../protocol/from-call.ts")
+  const { PendingRequestMap } = await import("../../protocol/pending/request-map.ts")
   const { clock, logger, signal, retries } = context
   const broker = await createBrokerTransport(source, place, context)
   const { transport, shown } = broker
   const link = new BrokerLink(source.name, transport, broker.identity)
   const mirror = new Mirror({ clock, ms: LINGER_MS })
-  const giveUp = (): void => void transport.close()
+  // Closing it also ends the requests that are under way, such as a listing.
+  const map = new PendingRequestMap(link, { logger, clock })
+  const giveUp = (): void => void map.close()
   signal.addEventListener("abort", giveUp)
   try {
-    const peer = await unlessUnreachable(
-      fromCall(link, { signal, logger }),
-      transport,
-      shown,
-      clock,
-    )
+    const peer = await unlessUnreachable(fromCall(map, { signal, logger }), transport, shown, clock)
     const detach = await peer.attach(mirror as unknown as AnyRegistry)
     signal.throwIfAborted()
     const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
@@ -57,13 +55,13 @@ export async function openBroker(
         health.close()
         mirror.close()
         await detach()
-        await transport.close()
+        await map.close()
       },
     }
   } catch (error) {
     const { isConnected } = transport
     mirror.close()
-    await transport.close()
+    await map.close()
     throw unreachable(source.name, place, error, isConnected)
   } finally {
     signal.removeEventListener("abort", giveUp)

@@ -68,10 +68,12 @@ async function openHub(
       : callers.get(await credentialsFor(showing, call, source.name))
   const watched = new WatchedTransport(transport)
   const mirror = new Mirror()
-  const giveUp = (): void => void transport.close()
+  // Closing it also ends the requests that are under way, such as a listing.
+  const map = new PendingRequestMap(watched, { logger, clock })
+  const giveUp = (): void => void map.close()
   signal.addEventListener("abort", giveUp)
   try {
-    const peer = await fromCall(watched, {
+    const peer = await fromCall(map, {
       signal,
       logger,
       linkFor: dependsOnCaller(showing) ? linkFor : undefined,
@@ -85,12 +87,12 @@ async function openHub(
       onHealth: (listener) => watched.onHealth(listener),
       async close() {
         mirror.close()
-        await Promise.all([watched.close(), callers.close()])
+        await Promise.all([map.close(), callers.close()])
         await detach()
       },
     }
   } catch (error) {
-    await transport.close()
+    await map.close()
     throw unreachable(source.name, remote, error)
   } finally {
     signal.removeEventListener("abort", giveUp)
