@@ -46,7 +46,8 @@ export interface GuardOptions {
   readonly suspectMs?: number | undefined
   /** The maximum number of attempts per call; 5. */
   readonly maxAttempts?: number | undefined
-  /** Retries that are available at first; successful calls earn more; 100. */
+  /** Retries that are available at first; ten successful calls earn one; 100. Without any left, ten per second
+   * are allowed. 0 for no retries. */
   readonly retryBudget?: number | undefined
   /** Serving: the time until a silent caller is given up, with all of its calls; 30,000. */
   readonly callerSilentMs?: number | undefined

@@ -15,11 +15,23 @@ import { envelope } from "./caller-harness.ts"
 describe("RetryBudget", () => {
   test("pays as often as it has, and again after ten successes", () => {
     const budget = new RetryBudget(2)
-    expect([budget.take(), budget.take(), budget.take()]).toEqual([true, true, false])
+    expect([budget.take(5), budget.take(5), budget.take(5)]).toEqual([true, true, false])
     for (let earned = 0; earned < 9; earned++) budget.earn()
-    expect([budget.left, budget.take()]).toEqual([0, false])
+    expect([budget.left, budget.take(5)]).toEqual([0, false])
     budget.earn()
-    expect([budget.left, budget.take(), budget.denied]).toEqual([1, true, 2])
+    expect([budget.left, budget.take(5), budget.denied]).toEqual([1, true, 2])
+  })
+
+  test("pays ten times a second when it is empty, a second's worth at most at once", () => {
+    const budget = new RetryBudget(1)
+    const takeAll = (now: number): number => {
+      let taken = 0
+      while (budget.take(now)) taken++
+      return taken
+    }
+    expect([0, 99, 100, 150, 200].map(takeAll)).toEqual([1, 0, 1, 0, 1])
+    expect([takeAll(60_000), takeAll(60_050), takeAll(60_500)]).toEqual([10, 0, 5])
+    expect(new RetryBudget(0).take(60_000)).toBe(false)
   })
 })
 

@@ -91,14 +91,17 @@ describe("a call that nobody accepts", () => {
 })
 
 describe("the budget for repeats", () => {
-  test("keeps calls waiting when it is empty, and is filled by successes", async () => {
+  test("keeps calls waiting when it is empty, but for ten a second, and is filled by successes", async () => {
     const lab = new CallerLab({ guard: { retryBudget: 2, maxAttempts: 9 } })
     const worker = lab.worker("w1", { "task.do": false })
     const ids = Array.from({ length: 5 }, () => lab.call())
     await lab.advance(ACCEPT)
     expect(lab.caller.stats()).toMatchObject({ repeats: 2, retryBudget: 0, budgetDenied: 3 })
-    await lab.advance(ACCEPT)
+    await lab.advance(90)
     expect(lab.caller.stats().repeats).toBe(2)
+    await lab.advance(ACCEPT)
+    expect(lab.caller.stats().repeats).toBeGreaterThan(2)
+    expect(lab.caller.stats().repeats).toBeLessThanOrEqual(2 + (90 + ACCEPT) / 100)
     for (const id of ids) worker.accept(id, { attempt: 1 })
     for (const id of ids) worker.answer(id)
     for (let more = 0; more < 5; more++) {
@@ -108,7 +111,9 @@ describe("the budget for repeats", () => {
     }
     expect(lab.caller.stats().retryBudget).toBe(1)
     // Said once, not with every call.
-    expect(lab.warnings.filter(({ message }) => message.includes("not retried"))).toHaveLength(1)
+    expect(
+      lab.warnings.filter(({ message }) => message.includes("retry budget is used up")),
+    ).toHaveLength(1)
   })
 
   test("does not grow beyond what it was", () => {

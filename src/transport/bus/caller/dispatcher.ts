@@ -305,8 +305,11 @@ export class Dispatcher {
 
   #takeRetry({ operationId }: CallEntry): boolean {
     const { budget, warnings } = this.#state
-    if (budget.take()) return true
-    warnings.warn("Calls are not retried for now: the retry budget is used up", { operationId })
+    if (budget.take(this.#state.now())) return true
+    warnings.warn(
+      "Calls are retried at most ten times a second for now: the retry budget is used up",
+      { operationId },
+    )
     return false
   }
 

@@ -50,14 +50,14 @@ export function violations(history: History): string[] {
   return found
 }
 
-/** A repeat costs one, and a success earns a tenth. */
+/** A repeat costs one while any is left, and a success earns a tenth. */
 function badAccounts({ scenario, journal, budgets }: History): string[] {
   const { retryBudget, plans } = scenario
   return budgets.flatMap(({ caller, repeats, left }) => {
     const own = plans.filter((plan) => plan.caller === caller && journal.outcomes.has(plan.key))
     const earned = own.length / 10
     const text = `caller${caller} has ${left} of ${retryBudget} left for repeats after ${repeats}`
-    const isUnpaid = !mayBeRefused(scenario) && left > retryBudget - repeats + earned
+    const isUnpaid = !mayBeRefused(scenario) && left > Math.max(0, retryBudget - repeats) + earned
     return isUnpaid || left < Math.max(0, retryBudget - repeats) ? [text] : []
   })
 }

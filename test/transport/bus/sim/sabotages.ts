@@ -286,9 +286,9 @@ export const SABOTAGES: readonly Sabotage[] = [
         RetryBudget.prototype,
         "take",
         (take) =>
-          function twice() {
-            const isPaid = take.call(this)
-            if (isPaid === true) take.call(this)
+          function twice(now) {
+            const isPaid = take.call(this, now)
+            if (isPaid === true) take.call(this, now)
             return isPaid
           },
       ),
