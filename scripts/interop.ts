@@ -5,7 +5,7 @@
 import { createRequire } from "node:module"
 import { FromOpenAPI, prepareRequest } from "../src/from-openapi.ts"
 import type { ImportedOperation, OpenAPIConfig } from "../src/from-openapi.ts"
-import { isPlainRecord } from "../src/schema/json.ts"
+import { isRecord } from "../src/internal/guards.ts"
 import { provideClients } from "../test/sources/mcp/interop/install.ts"
 import { minimalInput } from "../test/sources/openapi/callable.ts"
 import { corpusObject, hasCorpus } from "../test/sources/openapi/corpus.ts"
@@ -104,9 +104,9 @@ async function rejectionOf(operation: ImportedOperation): Promise<string | undef
 /** Prism serves all operations at one address. */
 function withoutServers(document: Record<string, unknown>): Record<string, unknown> {
   for (const item of Object.values(document["paths"] as object)) {
-    if (!isPlainRecord(item)) continue
+    if (!isRecord(item)) continue
     for (const holder of [item, ...Object.values(item)]) {
-      if (isPlainRecord(holder)) delete (holder as { servers?: unknown }).servers
+      if (isRecord(holder)) delete (holder as { servers?: unknown }).servers
     }
   }
   return document
@@ -114,9 +114,9 @@ function withoutServers(document: Record<string, unknown>): Record<string, unkno
 
 function credentialsFor(document: Record<string, unknown>): OpenAPIConfig["credentials"] {
   const { components, securityDefinitions } = document
-  const schemes = isPlainRecord(components) ? components["securitySchemes"] : securityDefinitions
+  const schemes = isRecord(components) ? components["securitySchemes"] : securityDefinitions
   const isBasic = (scheme: unknown): boolean =>
-    isPlainRecord(scheme) && (scheme["type"] === "basic" || scheme["scheme"] === "basic")
+    isRecord(scheme) && (scheme["type"] === "basic" || scheme["scheme"] === "basic")
   return Object.fromEntries(
     Object.entries(schemes ?? {}).map(([name, scheme]) => [
       name,

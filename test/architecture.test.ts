@@ -237,7 +237,7 @@ describe("the rules themselves", () => {
     ["console/main.ts", 'import type { ResponseEnvelope } from "../src/index.ts"'],
     ["console/main.tsx", 'import type { SourceStatus } from "../src/hub/model.ts"'],
     ["console/main.tsx", 'import { flatten } from "../src/schema/read/flatten.ts"'],
-    ["console/main.tsx", 'import { isPlainRecord } from "../src/schema/json.ts"'],
+    ["console/main.tsx", 'import { getOwn } from "../src/schema/json.ts"'],
     ["console/main.tsx", 'import { App } from "./app/App.tsx"'],
     ["console/main.tsx", 'import "./styles/base.css"'],
     ["console/main.tsx", 'import { useState } from "react"'],

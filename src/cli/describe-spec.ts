@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
 import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
@@ -105,8 +105,8 @@ function exampleOf(
 ): string {
   const verb = type === "subscription" ? "watch" : "call"
   const [first] = examples
-  const input = isPlainRecord(first) && isPlainRecord(first["input"]) ? first["input"] : first
-  if (isPlainRecord(input)) {
+  const input = isRecord(first) && isRecord(first["input"]) ? first["input"] : first
+  if (isRecord(input)) {
     return oneLine(`${program} ${verb} ${id} --input ${quoted(JSON.stringify(input))}`)
   }
   const required = requiredOf(inputs ?? [])

@@ -1,6 +1,6 @@
 // The sections of a configuration other than its sources.
 
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import { mcpEntry } from "./mcp-shape.ts"
 import { fields, flag, listOf, number, oneOf, recordOf, type Shape, text } from "./field-checks.ts"
 import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
@@ -48,7 +48,7 @@ const apiKey: Shape = {
   },
   check(value, keys, report) {
     keyFields.check(value, keys, report)
-    if (!isPlainRecord(value)) return
+    if (!isRecord(value)) return
     const isShort = value["id"] !== undefined || value["scopes"] !== undefined
     if (value["identity"] !== undefined && isShort) {
       report.error(keys, `has "identity" and also "id" or "scopes", which are short for it.`)

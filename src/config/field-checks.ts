@@ -2,7 +2,8 @@
 
 import { listed } from "../internal/describe.ts"
 import { nearest } from "../internal/suggest.ts"
-import { isPlainRecord, type JsonSchema } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { type JsonSchema } from "../schema/json.ts"
 import { parseReferences } from "./references.ts"
 
 export type Keys = readonly string[]
@@ -150,7 +151,7 @@ export function recordOf(
   return {
     schema: { type: "object", additionalProperties: item.schema, description },
     check(value, keys, report) {
-      if (!isPlainRecord(value)) {
+      if (!isRecord(value)) {
         report.error(keys, `must be an object, got ${kindOf(value)}.`)
         return
       }
@@ -192,7 +193,7 @@ export function fields(
       description,
     },
     check(value, keys, report) {
-      if (!isPlainRecord(value)) {
+      if (!isRecord(value)) {
         report.error(keys, `must be an object, got ${kindOf(value)}.`)
         return
       }

@@ -1,6 +1,7 @@
 // MCP server entries in the format of editors: alternative field names, and fields that only editors use.
 
-import { isPlainRecord, setOwn } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { setOwn } from "../schema/json.ts"
 import { ALIASES, asText, fieldName, MCP_FIELDS } from "../sources/mcp/config-fields.ts"
 import {
   checkNames,
@@ -61,7 +62,7 @@ export const mcpEntry: Shape = {
     ],
   },
   check(value, keys, report) {
-    if (!isPlainRecord(value)) {
+    if (!isRecord(value)) {
       report.error(keys, `must be an object with "command" or "url", got ${kindOf(value)}.`)
       return
     }
@@ -136,7 +137,7 @@ function checkTexts(
   for (const name of ["env", "headers"]) {
     const field = ownName(value, name)
     const record = field === undefined ? undefined : value[field]
-    if (field === undefined || !isPlainRecord(record)) continue
+    if (field === undefined || !isRecord(record)) continue
     for (const [key, item] of Object.entries(record)) {
       if (typeof item !== "string") continue
       const odd = parseReferences(item).find((part) => part.kind === "unknown")
@@ -150,7 +151,7 @@ function checkTexts(
 
 function asTexts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText)
-  if (!isPlainRecord(value)) return value
+  if (!isRecord(value)) return value
   const out = {}
   for (const [key, item] of Object.entries(value)) setOwn(out, key, asText(item))
   return out
@@ -169,5 +170,5 @@ function isList(value: unknown): value is readonly unknown[] {
 }
 
 function isTexts(value: unknown): boolean {
-  return isPlainRecord(value) && Object.values(value).every(isWord)
+  return isRecord(value) && Object.values(value).every(isWord)
 }

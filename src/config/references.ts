@@ -1,6 +1,6 @@
 // Parses references such as `${env:NAME}` in a text. Resolving them happens elsewhere.
 
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import { formatPath } from "./error.ts"
 
 export type ReferenceKind = "env" | "file" | "command"
@@ -93,7 +93,7 @@ function collect(value: unknown, keys: readonly string[], found: Reference[]): v
     collectText(value, formatPath(keys), found, 0)
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) collect(item, [...keys, String(index)], found)
-  } else if (isPlainRecord(value)) {
+  } else if (isRecord(value)) {
     for (const [key, item] of Object.entries(value)) collect(item, [...keys, key], found)
   }
 }

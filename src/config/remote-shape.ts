@@ -1,6 +1,6 @@
 // The options of a remote source: another hub, or workers behind a broker.
 
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import { address } from "./address-shape.ts"
 import { headers } from "./secret-shapes.ts"
 import { fields, flag, isGiven, listOf, type Shape, text } from "./field-checks.ts"
@@ -64,7 +64,7 @@ export function checkRemote(shape: Shape): Shape {
     schema: shape.schema,
     check(value, keys, report) {
       shape.check(value, keys, report)
-      if (!isPlainRecord(value)) return
+      if (!isRecord(value)) return
       const scheme = schemeOf(value["remote"])
       if (scheme === undefined) return
       const isBroker = (BROKERS as readonly string[]).includes(scheme)

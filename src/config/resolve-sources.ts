@@ -1,4 +1,5 @@
-import { isPlainRecord, setOwn } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { setOwn } from "../schema/json.ts"
 import { isNamespace, suggestedNamespace } from "../mcp/names.ts"
 import { mcpEntry, toPlainEntry } from "./mcp-shape.ts"
 import type { AccessRule, MCPSource, ResolvedSource, SourceConfig, SourceKind } from "./model.ts"
@@ -67,7 +68,7 @@ function listEntries(config: Fields, report: IssueReporter): readonly SourceEntr
     for (const [index, value] of sources.entries()) {
       out.push({ keys: ["sources", String(index)], name: undefined, value })
     }
-  } else if (isPlainRecord(sources)) {
+  } else if (isRecord(sources)) {
     for (const [name, value] of Object.entries(sources)) {
       out.push({ keys: ["sources", name], name, value })
     }
@@ -81,7 +82,7 @@ function listEntries(config: Fields, report: IssueReporter): readonly SourceEntr
 function listServerEntries(config: Fields, report: IssueReporter): readonly SourceEntry[] {
   if (!isGiven(config, "mcpServers")) return []
   const servers = config["mcpServers"]
-  if (!isPlainRecord(servers)) {
+  if (!isRecord(servers)) {
     report.error(["mcpServers"], `must be an object of servers by name, got ${kindOf(servers)}.`)
     return []
   }
@@ -89,7 +90,7 @@ function listServerEntries(config: Fields, report: IssueReporter): readonly Sour
   for (const [name, entry] of Object.entries(servers)) {
     const keys = ["mcpServers", name]
     mcpEntry.check(entry, keys, report)
-    if (isPlainRecord(entry)) out.push({ keys, name, value: { mcp: entry } })
+    if (isRecord(entry)) out.push({ keys, name, value: { mcp: entry } })
   }
   return out
 }
@@ -100,7 +101,7 @@ function resolveSource(
   keys: Keys,
   report: IssueReporter,
 ): ResolvedSource | undefined {
-  if (!isPlainRecord(value)) {
+  if (!isRecord(value)) {
     report.error(keys, `must be an object with one of ${KINDS_TEXT}, got ${kindOf(value)}.`)
     return undefined
   }
@@ -161,11 +162,7 @@ function withoutEmptyFields(kind: SourceKind, value: Fields): SourceConfig {
   const out: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) {
     if (item === null || item === undefined) continue
-    setOwn(
-      out,
-      key,
-      kind === "mcp" && key === "mcp" && isPlainRecord(item) ? toPlainEntry(item) : item,
-    )
+    setOwn(out, key, kind === "mcp" && key === "mcp" && isRecord(item) ? toPlainEntry(item) : item)
   }
   return out as unknown as SourceConfig
 }

@@ -1,6 +1,6 @@
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import { registryShape, serverShape, TOP_LEVEL } from "./config-shapes.ts"
 import type { Locate } from "../internal/located.ts"
 import { ConfigError, type ConfigFault, faultAt } from "./error.ts"
@@ -75,7 +75,7 @@ function resolveSections(
   options: ResolveConfigOptions,
   report: IssueReporter,
 ): ResolvedConfig {
-  const config = isPlainRecord(value) ? value : {}
+  const config = isRecord(value) ? value : {}
   if (config !== value) report.error([], describeInvalidRoot(value))
   checkNames(config, [], report, TOP_LEVEL, { hints: HINTS })
   return {
@@ -107,7 +107,7 @@ function part(
   if (!isGiven(config, name)) return Object.freeze({})
   const value = config[name]
   shape.check(value, [name], report)
-  if (!isPlainRecord(value)) return Object.freeze({})
+  if (!isRecord(value)) return Object.freeze({})
   return Object.freeze(
     Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null)),
   )

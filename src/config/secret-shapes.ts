@@ -1,6 +1,6 @@
 // Headers and credentials: values that may be secrets, and should then be references.
 
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import {
   fields,
   type IssueReporter,
@@ -39,7 +39,7 @@ export function headers(description: string): Shape {
       // Only scripts can contain these: functions and `Headers` objects.
       if (typeof given === "function" || given instanceof Headers) return
       record.check(given, keys, report)
-      if (!isPlainRecord(given)) return
+      if (!isRecord(given)) return
       for (const [name, one] of Object.entries(given)) {
         if (SECRET_HEADER.test(name)) secret.check(one, [...keys, name], warningsOnly(report))
       }
@@ -108,7 +108,7 @@ export function credential(description: string): Shape {
       anyOf: [{ type: "string", minLength: 1 }, ...Object.values(KINDS).map(withType)],
     },
     check(given, keys, report) {
-      if (isPlainRecord(given)) checkKind(given, keys, report)
+      if (isRecord(given)) checkKind(given, keys, report)
       else secret.check(given, keys, report)
     },
   }

@@ -1,5 +1,5 @@
 import type { MCPContentBlock } from "../core/envelope.ts"
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import { printJson } from "./canonical.ts"
 
 /** Content blocks, and those of unknown type. */
@@ -28,7 +28,7 @@ export function mapBlocks(blocks: unknown): MappedBlocks {
 
 /** Whether a value is a block of a known type with its required fields. */
 function isContentBlock(value: unknown): value is MCPContentBlock {
-  if (!isPlainRecord(value)) return false
+  if (!isRecord(value)) return false
   switch (value["type"]) {
     case "text":
       return isText(value["text"])
@@ -36,7 +36,7 @@ function isContentBlock(value: unknown): value is MCPContentBlock {
     case "audio":
       return isText(value["data"]) && isText(value["mimeType"])
     case "resource":
-      return isPlainRecord(value["resource"]) && isText(value["resource"]["uri"])
+      return isRecord(value["resource"]) && isText(value["resource"]["uri"])
     case "resource_link":
       return isText(value["uri"]) && isText(value["name"])
     default:

@@ -3,7 +3,8 @@ import { quote, typeName } from "../internal/describe.ts"
 import { type Budget, detachSchema } from "./detach.ts"
 import type { Report, SchemaDiagnostic } from "./diagnostics.ts"
 import { type Dialect, dialectOf, type Lowering, lowerSchema } from "./dialect.ts"
-import { deepFreeze, isPlainRecord, isSchema, type JsonSchema } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { deepFreeze, isSchema, type JsonSchema } from "./json.ts"
 import { admitPatterns } from "./regex/pattern.ts"
 import { type SchemaNode, splitReference } from "./refs.ts"
 import { resolveReferences } from "./resolve-refs.ts"
@@ -93,7 +94,7 @@ class Admission {
     const detached = detachSchema(source, "", this.#budget, report)
     this.#dialect = this.#options.dialect ?? dialectOf(detached, "2020-12")
     const lowered = lowerSchema(detached, "", this.#dialect, this.#lowering)
-    if (!isPlainRecord(lowered)) return lowered === false ? { not: {} } : {}
+    if (!isRecord(lowered)) return lowered === false ? { not: {} } : {}
     resolveReferences(lowered, {
       report,
       sourcePaths,
@@ -123,7 +124,7 @@ function byUri(documents: Readonly<Record<string, unknown>>): Map<string, unknow
     found.set(uri, document)
   }
   for (const [key, document] of Object.entries(documents)) {
-    const id = isPlainRecord(document) ? (document["$id"] ?? document["id"]) : undefined
+    const id = isRecord(document) ? (document["$id"] ?? document["id"]) : undefined
     if (typeof id !== "string") continue
     const { uri } = splitReference(id, key)
     if (!found.has(uri)) found.set(uri, document)

@@ -1,5 +1,6 @@
 import { definitionsOf, type DefinitionSource } from "./trusted-schemas.ts"
-import { isPlainRecord, type JsonSchema } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { type JsonSchema } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 import type { SchemaNode } from "./refs.ts"
 
@@ -15,7 +16,7 @@ export function hasManyDefinitions(schema: JsonSchema): boolean {
 
 /** The definitions in `$defs` of a schema. */
 function definitionsIn({ $defs }: JsonSchema): DefinitionSource {
-  const all = isPlainRecord($defs) ? $defs : {}
+  const all = isRecord($defs) ? $defs : {}
   return {
     hasMoreThan: (count) => Object.keys(all).length > count,
     get: (name) => (Object.hasOwn(all, name) ? all[name] : undefined),
@@ -43,7 +44,7 @@ export class Parts {
 
   /** The check of the whole, or of a schema within it. */
   test(node: unknown = this.#root): Test {
-    if (!isPlainRecord(node)) return () => node !== false
+    if (!isRecord(node)) return () => node !== false
     const walk = { looksAround: false }
     const cut = this.#cut(node, walk) as JsonSchema
     // What a referenced schema evaluated counts there, which a separate check cannot know.
@@ -61,7 +62,7 @@ export class Parts {
 
   /** The schema with a function in the place of each reference. */
   #cut(node: SchemaNode, walk: { looksAround: boolean }): SchemaNode {
-    if (!isPlainRecord(node)) return node
+    if (!isRecord(node)) return node
     const out: Record<string, unknown> = {}
     for (const keyword of Object.keys(node)) {
       // Definitions are read one by one: reading them here would create all of them.

@@ -1,6 +1,7 @@
 import { listed } from "../internal/describe.ts"
 import type { Report } from "./diagnostics.ts"
-import { childPointer, isPlainRecord, setOwn } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { childPointer, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 
 /** Bounds of one admission; `nodes` counts down over the schema and all documents it takes in. */
@@ -67,13 +68,9 @@ class Detacher {
           ? this.#array(value, depth, this.#schema)
           : this.#data(value, depth)
       case "map":
-        return isPlainRecord(value)
-          ? this.#object(value, depth, this.#schema)
-          : this.#data(value, depth)
+        return isRecord(value) ? this.#object(value, depth, this.#schema) : this.#data(value, depth)
       case "dependencies":
-        return isPlainRecord(value)
-          ? this.#object(value, depth, this.#mixed)
-          : this.#data(value, depth)
+        return isRecord(value) ? this.#object(value, depth, this.#mixed) : this.#data(value, depth)
       case "data":
         return keyword === "pattern" ? this.#pattern(value, depth) : this.#data(value, depth)
     }

@@ -1,5 +1,6 @@
 import type { Report } from "./diagnostics.ts"
-import { childPointer, getOwn, isPlainRecord, setOwn } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { childPointer, getOwn, setOwn } from "./json.ts"
 import { eachSubschema } from "./keywords.ts"
 import { lintSchema } from "./lint.ts"
 
@@ -42,7 +43,7 @@ export const ANY_TOKEN = "*"
 
 /** The dialect that a `$schema` names; an absent or unknown one gives `fallback`. */
 export function dialectOf(schema: unknown, fallback: Dialect): Dialect {
-  const uri = isPlainRecord(schema) ? getOwn(schema, "$schema") : undefined
+  const uri = isRecord(schema) ? getOwn(schema, "$schema") : undefined
   if (typeof uri !== "string") return fallback
   const match = /^https?:\/\/json-schema\.org\/(?:draft\/)?(draft-0[467]|2019-09|2020-12)\//.exec(
     uri,
@@ -61,7 +62,7 @@ export function lowerSchema(
   dialect: Dialect,
   lowering: Lowering,
 ): unknown {
-  const recursive = isPlainRecord(schema) && getOwn(schema, "$recursiveAnchor") === true
+  const recursive = isRecord(schema) && getOwn(schema, "$recursiveAnchor") === true
   return lowerRecord(schema, path, dialect, recursive, lowering)
 }
 
@@ -82,7 +83,7 @@ function lowerRecord(
   recursive: boolean,
   lowering: Lowering,
 ): unknown {
-  if (!isPlainRecord(node)) return node
+  if (!isRecord(node)) return node
   lowering.sourcePaths.set(node, path)
 
   if (isBeforeSiblings(dialect) && typeof node["$ref"] === "string") {
@@ -210,7 +211,7 @@ function moveDependencies(
   lowering: Lowering,
 ): void {
   const { dependencies } = node
-  if (!isPlainRecord(dependencies)) return
+  if (!isRecord(dependencies)) return
   delete node["dependencies"]
   const required = { ...(node["dependentRequired"] as object | undefined) }
   const schemas = { ...(node["dependentSchemas"] as object | undefined) }

@@ -10,7 +10,8 @@ import {
   typeIssue,
   valueIssue,
 } from "./issues.ts"
-import { childPointer, isPlainRecord, type JsonSchema } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { childPointer, type JsonSchema } from "./json.ts"
 import { ownRefinements } from "./prepare.ts"
 import { hasKey, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, Resource, SchemaNode } from "./refs.ts"
@@ -123,7 +124,7 @@ class Explainer {
     this.#references(at)
     this.#combinations(at)
     if (Array.isArray(value)) this.#unevaluatedItems(at, value)
-    else if (isPlainRecord(value)) this.#unevaluatedProperties(at, value)
+    else if (isRecord(value)) this.#unevaluatedProperties(at, value)
     if (out.length === before) this.#refinements(at)
     return evaluated
   }
@@ -285,7 +286,7 @@ class Explainer {
     this.#union(at, "oneOf")
     const not = schema["not"] as SchemaNode | undefined
     if (not !== undefined && at.matches(not, at.value)) {
-      const open = not === true || (isPlainRecord(not) && Object.keys(not).length === 0)
+      const open = not === true || (isRecord(not) && Object.keys(not).length === 0)
       const message = open ? "is not allowed" : "must not match what the schema excludes"
       at.add({ path: at.path, keyword: "not", message })
     }
@@ -425,7 +426,7 @@ class Place {
 function isOfType(value: unknown, type: string): boolean {
   switch (type) {
     case "object":
-      return isPlainRecord(value)
+      return isRecord(value)
     case "array":
       return Array.isArray(value)
     case "null":

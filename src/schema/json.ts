@@ -1,11 +1,9 @@
-import { isRecord as isPlainRecord } from "../internal/guards.ts"
+import { isRecord } from "../internal/guards.ts"
 
 export { setOwn } from "../internal/own.ts"
 
 /** A schema in its object form; the boolean forms are turned into `{}` and `{ not: {} }` at the root. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
-
-export { isPlainRecord }
 
 /** The JSON type of a value. */
 export function jsonType(value: unknown): string {
@@ -25,16 +23,16 @@ export const NO_VALUE: JsonSchema = Object.freeze({
 
 /** Whether a schema describes the absence of a value: {@link NO_VALUE}, or TypeBox's `Type.Void()`. */
 export function isNoValue(schema: unknown): boolean {
-  if (!isPlainRecord(schema)) return false
+  if (!isRecord(schema)) return false
   const { type, not } = schema
   if (type !== undefined) return type === "void" || type === "undefined"
-  const excluded: unknown = isPlainRecord(not) ? not["type"] : undefined
+  const excluded: unknown = isRecord(not) ? not["type"] : undefined
   return Array.isArray(excluded) && EVERY_TYPE.every((one) => excluded.includes(one))
 }
 
 /** Whether a value can be used as a schema. */
 export function isSchema(value: unknown): value is Record<string, unknown> | boolean {
-  return typeof value === "boolean" || isPlainRecord(value)
+  return typeof value === "boolean" || isRecord(value)
 }
 
 /** An own property, or `undefined`; a name such as `toString` does not find the inherited one. */
@@ -54,7 +52,7 @@ export function textOf(value: unknown): string | undefined {
 
 /** Whether a value is an object with members; a large one is not listed for that. */
 export function hasKeys(value: unknown): boolean {
-  if (!isPlainRecord(value)) return false
+  if (!isRecord(value)) return false
   for (const key in value) if (Object.hasOwn(value, key)) return true
   return false
 }

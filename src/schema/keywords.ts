@@ -1,4 +1,5 @@
-import { isPlainRecord, isSchema } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { isSchema } from "./json.ts"
 
 /** What a keyword holds, as far as walking a schema is concerned. */
 export type KeywordShape = "map" | "list" | "single" | "items" | "dependencies" | "data"
@@ -81,7 +82,7 @@ export function eachInPlace(schema: Record<string, unknown>, visit: SubschemaVis
 function visitKeyword(value: unknown, keyword: string, visit: SubschemaVisitor): void {
   const kind = SHAPES.get(keyword)
   if (kind === undefined) return
-  if (kind === "map" && isPlainRecord(value)) {
+  if (kind === "map" && isRecord(value)) {
     for (const [key, member] of Object.entries(value)) {
       if (isSchema(member)) visit(member, keyword, key)
     }

@@ -1,6 +1,7 @@
 import { quote } from "../internal/describe.ts"
 import type { Report } from "./diagnostics.ts"
-import { childPointer, isPlainRecord, isSchema, setOwn } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { childPointer, isSchema, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 
 interface Rule {
@@ -49,7 +50,7 @@ const RULES = new Map<string, Rule>([
     "dependentRequired",
     {
       expected: "an object of lists of property names",
-      accepts: (v) => isPlainRecord(v) && Object.values(v).every(isNames),
+      accepts: (v) => isRecord(v) && Object.values(v).every(isNames),
     },
   ],
   ["multipleOf", { expected: "a number above 0", accepts: (v) => isNumeric(v) && v > 0 }],
@@ -125,7 +126,7 @@ function lintMap(
   expected: string,
   report: Report,
 ): boolean {
-  if (!isPlainRecord(value)) {
+  if (!isRecord(value)) {
     malformed(report, at, keyword, value, `an object with ${expected} under each key`)
     return false
   }

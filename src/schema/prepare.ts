@@ -1,6 +1,7 @@
 // The adjustments that TypeBox needs: a list.
 import { Check } from "typebox/schema"
-import { isPlainRecord, setOwn } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 import { hasKey, isDeceptive, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, RefKeyword, SchemaNode } from "./refs.ts"
@@ -166,7 +167,7 @@ class Preparation {
       refinements.push(refinement((v) => !strict.some((k) => isMissing(v, k, false))))
     if (tolerant.length > 0)
       refinements.push(refinement((v) => tolerant.every((k) => hasKey(v, k))))
-    if (isPlainRecord(dependentRequired)) {
+    if (isRecord(dependentRequired)) {
       const rules = Object.entries(dependentRequired as Record<string, string[]>).filter(
         ([key, keys]) => isRuleDeceptive(key, keys),
       )
@@ -215,7 +216,7 @@ function moveDeceptive(copy: Record<string, unknown>): void {
     copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), rule]
   }
   const rules = copy["dependentRequired"]
-  if (isPlainRecord(rules)) {
+  if (isRecord(rules)) {
     const kept = Object.entries(rules).filter(([key, keys]) => !isRuleDeceptive(key, keys))
     if (kept.length < Object.keys(rules).length) {
       const remaining = {}
@@ -244,7 +245,7 @@ const LEAKING = ["contains", "unevaluatedItems", "unevaluatedProperties"] as con
 function isolateAll(copy: Record<string, unknown>): void {
   for (const keyword of LEAKING) {
     const schema = copy[keyword]
-    if (isPlainRecord(schema) && looksFurther(schema)) copy[keyword] = { not: { not: schema } }
+    if (isRecord(schema) && looksFurther(schema)) copy[keyword] = { not: { not: schema } }
   }
   if ("not" in copy) copy["not"] = { anyOf: [copy["not"]] }
   if (!("if" in copy)) return
@@ -301,7 +302,7 @@ function isRuleDeceptive(key: string, keys: unknown): boolean {
 }
 
 function extractDeceptive(map: unknown): Array<[string, unknown]> {
-  if (!isPlainRecord(map)) return []
+  if (!isRecord(map)) return []
   const taken = Object.entries(map).filter(([key]) => isDeceptive(key))
   for (const [key] of taken) delete map[key]
   return taken

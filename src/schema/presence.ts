@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { getOwn } from "./json.ts"
 import type { Links, SchemaNode } from "./refs.ts"
 
 /** Names that every object inherits, which the compiler's `in` test finds in an empty object. */
@@ -39,8 +40,8 @@ export function undefinedIn(
   links: Links,
 ): "refused" | "allowed" | "unnoticed" {
   const { properties } = schema
-  const property = isPlainRecord(properties) ? getOwn(properties, key) : undefined
-  if (!isPlainRecord(property)) return property === false ? "refused" : "unnoticed"
+  const property = isRecord(properties) ? getOwn(properties, key) : undefined
+  if (!isRecord(property)) return property === false ? "refused" : "unnoticed"
   if (mentionsUndefined(property, links, new Set())) return "allowed"
   return refusesUndefined(property, links, new Set()) ? "refused" : "unnoticed"
 }

@@ -1,5 +1,5 @@
-import { isObject } from "../internal/guards.ts"
-import { getOwn, isPlainRecord, type JsonSchema, setOwn, isSchema } from "./json.ts"
+import { isObject, isRecord } from "../internal/guards.ts"
+import { getOwn, type JsonSchema, setOwn, isSchema } from "./json.ts"
 import { eachInPlace } from "./keywords.ts"
 import {
   isOfBytes,
@@ -241,5 +241,5 @@ function one(schema: JsonSchema, keyword: string): Subschema[] {
 
 function propertiesOf(schema: JsonSchema): JsonSchema {
   const properties = getOwn(schema, "properties")
-  return isPlainRecord(properties) ? properties : {}
+  return isRecord(properties) ? properties : {}
 }

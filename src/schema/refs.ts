@@ -1,6 +1,7 @@
 import type { DefinitionSource } from "./trusted-schemas.ts"
 import { ANY_TOKEN, type Moves } from "./dialect.ts"
-import { getOwn, isPlainRecord, isSchema, pointerTokens } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { getOwn, isSchema, pointerTokens } from "./json.ts"
 import { eachSubschema } from "./keywords.ts"
 
 /** A schema as it lies in a tree: an object, or one of the two booleans. */
@@ -130,7 +131,7 @@ export class SchemaIndex {
       holder = { parent: value as Record<string, unknown>, key: token }
       value = getOwn(value, token)
       path.push(token)
-      if (isPlainRecord(value)) resource = this.resourceOf.get(value) ?? resource
+      if (isRecord(value)) resource = this.resourceOf.get(value) ?? resource
     }
     if (value === undefined || holder === undefined) return undefined
     return { value, resource, holder, ...(moved && { moved: path }) }

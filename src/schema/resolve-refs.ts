@@ -1,6 +1,7 @@
 import type { Moves } from "./dialect.ts"
 import type { Report } from "./diagnostics.ts"
-import { childPointer, escapeToken, isPlainRecord, isSchema, setOwn } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { childPointer, escapeToken, isSchema, setOwn } from "./json.ts"
 import { eachInPlace } from "./keywords.ts"
 import {
   type RefKeyword,
@@ -107,7 +108,7 @@ class ReferenceResolver {
       return existing
     }
     node["$id"] = id
-    if (!isPlainRecord(this.#root["$defs"])) this.#root["$defs"] = {}
+    if (!isRecord(this.#root["$defs"])) this.#root["$defs"] = {}
     const defs = this.#root["$defs"] as Record<string, unknown>
     let name = id
     for (let copy = 2; Object.hasOwn(defs, name); copy++) name = `${id} (${copy})`

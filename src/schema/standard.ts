@@ -1,6 +1,6 @@
 import type { SchemaType } from "./infer.ts"
 import { quote, reasonOf } from "../internal/describe.ts"
-import { isPlainRecord } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
 import { isValibotSchema, valibotJsonSchema } from "./valibot.ts"
 
 /** The side of a schema with transforms: its input or its output. */
@@ -32,7 +32,7 @@ export function standardProps(value: unknown): StandardProps | undefined {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return undefined
   try {
     const props = (value as { readonly "~standard"?: unknown })["~standard"]
-    if (!isPlainRecord(props) || typeof props["validate"] !== "function") return undefined
+    if (!isRecord(props) || typeof props["validate"] !== "function") return undefined
     const standard = props as unknown as StandardProps
     if (standard.vendor === "zod" && isData(value)) return undefined
     if (standard.vendor !== "valibot" || standard.jsonSchema !== undefined) return standard
@@ -110,7 +110,7 @@ function cureFor(vendor: string): string {
 
 function plainSchema(converted: unknown, vendor: string, side: SchemaSide): unknown {
   if (typeof converted === "boolean") return converted
-  if (!isPlainRecord(converted) || converted instanceof Promise) {
+  if (!isRecord(converted) || converted instanceof Promise) {
     const got = converted instanceof Promise ? "a promise" : quote(converted)
     throw new TypeError(
       `The ${side} of this ${vendor} schema gave ${got} where JSON Schema was expected. ${cureFor(vendor)}`,

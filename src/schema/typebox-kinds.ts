@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord } from "./json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { getOwn } from "./json.ts"
 
 type Node = Record<string, unknown>
 
@@ -38,7 +39,7 @@ function tagTypes(schema: Node): void {
   }
   for (const keyword of MAPS) {
     const map = schema[keyword]
-    if (isPlainRecord(map)) Object.values(map).filter(isUntagged).forEach(tagTypes)
+    if (isRecord(map)) Object.values(map).filter(isUntagged).forEach(tagTypes)
   }
   if (kind === "Object") tagOptional(schema)
 }
@@ -46,9 +47,9 @@ function tagTypes(schema: Node): void {
 /** Tags a schema that refers to one of its own definitions like its target, if that is an object. */
 function tagReference(schema: Node): void {
   const { $ref, $defs } = schema
-  if (typeof $ref !== "string" || !isPlainRecord($defs)) return
+  if (typeof $ref !== "string" || !isRecord($defs)) return
   const target = getOwn($defs, $ref.slice("#/$defs/".length))
-  if (!isPlainRecord(target) || target["~kind"] !== "Object") return
+  if (!isRecord(target) || target["~kind"] !== "Object") return
   for (const name of ["~kind", "type", "properties", "required"]) setTag(schema, name, target[name])
 }
 
@@ -61,7 +62,7 @@ export function isTaggedReference(schema: Readonly<Node>): boolean {
 function tagOptional({ properties, required }: Node): void {
   const names = new Set(Array.isArray(required) ? required : [])
   for (const [name, property] of Object.entries(properties as Node)) {
-    if (!names.has(name) && isPlainRecord(property)) setTag(property, "~optional", true)
+    if (!names.has(name) && isRecord(property)) setTag(property, "~optional", true)
   }
 }
 
@@ -77,18 +78,16 @@ function kindOf(schema: Node): string | undefined {
       return Object.keys(schema).length === 0 ? "Unknown" : undefined
     case "object":
       if (anyOf !== undefined || allOf !== undefined) return undefined
-      return isPlainRecord(schema["properties"]) ? "Object" : undefined
+      return isRecord(schema["properties"]) ? "Object" : undefined
     case "array":
-      return isPlainRecord(schema["items"]) && schema["prefixItems"] === undefined
-        ? "Array"
-        : undefined
+      return isRecord(schema["items"]) && schema["prefixItems"] === undefined ? "Array" : undefined
     default:
       return typeof type === "string" ? SCALARS[type] : undefined
   }
 }
 
 function isUntagged(part: unknown): part is Node {
-  return isPlainRecord(part) && !Object.hasOwn(part, "~kind")
+  return isRecord(part) && !Object.hasOwn(part, "~kind")
 }
 
 function setTag(schema: Node, name: string, value: unknown): void {

@@ -1,6 +1,6 @@
 // JSON Schema 2020-12 as types. What a type cannot express is left out: it admits more, never less.
 
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import type { RefKeyword } from "../schema/refs.ts"
 import { isTaggedReference } from "../schema/typebox-kinds.ts"
 import { arrayType } from "./arrays.ts"
@@ -40,7 +40,7 @@ export class Converter implements ObjectReader {
 
   readonly convert = (schema: unknown): TypeNode => {
     if (schema === false) return NEVER
-    if (!isPlainRecord(schema) || this.#depth >= MAX_DEPTH) return UNKNOWN
+    if (!isRecord(schema) || this.#depth >= MAX_DEPTH) return UNKNOWN
     this.#depth++
     try {
       return intersection(this.#parts(schema))
@@ -53,7 +53,7 @@ export class Converter implements ObjectReader {
   isFilled(schema: unknown): boolean {
     if (this.#view !== "filled") return false
     let at = schema
-    for (let steps = 0; steps < MAX_DEPTH && isPlainRecord(at); steps++) {
+    for (let steps = 0; steps < MAX_DEPTH && isRecord(at); steps++) {
       if (Object.hasOwn(at, "default")) return true
       if (typeof at["$ref"] !== "string") return false
       at = this.#referred.target(at, "$ref")
@@ -77,7 +77,7 @@ export class Converter implements ObjectReader {
     if ("if" in schema && "then" in schema && "else" in schema) {
       parts.push(union([this.convert(schema["then"]), this.convert(schema["else"])]))
     }
-    if (not === true || (isPlainRecord(not) && Object.keys(not).length === 0)) parts.push(NEVER)
+    if (not === true || (isRecord(not) && Object.keys(not).length === 0)) parts.push(NEVER)
     return parts
   }
 

@@ -1,6 +1,6 @@
 // Declarations for operations: what `operations types` writes.
 
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import type { OperationSpec } from "../core/types.ts"
 import { union } from "./combine.ts"
 import { printComment } from "./comments.ts"
@@ -105,7 +105,7 @@ function typedNamespace(
   const definitions = new Definitions(texts)
   const operations = specs.map((spec) => {
     const convert = (schema: unknown, kind: string, view: View): TypeNode =>
-      isPlainRecord(schema) ? definitions.convert(schema, `${spec.name} ${kind}`, view) : UNKNOWN
+      isRecord(schema) ? definitions.convert(schema, `${spec.name} ${kind}`, view) : UNKNOWN
     const errors = (spec.errorSchemas ?? []).map(({ code, schema }): TypeNode => {
       const details = convert(schema, code, "output")
       // Many operations declare the same errors.

@@ -1,6 +1,7 @@
 // `const` and `enum`: values as types.
 
-import { isPlainRecord, jsonType } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { jsonType } from "../schema/json.ts"
 import { union } from "./combine.ts"
 import { NEVER, OPEN_OBJECT, SIMPLE_TYPES, UNKNOWN } from "./model.ts"
 import type { TypeNode } from "./model.ts"
@@ -42,7 +43,7 @@ function literal(value: unknown, depth = 0): TypeNode {
     const items = value.map((item) => literal(item, depth + 1))
     return { kind: "tuple", items, minItems: items.length, rest: undefined }
   }
-  return isPlainRecord(value) ? objectLiteral(value, depth) : wide(value)
+  return isRecord(value) ? objectLiteral(value, depth) : wide(value)
 }
 
 function objectLiteral(value: Record<string, unknown>, depth: number): TypeNode {
@@ -57,5 +58,5 @@ function objectLiteral(value: Record<string, unknown>, depth: number): TypeNode 
 
 function wide(value: unknown): TypeNode {
   if (Array.isArray(value)) return { kind: "array", item: UNKNOWN }
-  return isPlainRecord(value) ? OPEN_OBJECT : (SIMPLE_TYPES.get(jsonType(value)) ?? UNKNOWN)
+  return isRecord(value) ? OPEN_OBJECT : (SIMPLE_TYPES.get(jsonType(value)) ?? UNKNOWN)
 }

@@ -1,6 +1,7 @@
 // Objects: properties, which of them are required, and which others are allowed.
 
-import { getOwn, isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
+import { getOwn } from "../schema/json.ts"
 import { union } from "./combine.ts"
 import { commentOf } from "./comments.ts"
 import { NEVER, OPEN_OBJECT, UNDEFINED, UNKNOWN } from "./model.ts"
@@ -42,14 +43,14 @@ const NOTHING: IndexNode = { prefix: "", type: NEVER }
 
 function* listed(schema: Schema, reader: ObjectReader): Iterable<PropertyNode> {
   const { properties } = schema
-  if (!isPlainRecord(properties)) return
+  if (!isRecord(properties)) return
   const required = requiredKeys(schema)
   for (const [key, property] of Object.entries(properties)) {
     yield {
       key,
       type: reader.convert(property),
       isOptional: !required.has(key) || reader.isFilled(property),
-      comment: isPlainRecord(property) ? commentOf(property) : undefined,
+      comment: isRecord(property) ? commentOf(property) : undefined,
     }
   }
 }
@@ -74,7 +75,7 @@ function restOf(schema: Schema, reader: ObjectReader): Rest {
   const { additionalProperties: additional, patternProperties } = schema
   const isClosed = additional === false
   const isOpen = additional === undefined
-  const patterns = isPlainRecord(patternProperties) ? Object.entries(patternProperties) : []
+  const patterns = isRecord(patternProperties) ? Object.entries(patternProperties) : []
   const index = patterns.map(([pattern, inner]) => ({
     prefix: prefixOf(pattern),
     type: reader.convert(inner),
@@ -90,7 +91,7 @@ function restOf(schema: Schema, reader: ObjectReader): Rest {
 
 /** The keys that `propertyNames` lists. */
 function namedKeys(names: unknown): readonly string[] | undefined {
-  const listedKeys = isPlainRecord(names) ? getOwn(names, "enum") : undefined
+  const listedKeys = isRecord(names) ? getOwn(names, "enum") : undefined
   if (!Array.isArray(listedKeys) || listedKeys.length > MAX_KEYS) return undefined
   return listedKeys.filter((key) => typeof key === "string")
 }

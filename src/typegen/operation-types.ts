@@ -1,6 +1,6 @@
 // Declarations of one operation in at most a few kilobytes.
 
-import { isPlainRecord } from "../schema/json.ts"
+import { isRecord } from "../internal/guards.ts"
 import { abridged, mentioned } from "./abridge.ts"
 import type { Extent } from "./abridge.ts"
 import { printComment } from "./comments.ts"
@@ -72,7 +72,7 @@ interface Declaration {
 export function operationTypes(schemas: OperationSchemas): OperationTypes {
   const definitions = new Definitions(new SchemaTexts())
   const convert = (schema: unknown, name: string, view: View): TypeNode =>
-    isPlainRecord(schema) ? definitions.convert(schema, name, view) : UNKNOWN
+    isRecord(schema) ? definitions.convert(schema, name, view) : UNKNOWN
   const output = convert(schemas.output, "Output", "output")
   const input = convert(schemas.input, "Input", schemas.fillsDefaults ? "filled" : "given")
   const errors: TypeNode = {

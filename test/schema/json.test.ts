@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest"
 import { listed, quote, reasonOf, typeName } from "../../src/internal/describe.ts"
+import { isRecord } from "../../src/internal/guards.ts"
 import {
   childPointer,
   deepFreeze,
   getOwn,
-  isPlainRecord,
   isSchema,
   pointerTokens,
   setOwn,
 } from "../../src/schema/json.ts"
 
 describe("plain data", () => {
-  test("isPlainRecord takes objects, not null or lists", () => {
-    expect([{}, Object.create(null)].every(isPlainRecord)).toBe(true)
-    expect([null, [], 1, "x", undefined].some(isPlainRecord)).toBe(false)
+  test("isRecord takes objects, not null or lists", () => {
+    expect([{}, Object.create(null)].every(isRecord)).toBe(true)
+    expect([null, [], 1, "x", undefined].some(isRecord)).toBe(false)
     expect(isSchema(true)).toBe(true)
   })
 

@@ -4,7 +4,7 @@ import type { OperationSpec } from "../api/model.ts"
 import { Button } from "../ui/index.ts"
 import { InlineMarkdown } from "./Markdown.tsx"
 import { SchemaTree } from "./SchemaTree.tsx"
-import { isPlainRecord } from "../../../src/schema/json.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
 
 type ErrorDefinition = NonNullable<OperationSpec["errorSchemas"]>[number]
 
@@ -36,7 +36,7 @@ function ErrorEntry({ error }: { readonly error: ErrorDefinition }): ReactNode {
   const [isOpen, setOpen] = useState(false)
   const { code, description, httpStatus } = error
   const schema: unknown = error.schema
-  const hasDetails = isPlainRecord(schema) && Object.keys(schema).length > 0
+  const hasDetails = isRecord(schema) && Object.keys(schema).length > 0
   return (
     <li className="card">
       <div className="row">

@@ -1,5 +1,6 @@
 import type { OperationSpec, SourceStatus } from "../api/model.ts"
-import { isPlainRecord, listOf, textOf } from "../../../src/schema/json.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
+import { listOf, textOf } from "../../../src/schema/json.ts"
 
 /** One line about the origin of an operation. */
 export interface Origin {
@@ -52,7 +53,7 @@ function sourceLines(source: SourceStatus | undefined): readonly Origin[] {
 }
 
 function openapiLines(openapi: unknown): readonly Origin[] {
-  if (!isPlainRecord(openapi)) return []
+  if (!isRecord(openapi)) return []
   const method = textOf(openapi["method"])?.toUpperCase()
   const path = textOf(openapi["path"])
   return [
@@ -62,9 +63,9 @@ function openapiLines(openapi: unknown): readonly Origin[] {
 }
 
 function mcpLines(mcp: unknown, source: SourceStatus | undefined): readonly Origin[] {
-  if (!isPlainRecord(mcp)) return []
-  const tool = isPlainRecord(mcp["tool"]) ? mcp["tool"] : {}
-  const hidden = listOf(mcp["hiddenText"]).filter(isPlainRecord)
+  if (!isRecord(mcp)) return []
+  const tool = isRecord(mcp["tool"]) ? mcp["tool"] : {}
+  const hidden = listOf(mcp["hiddenText"]).filter(isRecord)
   return [
     ...(source === undefined ? line("MCP server", mcp["server"]) : []),
     ...line("Tool", tool["name"]),

@@ -23,7 +23,8 @@ import { focusField } from "./form/ids.ts"
 import { createCheck } from "./schema/issues.ts"
 import type { InputIssue } from "./schema/issues.ts"
 import { initialValue } from "./schema/initial.ts"
-import { isPlainRecord, isSchema } from "../../../src/schema/json.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
+import { isSchema } from "../../../src/schema/json.ts"
 import { sameJson } from "./schema/json.ts"
 import type { JsonRecord } from "./schema/json.ts"
 import { toFormSchema } from "./schema/to-form.ts"
@@ -180,7 +181,7 @@ export function InputEditor({
 /** Whether there is nothing to fill in. */
 function isEmptyForm(schema: JsonRecord): boolean {
   const { type, properties, ...rest } = schema
-  const isBare = isPlainRecord(properties) && Object.keys(properties).length === 0
+  const isBare = isRecord(properties) && Object.keys(properties).length === 0
   const more = ["additionalProperties", "anyOf", "oneOf", "if", "dependencies"]
   return type === "object" && isBare && !more.some((keyword) => keyword in rest)
 }

@@ -2,7 +2,7 @@ import type { ConfigFault, ResolvedConfig } from "../../config.ts"
 import { formatFault } from "../../config/error.ts"
 import { isCallError } from "../../core/errors.ts"
 import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 import { configFor } from "../target/config.ts"
 import { missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
@@ -77,7 +77,7 @@ export async function examineHub(address: HubAddress, io: CommandIO): Promise<Di
   const get = (path: string): Promise<unknown> =>
     client.json({ method: "GET", path, signal: io.signal })
   const answer = await get("/hub/sources")
-  const listed = isPlainRecord(answer) && Array.isArray(answer["sources"]) ? answer["sources"] : []
+  const listed = isRecord(answer) && Array.isArray(answer["sources"]) ? answer["sources"] : []
   const sources = await Promise.all(
     (listed as SourceStatus[]).map(async (status): Promise<SourceCheck> => {
       if (status.state !== "ready") return status

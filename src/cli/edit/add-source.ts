@@ -1,6 +1,6 @@
 import { readJsonc } from "../../internal/jsonc.ts"
 import { readYaml } from "../../sources/openapi/yaml.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { addToLiteral } from "./add-to-literal.ts"
 import { addToYaml } from "./add-to-yaml.ts"
 import { printKey, printLiteral, yamlLines } from "./print-value.ts"
@@ -52,7 +52,7 @@ export function sourceSnippet(format: ConfigFormat, name: string, source: Plain)
 
 /** The expected configuration after the edit. */
 function withSource(config: unknown, name: string, source: Plain): unknown {
-  const before = isPlainRecord(config) ? config : {}
+  const before = isRecord(config) ? config : {}
   const { sources } = before
   if (!Array.isArray(sources)) {
     return { ...before, sources: { ...(sources as object | null | undefined), [name]: source } }
@@ -71,7 +71,7 @@ function same(left: unknown, right: unknown): boolean {
 }
 
 function sorted(_: string, value: unknown): unknown {
-  if (!isPlainRecord(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)),
   )

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { Plain } from "../edit/print-value.ts"
 
 /**
@@ -6,7 +6,7 @@ import type { Plain } from "../edit/print-value.ts"
  * becomes a reference to a variable. `undefined` when it is not an entry.
  */
 export function shareableEntry(name: string, entry: unknown): Plain | undefined {
-  if (!isPlainRecord(entry)) return undefined
+  if (!isRecord(entry)) return undefined
   const shared: Record<string, Plain> = {}
   for (const key of ["type", "command", "args", "url", "serverUrl", "httpUrl", "cwd"]) {
     const value = entry[key]
@@ -15,8 +15,8 @@ export function shareableEntry(name: string, entry: unknown): Plain | undefined 
   }
   if (!["command", "url", "serverUrl", "httpUrl"].some((key) => key in shared)) return undefined
   const { env, headers } = entry
-  if (isPlainRecord(env)) shared["env"] = byReference(env, (key) => key)
-  if (isPlainRecord(headers)) {
+  if (isRecord(env)) shared["env"] = byReference(env, (key) => key)
+  if (isRecord(headers)) {
     shared["headers"] = byReference(headers, (key) => variable(name, key))
   }
   return shared

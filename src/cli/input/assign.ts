@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn, setOwn } from "../../schema/json.ts"
 import { UsageError } from "../model.ts"
 import { APPEND } from "./argument.ts"
 import type { Step } from "./argument.ts"
@@ -105,7 +106,7 @@ function notList(key: string): UsageError {
 
 /** Merges an input over another: objects are merged, other values are replaced. */
 export function mergeInputs(under: unknown, over: unknown): unknown {
-  if (!isPlainRecord(under) || !isPlainRecord(over)) return over
+  if (!isRecord(under) || !isRecord(over)) return over
   const merged: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(under)) setOwn(merged, key, value)
   for (const [key, value] of Object.entries(over)) {

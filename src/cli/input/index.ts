@@ -2,7 +2,7 @@
 
 import { nearest } from "../../internal/suggest.ts"
 import { parseJson } from "../../http-client/json.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { UsageError } from "../model.ts"
 import type { CommandIO } from "../model.ts"
 import { parseArgument } from "./argument.ts"
@@ -47,7 +47,7 @@ export async function readInput(
   const view = viewOf(schema)
   if (parsed.length === 0) {
     if (inputs.length === 0 && takesObject(view)) value = {}
-  } else if (value !== undefined && !isPlainRecord(value)) {
+  } else if (value !== undefined && !isRecord(value)) {
     throw new UsageError(
       `"${parsed[0]?.key}" cannot be added to the value of --input, which is not an object.`,
     )

@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn } from "../../schema/json.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
 
 /** A field to ask for. */
@@ -20,7 +21,7 @@ export function missingFields(
   view: SchemaView,
   steps: readonly string[] = [],
 ): readonly Field[] {
-  if (steps.length > MAX_DEPTH || (value !== undefined && !isPlainRecord(value))) return []
+  if (steps.length > MAX_DEPTH || (value !== undefined && !isRecord(value))) return []
   const names = inOrder(view)
   return names.flatMap((name): readonly Field[] => {
     const inner = value === undefined ? undefined : getOwn(value, name)

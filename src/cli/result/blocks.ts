@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { MCPContentBlock, ResponseEnvelope } from "../../core/envelope.ts"
 
 /** Bytes of a result and their media type. */
@@ -12,7 +12,7 @@ export interface ResultBytes {
 export function blocksOf({ data, meta }: ResponseEnvelope): readonly MCPContentBlock[] | undefined {
   if (meta.source !== "mcp" || meta.structuredContent !== undefined) return undefined
   if (meta.structuredFrom !== undefined || !Array.isArray(data)) return undefined
-  const isBlocks = data.every((one) => isPlainRecord(one) && typeof one["type"] === "string")
+  const isBlocks = data.every((one) => isRecord(one) && typeof one["type"] === "string")
   return isBlocks ? meta.content : undefined
 }
 

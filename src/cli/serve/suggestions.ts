@@ -1,5 +1,5 @@
 import { idOf } from "../../core/define.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
@@ -67,9 +67,9 @@ function pick(specs: readonly OperationSpec[]): Picked | undefined {
   for (const spec of specs) {
     const id = idOf(spec)
     const [example] = spec.examples ?? []
-    const words = isPlainRecord(example) ? plainWords(example) : undefined
+    const words = isRecord(example) ? plainWords(example) : undefined
     if (words !== undefined) return { spec, words: [id, ...words] }
-    if (isPlainRecord(example)) third ??= { spec, words: [id, "--input", JSON.stringify(example)] }
+    if (isRecord(example)) third ??= { spec, words: [id, "--input", JSON.stringify(example)] }
     else if (example === undefined) {
       const known = valuesOf(spec)
       if (known !== undefined) second ??= { spec, words: [id, ...known] }

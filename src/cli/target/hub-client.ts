@@ -2,7 +2,7 @@ import { CallError } from "../../core/errors.ts"
 import { exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { readBody } from "../../http-client/read-body.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { HubAddress } from "./hub-address.ts"
 
 /** A request to a hub. */
@@ -97,7 +97,7 @@ export class HubClient {
 
 /** Converts a problem (RFC 9457) of a hub to an error; `undefined` when it is not a problem. */
 export function problemError(data: unknown, hub: string): CallError | undefined {
-  if (!isPlainRecord(data)) return undefined
+  if (!isRecord(data)) return undefined
   const { code, detail, message, details } = data
   const text = detail ?? message
   if (typeof code !== "string" || code === "" || typeof text !== "string") return undefined

@@ -1,7 +1,7 @@
 import { CallError } from "../../core/errors.ts"
 import { readEvents } from "../../http-client/events.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
 import type {
@@ -96,7 +96,7 @@ class RemoteTarget implements Target {
   async #lookAtSources(): Promise<void> {
     const request = { method: "GET", path: "/hub/sources", signal: this.#signal } as const
     const data = await this.#client.json(request).catch(() => undefined)
-    const { sources } = isPlainRecord(data) ? data : {}
+    const { sources } = isRecord(data) ? data : {}
     if (!Array.isArray(sources)) return
     this.failures = sources
       .filter(isFailedSource)
@@ -118,7 +118,7 @@ class RemoteTarget implements Target {
     for (let page = 0; page < MAX_PAGES; page++) {
       const path = `/operations?${asked.toString()}`
       const data = await this.#client.json({ method: "GET", path, signal: this.#signal })
-      const { operations, nextCursor } = isPlainRecord(data) ? data : {}
+      const { operations, nextCursor } = isRecord(data) ? data : {}
       if (!Array.isArray(operations)) throw notAList(this.#client.url)
       all.push(...(operations as ListedOperation[]))
       if (typeof nextCursor !== "string") break
@@ -131,7 +131,7 @@ class RemoteTarget implements Target {
 function isFailedSource(
   value: unknown,
 ): value is Pick<SourceStatus, "name" | "namespace" | "reason"> {
-  if (!isPlainRecord(value) || value["state"] !== "failed") return false
+  if (!isRecord(value) || value["state"] !== "failed") return false
   const { name, namespace, reason = "" } = value
   return [name, namespace, reason].every((text) => typeof text === "string")
 }

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path"
 import { valueAt } from "../../internal/pointer.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 
 /** MCP servers in an editor's file, and the path of keys to them. */
 export interface EditorConfig {
@@ -25,11 +25,11 @@ const OURS = ["sources", "server", "registry"]
  * such a file holds is ignored.
  */
 export function editorConfig(value: unknown, file: string): EditorConfig | undefined {
-  if (!isPlainRecord(value) || basename(file).startsWith("operations.config.")) return undefined
+  if (!isRecord(value) || basename(file).startsWith("operations.config.")) return undefined
   if (OURS.some((key) => Object.hasOwn(value, key))) return undefined
   for (const keys of PLACES) {
     const servers = valueAt(value, keys)
-    if (isPlainRecord(servers) && Object.values(servers).some(isEntry)) return { servers, keys }
+    if (isRecord(servers) && Object.values(servers).some(isEntry)) return { servers, keys }
   }
   // A file named `mcp.json` may consist of the servers alone.
   const isNamed = /^\.?mcp\.jsonc?$/.test(basename(file))
@@ -38,7 +38,7 @@ export function editorConfig(value: unknown, file: string): EditorConfig | undef
 
 function isEntry(value: unknown): boolean {
   return (
-    isPlainRecord(value) &&
+    isRecord(value) &&
     ["command", "url", "serverUrl", "httpUrl"].some((key) => Object.hasOwn(value, key))
   )
 }

@@ -8,7 +8,7 @@ import { maskSecrets } from "../../http-client/secrets.ts"
 import type { Place } from "../../internal/located.ts"
 import { redactText } from "../../internal/redact.ts"
 import { importModule } from "../../node/import-module.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { importFresh, withoutStamp } from "./fresh-import.ts"
 
 const SECRET_NAME = /(?:token|key|secret|password|passwd|passphrase|credentials?)$/i
@@ -38,10 +38,10 @@ export async function loadScript(
 }
 
 function exportOf(module: unknown, shown: string): unknown {
-  const exported = isPlainRecord(module) ? module["default"] : undefined
+  const exported = isRecord(module) ? module["default"] : undefined
   // CommonJS compiled from an ES module has its default export one level deeper.
   const inner =
-    isPlainRecord(exported) && exported["__esModule"] === true ? exported["default"] : exported
+    isRecord(exported) && exported["__esModule"] === true ? exported["default"] : exported
   if (inner !== undefined) return inner
   throw new ConfigError(
     [

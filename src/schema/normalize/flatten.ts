@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../json.ts"
 import { declaresKeys, oneSchema, opensObject, schemaList, schemaMap } from "./references.ts"
 import type { References, Subschema } from "./references.ts"
@@ -26,7 +26,7 @@ export function flatten(entries: readonly Entry[], refs: References): Flat {
   const fills = new Map<JsonSchema, boolean>()
   let isPartial = false
   const visit = ({ schema, fill }: Entry): void => {
-    if (!isPlainRecord(schema)) return
+    if (!isRecord(schema)) return
     const before = fills.get(schema)
     // If a schema is reached twice, its defaults are usable if either way allows it.
     if (before === true || before === fill) return
@@ -175,7 +175,7 @@ export class Work {
     visited.add(schema)
     const hasWork =
       this.#isWork(schema) ||
-      this.#below(schema).some((child) => isPlainRecord(child) && this.#search(child, visited))
+      this.#below(schema).some((child) => isRecord(child) && this.#search(child, visited))
     if (hasWork) this.#cache.set(schema, true)
     return hasWork
   }

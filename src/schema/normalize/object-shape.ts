@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../json.ts"
 import { safeRegExp } from "../regex/safe-regexp.ts"
 import { cloneJson } from "./data.ts"
@@ -78,7 +78,7 @@ function restRules(member: Member, plan: (entries: readonly Entry[]) => Plan): R
   }
   const others = oneSchema(schema, "additionalProperties")
   if (others !== undefined && others !== true) {
-    const own = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
+    const own = isRecord(schema["properties"]) ? schema["properties"] : {}
     const entry: Entry = { schema: others, fill }
     const covers = (key: string): boolean =>
       !Object.hasOwn(own, key) && !patterns.some((pattern) => pattern.test(key))

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../json.ts"
 import { applyToArray, applyToObject, upcasts } from "./apply.ts"
 import { conditionsOf } from "./conditional.ts"
@@ -220,5 +220,5 @@ function isObscure(schema: JsonSchema): boolean {
 function isDelicate(schema: JsonSchema): boolean {
   if (DELICATE.some((keyword) => Object.hasOwn(schema, keyword))) return true
   const values = Array.isArray(schema["enum"]) ? schema["enum"] : []
-  return [schema["const"], ...values].some((value) => Array.isArray(value) || isPlainRecord(value))
+  return [schema["const"], ...values].some((value) => Array.isArray(value) || isRecord(value))
 }

@@ -1,5 +1,6 @@
 import { valueAt } from "../../internal/pointer.ts"
-import { hasKeys, isPlainRecord, isSchema, pointerTokens } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { hasKeys, isSchema, pointerTokens } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { eachSubschema } from "../keywords.ts"
 import { splitReference } from "../refs.ts"
@@ -121,7 +122,7 @@ export function schemaList(schema: JsonSchema, keyword: string): readonly Subsch
 /** The subschemas of a keyword that maps names to them. */
 export function schemaMap(schema: JsonSchema, keyword: string): readonly [string, Subschema][] {
   const map = schema[keyword]
-  if (!isPlainRecord(map)) return []
+  if (!isRecord(map)) return []
   return Object.entries(map).filter((entry): entry is [string, Subschema] => isSchema(entry[1]))
 }
 
@@ -134,7 +135,7 @@ export function oneSchema(schema: JsonSchema, keyword: string): Subschema | unde
 /** Whether undeclared keys are explicitly allowed. */
 export function opensObject(schema: JsonSchema): boolean {
   return [schema["additionalProperties"], schema["unevaluatedProperties"]].some(
-    (rest) => rest === true || isPlainRecord(rest),
+    (rest) => rest === true || isRecord(rest),
   )
 }
 
@@ -156,13 +157,12 @@ export function declaresKeys(schema: JsonSchema): boolean {
 export function mentionedKeys(schema: JsonSchema): string[] {
   const names = stringsOf(schema["required"])
   const dependent = schema["dependentRequired"]
-  if (isPlainRecord(dependent)) {
+  if (isRecord(dependent)) {
     for (const [trigger, needed] of Object.entries(dependent)) {
       names.push(trigger, ...stringsOf(needed))
     }
   }
-  if (isPlainRecord(schema["dependentSchemas"]))
-    names.push(...Object.keys(schema["dependentSchemas"]))
+  if (isRecord(schema["dependentSchemas"])) names.push(...Object.keys(schema["dependentSchemas"]))
   return names
 }
 

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../json.ts"
 import { ARRAY, flattenOne, OBJECT } from "./flatten.ts"
 import type { Member, TypeMask } from "./flatten.ts"
@@ -86,7 +86,7 @@ function choiceOf(branches: readonly Subschema[], fill: boolean, isDelicate: boo
 
 function hintName(schema: JsonSchema): string | undefined {
   const hint = schema["discriminator"]
-  const name = isPlainRecord(hint) ? hint["propertyName"] : undefined
+  const name = isRecord(hint) ? hint["propertyName"] : undefined
   return typeof name === "string" ? name : undefined
 }
 
@@ -102,11 +102,11 @@ function hintedBranch(
   if (typeof tagValue !== "string") return undefined
   const mapping = (schema["discriminator"] as JsonSchema)["mapping"]
   const mapped =
-    isPlainRecord(mapping) && Object.hasOwn(mapping, tagValue) ? mapping[tagValue] : tagValue
+    isRecord(mapping) && Object.hasOwn(mapping, tagValue) ? mapping[tagValue] : tagValue
   if (typeof mapped !== "string") return undefined
   const wanted = lastSegment(mapped)
   const named = branches.flatMap((branch, index) => {
-    const ref = isPlainRecord(branch) ? branch["$ref"] : undefined
+    const ref = isRecord(branch) ? branch["$ref"] : undefined
     return typeof ref === "string" && lastSegment(ref) === wanted ? [index] : []
   })
   return named.length === 1 ? named[0] : undefined

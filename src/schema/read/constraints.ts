@@ -1,4 +1,5 @@
-import { isPlainRecord, listOf } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import type { Flat } from "./flatten.ts"
 import { requirementsOf } from "./types.ts"
@@ -48,7 +49,7 @@ function phrase(words: string, value: unknown, type: "number" | "string"): reado
 function objects(schema: JsonSchema): readonly string[] {
   const { additionalProperties, unevaluatedProperties, dependentRequired } = schema
   const isClosed = additionalProperties === false || unevaluatedProperties === false
-  const needs = isPlainRecord(dependentRequired) ? Object.entries(dependentRequired) : []
+  const needs = isRecord(dependentRequired) ? Object.entries(dependentRequired) : []
   return [
     ...(isClosed ? ["no other properties"] : []),
     ...needs.map(([name, others]) => `${name} needs ${listOf(others).join(", ")}`),

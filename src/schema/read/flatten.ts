@@ -1,6 +1,7 @@
 // A schema as a reader thinks of it: references followed, `allOf` merged, `null` separated.
 
-import { hasKeys, isNoValue, isPlainRecord, listOf } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { hasKeys, isNoValue, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { follow, scopeWithin } from "./resolve-ref.ts"
 import type { Part, Scope } from "./resolve-ref.ts"
@@ -89,7 +90,7 @@ class Flattening implements Flat {
 
   add({ schema, scope }: Part): void {
     if (schema === false) this.isNothing = true
-    if (!isPlainRecord(schema) || this.seen.has(schema) || this.layers.length >= MAX_LAYERS) return
+    if (!isRecord(schema) || this.seen.has(schema) || this.layers.length >= MAX_LAYERS) return
     this.seen.add(schema)
     const within = scopeWithin(schema, scope)
     this.layers.push({ schema, scope: within })
@@ -129,7 +130,7 @@ class Flattening implements Flat {
 }
 
 function isNull(schema: unknown): boolean {
-  if (!isPlainRecord(schema)) return false
+  if (!isRecord(schema)) return false
   if (schema["type"] === "null") return true
   const values = listOf(schema["enum"])
   if (values.length === 1 && values[0] === null) return true
@@ -138,5 +139,5 @@ function isNull(schema: unknown): boolean {
 
 function isNothing(schema: JsonSchema): boolean {
   const { not } = schema
-  return not === true || (isPlainRecord(not) && !hasKeys(not)) || isNoValue(schema)
+  return not === true || (isRecord(not) && !hasKeys(not)) || isNoValue(schema)
 }

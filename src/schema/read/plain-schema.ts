@@ -1,4 +1,5 @@
-import { isNoValue, isPlainRecord, setOwn } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { isNoValue, setOwn } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { ANNOTATIONS, keywordShape } from "../keywords.ts"
 import { resolveRef } from "./resolve-ref.ts"
@@ -23,7 +24,7 @@ export function plainSchema(schema: unknown): JsonSchema {
 export function fromJson(json: string): JsonSchema {
   const copy: unknown = JSON.parse(json)
   if (copy === false) return { not: {} }
-  return isPlainRecord(copy) ? standard(copy) : {}
+  return isRecord(copy) ? standard(copy) : {}
 }
 
 /** A schema with `type: "object"` at its root, when it accepts nothing but objects anyway, or everything. */
@@ -53,11 +54,11 @@ export function mapSchemas(
 ): JsonSchema {
   const out: Record<string, unknown> = {}
   const inner = (value: unknown): unknown =>
-    isPlainRecord(value) && isWithin(value) ? mapSchemas(value, change, isWithin) : value
+    isRecord(value) && isWithin(value) ? mapSchemas(value, change, isWithin) : value
   for (const [keyword, value] of Object.entries(change(schema))) {
     const shape = keywordShape(keyword)
     let mapped: unknown = value
-    if ((shape === "map" || shape === "dependencies") && isPlainRecord(value)) {
+    if ((shape === "map" || shape === "dependencies") && isRecord(value)) {
       const members: Record<string, unknown> = {}
       for (const [key, member] of Object.entries(value)) setOwn(members, key, inner(member))
       mapped = members
@@ -88,7 +89,7 @@ export function hasContent(schema: JsonSchema): boolean {
 }
 
 function isObjectOnly(schema: unknown, root: JsonSchema, depth: number): boolean {
-  if (!isPlainRecord(schema) || depth > 16) return false
+  if (!isRecord(schema) || depth > 16) return false
   const { type, $ref, allOf, anyOf, oneOf } = schema
   if (type !== undefined) return type === "object"
   const isObject = (one: unknown): boolean => isObjectOnly(one, root, depth + 1)
@@ -110,7 +111,7 @@ function standard(schema: JsonSchema): JsonSchema {
       const { anyOf: _, ...rest } = out
       const left: unknown[] = anyOf.filter((one) => !isNoValue(one))
       const [only] = left
-      if (left.length === 1 && isPlainRecord(only)) out = { ...rest, ...only }
+      if (left.length === 1 && isRecord(only)) out = { ...rest, ...only }
       else out = left.length === 0 ? rest : { ...rest, anyOf: left }
     }
     if (typeof type !== "string" || TYPES.has(type)) return out

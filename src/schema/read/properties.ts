@@ -1,4 +1,5 @@
-import { isPlainRecord, listOf } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { listOf } from "../json.ts"
 import type { Flat } from "./flatten.ts"
 import type { Part } from "./resolve-ref.ts"
 
@@ -7,7 +8,7 @@ export function propertiesOf({ layers }: Flat): ReadonlyMap<string, readonly Par
   const found = new Map<string, Part[]>()
   for (const { schema, scope } of layers) {
     const { properties } = schema
-    if (!isPlainRecord(properties)) continue
+    if (!isRecord(properties)) continue
     for (const [name, property] of Object.entries(properties)) {
       const parts = found.get(name)
       if (parts === undefined) found.set(name, [{ schema: property, scope }])

@@ -1,5 +1,6 @@
 import { valueAt } from "../../internal/pointer.ts"
-import { getOwn, isPlainRecord, listOf, pointerTokens } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn, listOf, pointerTokens } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 
 /** The scope of a schema's references. */
@@ -23,7 +24,7 @@ export interface Target extends Part {
 
 /** The scope of a whole document. */
 export function scopeOf(document: unknown): Scope {
-  const root = isPlainRecord(document) ? document : {}
+  const root = isRecord(document) ? document : {}
   return { document: root, resource: root }
 }
 
@@ -51,7 +52,7 @@ export function follow(reference: string, scope: Scope): Target | undefined {
   const hash = reference.indexOf("#")
   if (hash < 0) {
     const { $defs } = scope.resource
-    const definition = isPlainRecord($defs) ? getOwn($defs, reference) : undefined
+    const definition = isRecord($defs) ? getOwn($defs, reference) : undefined
     return definition === undefined ? undefined : targetOf(definition, scope, reference)
   }
   const resource = idsOf(scope.document).get(reference.slice(0, hash))
@@ -68,11 +69,11 @@ function byPointer(pointer: string, scope: Scope): Target | undefined {
 }
 
 function targetOf(schema: unknown, scope: Scope, name: string | undefined): Target {
-  const within = isPlainRecord(schema) ? scopeWithin(schema, scope) : scope
+  const within = isRecord(schema) ? scopeWithin(schema, scope) : scope
   return {
     schema,
     scope: within,
-    name: name ?? (isPlainRecord(schema) ? nameOf(schema) : undefined),
+    name: name ?? (isRecord(schema) ? nameOf(schema) : undefined),
   }
 }
 
@@ -109,7 +110,7 @@ function findIds(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
   while (waiting.length > 0) {
     const node = waiting.pop()
     for (const child of childrenOf(node)) waiting.push(child)
-    if (!isPlainRecord(node)) continue
+    if (!isRecord(node)) continue
     const { $id, $anchor, $dynamicAnchor } = node
     if (typeof $id === "string" && !ids.has($id)) ids.set($id, node)
     for (const anchor of [$anchor, $dynamicAnchor]) {
@@ -120,5 +121,5 @@ function findIds(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
 }
 
 function childrenOf(node: unknown): readonly unknown[] {
-  return isPlainRecord(node) ? Object.values(node) : listOf(node)
+  return isRecord(node) ? Object.values(node) : listOf(node)
 }

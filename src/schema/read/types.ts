@@ -1,4 +1,5 @@
-import { hasKeys, isPlainRecord, jsonType, listOf } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { hasKeys, jsonType, listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { flatten } from "./flatten.ts"
 import type { Flat, Union } from "./flatten.ts"
@@ -47,7 +48,7 @@ export function choicesOf(flat: Flat): readonly Union[] {
 export function requirementsOf({ parts }: Union): readonly (readonly string[])[] | undefined {
   const sets: (readonly string[])[] = []
   for (const { schema } of parts) {
-    if (!isPlainRecord(schema) || !Array.isArray(schema["required"])) return undefined
+    if (!isRecord(schema) || !Array.isArray(schema["required"])) return undefined
     const says = Object.keys(schema).filter((key) => !["required", "type", "title"].includes(key))
     if (says.length > 0) return undefined
     sets.push(listOf(schema["required"]).map(String))
@@ -73,7 +74,7 @@ function namedTypes({ type }: JsonSchema): readonly string[] {
 /** The type that keywords are for, where none is named. */
 function impliedTypes(schema: JsonSchema): readonly string[] {
   const { properties, required, additionalProperties, items, prefixItems } = schema
-  if (isPlainRecord(properties) || Array.isArray(required) || isPlainRecord(additionalProperties)) {
+  if (isRecord(properties) || Array.isArray(required) || isRecord(additionalProperties)) {
     return ["object"]
   }
   return items !== undefined || prefixItems !== undefined ? ["array"] : []
@@ -130,7 +131,7 @@ class TypeWriter {
         const texts = some.map((one) => this.#inner({ schema: one, scope }, depth))
         return `[${[...texts, ...(places.length > MAX_MEMBERS ? ["…"] : [])].join(", ")}]`
       }
-      if (isPlainRecord(items)) {
+      if (isRecord(items)) {
         const text = this.#inner({ schema: items, scope }, depth)
         return / /.test(text) ? `(${text})[]` : `${text}[]`
       }
@@ -144,12 +145,12 @@ class TypeWriter {
     for (const { schema, scope } of flat.layers) {
       const { properties, additionalProperties, patternProperties } = schema
       if (hasKeys(properties)) return undefined
-      const [pattern, ...others] = isPlainRecord(patternProperties)
+      const [pattern, ...others] = isRecord(patternProperties)
         ? Object.values(patternProperties)
         : []
       if (others.length > 0) return undefined
-      const found = isPlainRecord(additionalProperties) ? additionalProperties : pattern
-      if (isPlainRecord(found)) value ??= { schema: found, scope }
+      const found = isRecord(additionalProperties) ? additionalProperties : pattern
+      if (isRecord(found)) value ??= { schema: found, scope }
     }
     return value === undefined ? undefined : `map of ${this.#inner(value, depth)}`
   }

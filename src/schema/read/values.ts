@@ -1,4 +1,5 @@
-import { isPlainRecord, listOf } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { listOf } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import type { Flat, Union } from "./flatten.ts"
 
@@ -19,7 +20,7 @@ function literalsOf({ parts }: Union): readonly unknown[] | undefined {
   const values: unknown[] = []
   for (const { schema } of parts) {
     // The descriptions of values would be lost in a list.
-    if (!isPlainRecord(schema) || schema["description"] !== undefined) return undefined
+    if (!isRecord(schema) || schema["description"] !== undefined) return undefined
     const own = ownValues(schema)
     if (own === undefined || !Object.keys(schema).every((key) => WORDS.has(key))) return undefined
     values.push(...own)

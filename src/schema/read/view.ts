@@ -1,4 +1,5 @@
-import { isPlainRecord, listOf } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { listOf } from "../json.ts"
 import { alternativesOf, flatten } from "./flatten.ts"
 import type { Flat, Layer } from "./flatten.ts"
 import { propertiesOf, requiredOf } from "./properties.ts"
@@ -112,8 +113,8 @@ export class SchemaView {
   get rest(): SchemaView | undefined {
     const schemas = this.#layers().flatMap(({ schema, scope }) => {
       const { patternProperties, additionalProperties: others } = schema
-      const patterns = isPlainRecord(patternProperties) ? Object.values(patternProperties) : []
-      const all = isPlainRecord(others) || others === true ? [...patterns, others] : patterns
+      const patterns = isRecord(patternProperties) ? Object.values(patternProperties) : []
+      const all = isRecord(others) || others === true ? [...patterns, others] : patterns
       return all.map((one) => [{ schema: one, scope }])
     })
     return either(schemas)
@@ -130,8 +131,8 @@ export class SchemaView {
       layers.flatMap(({ schema, scope }) => {
         const { prefixItems, items } = schema
         const own = listOf(prefixItems)[index]
-        const item = isPlainRecord(own) ? own : items
-        return isPlainRecord(item) ? [{ schema: item, scope }] : []
+        const item = isRecord(own) ? own : items
+        return isRecord(item) ? [{ schema: item, scope }] : []
       }),
     )
     return either(schemas) ?? viewOf({})

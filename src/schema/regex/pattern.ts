@@ -3,7 +3,8 @@ import { limitMessage } from "../issues.ts"
 import { ownRefinements } from "../prepare.ts"
 import { planMatch, safeRegExp } from "./safe-regexp.ts"
 import type { Report } from "../diagnostics.ts"
-import { childPointer, isPlainRecord, setOwn } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { childPointer, setOwn } from "../json.ts"
 import { parseRegex, printRegex, type RegexNode } from "./parse.ts"
 import { isExplosive } from "./safety.ts"
 
@@ -67,7 +68,7 @@ export function admitPatterns(
       if (admitted.linear !== undefined) refine(schema, pattern, safeRegExp(admitted.linear))
     }
   }
-  if (!isPlainRecord(patternProperties)) return
+  if (!isRecord(patternProperties)) return
   const at = childPointer(path, "patternProperties")
   const renamed: Record<string, unknown> = {}
   let changed = false

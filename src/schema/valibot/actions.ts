@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { type Json, unsupported, type ValibotNode } from "./node.ts"
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -69,7 +69,7 @@ export function isJson(value: unknown, depth = 0): boolean {
 function annotations(json: Json, action: ValibotNode): Json {
   const source = action.type === "metadata" ? action["metadata"] : action
   const found: Json = {}
-  if (!isPlainRecord(source)) return found
+  if (!isRecord(source)) return found
   if (typeof source["title"] === "string") found["title"] = source["title"]
   if (typeof source["description"] === "string") found["description"] = source["description"]
   if (Array.isArray(source["examples"])) {

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../json.ts"
+import { isRecord } from "../../internal/guards.ts"
 
 /** What is given to a schema, or what it gives. */
 export type Side = "input" | "output"
@@ -15,7 +15,7 @@ export interface ValibotNode {
 
 /** Whether a value is a schema of Valibot as it comes from `v.object()` and the like. */
 export function isValibotSchema(value: unknown): value is ValibotNode {
-  return isPlainRecord(value) && value["kind"] === "schema" && typeof value["type"] === "string"
+  return isRecord(value) && value["kind"] === "schema" && typeof value["type"] === "string"
 }
 
 /** The error for a schema without a JSON Schema form. */

@@ -1,5 +1,6 @@
 import { refusal } from "../../core/errors.ts"
-import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn } from "../../schema/json.ts"
 import { envelopeText } from "./answer-bodies.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
@@ -44,7 +45,7 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
 }
 
 function itemsOf(body: unknown, most: number): readonly unknown[] {
-  const calls = isPlainRecord(body) ? getOwn(body, "calls") : body
+  const calls = isRecord(body) ? getOwn(body, "calls") : body
   if (!Array.isArray(calls)) {
     throw refusal(
       "VALIDATION_ERROR",
@@ -67,7 +68,7 @@ async function resultOf(
   { incoming, caller }: RouteRequest,
   item: unknown,
 ): Promise<string> {
-  const fields = isPlainRecord(item) ? item : {}
+  const fields = isRecord(item) ? item : {}
   const key = getOwn(fields, "key")
   const id = getOwn(fields, "id")
   const shown =

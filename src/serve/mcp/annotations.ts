@@ -1,11 +1,11 @@
 import type { MCPOrigin, MCPToolAnnotations } from "../../mcp/model.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
 
 /** Where an imported operation comes from; `undefined` for any other. */
 export function originOf(spec: OperationSpec): MCPOrigin | undefined {
   const origin = spec._meta?.["mcp"]
-  return isPlainRecord(origin) && typeof origin["server"] === "string"
+  return isRecord(origin) && typeof origin["server"] === "string"
     ? (origin as unknown as MCPOrigin)
     : undefined
 }

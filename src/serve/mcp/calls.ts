@@ -2,7 +2,7 @@ import { mintRequestId } from "../../engine/ids.ts"
 import { CallError } from "../../core/errors.ts"
 import { systemClock } from "../../internal/clock.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { typeName } from "../../internal/describe.ts"
 import type { CallOptions } from "../../core/types.ts"
 import { errorText, failureOf } from "./tool-errors.ts"
@@ -106,7 +106,7 @@ function failed(
 /** Validates arguments; missing ones become the empty object. Throws `VALIDATION_ERROR`. */
 export function argumentsOf(args: unknown, id: string): Readonly<Record<string, unknown>> {
   if (args === undefined || args === null) return {}
-  if (isPlainRecord(args)) return args
+  if (isRecord(args)) return args
   throw new CallError(
     "VALIDATION_ERROR",
     `Input for "${id}" is invalid: arguments must be an object, got ${typeName(args)}.`,

@@ -1,4 +1,5 @@
-import { isPlainRecord, listOf, setOwn } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { listOf, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { ownValues } from "../../schema/read/values.ts"
 
@@ -48,10 +49,9 @@ export function flattened(schema: JsonSchema): Flattened {
 }
 
 function shapeOf(schema: unknown, depth: number): Shape {
-  if (!isPlainRecord(schema) || depth > MAX_DEPTH)
-    return { properties: {}, required: [], notes: [] }
+  if (!isRecord(schema) || depth > MAX_DEPTH) return { properties: {}, required: [], notes: [] }
   const properties: Record<string, unknown> = {}
-  if (isPlainRecord(schema["properties"])) addAll(properties, schema["properties"], "both")
+  if (isRecord(schema["properties"])) addAll(properties, schema["properties"], "both")
   const required = new Set(strings(schema["required"]))
   const notes: string[] = []
   for (const part of listOf(schema["allOf"])) {
@@ -67,7 +67,7 @@ function shapeOf(schema: unknown, depth: number): Shape {
     for (const key of commonOf(ways)) required.add(key)
     notes.push(waysInWords(ways, keyword === "oneOf"))
   }
-  const dependent = isPlainRecord(schema["dependentSchemas"]) ? schema["dependentSchemas"] : {}
+  const dependent = isRecord(schema["dependentSchemas"]) ? schema["dependentSchemas"] : {}
   // Conditional properties become optional ones.
   for (const part of [schema["then"], schema["else"], ...Object.values(dependent)]) {
     addAll(properties, shapeOf(part, depth + 1).properties, "either")
@@ -98,16 +98,16 @@ function merged(known: unknown, other: unknown, how: "both" | "either"): unknown
     return { ...rest, enum: [...new Set([...values[0], ...values[1]])] }
   }
   const ways =
-    isPlainRecord(known) && Object.keys(known).join() === "anyOf" ? listOf(known["anyOf"]) : [known]
+    isRecord(known) && Object.keys(known).join() === "anyOf" ? listOf(known["anyOf"]) : [known]
   return { anyOf: [...ways, other] }
 }
 
 function isOpen(schema: unknown): boolean {
-  return isPlainRecord(schema) && Object.keys(schema).length === 0
+  return isRecord(schema) && Object.keys(schema).length === 0
 }
 
 function valuesOf(schema: unknown): readonly unknown[] | undefined {
-  return isPlainRecord(schema) ? ownValues(schema) : undefined
+  return isRecord(schema) ? ownValues(schema) : undefined
 }
 
 function commonOf(ways: readonly Shape[]): readonly string[] {

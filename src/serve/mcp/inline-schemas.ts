@@ -1,4 +1,5 @@
-import { isPlainRecord, listOf, setOwn } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { listOf, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { keywordShape } from "../../schema/keywords.ts"
 import { resolveRef } from "../../schema/read/resolve-ref.ts"
@@ -35,7 +36,7 @@ export function inlined(schema: JsonSchema): JsonSchema {
 
 function inline(value: unknown, walk: Walk): unknown {
   if (typeof value === "boolean") return value ? {} : { not: {} }
-  return isPlainRecord(value) ? inlineSchema(value, walk) : value
+  return isRecord(value) ? inlineSchema(value, walk) : value
 }
 
 function inlineSchema(schema: JsonSchema, walk: Walk): JsonSchema {
@@ -44,7 +45,7 @@ function inlineSchema(schema: JsonSchema, walk: Walk): JsonSchema {
   if (typeof $ref !== "string") return walkKeywords(schema, walk)
   const target = resolveRef(walk.root, $ref)
   const rest = walkKeywords(own, walk)
-  if (!isPlainRecord(target)) return rest
+  if (!isRecord(target)) return rest
   if (walk.open.has(target)) return { ...outline(target), ...rest }
   walk.open.add(target)
   const there = inlineSchema(target, walk)
@@ -80,7 +81,7 @@ function walkKeywords(schema: JsonSchema, walk: Walk): JsonSchema {
 function walkKeyword(keyword: string, value: unknown, walk: Walk): unknown {
   const shape = keywordShape(keyword)
   if (keyword === "additionalProperties" && typeof value === "boolean") return value
-  if (shape === "map" && isPlainRecord(value)) {
+  if (shape === "map" && isRecord(value)) {
     const members: Record<string, unknown> = {}
     for (const [key, member] of Object.entries(value)) {
       // A forbidden property is left out.

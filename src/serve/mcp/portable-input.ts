@@ -1,4 +1,5 @@
-import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
 import { flattened } from "./flatten.ts"
@@ -35,7 +36,7 @@ export function unportable(schema: JsonSchema): readonly string[] {
     if (keyword in schema) reasons.add(`"${keyword}" at the root`)
   }
   const { properties } = schema
-  if (isPlainRecord(properties)) {
+  if (isRecord(properties)) {
     for (const key of Object.keys(properties)) {
       if (!LEGAL_KEY.test(key)) reasons.add(`a property named ${JSON.stringify(key.slice(0, 80))}`)
     }
@@ -53,7 +54,7 @@ function lookInto(schema: JsonSchema, reasons: Set<string>, depth: number): void
   if (type === "array" && items === undefined && prefixItems === undefined) {
     reasons.add(`an array without "items"`)
   }
-  if (isPlainRecord(properties) && Object.values(properties).includes(false)) {
+  if (isRecord(properties) && Object.values(properties).includes(false)) {
     reasons.add("a property that is false")
   }
   eachSubschema(schema, (one) => {
@@ -64,7 +65,7 @@ function lookInto(schema: JsonSchema, reasons: Set<string>, depth: number): void
 /** Maps new names of root properties to their original names, for those that must be renamed. */
 function renamedKeys({ properties }: JsonSchema): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
-  if (!isPlainRecord(properties)) return names
+  if (!isRecord(properties)) return names
   const taken = new Set(Object.keys(properties))
   for (const key of Object.keys(properties)) {
     if (LEGAL_KEY.test(key)) continue
@@ -95,7 +96,7 @@ function withKeys(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonS
 }
 
 function titled(schema: unknown, key: string): unknown {
-  return isPlainRecord(schema) && schema["title"] === undefined ? { ...schema, title: key } : schema
+  return isRecord(schema) && schema["title"] === undefined ? { ...schema, title: key } : schema
 }
 
 function restoreKeys(

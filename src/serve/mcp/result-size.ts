@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { OperationTool } from "./tool.ts"
 
@@ -19,7 +19,7 @@ export function boundedResult(
 /** The error for a result that is too large, with inputs that would make it smaller. */
 function tooLarge(tool: OperationTool, bytes: number, most: number): SurfaceResult {
   const { properties } = tool.form.schema
-  const names = isPlainRecord(properties) ? Object.keys(properties) : []
+  const names = isRecord(properties) ? Object.keys(properties) : []
   const useful = names.filter((name) => NARROWING.test(name)).map((name) => `"${name}"`)
   const cure =
     useful.length > 0

@@ -3,7 +3,7 @@ import type { MCPEra } from "../../mcp/model.ts"
 import { toBase64 } from "../../internal/base64.ts"
 import type { MCPResponseMeta, ResponseEnvelope, ResponseMeta } from "../../core/envelope.ts"
 import { compileSchema } from "../../schema/compiled.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { formatValueErrors, toValueErrors } from "../../core/validation.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
@@ -67,12 +67,12 @@ function handedOn(
   const mustWrap =
     value !== undefined &&
     era === "legacy" &&
-    (tool.output(era)?.isWrapped === true || !isPlainRecord(value))
+    (tool.output(era)?.isWrapped === true || !isRecord(value))
   return {
     content: blocksOf(meta),
     ...(value !== undefined && { structuredContent: mustWrap ? { result: value } : value }),
     ...(meta.isError && { isError: true as const }),
-    ...(isPlainRecord(meta._meta) && { _meta: withoutServer(meta._meta) }),
+    ...(isRecord(meta._meta) && { _meta: withoutServer(meta._meta) }),
   }
 }
 
@@ -90,7 +90,7 @@ function ownBlocks(
   era: MCPEra,
 ): SurfaceResult {
   const content = blocksOf(meta)
-  const extra = isPlainRecord(meta._meta) ? { _meta: meta._meta } : undefined
+  const extra = isRecord(meta._meta) ? { _meta: meta._meta } : undefined
   if (meta.isError) return { content, isError: true, ...extra }
   const output = tool.output(era)
   if (output === undefined) return { content, ...extra }

@@ -2,7 +2,7 @@ import { CallError } from "../../core/errors.ts"
 import { nearest } from "../../internal/suggest.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
 import { invalid, validateOrThrow } from "../../core/validation.ts"
@@ -208,7 +208,7 @@ function readInput(
     const message = `is text that is not valid JSON (${reasonOf(error)}); send an object`
     throw invalid("VALIDATION_ERROR", what, [{ path: "/input", message }])
   }
-  if (isPlainRecord(value)) return { ...given, input: value }
+  if (isRecord(value)) return { ...given, input: value }
   const message = `must be an object or its JSON text, got JSON text of ${typeName(value)}`
   throw invalid("VALIDATION_ERROR", what, [{ path: "/input", message }])
 }
@@ -246,7 +246,7 @@ function closeIds(
 
 function withBounds(tool: OperationTool, given: Readonly<Record<string, unknown>>): unknown {
   const { input = {}, limit, timeoutMs } = given
-  if (!tool.isStream || !isPlainRecord(input)) return input
+  if (!tool.isStream || !isRecord(input)) return input
   const { limitName, timeoutName } = tool.stream
   return {
     ...(limit !== undefined && { [limitName]: limit }),

@@ -1,6 +1,6 @@
 import type { Clock } from "../../internal/platform.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { invalid } from "../../core/validation.ts"
@@ -39,7 +39,7 @@ export interface Collected {
 /** Adds the limits to the inputs of the operation, under names that it does not use. */
 export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
   const { schema, toInput, pointer } = isExtensible(own.schema) ? own : wrapped(own)
-  const properties = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {}
   const limitName = freeName("limit", properties)
   const timeoutName = freeName("timeoutMs", properties)
   return {

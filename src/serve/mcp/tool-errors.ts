@@ -3,7 +3,7 @@ import type { CallError } from "../../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../../internal/error-text.ts"
 import { isCapabilityRequired } from "../../mcp/errors.ts"
 import { mapError } from "../../core/map-error.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { ProtocolError } from "./model.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { OperationTool } from "./tool.ts"
@@ -78,13 +78,13 @@ export function errorText(
 function protocolErrorOf(error: CallError, tool: OperationTool): ProtocolError | undefined {
   const { details, message } = error.toJSON()
   if (isCapabilityRequired(error)) {
-    const { requiredCapabilities = {}, message: theirs } = isPlainRecord(details) ? details : {}
+    const { requiredCapabilities = {}, message: theirs } = isRecord(details) ? details : {}
     // For an imported tool: its server's message, without advice for the operator of this one.
     const words = tool.raw !== undefined && typeof theirs === "string" ? theirs : message
     return new ProtocolError(-32021, words, { requiredCapabilities }, 400)
   }
   // Errors of the server of an imported tool are passed on unchanged.
-  if (tool.raw === undefined || !isPlainRecord(details)) return undefined
+  if (tool.raw === undefined || !isRecord(details)) return undefined
   const { code, message: theirs, data } = details
   if (typeof code !== "number" || !Number.isInteger(code)) return undefined
   return new ProtocolError(code, typeof theirs === "string" ? theirs : message, data)
@@ -92,11 +92,11 @@ function protocolErrorOf(error: CallError, tool: OperationTool): ProtocolError |
 
 /** One line per issue, with the path in the caller's arguments. */
 function issueLines(details: unknown, tool: OperationTool | undefined, pointer: string): string[] {
-  if (!isPlainRecord(details) || !Array.isArray(details["errors"])) return []
+  if (!isRecord(details) || !Array.isArray(details["errors"])) return []
   const isOwn = details["operationId"] === undefined || details["operationId"] === tool?.id
   const issues: unknown[] = details["errors"]
   const lines = issues.slice(0, MAX_ISSUES).flatMap((issue) => {
-    if (!isPlainRecord(issue) || typeof issue["path"] !== "string") return []
+    if (!isRecord(issue) || typeof issue["path"] !== "string") return []
     const path = `${isOwn ? pointer : ""}${issue["path"]}`
     return [`- ${path === "" ? "(the whole input)" : path}: ${String(issue["message"])}`]
   })

@@ -1,7 +1,7 @@
 import { requirementOf } from "../../core/access.ts"
 import type { AccessRequirement } from "../../core/access.ts"
 import type { MCPEra, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { annotationsOf, originOf } from "./annotations.ts"
@@ -36,7 +36,7 @@ export class OperationTool {
     this.spec = spec
     this.requirement = requirementOf({ ...spec.accessControl, resourceIdPath: undefined })
     const origin = originOf(spec)
-    this.raw = origin?.kind === "tool" && isPlainRecord(origin.tool) ? origin.tool : undefined
+    this.raw = origin?.kind === "tool" && isRecord(origin.tool) ? origin.tool : undefined
     this.#options = options
   }
 
@@ -131,7 +131,7 @@ export class OperationTool {
     if (this.isStream) return itemsOutput(own)
     if (this.raw === undefined) return outputForm(own, isLegacy)
     const { outputSchema } = this.raw
-    if (!isPlainRecord(outputSchema)) return undefined
+    if (!isRecord(outputSchema)) return undefined
     if (isLegacy) return outputForm(outputSchema, isLegacy, Number.POSITIVE_INFINITY)
     return { schema: plainSchema(outputSchema), isWrapped: false }
   }
@@ -151,7 +151,7 @@ export class OperationTool {
   /** Passes the definition of an imported tool on, without hidden text and unusable parts. */
   #handOn(raw: MCPToolDefinition, era: MCPEra): Omit<MCPToolDefinition, "name"> {
     const { name: _, title, description, annotations, execution, ...rest } = raw
-    const { taskSupport: __, ...otherExecution } = isPlainRecord(execution) ? execution : {}
+    const { taskSupport: __, ...otherExecution } = isRecord(execution) ? execution : {}
     const output = this.output(era)
     const isDescribed = typeof description === "string" || this.form.note !== undefined
     const { outputSchema: ___, ...kept } = rest
@@ -159,7 +159,7 @@ export class OperationTool {
       ...(typeof title === "string" && { title: visibleText(title) }),
       ...(isDescribed && { description: this.description }),
       ...kept,
-      ...(isPlainRecord(annotations) && { annotations: visibleTitle(annotations) }),
+      ...(isRecord(annotations) && { annotations: visibleTitle(annotations) }),
       inputSchema: visibleSchema(this.form.schema),
       ...(output !== undefined && { outputSchema: visibleSchema(output.schema) }),
       ...(Object.keys(otherExecution).length > 0 && { execution: otherExecution }),
@@ -174,7 +174,7 @@ function visibleTitle(annotations: MCPToolAnnotations): MCPToolAnnotations {
 
 /** The input form of an imported tool. Clients refuse a whole list if one input schema is not an object. */
 function rawInput({ inputSchema }: MCPToolDefinition): InputForm {
-  const plain = isPlainRecord(inputSchema) ? plainSchema(inputSchema) : {}
+  const plain = isRecord(inputSchema) ? plainSchema(inputSchema) : {}
   // Arguments are always an object, even if the schema has no type.
   const untyped = "type" in plain ? undefined : { type: "object", ...plain }
   const schema = asObject(plain) ?? untyped ?? { type: "object" }

@@ -1,4 +1,5 @@
-import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { setOwn } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { asText, configError, fieldName, MCP_FIELDS } from "./config-fields.ts"
@@ -25,7 +26,7 @@ export async function readEntry(
   entry: unknown,
   reader: EntryReader,
 ): Promise<MCPClientConfig> {
-  if (!isPlainRecord(entry)) {
+  if (!isRecord(entry)) {
     throw configError(server, undefined, `must be an object with "command" or "url".`)
   }
   const fields = renameAliases(server, entry, reader)
@@ -80,7 +81,7 @@ async function fillFields(server: string, fields: Fields, source: VariableSource
       fields[field] = await Promise.all(
         value.map((item, index) => one(`${field}[${index}]`, asText(item))),
       )
-    } else if (isPlainRecord(value) && !(value instanceof URL)) {
+    } else if (isRecord(value) && !(value instanceof URL)) {
       const filled = {}
       for (const [key, item] of Object.entries(value)) {
         setOwn(filled, key, await one(`${field}.${key}`, asText(item)))
@@ -108,7 +109,7 @@ async function readEnvFile(server: string, fields: Fields, reader: EntryReader):
   }
   const env = {}
   for (const [name, value] of parseEnvFile(text)) setOwn(env, name, value)
-  fields["env"] = { ...env, ...(isPlainRecord(fields["env"]) ? fields["env"] : {}) }
+  fields["env"] = { ...env, ...(isRecord(fields["env"]) ? fields["env"] : {}) }
 }
 
 /** Parses a `.env` file: `NAME=value` per line, with quotes and comments but without expansion. */

@@ -1,7 +1,7 @@
 // Reads the config files of various programs as `MCPClientConfig`s by server name.
 
 import { CallError, isCallError } from "../../core/errors.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import { readJsonc } from "../../internal/jsonc.ts"
 import { ParseError } from "../../internal/located.ts"
@@ -101,7 +101,7 @@ interface ServerEntries {
 }
 
 function findServers(config: unknown): ServerEntries {
-  if (!isPlainRecord(config)) throw notConfigError("it is not an object")
+  if (!isRecord(config)) throw notConfigError("it is not an object")
   if (isEntry(config)) {
     throw notConfigError(`it is one server without a name; write { "mcpServers": { "name": … } }`)
   }
@@ -109,10 +109,9 @@ function findServers(config: unknown): ServerEntries {
     const value = Object.hasOwn(config, place) ? config[place] : undefined
     // A server may have one of these names, too.
     if (value === undefined || isEntry(value)) continue
-    if (!isPlainRecord(value))
-      throw notConfigError(`"${place}" is not an object of servers by name`)
+    if (!isRecord(value)) throw notConfigError(`"${place}" is not an object of servers by name`)
     // In VS Code's settings it is one level deeper.
-    if (place === "mcp" && isPlainRecord(value["servers"]) && !isEntry(value["servers"])) {
+    if (place === "mcp" && isRecord(value["servers"]) && !isEntry(value["servers"])) {
       return findServers(value)
     }
     return { entries: value, inputs: config["inputs"] }
@@ -123,14 +122,14 @@ function findServers(config: unknown): ServerEntries {
 
 /** Whether a value is the entry of one server, rather than several by name. */
 function isEntry(value: unknown): boolean {
-  if (!isPlainRecord(value)) return false
+  if (!isRecord(value)) return false
   const { command, url, serverUrl, httpUrl, transport } = value
   return (
     typeof command === "string" ||
     Array.isArray(command) ||
     [url, serverUrl, httpUrl].some((way) => typeof way === "string" || way instanceof URL) ||
     typeof transport === "function" ||
-    (isPlainRecord(transport) && typeof transport["start"] === "function")
+    (isRecord(transport) && typeof transport["start"] === "function")
   )
 }
 
@@ -161,7 +160,7 @@ function sourceOf(
 function inputsOf(value: unknown): ReadonlyMap<string, MCPInputVariable> {
   const list: readonly unknown[] = Array.isArray(value) ? value : []
   return new Map(
-    list.filter(isPlainRecord).flatMap((item) => {
+    list.filter(isRecord).flatMap((item) => {
       const { id, type, description, default: fallback, options, password } = item
       if (typeof id !== "string") return []
       const input: MCPInputVariable = {

@@ -7,7 +7,7 @@ import { isolatedLogger } from "../../internal/notify.ts"
 import { findDataIssue } from "../../internal/options.ts"
 import { isNamespace, suggestedNamespace } from "../../mcp/names.ts"
 import { compileSchema } from "../../schema/compiled.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { configError, MCP_FIELDS, TRANSPORT_TYPES } from "./config-fields.ts"
 import type {
   MCPChannel,
@@ -39,7 +39,7 @@ export function resolveServer(name: string, config: MCPClientConfig): ResolvedSe
     throw configError(name, field, message)
   }
   const given: unknown = config
-  if (!isPlainRecord(given)) {
+  if (!isRecord(given)) {
     return fail(undefined, `must be an object with "command" or "url".`)
   }
   const way = wayOf(config, fail)

@@ -1,7 +1,7 @@
 // Pins: the accepted definitions of a server's tools, and where they are stored.
 
 import { CallError } from "../../core/errors.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import type { DefinitionChange } from "./definition-diff.ts"
 import { fingerprintOf } from "./fingerprint.ts"
@@ -98,7 +98,7 @@ export async function savePins(store: PinStore, server: string, pins: Pins): Pro
 }
 
 function findIssue(loaded: unknown): string | undefined {
-  if (!isPlainRecord(loaded)) return "they are not an object"
+  if (!isRecord(loaded)) return "they are not an object"
   const { version, tools, instructions, endpoint } = loaded
   if (version !== 1) return "their version is not 1"
   if (instructions !== null && typeof instructions !== "string") {
@@ -115,7 +115,7 @@ function findIssue(loaded: unknown): string | undefined {
 }
 
 function entryIssue(entry: unknown, names: Set<string>): string | undefined {
-  if (!isPlainRecord(entry) || !isPlainRecord(entry["definition"])) return "has no definition"
+  if (!isRecord(entry) || !isRecord(entry["definition"])) return "has no definition"
   const { definition, fingerprint } = entry
   const { name } = definition
   if (typeof name !== "string") return "has no name"

@@ -1,7 +1,8 @@
 import type { TSchema } from "typebox"
 import { FromSchema } from "../../schema/from-schema.ts"
 import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { setOwn } from "../../schema/json.ts"
 import type { OperationContext } from "../../core/handler.ts"
 import { operationName } from "../../mcp/names.ts"
 import { plainOperation } from "./plain-operation.ts"
@@ -49,14 +50,14 @@ export function promptOperations(
 ): readonly LazyOperation[] {
   const operations = new Map<string, LazyOperation>()
   for (const value of prompts) {
-    const name = isPlainRecord(value) ? textOf(value["name"]) : undefined
+    const name = isRecord(value) ? textOf(value["name"]) : undefined
     const issue =
       name === undefined
         ? "it has no name"
         : operations.has(name)
           ? `"${name}" is listed twice`
           : ""
-    if (isPlainRecord(value) && name !== undefined && issue === "") {
+    if (isRecord(value) && name !== undefined && issue === "") {
       operations.set(name, promptOperation(name, value, options))
     } else {
       options.warn?.(`A prompt of MCP server "${options.server.name}" was left out: ${issue}.`)
@@ -99,7 +100,7 @@ function promptOperation(
           context,
           `${promptNamespace(server.name)}.${operationName(name)}`,
         ),
-      own: isPlainRecord(own) ? own : undefined,
+      own: isRecord(own) ? own : undefined,
       origin: { server: server.name, kind: "prompt", prompt: name },
     },
     server,
@@ -109,8 +110,8 @@ function promptOperation(
 function argumentsOf(value: unknown): readonly Argument[] {
   const byName = new Map<string, Argument>()
   for (const item of Array.isArray(value) ? (value as unknown[]) : []) {
-    const name = isPlainRecord(item) ? textOf(item["name"]) : undefined
-    if (!isPlainRecord(item) || name === undefined || byName.has(name)) continue
+    const name = isRecord(item) ? textOf(item["name"]) : undefined
+    if (!isRecord(item) || name === undefined || byName.has(name)) continue
     byName.set(name, {
       name,
       title: textOf(item["title"]),

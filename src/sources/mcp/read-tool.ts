@@ -1,5 +1,5 @@
 import { frozenCopy } from "../../internal/frozen.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { depthOf } from "../../mcp/canonical.ts"
 import type { MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 
@@ -19,7 +19,7 @@ export function readTool(
   value: unknown,
   warn?: (message: string) => void,
 ): MCPToolDefinition | string {
-  if (!isPlainRecord(value)) return "it is not an object"
+  if (!isRecord(value)) return "it is not an object"
   const { name } = value
   if (typeof name !== "string" || name === "") return "it has no name"
   const size = sizeOf(value)
@@ -45,7 +45,7 @@ function sizeOf(value: unknown): number | string {
 /** Keeps fields of the right type, in order; unknown fields stay unchanged. */
 function toDefinition(fields: Readonly<Record<string, unknown>>, name: string): MCPToolDefinition {
   const kept = Object.entries(fields).flatMap(([key, value]) => {
-    if (key === "annotations" && isPlainRecord(value)) return [[key, annotationsOf(value)] as const]
+    if (key === "annotations" && isRecord(value)) return [[key, annotationsOf(value)] as const]
     const isValid = FIELDS.get(key)
     return isValid === undefined || isValid(value) ? [[key, value] as const] : []
   })
@@ -57,10 +57,10 @@ const isText = (value: unknown): boolean => typeof value === "string"
 const FIELDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ["title", isText],
   ["description", isText],
-  ["annotations", isPlainRecord],
+  ["annotations", isRecord],
   ["icons", Array.isArray],
-  ["execution", isPlainRecord],
-  ["_meta", isPlainRecord],
+  ["execution", isRecord],
+  ["_meta", isRecord],
 ])
 
 const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]

@@ -2,7 +2,8 @@ import type { TSchema } from "typebox"
 import { FromSchema } from "../../schema/from-schema.ts"
 import { frozenCopy } from "../../internal/frozen.ts"
 import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { setOwn } from "../../schema/json.ts"
 import type { OperationContext } from "../../core/handler.ts"
 import { depthOf } from "../../mcp/canonical.ts"
 import type { MCPResourceDefinition } from "../../mcp/model.ts"
@@ -85,7 +86,7 @@ interface Address {
 }
 
 function readAddress(value: unknown): Address | string {
-  if (!isPlainRecord(value)) return "it is not an object"
+  if (!isRecord(value)) return "it is not an object"
   if (depthOf(value, MAX_DEPTH) > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} levels`
   const { uri, uriTemplate } = value
   const key = typeof uri === "string" ? uri : uriTemplate
@@ -120,7 +121,7 @@ function resourceOperation(
           context,
           `${resourceNamespace(server.name)}.${name}`,
         ),
-      own: isPlainRecord(_meta) ? _meta : undefined,
+      own: isRecord(_meta) ? _meta : undefined,
       origin: {
         server: server.name,
         kind: template === undefined ? "resource" : "resourceTemplate",

@@ -1,6 +1,6 @@
 import { mcpEnvelope } from "../../core/envelope.ts"
 import type { MCPContentBlock, MCPResponseMeta, ResponseEnvelope } from "../../core/envelope.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { mapBlocks } from "../../mcp/content.ts"
 import type { MappedBlocks } from "../../mcp/content.ts"
 import type { MCPEra, MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
@@ -71,7 +71,7 @@ export function promptEnvelope(
 ): ResponseEnvelope {
   const { description, messages } = result
   const list: readonly unknown[] = Array.isArray(messages) ? messages : []
-  const mapped = mapBlocks(list.map((item) => (isPlainRecord(item) ? item["content"] : item)))
+  const mapped = mapBlocks(list.map((item) => (isRecord(item) ? item["content"] : item)))
   const data = { ...(typeof description === "string" && { description }), messages: list }
   return mcpEnvelope(data, metaOf(mapped, false, result["_meta"], about))
 }
@@ -85,7 +85,7 @@ function metaOf(
   return {
     isError,
     content,
-    ...(isPlainRecord(own) && { _meta: own }),
+    ...(isRecord(own) && { _meta: own }),
     server,
     ...(peer?.serverInfo !== undefined && { serverInfo: peer.serverInfo }),
     ...(peer !== undefined && { protocolVersion: peer.protocolVersion, era: peer.era }),

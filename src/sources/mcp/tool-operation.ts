@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox"
 import { lazyOperation } from "../../core/lazy-operation.ts"
 import type { LazyOperation, LazyParts } from "../../core/lazy-operation.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { OperationAnnotations, OperationType } from "../../core/types.ts"
 import type { OperationHandler } from "../../core/handler.ts"
 import type { ResolvedServer } from "./config.ts"
@@ -119,8 +119,8 @@ class ToolParts implements LazyParts {
 
   get inputNames(): readonly string[] {
     const { inputSchema } = this.#tool
-    const properties = isPlainRecord(inputSchema) ? inputSchema["properties"] : undefined
-    return isPlainRecord(properties) ? Object.keys(properties) : []
+    const properties = isRecord(inputSchema) ? inputSchema["properties"] : undefined
+    return isRecord(properties) ? Object.keys(properties) : []
   }
 
   get inputSchema(): TSchema {

@@ -3,7 +3,7 @@
 import type { TSchema } from "typebox"
 import { FromSchema } from "../../schema/from-schema.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 
 /** A mapped schema, and the parts of its source that are not checked. */
 export interface MappedSchema {
@@ -30,7 +30,7 @@ const INVERTING: ReadonlySet<string> = new Set([
 /** Maps the schema of a tool's input; the result always describes an object. */
 export function inputSchemaOf(source: unknown): MappedSchema {
   if (source === undefined) return open(ANY_OBJECT, "inputSchema is missing")
-  if (!isPlainRecord(source)) {
+  if (!isRecord(source)) {
     return open(ANY_OBJECT, `inputSchema must be a schema of an object, got ${typeName(source)}`)
   }
   const type = Object.hasOwn(source, "type") ? source["type"] : undefined

@@ -13,7 +13,7 @@ import { isSafeMethod } from "../../http-client/repeatable.ts"
 import { httpEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { compileSchema } from "../../schema/compiled.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { selectAuth } from "./auth.ts"
 import type { AuthContext, TokenRequest } from "./auth.ts"
 import type { SelectedAuth } from "./auth/apply.ts"
@@ -229,7 +229,7 @@ function statusError(
   context: HandlerContext | undefined,
 ): CallError {
   const declared = declaredError(source, status)
-  if (declared === undefined || !isPlainRecord(error.details)) return error
+  if (declared === undefined || !isRecord(error.details)) return error
   if (compileSchema(declared.schema).check(error.details)) {
     return new CallError(error.code, error.message, {
       details: { ...error.details, declared: declared.code },

@@ -1,5 +1,6 @@
 import { percentDecoded } from "../../internal/percent.ts"
-import { childPointer, getOwn, isPlainRecord, pointerTokens } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { childPointer, getOwn, pointerTokens } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
 
 /** One file of a document. */
@@ -90,7 +91,7 @@ export class OpenAPIDocument {
   follow(value: unknown, file: SourceFile, pointer: string): Place | BrokenRef {
     let place: Place = { value, file, pointer }
     for (let hops = 0; hops < MAX_HOPS; hops++) {
-      const ref = isPlainRecord(place.value) ? getOwn(place.value, "$ref") : undefined
+      const ref = isRecord(place.value) ? getOwn(place.value, "$ref") : undefined
       if (typeof ref !== "string") return place
       const next = this.lookUp(ref, place.file)
       if ("reason" in next) return next
@@ -106,7 +107,7 @@ export class OpenAPIDocument {
   parts(value: unknown, file: SourceFile, pointer: string): readonly Place[] | BrokenRef {
     const parts: Place[] = [{ value, file, pointer }]
     for (const { value: part, file: from } of parts) {
-      const ref = isPlainRecord(part) ? getOwn(part, "$ref") : undefined
+      const ref = isRecord(part) ? getOwn(part, "$ref") : undefined
       if (typeof ref !== "string") return parts
       const next = this.lookUp(ref, from)
       if ("reason" in next) return next
@@ -170,7 +171,7 @@ export class OpenAPIDocument {
   /** Resolves the rest of a pointer that leads through a reference, such as when `schemas` is another file. */
   #behind(ref: string, place: Place, tokens: readonly string[]): Place | BrokenRef {
     const { value, file, pointer } = place
-    const through = isPlainRecord(value) ? getOwn(value, "$ref") : undefined
+    const through = isRecord(value) ? getOwn(value, "$ref") : undefined
     if (typeof through !== "string") return broken(ref, NOTHING)
     if (this.#hops >= MAX_HOPS) return broken(ref, LOOP)
     this.#hops++
@@ -213,7 +214,7 @@ function broken(ref: string, reason: string): BrokenRef {
 }
 
 function refOf(value: unknown): string {
-  return isPlainRecord(value) ? String(value["$ref"]) : ""
+  return isRecord(value) ? String(value["$ref"]) : ""
 }
 
 function pointerTo({ pointer }: Place, tokens: readonly string[]): string {
@@ -232,16 +233,16 @@ function absolute(uri: string, base: string): string | undefined {
 
 function collectIds(file: SourceFile, ids: Map<string, Place>): void {
   const { root } = file
-  if (!isPlainRecord(root)) return
+  if (!isRecord(root)) return
   const components = getOwn(root, "components")
   const groups: Array<[string, unknown]> = [
-    ["/components/schemas", isPlainRecord(components) ? getOwn(components, "schemas") : undefined],
+    ["/components/schemas", isRecord(components) ? getOwn(components, "schemas") : undefined],
     ["/$defs", getOwn(root, "$defs")],
     ["/definitions", getOwn(root, "definitions")],
   ]
   const seen = new Set<object>()
   const visit = (value: unknown, pointer: string, depth: number): void => {
-    if (!isPlainRecord(value) || seen.has(value) || depth > 256) return
+    if (!isRecord(value) || seen.has(value) || depth > 256) return
     seen.add(value)
     for (const [keyword, prefix] of [
       ["$id", ""],
@@ -265,7 +266,7 @@ function collectIds(file: SourceFile, ids: Map<string, Place>): void {
   }
   visit(root, "", 0)
   for (const [pointer, group] of groups) {
-    if (!isPlainRecord(group)) continue
+    if (!isRecord(group)) continue
     for (const [name, schema] of Object.entries(group))
       visit(schema, childPointer(pointer, name), 0)
   }

@@ -1,5 +1,6 @@
 import { inputAsData } from "./request/as-data.ts"
-import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn } from "../../schema/json.ts"
 import type { NormalizeMode, OperationPolicy, OutputMode } from "../../core/types.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { HTTPServiceConfig } from "./config.ts"
@@ -144,5 +145,5 @@ function summaryOf({ method, path, raw }: RawOperation): OperationSummary {
 /** The version of the document, if it is valid for operations. */
 function versionOf(document: OpenAPIDocument): string {
   const info = getOwn(document.root, "info")
-  return (isPlainRecord(info) ? versionText(getOwn(info, "version")) : undefined) ?? "1.0.0"
+  return (isRecord(info) ? versionText(getOwn(info, "version")) : undefined) ?? "1.0.0"
 }

@@ -5,7 +5,7 @@ import { type PageInput, PageInputs } from "./paginate/inputs.ts"
 import { type NextPage, Pager } from "./paginate/pager.ts"
 import type { PageRule } from "./paginate/strategies.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { CallOptions, OperationSpec } from "../../core/types.ts"
 import type { OperationContext } from "../../core/handler.ts"
 
@@ -72,7 +72,7 @@ async function* pagesOf(
   input: PageInput,
   options: PaginateOptions,
 ): AsyncGenerator<ResponseEnvelope, void, undefined> {
-  if (!isPlainRecord(input)) {
+  if (!isRecord(input)) {
     throw new TypeError(`paginate(registry, "${id}", input): input must be an object.`)
   }
   const pager = new Pager(id, new PageInputs(registry.getSpec?.(id)), options, options.next)

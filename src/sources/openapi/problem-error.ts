@@ -3,7 +3,8 @@ import { CallError } from "../../core/errors.ts"
 import type { CallErrorOptions } from "../../core/errors.ts"
 import { markForwarded } from "../../core/error-marks.ts"
 import { compileSchema } from "../../schema/compiled.ts"
-import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn } from "../../schema/json.ts"
 import type { HandlerContext } from "./call-limits.ts"
 import type { OperationSource } from "./operation/source.ts"
 
@@ -19,7 +20,7 @@ export function problemError(
   source: OperationSource,
   context: HandlerContext | undefined,
 ): CallError | undefined {
-  if (!isPlainRecord(problem)) return undefined
+  if (!isRecord(problem)) return undefined
   const code = getOwn(problem, "code")
   if (typeof code !== "string" || code === "" || code.length > 128) return undefined
   const { declared, isOurs } = source.problems

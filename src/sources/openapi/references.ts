@@ -1,5 +1,6 @@
 import { percentDecoded } from "../../internal/percent.ts"
-import { getOwn, isPlainRecord, pointerTokens } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn, pointerTokens } from "../../schema/json.ts"
 
 /** A reference in a document. */
 export interface FoundReference {
@@ -119,14 +120,14 @@ function targetOf(root: unknown, ref: string): unknown {
 
 /** The `$self` of a 3.2 document. */
 export function selfOf(document: unknown, url: string): string | undefined {
-  const self = isPlainRecord(document) ? getOwn(document, "$self") : undefined
+  const self = isRecord(document) ? getOwn(document, "$self") : undefined
   return typeof self === "string" ? fileOf(self, url) : undefined
 }
 
 // A mapping names schemas or files; only values that look like a file are one.
 function mappingOf(discriminator: unknown): FoundReference[] {
-  const mapping = isPlainRecord(discriminator) ? getOwn(discriminator, "mapping") : undefined
-  if (!isPlainRecord(mapping)) return []
+  const mapping = isRecord(discriminator) ? getOwn(discriminator, "mapping") : undefined
+  if (!isRecord(mapping)) return []
   return Object.values(mapping)
     .filter((ref) => typeof ref === "string")
     .filter((ref) => ref.includes("/") || /\.(?:json|ya?ml)(?:#|$)/i.test(ref))
@@ -135,7 +136,7 @@ function mappingOf(discriminator: unknown): FoundReference[] {
 
 // Named examples may be references; their values are data. In Swagger 2.0 they are data by media type.
 function examplesIn(examples: unknown, seen: Set<object>): FoundReference[] {
-  if (!isPlainRecord(examples) || seen.has(examples)) return []
+  if (!isRecord(examples) || seen.has(examples)) return []
   const found = exampleRef(examples, true, seen)
   for (const [name, example] of Object.entries(examples)) {
     if (!name.includes("/")) found.push(...exampleRef(example, false, seen))
@@ -144,7 +145,7 @@ function examplesIn(examples: unknown, seen: Set<object>): FoundReference[] {
 }
 
 function exampleRef(holder: unknown, isMap: boolean, seen: Set<object>): FoundReference[] {
-  if (!isPlainRecord(holder) || seen.has(holder)) return []
+  if (!isRecord(holder) || seen.has(holder)) return []
   seen.add(holder)
   const ref = getOwn(holder, "$ref")
   return typeof ref === "string" ? [{ ref, isMap, isExample: true }] : []

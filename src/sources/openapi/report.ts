@@ -2,7 +2,8 @@ import type { OpenAPIDocument } from "./document.ts"
 import type { ImportResult } from "./import.ts"
 import { countCallbacks, countWebhooks } from "./operation/incoming.ts"
 import type { Note } from "./note.ts"
-import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { getOwn } from "../../schema/json.ts"
 
 export type { Note as ImportNote } from "./note.ts"
 
@@ -116,6 +117,6 @@ function textOf({
 
 function infoOf(document: OpenAPIDocument, key: string): string {
   const info = getOwn(document.root, "info")
-  const value = isPlainRecord(info) ? getOwn(info, key) : undefined
+  const value = isRecord(info) ? getOwn(info, key) : undefined
   return typeof value === "string" || typeof value === "number" ? `${value}`.slice(0, 200) : ""
 }

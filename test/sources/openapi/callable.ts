@@ -3,7 +3,8 @@ import { isCallError } from "../../../src/core/errors.ts"
 import { FromOpenAPI, prepareRequest } from "../../../src/from-openapi.ts"
 import type { ImportedOperation, PreparedRequest } from "../../../src/from-openapi.ts"
 import { isJson, isText } from "../../../src/http-client/media-type.ts"
-import { isNoValue, isPlainRecord } from "../../../src/schema/json.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
+import { isNoValue } from "../../../src/schema/json.ts"
 import { minimalValue } from "./minimal.ts"
 
 /** What is imported of a document whose server answers with whatever is wanted. */
@@ -58,7 +59,7 @@ export function minimalInput(
       const { properties, $defs } = inputSchema as { properties: object; $defs?: object }
       const list = (properties as Record<string, unknown>)[key]
       input[key] = minimalValue({ allOf: [list, { minItems: 1 }], $defs })
-    } else if (isPlainRecord(value) && Object.keys(value).length === 0) input[key] = { x: "x" }
+    } else if (isRecord(value) && Object.keys(value).length === 0) input[key] = { x: "x" }
   }
   return input
 }
@@ -101,7 +102,7 @@ function answerOf(
   }
   if (isJson(contentType)) return { answer: new Response(text, typed), data: value }
   if (isText(contentType)) {
-    const data = isPlainRecord(value) || Array.isArray(value) ? "x" : value
+    const data = isRecord(value) || Array.isArray(value) ? "x" : value
     const written = typeof data === "string" ? data : JSON.stringify(data)
     return { answer: new Response(written, typed), data }
   }
@@ -113,7 +114,7 @@ function answerOf(
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return "x"
   if (Array.isArray(value)) return value.map(plain)
-  if (!isPlainRecord(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member)]))
 }
 
@@ -127,5 +128,5 @@ async function received({ handler }: ImportedOperation, input: unknown): Promise
 }
 
 function dataOf(result: unknown): unknown {
-  return isPlainRecord(result) && "meta" in result ? result["data"] : result
+  return isRecord(result) && "meta" in result ? result["data"] : result
 }

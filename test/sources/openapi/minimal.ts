@@ -1,5 +1,5 @@
 import fc from "fast-check"
-import { isPlainRecord } from "../../../src/schema/json.ts"
+import { isRecord } from "../../../src/internal/guards.ts"
 
 type Node = Readonly<Record<string, unknown>>
 
@@ -14,8 +14,8 @@ class Stuck extends Error {}
  * the first of several alternatives that comes to an end.
  */
 export function minimalValue(schema: unknown): unknown {
-  const root = isPlainRecord(schema) ? schema : {}
-  return make([schema], isPlainRecord(root["$defs"]) ? root["$defs"] : {}, 0)
+  const root = isRecord(schema) ? schema : {}
+  return make([schema], isRecord(root["$defs"]) ? root["$defs"] : {}, 0)
 }
 
 /** One value for all of these schemas. */
@@ -59,7 +59,7 @@ function flatten(schemas: readonly unknown[], $defs: Node): Node[] {
   const seen = new Set<unknown>()
   const visit = (schema: unknown): void => {
     if (schema === false) throw new Stuck()
-    if (!isPlainRecord(schema) || seen.has(schema)) return
+    if (!isRecord(schema) || seen.has(schema)) return
     seen.add(schema)
     const { $ref, allOf, ...own } = schema
     found.push(own)
@@ -73,7 +73,7 @@ function flatten(schemas: readonly unknown[], $defs: Node): Node[] {
 function firstOf(branches: readonly unknown[], build: (branch: unknown) => unknown): unknown {
   let last: unknown
   // One that may be null says the least.
-  const isNull = (branch: unknown): boolean => isPlainRecord(branch) && branch["type"] === "null"
+  const isNull = (branch: unknown): boolean => isRecord(branch) && branch["type"] === "null"
   const ordered = [...branches.filter((one) => !isNull(one)), ...branches.filter(isNull)]
   for (const branch of ordered.slice(0, MAX_BRANCHES)) {
     try {
@@ -217,14 +217,14 @@ function objectFor(nodes: readonly Node[], $defs: Node, depth: number): object {
   )
   const least = limit(nodes, "minProperties", "max") ?? 0
   const known = nodes.flatMap(({ properties }) =>
-    isPlainRecord(properties) ? Object.keys(properties) : [],
+    isRecord(properties) ? Object.keys(properties) : [],
   )
   for (const name of known) if (required.size < least) required.add(name)
   for (let index = 0; required.size < least; index++) required.add(`p${index}`)
   const value: Record<string, unknown> = {}
   for (const name of required) {
     const schemas = nodes.flatMap(({ properties, additionalProperties }) => {
-      if (isPlainRecord(properties) && Object.hasOwn(properties, name)) return [properties[name]]
+      if (isRecord(properties) && Object.hasOwn(properties, name)) return [properties[name]]
       return additionalProperties === undefined ? [] : [additionalProperties]
     })
     Object.defineProperty(value, name, {

@@ -1,4 +1,5 @@
-import { hasKeys, isPlainRecord, listOf, textOf } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { hasKeys, listOf, textOf } from "../../../../src/schema/json.ts"
 import { flatten } from "../../../../src/schema/read/flatten.ts"
 import type { Flat, Layer, Union } from "../../../../src/schema/read/flatten.ts"
 import { propertiesOf, requiredOf } from "../../../../src/schema/read/properties.ts"
@@ -47,8 +48,8 @@ function properties(flat: Flat): readonly ChildPart[] {
 
 function otherNames({ schema, scope }: Layer): readonly ChildPart[] {
   const { patternProperties, additionalProperties, unevaluatedProperties, propertyNames } = schema
-  const patterns = isPlainRecord(patternProperties) ? Object.entries(patternProperties) : []
-  const open = isPlainRecord(additionalProperties) ? additionalProperties : unevaluatedProperties
+  const patterns = isRecord(patternProperties) ? Object.entries(patternProperties) : []
+  const open = isRecord(additionalProperties) ? additionalProperties : unevaluatedProperties
   return [
     ...patterns.map(([pattern, value]) => child("names", `names like ${pattern}`, value, scope)),
     ...(isInformative(open) ? [child("names", "other names", open, scope)] : []),
@@ -99,7 +100,7 @@ function options({ parts }: Union): readonly ChildPart[] {
 /** The name of an option besides its type: its title, or a constant among its properties. */
 function optionName(part: Part): string | undefined {
   const flat = flatten([part])
-  const title = isPlainRecord(part.schema) ? textOf(part.schema["title"]) : undefined
+  const title = isRecord(part.schema) ? textOf(part.schema["title"]) : undefined
   if (title !== undefined || flat.name !== undefined) {
     return title === typeText(flat) ? undefined : title
   }
@@ -112,7 +113,7 @@ function optionName(part: Part): string | undefined {
 
 function conditions({ schema, scope }: Layer): readonly ChildPart[] {
   const { not, if: when, then, else: otherwise, dependentSchemas } = schema
-  const dependent = isPlainRecord(dependentSchemas) ? Object.entries(dependentSchemas) : []
+  const dependent = isRecord(dependentSchemas) ? Object.entries(dependentSchemas) : []
   return [
     ...(isInformative(not) ? [child("condition", "must not be", not, scope)] : []),
     ...(when === undefined ? [] : [child("condition", "if it is", when, scope)]),

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
 import { flatten } from "../../../../src/schema/read/flatten.ts"
 import { propertiesOf } from "../../../../src/schema/read/properties.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
@@ -17,7 +17,7 @@ const MAX_ARGUMENTS = 8
  */
 export function commandInput(input: unknown, schema: unknown): readonly string[] {
   if (input === undefined) return []
-  const words = isPlainRecord(input) ? argumentsOf(input, schema) : undefined
+  const words = isRecord(input) ? argumentsOf(input, schema) : undefined
   if (words !== undefined && words.length <= MAX_ARGUMENTS) return words.map(shellWord)
   return ["--input", shellWord(JSON.stringify(input))]
 }
@@ -40,7 +40,7 @@ function argumentsOf(
 function wordsOf(key: string, value: unknown, part: Part): readonly string[] {
   const json = [`${key}:=${JSON.stringify(value)}`]
   if (Array.isArray(value)) return listWords(key, value, part) ?? json
-  if (isPlainRecord(value)) return objectWords(key, value, part) ?? json
+  if (isRecord(value)) return objectWords(key, value, part) ?? json
   return isReadBack(value, part) ? [`${key}=${typed(value)}`] : json
 }
 
@@ -104,7 +104,7 @@ function propertyOf(part: Part, name: string): Part | undefined {
 
 function itemOf(part: Part): Part | undefined {
   const flat = flatten([part])
-  const found = flat.layers.filter(({ schema }) => isPlainRecord(schema["items"]))
+  const found = flat.layers.filter(({ schema }) => isRecord(schema["items"]))
   const hasPlaces = flat.layers.some(({ schema }) => schema["prefixItems"] !== undefined)
   const [only, ...others] = found
   if (only === undefined || others.length > 0 || hasPlaces) return undefined

@@ -1,5 +1,6 @@
 import type { OperationSpec } from "../../api/model.ts"
-import { getOwn, isPlainRecord, setOwn } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { getOwn, setOwn } from "../../../../src/schema/json.ts"
 import { flatten } from "../../../../src/schema/read/flatten.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
 import { requiredOf } from "../../../../src/schema/read/properties.ts"
@@ -23,7 +24,7 @@ export function exampleInputs(
 
 /** Documents show bodies without what goes into the path: what must be given and is missing is added. */
 function completed(example: unknown, made: unknown, schema: unknown): unknown {
-  if (!isPlainRecord(example) || !isPlainRecord(made)) return example
+  if (!isRecord(example) || !isRecord(made)) return example
   const required = requiredOf(flatten([{ schema, scope: scopeOf(schema) }]))
   const missing = [...required].filter((name) => !Object.hasOwn(example, name))
   const value: Record<string, unknown> = {}
@@ -36,9 +37,9 @@ const WORDS = new Set(["input", "output", "name", "title", "description", "summa
 
 /** Some authors write an example as a pair of input and output. */
 function unwrapped(example: unknown, schema: unknown): unknown {
-  if (!isPlainRecord(example) || !Object.hasOwn(example, "input")) return example
-  const properties = isPlainRecord(schema) ? schema["properties"] : undefined
-  const isInput = isPlainRecord(properties) && getOwn(properties, "input") !== undefined
+  if (!isRecord(example) || !Object.hasOwn(example, "input")) return example
+  const properties = isRecord(schema) ? schema["properties"] : undefined
+  const isInput = isRecord(properties) && getOwn(properties, "input") !== undefined
   const others = Object.keys(example).filter((key) => !WORDS.has(key))
   return isInput || others.length > 0 ? example : example["input"]
 }

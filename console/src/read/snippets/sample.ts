@@ -1,6 +1,7 @@
 // A small value that fits a schema: what the schema shows itself, else the least that it asks for.
 
-import { isPlainRecord, listOf, setOwn } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { listOf, setOwn } from "../../../../src/schema/json.ts"
 import type { JsonSchema } from "../../../../src/schema/json.ts"
 import { alternativesOf, flatten } from "../../../../src/schema/read/flatten.ts"
 import type { Flat } from "../../../../src/schema/read/flatten.ts"
@@ -75,7 +76,7 @@ function fits(value: unknown, flat: Flat): boolean {
   if (typeof value === "number") {
     return types.includes("number") || (types.includes("integer") && Number.isInteger(value))
   }
-  if (!isPlainRecord(value)) return types.includes(typeof value)
+  if (!isRecord(value)) return types.includes(typeof value)
   if (!types.includes("object")) return false
   return [...requiredOf(flat)].every((name) => Object.hasOwn(value, name))
 }
@@ -144,7 +145,7 @@ function itemAt(flat: Flat, index: number): Part | undefined {
   for (const { schema, scope } of flat.layers) {
     const place = listOf(schema["prefixItems"])[index]
     if (place !== undefined) return { schema: place, scope }
-    if (isPlainRecord(schema["items"])) return { schema: schema["items"], scope }
+    if (isRecord(schema["items"])) return { schema: schema["items"], scope }
   }
   return undefined
 }

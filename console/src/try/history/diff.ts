@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
 import { sameJson } from "../schema/json.ts"
 import type { Path } from "../schema/json.ts"
 import { toPointer } from "../schema/pointer.ts"
@@ -30,7 +30,7 @@ function compare(before: unknown, after: unknown, path: Path, changes: Change[])
   if (changes.length > MAX_CHANGES || sameJson(before, after)) return
   if (Array.isArray(before) && Array.isArray(after))
     return compareLists(before, after, path, changes)
-  if (isPlainRecord(before) && isPlainRecord(after)) {
+  if (isRecord(before) && isRecord(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
       const was = Object.hasOwn(before, key) ? before[key] : undefined
       const is = Object.hasOwn(after, key) ? after[key] : undefined

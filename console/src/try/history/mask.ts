@@ -1,5 +1,6 @@
 import { schemasAt } from "../schema/at-path.ts"
-import { isPlainRecord, isSchema, setOwn } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { isSchema, setOwn } from "../../../../src/schema/json.ts"
 import { own } from "../schema/json.ts"
 import type { Path } from "../schema/json.ts"
 import { toPointer } from "../schema/pointer.ts"
@@ -46,7 +47,7 @@ export function withoutSecrets(value: unknown, schema?: unknown): Masked {
     if (Array.isArray(current)) {
       return current.map((item: unknown, at) => copy(item, [...path, at]) ?? null)
     }
-    if (!isPlainRecord(current)) return current
+    if (!isRecord(current)) return current
     const kept = {}
     for (const [key, item] of Object.entries(current)) {
       const masked = copy(item, [...path, key])

@@ -1,6 +1,6 @@
 import { Listeners } from "../../../../src/internal/listeners.ts"
 import type { CallOutcome } from "../../api/model.ts"
-import { isPlainRecord } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
 import { withoutSecrets } from "./mask.ts"
 
 /** A call that was made from this browser. */
@@ -137,7 +137,7 @@ function bounded(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
 /** Stored entries may be from another version, or from another user. */
 function isEntry(value: unknown): value is HistoryEntry {
   return (
-    isPlainRecord(value) &&
+    isRecord(value) &&
     typeof value["id"] === "string" &&
     typeof value["operationId"] === "string" &&
     typeof value["at"] === "number" &&

@@ -1,4 +1,5 @@
-import { isPlainRecord, isSchema } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { isSchema } from "../../../../src/schema/json.ts"
 import { namedSchemas, own, schemasUnder } from "./json.ts"
 import type { JsonRecord, JsonSchema, Path } from "./json.ts"
 import { isSafePattern } from "./pattern-guard.ts"
@@ -34,7 +35,7 @@ function childSchemas(schema: JsonRecord, part: string | number): readonly JsonS
     .map(([, child]) => child)
   if (patterned.length > 0) return patterned
   const others = ["additionalProperties", "unevaluatedProperties"].map((key) => own(schema, key))
-  return [...others.filter(isPlainRecord), ...itemSchemas(schema, name)]
+  return [...others.filter(isRecord), ...itemSchemas(schema, name)]
 }
 
 function itemSchemas(schema: JsonRecord, name: string): readonly JsonSchema[] {

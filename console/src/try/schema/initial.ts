@@ -1,4 +1,5 @@
-import { isPlainRecord, isSchema, setOwn } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { isSchema, setOwn } from "../../../../src/schema/json.ts"
 import { namedSchemas, own, schemasUnder, stringsUnder, typesOf } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
 import { merged } from "./merge.ts"
@@ -24,7 +25,7 @@ function fill(root: JsonSchema, source: JsonSchema, depth: number): unknown {
 function fillByType(root: JsonSchema, schema: JsonRecord, depth: number): unknown {
   const [union] = [...schemasUnder(schema, "oneOf"), ...schemasUnder(schema, "anyOf")]
   const type = typesOf(schema).find((one) => one !== "null") ?? typesOf(schema)[0]
-  if (type === "object" || (type === undefined && isPlainRecord(own(schema, "properties")))) {
+  if (type === "object" || (type === undefined && isRecord(own(schema, "properties")))) {
     return fillObject(root, schema, depth, union)
   }
   if (union !== undefined && type === undefined) return fill(root, union, depth + 1)
@@ -51,7 +52,7 @@ function fillObject(
   const chosen = union === undefined ? undefined : merged(root, union)
   if (chosen !== undefined && depth < MAX_DEPTH) {
     const more = fillObject(root, chosen, depth + 1, undefined)
-    for (const [name, value] of Object.entries(isPlainRecord(more) ? more : {}))
+    for (const [name, value] of Object.entries(isRecord(more) ? more : {}))
       setOwn(filled, name, value)
   }
   return filled

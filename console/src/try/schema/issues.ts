@@ -1,6 +1,6 @@
 import { validate } from "@cfworker/json-schema"
 import type { OutputUnit } from "@cfworker/json-schema"
-import { isPlainRecord } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
 import { own } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
 import { isSafePattern } from "./pattern-guard.ts"
@@ -62,7 +62,7 @@ function prepare(schema: JsonSchema): Prepared | undefined {
   const copy = (value: unknown, depth: number): unknown => {
     if (++nodes > MAX_NODES || depth > 200) throw new RangeError("The schema is too large.")
     if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1))
-    if (!isPlainRecord(value)) return value
+    if (!isRecord(value)) return value
     const ref = own(value, "$ref")
     if (typeof ref === "string") refs.add(ref)
     const entries = Object.entries(value).filter(([key, item]) => isKept(key, item))
@@ -82,8 +82,7 @@ function prepare(schema: JsonSchema): Prepared | undefined {
 function isKept(key: string, value: unknown): boolean {
   if (key.startsWith("__absolute")) return false
   if (key === "pattern" && typeof value === "string") return isSafePattern(value)
-  if (key === "patternProperties" && isPlainRecord(value))
-    return Object.keys(value).every(isSafePattern)
+  if (key === "patternProperties" && isRecord(value)) return Object.keys(value).every(isSafePattern)
   return true
 }
 

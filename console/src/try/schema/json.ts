@@ -1,6 +1,7 @@
 // Plain JSON: what a schema and an input are made of.
 
-import { isPlainRecord, isSchema, listOf, setOwn } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { isSchema, listOf, setOwn } from "../../../../src/schema/json.ts"
 
 /** A JSON Schema as it comes from a hub: nothing in it is taken on trust. */
 export type JsonSchema = boolean | JsonRecord
@@ -13,7 +14,7 @@ export type Path = readonly (string | number)[]
 
 /** A property of its own; never one that every object inherits. */
 export function own(value: unknown, key: string): unknown {
-  return isPlainRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 /** The list of schemas under a keyword. */
@@ -27,7 +28,7 @@ export function namedSchemas(
   keyword: string,
 ): readonly (readonly [string, JsonSchema])[] {
   const map = own(schema, keyword)
-  if (!isPlainRecord(map)) return []
+  if (!isRecord(map)) return []
   return Object.entries(map).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]))
 }
 
@@ -54,7 +55,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
   }
-  if (!isPlainRecord(a) || !isPlainRecord(b)) return false
+  if (!isRecord(a) || !isRecord(b)) return false
   const keys = Object.keys(a).filter((key) => a[key] !== undefined)
   const others = Object.keys(b).filter((key) => b[key] !== undefined)
   return (
@@ -68,7 +69,7 @@ export function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.map((item) => (item === undefined ? null : withoutUndefined(item)))
   }
-  if (!isPlainRecord(value)) return value
+  if (!isRecord(value)) return value
   const kept = {}
   for (const [key, item] of Object.entries(value)) {
     if (item !== undefined) setOwn(kept, key, withoutUndefined(item))

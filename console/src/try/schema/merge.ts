@@ -1,4 +1,5 @@
-import { isPlainRecord, isSchema, setOwn } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { isSchema, setOwn } from "../../../../src/schema/json.ts"
 import { namedSchemas, own, schemasUnder, stringsUnder, typesOf } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
 import { commonTypes } from "../../../../src/schema/read/types.ts"
@@ -15,7 +16,7 @@ const MAX_HOPS = 24
  */
 export function merged(root: JsonSchema, schema: JsonSchema, hops = 0): JsonRecord | undefined {
   if (hops > MAX_HOPS) return undefined
-  if (!isPlainRecord(schema)) return schema ? {} : undefined
+  if (!isRecord(schema)) return schema ? {} : undefined
   const ref = own(schema, "$ref")
   const target = targetOf(root, ref)
   if (typeof ref === "string" && target === undefined) return undefined

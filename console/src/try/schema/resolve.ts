@@ -1,4 +1,5 @@
-import { isPlainRecord, isSchema } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { isSchema } from "../../../../src/schema/json.ts"
 import { resolveRef } from "../../../../src/schema/read/resolve-ref.ts"
 import { own, schemasUnder } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
@@ -8,7 +9,7 @@ const MAX_BRANCHES = 200
 
 /** What a reference within a schema points to; `undefined` when it is not there. */
 export function targetOf(root: JsonSchema, ref: unknown): JsonSchema | undefined {
-  if (typeof ref !== "string" || !isPlainRecord(root)) return undefined
+  if (typeof ref !== "string" || !isRecord(root)) return undefined
   const found = resolveRef(root, ref)
   return isSchema(found) ? found : undefined
 }
@@ -23,7 +24,7 @@ export function branchesOf(root: JsonSchema, schema: JsonSchema): readonly JsonR
   const waiting: JsonSchema[] = [schema]
   while (waiting.length > 0 && found.length < MAX_BRANCHES) {
     const next = waiting.shift()
-    if (next === undefined || seen.has(next) || !isPlainRecord(next)) continue
+    if (next === undefined || seen.has(next) || !isRecord(next)) continue
     seen.add(next)
     found.push(next)
     const target = targetOf(root, own(next, "$ref"))

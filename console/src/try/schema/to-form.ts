@@ -1,7 +1,8 @@
 // From JSON Schema 2020-12 to what the form library draws, a bounded tree without references.
 
 import { emptyOf } from "./initial.ts"
-import { isPlainRecord, isSchema, setOwn } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
+import { isSchema, setOwn } from "../../../../src/schema/json.ts"
 import { namedSchemas, own, schemasUnder, stringsUnder, textOf, typesOf } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
 import { merged } from "./merge.ts"
@@ -114,7 +115,7 @@ function object(schema: JsonRecord, state: State, depth: number): JsonRecord {
   if (properties.length === 0 && extra === undefined && !hasConditions(schema)) {
     // Declared properties, even an empty list, define the fields.
     const isClosed = own(schema, "additionalProperties") === false
-    return isClosed || isPlainRecord(own(schema, "properties"))
+    return isClosed || isRecord(own(schema, "properties"))
       ? { ...annotations(schema), type: "object", properties: {} }
       : asJson(schema)
   }
@@ -146,24 +147,24 @@ function property(child: JsonSchema, isRequired: boolean, state: State, depth: n
 /** The schema of additional properties; `undefined` if there are none, or anything is allowed. */
 function extraProperties(schema: JsonRecord): JsonSchema | undefined {
   const extra = own(schema, "additionalProperties")
-  if (isPlainRecord(extra) && Object.keys(extra).length > 0) return extra
+  if (isRecord(extra) && Object.keys(extra).length > 0) return extra
   const [pattern, ...more] = namedSchemas(schema, "patternProperties")
   return pattern !== undefined && more.length === 0 ? pattern[1] : undefined
 }
 
 function hasConditions(schema: JsonRecord): boolean {
-  return ["if", "dependentSchemas"].some((keyword) => isPlainRecord(own(schema, keyword)))
+  return ["if", "dependentSchemas"].some((keyword) => isRecord(own(schema, keyword)))
 }
 
 /** Conditions, as far as the form knows them: by the names of an older draft. */
 function conditions(schema: JsonRecord, state: State, depth: number): JsonRecord {
   const found: Record<string, unknown> = {}
   const condition = own(schema, "if")
-  if (isPlainRecord(condition)) {
+  if (isRecord(condition)) {
     found["if"] = plainCondition(condition)
     for (const keyword of ["then", "else"]) {
       const part = own(schema, keyword)
-      if (isPlainRecord(part)) found[keyword] = branch(part, state, depth)
+      if (isRecord(part)) found[keyword] = branch(part, state, depth)
     }
   }
   const dependencies = {}
@@ -171,7 +172,7 @@ function conditions(schema: JsonRecord, state: State, depth: number): JsonRecord
     if (!(name in Object.prototype)) setOwn(dependencies, name, branch(part, state, depth))
   }
   const names = own(schema, "dependentRequired")
-  for (const [name, list] of Object.entries(isPlainRecord(names) ? names : {})) {
+  for (const [name, list] of Object.entries(isRecord(names) ? names : {})) {
     if (Array.isArray(list) && !Object.hasOwn(dependencies, name)) setOwn(dependencies, name, list)
   }
   if (Object.keys(dependencies).length > 0) found["dependencies"] = dependencies
@@ -210,7 +211,7 @@ function array(schema: JsonRecord, state: State, depth: number): JsonRecord {
     return { ...base, items: fixed, additionalItems: more }
   }
   if (items === false) return { ...base, items: asJson({}), maxItems: 0 }
-  if (!isPlainRecord(items) || Object.keys(items).length === 0) return asJson(schema)
+  if (!isRecord(items) || Object.keys(items).length === 0) return asJson(schema)
   return { ...base, items: newItem(items, convert(items, state, depth + 1), state) }
 }
 
@@ -255,10 +256,9 @@ function kindOf(schema: JsonRecord): string | undefined {
   if (type !== undefined) return type
   if (typesOf(schema).includes("null")) return "null"
   for (const keyword of ["properties", "additionalProperties", "patternProperties"]) {
-    if (isPlainRecord(own(schema, keyword))) return "object"
+    if (isRecord(own(schema, keyword))) return "object"
   }
-  if (isPlainRecord(own(schema, "items")) || Array.isArray(own(schema, "prefixItems")))
-    return "array"
+  if (isRecord(own(schema, "items")) || Array.isArray(own(schema, "prefixItems"))) return "array"
   return (
     kindOfValues(schema) ??
     ((textOf(schema, "format") ?? textOf(schema, "pattern")) ? "string" : undefined)

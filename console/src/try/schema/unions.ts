@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../../src/schema/json.ts"
+import { isRecord } from "../../../../src/internal/guards.ts"
 import { namedSchemas, own, schemasUnder, textOf, typesOf } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
 import { ownValues } from "../../../../src/schema/read/values.ts"
@@ -95,7 +95,7 @@ function titled(
     const name = names[at] ?? `Choice ${at + 1}`
     const isTwice = names.indexOf(names[at]) !== names.lastIndexOf(names[at])
     const part = flat[at]
-    const needsType = isPlainRecord(option) && part !== undefined && typesOf(part).length === 0
+    const needsType = isRecord(option) && part !== undefined && typesOf(part).length === 0
     return {
       schema: needsType && typeof type === "string" ? { allOf: [option, { type }] } : option,
       title: isTwice ? `${name} (${at + 1})` : name,

@@ -1,4 +1,5 @@
-import { getOwn, isNoValue, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn, isNoValue } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 import { queryForm } from "../query-input.ts"
@@ -34,11 +35,11 @@ export function parametersOf(
   const names = new Set(parameters.map(({ name }) => name))
   // A required property without a schema can only be sent in a body.
   if (!required.every((name) => names.has(String(name)))) return undefined
-  const properties = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {}
   const schemaOf = ({ name }: QueryParameter): unknown => getOwn(properties, name)
-  if (!Object.values(properties).every(isPlainRecord)) return undefined
+  if (!Object.values(properties).every(isRecord)) return undefined
   if (!parameters.every((one) => isSendable(one, schemaOf(one) as JsonSchema))) return undefined
-  const shown = (examples ?? []).filter(isPlainRecord).filter(isShowable)
+  const shown = (examples ?? []).filter(isRecord).filter(isShowable)
   return parameters.map((one) => {
     const property = schemaOf(one) as JsonSchema
     const value = pool.add(property, "input", `${id}.input.${one.name}`, schema)

@@ -1,5 +1,6 @@
 import { definitionsOf, type DefinitionSource } from "../../../schema/trusted-schemas.ts"
-import { isPlainRecord, setOwn } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { Links } from "../../../schema/refs.ts"
 import { mapSchemas, plainSchema } from "../../../schema/read/plain-schema.ts"
@@ -82,7 +83,7 @@ export class NodeStore {
       const known = world.get(name)
       if (known !== undefined) return known.index
       const definition = source.get(name)
-      const index = isPlainRecord(definition)
+      const index = isRecord(definition)
         ? this.#make(lastName(name), definition)
         : definition !== false
       world.set(name, { definition, index })
@@ -100,7 +101,7 @@ export class NodeStore {
         if (found.has(name)) continue
         const definition = source.get(name)
         found.set(name, definition)
-        if (isPlainRecord(definition)) waiting.push(definition)
+        if (isRecord(definition)) waiting.push(definition)
       }
     }
     const fits = (world: World): boolean => {

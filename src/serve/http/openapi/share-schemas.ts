@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { keywordShape } from "../../../schema/keywords.ts"
 import { mapSchemas } from "../../../schema/read/plain-schema.ts"
@@ -53,7 +53,7 @@ export function shareObjects(nodes: SchemaNode[], live: Iterable<number>, roots:
 
 function isShareable(schema: JsonSchema): boolean {
   const { type, properties } = schema
-  return type === "object" && isPlainRecord(properties) && Object.keys(properties).length > 0
+  return type === "object" && isRecord(properties) && Object.keys(properties).length > 0
 }
 
 /** Counts a schema; the content of a repeated schema is not counted again. */
@@ -77,12 +77,12 @@ function countWithin(schema: JsonSchema, place: string, seen: Map<string, Seen>)
     const shape = keywordShape(keyword)
     if (shape === "data") continue
     if (Array.isArray(value)) {
-      for (const one of value) if (isPlainRecord(one)) count(one, `${place}.${keyword}`, seen)
-    } else if (isPlainRecord(value)) {
+      for (const one of value) if (isRecord(one)) count(one, `${place}.${keyword}`, seen)
+    } else if (isRecord(value)) {
       if (shape === "single" || shape === "items") count(value, `${place}.${keyword}`, seen)
       else {
         for (const [key, one] of Object.entries(value)) {
-          if (isPlainRecord(one)) count(one, `${place}.${key}`, seen)
+          if (isRecord(one)) count(one, `${place}.${key}`, seen)
         }
       }
     }

@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn } from "../../../schema/json.ts"
 import type { OperationAnnotations } from "../../../core/types.ts"
 
 /** Methods that only read. */
@@ -27,7 +28,7 @@ export function annotationsOf(method: string): OperationAnnotations {
 
 /** The annotations in a document of this library; `undefined` if there are none. */
 export function declaredAnnotations(given: unknown): OperationAnnotations | undefined {
-  if (!isPlainRecord(given)) return undefined
+  if (!isRecord(given)) return undefined
   const own = KINDS.filter((kind) => typeof getOwn(given, kind) === "boolean")
   return Object.freeze(Object.fromEntries(own.map((kind) => [kind, given[kind]])))
 }

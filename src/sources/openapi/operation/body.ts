@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
@@ -29,7 +29,7 @@ export interface Body {
 
 /** Whether an operation of 3.x declares a body, without reading the body. */
 export function declaresBody(operation: RawOperation): boolean {
-  return isPlainRecord(operation.raw["requestBody"])
+  return isRecord(operation.raw["requestBody"])
 }
 
 /** Reads the body of an operation of any version. */
@@ -41,9 +41,9 @@ export function readBody(
 ): Body | undefined {
   if (document.version === "2.0") return legacyBody(document, operation, legacy)
   const declared = operation.member("requestBody")
-  if (declared === undefined || !isPlainRecord(declared.value)) return undefined
+  if (declared === undefined || !isRecord(declared.value)) return undefined
   const place = document.follow(declared.value, declared.file, declared.pointer)
-  if (isBroken(place) || !isPlainRecord(place.value)) {
+  if (isBroken(place) || !isRecord(place.value)) {
     const why = isBroken(place) ? brokenRefMessage(place) : "A body must be an object."
     notes.push(noteAt(document, declared, `${why} Any body is sent as JSON.`))
     return { required: false, media: [anyJson(declared)] }
@@ -126,7 +126,7 @@ export function mediaModel(document: OpenAPIDocument, body: Body, media: Media):
 function isBinaryAt(document: OpenAPIDocument, schema: Place | undefined): boolean {
   if (schema === undefined) return false
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  return !isBroken(place) && isPlainRecord(place.value) && isBinary(place.value)
+  return !isBroken(place) && isRecord(place.value) && isBinary(place.value)
 }
 
 function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<string, FieldModel> {
@@ -143,10 +143,10 @@ function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<st
     const schema = document.follow(place.value, place.file, place.pointer)
     fields.set(name, { isBinary: !isBroken(schema) && holdsBytes(document, schema, 0) })
   }
-  if (encodings === undefined || !isPlainRecord(encodings.value)) return fields
+  if (encodings === undefined || !isRecord(encodings.value)) return fields
   for (const name of Object.keys(encodings.value)) {
     const encoding = followedChild(document, encodings, name)?.value
-    if (!isPlainRecord(encoding)) continue
+    if (!isRecord(encoding)) continue
     fields.set(name, {
       isBinary: fields.get(name)?.isBinary ?? false,
       encoding: encodingOf(encoding),
@@ -157,7 +157,7 @@ function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<st
 
 /** Whether a schema is a file or a list of files. */
 function holdsBytes(document: OpenAPIDocument, place: Place, depth: number): boolean {
-  if (!isPlainRecord(place.value) || depth > 4) return false
+  if (!isRecord(place.value) || depth > 4) return false
   if (isBinary(place.value)) return true
   const items = child(place, "items")
   if (items === undefined) return false
@@ -206,7 +206,7 @@ export function propertiesOf(
   const found = new Map<string, Place>()
   if (schema === undefined || depth > 16) return found
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isPlainRecord(place.value)) return found
+  if (isBroken(place) || !isRecord(place.value)) return found
   const { allOf, properties } = place.value
   if (Array.isArray(allOf)) {
     allOf.forEach((value: unknown, index) => {
@@ -214,7 +214,7 @@ export function propertiesOf(
       for (const [name, inner] of propertiesOf(document, member, depth + 1)) found.set(name, inner)
     })
   }
-  if (isPlainRecord(properties)) {
+  if (isRecord(properties)) {
     const holder = child(place, "properties") as Place
     for (const name of Object.keys(properties)) {
       const property = child(holder, name)

@@ -1,5 +1,6 @@
 import { frozenCopy } from "../../../internal/frozen.ts"
-import { isPlainRecord, setOwn } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { setOwn } from "../../../schema/json.ts"
 import type { SchemaNode } from "../schema/model.ts"
 import { isTooDeepToPrint } from "../size-limits.ts"
 
@@ -15,7 +16,7 @@ export function described(schema: SchemaNode, description: string | undefined): 
 export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
   const { description, deprecated, example } = raw
   const says = typeof description === "string" && description !== ""
-  const shows = example !== undefined && isPlainRecord(schema) && schema["examples"] === undefined
+  const shows = example !== undefined && isRecord(schema) && schema["examples"] === undefined
   if (typeof schema === "boolean" || (!says && deprecated !== true && !shows)) return schema
   // Swagger 2.0 has both in one object.
   if (says && !shows && deprecated !== true && schema["description"] === description) return schema

@@ -1,4 +1,5 @@
-import { isPlainRecord, setOwn } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { setOwn } from "../../../schema/json.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { Body } from "./body.ts"
 import { safeCopy } from "./describe.ts"
@@ -28,14 +29,14 @@ function valuesOf(
   document: OpenAPIDocument,
   holder: Place | undefined,
 ): Array<[name: string, value: unknown]> {
-  if (holder === undefined || !isPlainRecord(holder.value)) return []
+  if (holder === undefined || !isRecord(holder.value)) return []
   const { example } = holder.value
   const values: Array<[string, unknown]> = example === undefined ? [] : [["", example]]
   const examples = followedChild(document, holder, "examples")
-  if (examples === undefined || !isPlainRecord(examples.value)) return values
+  if (examples === undefined || !isRecord(examples.value)) return values
   for (const name of Object.keys(examples.value)) {
     const one = followedChild(document, examples, name)?.value
-    if (isPlainRecord(one) && one["value"] !== undefined) values.push([name, one["value"]])
+    if (isRecord(one) && one["value"] !== undefined) values.push([name, one["value"]])
   }
   return values
 }
@@ -47,7 +48,7 @@ function parameterExamples(
 ): readonly object[] {
   const byNumber = new Map<number, object>()
   for (const { raw, key, content, schema } of parameters) {
-    const media = content !== undefined && isPlainRecord(raw["content"]) && raw["content"][content]
+    const media = content !== undefined && isRecord(raw["content"]) && raw["content"][content]
     const holder = { value: media || raw, file: schema?.file ?? document.entry, pointer: "" }
     for (const [name, value] of valuesOf(document, holder)) {
       const number = Number(/^example(\d{1,6})$/.exec(name)?.[1] ?? Number.NaN)
@@ -62,7 +63,7 @@ function parameterExamples(
 
 /** Converts a body to separate inputs. */
 function spread(value: unknown, { names }: Flattened): object[] {
-  if (!isPlainRecord(value)) return []
+  if (!isRecord(value)) return []
   const input = {}
   for (const [key, name] of names) {
     if (Object.hasOwn(value, name)) setOwn(input, key, value[name])

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
@@ -55,25 +55,25 @@ export function flatten(
     const required =
       body.form === undefined
         ? needed.has(name)
-        : isPlainRecord(place.value) && place.value["required"] === true
+        : isRecord(place.value) && place.value["required"] === true
     properties.push({ key, place, required })
   }
   return { properties, names }
 }
 
 function nameOf(place: Place): string {
-  return isPlainRecord(place.value) ? String(place.value["name"]) : ""
+  return isRecord(place.value) ? String(place.value["name"]) : ""
 }
 
 /** Whether a schema is an object that is fully described by its properties. */
 function isSpreadable(document: OpenAPIDocument, schema: Place | undefined, depth = 0): boolean {
   if (schema === undefined || depth > 16) return false
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  if (isBroken(place) || !isRecord(place.value)) return false
   const { oneOf, anyOf, allOf, additionalProperties, type } = place.value
   if (oneOf !== undefined || anyOf !== undefined) return false
   if (type !== undefined && type !== "object") return false
-  if (isPlainRecord(additionalProperties)) return false
+  if (isRecord(additionalProperties)) return false
   if (!Array.isArray(allOf)) return true
   return allOf.every((value: unknown, index) =>
     isSpreadable(
@@ -92,7 +92,7 @@ function requiredOf(
   const names = new Set<string>()
   if (schema === undefined || depth > 16) return names
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isPlainRecord(place.value)) return names
+  if (isBroken(place) || !isRecord(place.value)) return names
   const { required, allOf } = place.value
   if (Array.isArray(required))
     for (const name of required) if (typeof name === "string") names.add(name)
@@ -106,7 +106,7 @@ function requiredOf(
 }
 
 function isReadOnly(document: OpenAPIDocument, place: Place): boolean {
-  if (isPlainRecord(place.value) && place.value["readOnly"] === true) return true
+  if (isRecord(place.value) && place.value["readOnly"] === true) return true
   const followed = document.follow(place.value, place.file, place.pointer)
-  return !isBroken(followed) && isPlainRecord(followed.value) && followed.value["readOnly"] === true
+  return !isBroken(followed) && isRecord(followed.value) && followed.value["readOnly"] === true
 }

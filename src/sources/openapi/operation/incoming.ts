@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { isMethod } from "./list.ts"
@@ -25,12 +25,12 @@ export function countCallbacks(document: OpenAPIDocument, operation: RawOperatio
 /** Counts the operations in a map of path items. */
 function countItems(document: OpenAPIDocument, map: Place | undefined): number {
   return membersOf(document, map)
-    .flatMap(({ value }) => (isPlainRecord(value) ? Object.keys(value) : []))
+    .flatMap(({ value }) => (isRecord(value) ? Object.keys(value) : []))
     .filter(isMethod).length
 }
 
 function membersOf(document: OpenAPIDocument, map: Place | undefined): Place[] {
-  if (map === undefined || !isPlainRecord(map.value)) return []
+  if (map === undefined || !isRecord(map.value)) return []
   return Object.keys(map.value).flatMap((key) => {
     const member = key.startsWith("x-") ? undefined : followedChild(document, map, key)
     return member === undefined ? [] : [member]

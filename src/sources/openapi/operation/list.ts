@@ -1,4 +1,5 @@
-import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
@@ -132,7 +133,7 @@ export function listOperations(document: OpenAPIDocument): {
 } {
   const listed = { operations: [] as RawOperation[], skipped: [] as Skipped[] }
   const paths = getOwn(document.root, "paths")
-  if (!isPlainRecord(paths)) return listed
+  if (!isRecord(paths)) return listed
   if (typeof paths["$ref"] === "string") listElsewhere(document, paths, listed)
   else {
     const names = Object.keys(paths)
@@ -178,7 +179,7 @@ function listPath(
   value: unknown,
   found: ListedOperations,
 ): void {
-  if (!isPlainRecord(value) || value["$ref"] !== undefined) {
+  if (!isRecord(value) || value["$ref"] !== undefined) {
     const place = { value, file: document.entry, pointer: ownPointer(path) }
     listReferred(document, path, place, found)
     return
@@ -202,7 +203,7 @@ function listReferred(
   const target = parts.at(-1)?.value
   // An empty path in YAML is null: it has no operations, which is not an error.
   if (target === null || target === undefined) return
-  if (!isPlainRecord(target)) return skip("A path must be an object.")
+  if (!isRecord(target)) return skip("A path must be an object.")
   const item = { path, raw: joined(parts), file: document.entry, parts }
   const methods = parts.map(({ value }) => ({ ...(value as Raw) }))
   // Members of an earlier part override those of a later one.
@@ -230,7 +231,7 @@ function listMethods(
       addOperation(document, item, methods[key], method, key, holder, found)
     } else if (key === "additionalOperations") {
       const more = methods[key]
-      if (!isPlainRecord(more)) continue
+      if (!isRecord(more)) continue
       for (const name of Object.keys(more)) {
         const at = `${key}/${escapeToken(name)}`
         // By the specification it is sent as written.
@@ -249,7 +250,7 @@ function addOperation(
   holder: Place | undefined,
   { operations, skipped }: ListedOperations,
 ): void {
-  const raw = isPlainRecord(value) ? value : undefined
+  const raw = isRecord(value) ? value : undefined
   let operation = new RawOperation(raw ?? {}, method, key, item, holder, undefined)
   let issue: string | undefined
   if (raw === undefined) issue = "An operation must be an object."
@@ -275,13 +276,13 @@ function isSendable(method: string): boolean {
 
 /** Whether the target of a reference looks like an operation. */
 function isOperation(value: unknown): boolean {
-  return isPlainRecord(value) && OPERATION_KEYS.some((sign) => Object.hasOwn(value, sign))
+  return isRecord(value) && OPERATION_KEYS.some((sign) => Object.hasOwn(value, sign))
 }
 
 /** Merges several parts; the first wins. */
 function joined(parts: readonly Place[]): Raw {
   return parts.reduceRight<Raw>(
-    (all, { value }) => (isPlainRecord(value) ? { ...all, ...value } : all),
+    (all, { value }) => (isRecord(value) ? { ...all, ...value } : all),
     {},
   )
 }

@@ -1,6 +1,7 @@
 import { isJson, isText, parseMediaType, streamKindOf } from "../../../http-client/media-type.ts"
 import type { StreamKind } from "../../../http-client/media-type.ts"
-import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
@@ -93,7 +94,7 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
     notes.push(noteAt(document, declared, `${brokenRefMessage(content)} ${ANYTHING}`))
     return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
   }
-  if (!isPlainRecord(content.value)) return []
+  if (!isRecord(content.value)) return []
   const found: Media[] = []
   const types = Object.keys(content.value)
   for (let index = 0; index < types.length; index++) {
@@ -145,13 +146,13 @@ export function noteBroken(
   }
   const declared = child(place, key)
   const map = declared && follow(declared)
-  if (map === undefined || !isPlainRecord(map.value)) return
+  if (map === undefined || !isRecord(map.value)) return
   for (const name of Object.keys(map.value)) follow(memberOf(map, name))
 }
 
 /** A member of an object, with its place; `undefined` if it is missing. */
 export function child(place: Place, key: string): Place | undefined {
-  const value = isPlainRecord(place.value) ? getOwn(place.value, key) : undefined
+  const value = isRecord(place.value) ? getOwn(place.value, key) : undefined
   return value === undefined || value === null ? undefined : memberOf(place, key)
 }
 

@@ -1,4 +1,5 @@
-import { escapeToken, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { escapeToken } from "../../../schema/json.ts"
 
 /** The pagination hint of a document. */
 export interface PaginationHint {
@@ -9,6 +10,6 @@ export interface PaginationHint {
 /** Reads the pagination hint of an operation, `x-ms-pageable`. */
 export function paginationOf(raw: Readonly<Record<string, unknown>>): PaginationHint | undefined {
   const pageable = raw["x-ms-pageable"]
-  const name = isPlainRecord(pageable) ? pageable["nextLinkName"] : undefined
+  const name = isRecord(pageable) ? pageable["nextLinkName"] : undefined
   return typeof name === "string" ? Object.freeze({ nextUrl: `/${escapeToken(name)}` }) : undefined
 }

@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
@@ -90,7 +91,7 @@ export function readParameter(
 function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknown {
   if (schema === undefined) return undefined
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isPlainRecord(place.value)) return undefined
+  if (isBroken(place) || !isRecord(place.value)) return undefined
   return getOwn(place.value, "default") ?? undefined
 }
 
@@ -175,7 +176,7 @@ export function dateKeys(
 function isDay(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
   if (schema === undefined) return false
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  if (isBroken(place) || !isRecord(place.value)) return false
   const { format, items } = place.value
   if (format === "date") return true
   return depth === 0 && isDay(document, items === undefined ? undefined : child(place, "items"), 1)

@@ -1,6 +1,7 @@
 // Reads the parameters of operations, once for all operations that declare the same ones.
 import type { TSchema } from "typebox"
-import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
@@ -177,7 +178,7 @@ export class ParameterReader {
     for (let index = 0; index < members.length; index++) {
       const value = members[index]
       const at = `${pointer}/${index}`
-      if (isPlainRecord(value) && value["$ref"] === undefined) {
+      if (isRecord(value) && value["$ref"] === undefined) {
         found.add(this.#read({ value, file, pointer: at }))
       } else found.addAll(this.#readsAt(value, file, at, 0))
     }
@@ -190,7 +191,7 @@ export class ParameterReader {
     pointer: string,
     depth: number,
   ): readonly ParameterResult[] {
-    const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
+    const ref = isRecord(raw) ? raw["$ref"] : undefined
     if (typeof ref !== "string") return this.#readAt(raw, file, pointer, depth)
     let known = this.#byRef.get(file)
     if (known === undefined) this.#byRef.set(file, (known = new Map()))
@@ -224,11 +225,7 @@ export class ParameterReader {
 
   #read(place: Place): ParameterResult {
     const { value } = place
-    if (
-      !isPlainRecord(value) ||
-      typeof value["name"] !== "string" ||
-      typeof value["in"] !== "string"
-    ) {
+    if (!isRecord(value) || typeof value["name"] !== "string" || typeof value["in"] !== "string") {
       const message = `A parameter needs a "name" and "in"; it is left out.`
       return { note: noteAt(this.#document, place, message) }
     }

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { OpenAPIDocument } from "../document.ts"
 import type { RawOperation } from "./list.ts"
 import { correctedType, mediaClass } from "./media.ts"
@@ -25,7 +25,7 @@ export function isResponseRef(ref: string): boolean {
 export function plainOutput(document: OpenAPIDocument, operation: RawOperation): Raw | undefined {
   const { raw, method, file } = operation
   const { responses } = raw
-  if (method === "HEAD" || file !== document.entry || !isPlainRecord(responses)) return undefined
+  if (method === "HEAD" || file !== document.entry || !isRecord(responses)) return undefined
   const isLegacy = document.version === "2.0"
   let found: Raw | undefined
   for (const code in responses) {
@@ -42,7 +42,7 @@ export function plainOutput(document: OpenAPIDocument, operation: RawOperation):
 }
 
 function plainResponse(code: string, response: unknown, isLegacy: boolean): Raw | undefined {
-  if (!isPlainRecord(response)) return undefined
+  if (!isRecord(response)) return undefined
   const isEmpty = code === "204" || code === "205"
   const ref = response["$ref"]
   if (ref !== undefined) {
@@ -60,11 +60,11 @@ function isSameSchema(left: Raw, right: Raw): boolean {
 }
 
 function jsonSchemaIn(content: unknown): unknown {
-  if (!isPlainRecord(content) || content["$ref"] !== undefined) return undefined
+  if (!isRecord(content) || content["$ref"] !== undefined) return undefined
   for (const type in content) {
     if (mediaClass(correctedType(type)) !== "json") continue
     const media = content[type]
-    return isPlainRecord(media) && media["$ref"] === undefined ? media["schema"] : undefined
+    return isRecord(media) && media["$ref"] === undefined ? media["schema"] : undefined
   }
   return undefined
 }
@@ -80,7 +80,7 @@ function isJsonProduced(types: unknown): boolean {
 }
 
 function isOnlyRef(schema: unknown): schema is { readonly $ref: string } {
-  if (!isPlainRecord(schema) || typeof schema["$ref"] !== "string") return false
+  if (!isRecord(schema) || typeof schema["$ref"] !== "string") return false
   for (const key in schema) if (key !== "$ref") return false
   return true
 }

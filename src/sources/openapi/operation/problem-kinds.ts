@@ -1,4 +1,5 @@
-import { childPointer, getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { childPointer, getOwn } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
@@ -61,7 +62,7 @@ class Reader {
   /** `undefined` when a limit is exceeded. */
   read(place: Place, depth: number): readonly ProblemKind[] | undefined {
     if (++this.#seen > MAX_SCHEMAS || depth > MAX_DEPTH) return undefined
-    if (!isPlainRecord(place.value)) return [ANY]
+    if (!isRecord(place.value)) return [ANY]
     let kinds: readonly ProblemKind[] = [this.#isReference(place) ? ANY : this.#own(place)]
     for (const { branches, describes } of this.#parts(place)) {
       const found: ProblemKind[] = []
@@ -116,7 +117,7 @@ class Reader {
 
   #codes({ value, file, pointer }: Place): Pick<ProblemKind, "codes" | "isConst"> {
     const place = this.#document.follow(value, file, pointer)
-    const schema = isBroken(place) || !isPlainRecord(place.value) ? {} : place.value
+    const schema = isBroken(place) || !isRecord(place.value) ? {} : place.value
     const { const: only, enum: list } = schema
     if (typeof only === "string") return { codes: [only], isConst: true }
     if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KINDS) return ANY

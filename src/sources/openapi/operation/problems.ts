@@ -1,6 +1,6 @@
 import { ErrorCode } from "../../../core/errors.ts"
 import { parseMediaType } from "../../../http-client/media-type.ts"
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { kindsOf } from "./problem-kinds.ts"
 import type { ProblemKind } from "./problem-kinds.ts"
@@ -110,7 +110,7 @@ function isSame(left: readonly Place[], right: readonly Place[]): boolean {
 }
 
 function isSameRef(left: unknown, right: unknown): boolean {
-  if (!isPlainRecord(left) || !isPlainRecord(right)) return false
+  if (!isRecord(left) || !isRecord(right)) return false
   const isOnlyRef = Object.keys(left).length === 1 && Object.keys(right).length === 1
   return isOnlyRef && typeof left["$ref"] === "string" && left["$ref"] === right["$ref"]
 }

@@ -1,4 +1,5 @@
-import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
@@ -38,7 +39,7 @@ function declaredResponses(
     return found
   }
   for (const part of parts) {
-    if (!isPlainRecord(part.value)) continue
+    if (!isRecord(part.value)) continue
     const codes = Object.keys(part.value)
     for (let index = 0; index < codes.length; index++) {
       const code = codes[index] as string
@@ -104,7 +105,7 @@ export function responseMode(
   const { responses } = raw
   let types: unknown
   if (document.version === "2.0") types = raw["produces"] ?? document.root["produces"]
-  else if (isPlainRecord(responses)) types = contentTypesOf(document, operation, responses)
+  else if (isRecord(responses)) types = contentTypesOf(document, operation, responses)
   if (!Array.isArray(types) || !types.some(isStreamed)) return "plain"
   return types.every(isStreamed) ? "stream" : "both"
 }
@@ -127,18 +128,18 @@ function contentTypesOf(
     if (!isDefault && !isSuccess(code)) continue
     let response = responses[code]
     let file: SourceFile | undefined
-    if (isPlainRecord(response) && response["$ref"] !== undefined) {
+    if (isRecord(response) && response["$ref"] !== undefined) {
       const place = document.follow(response, fileOf(operation), "")
       if (isBroken(place)) continue
       response = place.value
       file = place.file
     }
-    let content = isPlainRecord(response) ? response["content"] : undefined
-    if (isPlainRecord(content) && content["$ref"] !== undefined) {
+    let content = isRecord(response) ? response["content"] : undefined
+    if (isRecord(content) && content["$ref"] !== undefined) {
       const place = document.follow(content, file ?? fileOf(operation), "")
       content = isBroken(place) ? undefined : place.value
     }
-    if (!isPlainRecord(content)) continue
+    if (!isRecord(content)) continue
     const types = Object.keys(content)
     found = found.length === 0 ? types : found.concat(types)
   }
@@ -195,7 +196,7 @@ function readResponse(
     notes.push(noteAt(document, { file, pointer }, message))
   }
   const place = isBroken(followed) ? { value: {}, file, pointer } : followed
-  const raw = isPlainRecord(place.value) ? place.value : {}
+  const raw = isRecord(place.value) ? place.value : {}
   const media =
     document.version === "2.0"
       ? legacyMedia(document, operation, place)
@@ -219,7 +220,7 @@ function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: 
   const schema = child(place, "schema")
   if (schema === undefined) return []
   const types = producedTypes(document, operation)
-  const isFile = isPlainRecord(schema.value) && getOwn(schema.value, "type") === "file"
+  const isFile = isRecord(schema.value) && getOwn(schema.value, "type") === "file"
   // The types apply to all responses: an object, such as an error beside a download, is not binary.
   const isObject = (): boolean => propertiesOf(document, schema).size > 0
   const isBinary = types.length > 0 && types.every((type) => mediaClass(type) === "binary")

@@ -1,7 +1,8 @@
 // Builds the schemas of an operation from those of its document.
 import type { TSchema } from "typebox"
 import { adoptSchema } from "../../../schema/trusted-schemas.ts"
-import { isPlainRecord, NO_VALUE, setOwn } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { NO_VALUE, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition } from "../../../core/types.ts"
 import { isBroken } from "../document.ts"
@@ -239,7 +240,7 @@ export class SchemaBuilder {
   /** Whether a schema may describe an object. */
   #isObject(schema: Place): boolean {
     const place = this.#document.follow(schema.value, schema.file, schema.pointer)
-    if (isBroken(place) || !isPlainRecord(place.value)) return true
+    if (isBroken(place) || !isRecord(place.value)) return true
     const { type, format } = place.value
     if (type === undefined || format === "binary" || type === "file") return true
     return Array.isArray(type) ? type.includes("object") : type === "object"
@@ -247,7 +248,7 @@ export class SchemaBuilder {
 
   #isText(schema: Place): boolean {
     const place = this.#document.follow(schema.value, schema.file, schema.pointer)
-    if (isBroken(place) || !isPlainRecord(place.value)) return true
+    if (isBroken(place) || !isRecord(place.value)) return true
     const { type, properties } = place.value
     if (Array.isArray(type)) return type.includes("string")
     return type === "string" || type === "file" || (type === undefined && properties === undefined)
@@ -262,7 +263,7 @@ export class SchemaBuilder {
     const found = new Map<unknown, SchemaNode>()
     for (const one of chosen) {
       const raw = one.schema?.value
-      const ref = isPlainRecord(raw) && typeof raw["$ref"] === "string" ? raw["$ref"] : raw
+      const ref = isRecord(raw) && typeof raw["$ref"] === "string" ? raw["$ref"] : raw
       const isPlain = (one.class === "text" && !isYaml(one.type)) || one.class === "binary"
       const key = isPlain ? one.class : ref
       if (!found.has(key)) found.set(key, this.#value(one, parts, "input"))

@@ -1,4 +1,5 @@
-import { escapeToken, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { escapeToken } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
@@ -18,7 +19,7 @@ export function readSecurity(
 ): SecurityRequirement[] {
   const declared = declaredSecurity(document, operation)
   if (!Array.isArray(declared)) return []
-  return declared.filter(isPlainRecord).map((requirement) => {
+  return declared.filter(isRecord).map((requirement) => {
     const needed: Array<[string, { scheme: SecurityScheme; scopes: readonly string[] }]> = []
     for (const name of Object.keys(requirement)) {
       const scheme: SecurityScheme = schemes.get(name) ?? { type: "unknown", declared: name }
@@ -54,7 +55,7 @@ export function noteSecurity(
     return
   }
   declared.value.forEach((requirement: unknown, index) => {
-    if (!isPlainRecord(requirement)) return
+    if (!isRecord(requirement)) return
     for (const name of Object.keys(requirement)) {
       if (schemes.has(name)) continue
       const pointer = `${declared.pointer}/${index}/${escapeToken(name)}`
@@ -85,10 +86,10 @@ export function readSchemes(document: OpenAPIDocument): Map<string, SecuritySche
   const key = document.version === "2.0" ? "securityDefinitions" : "securitySchemes"
   const declared = holder && followedChild(document, holder, key)
   const schemes = new Map<string, SecurityScheme>()
-  if (declared === undefined || !isPlainRecord(declared.value)) return schemes
+  if (declared === undefined || !isRecord(declared.value)) return schemes
   for (const name of Object.keys(declared.value)) {
     const scheme = followedChild(document, declared, name)?.value
-    if (isPlainRecord(scheme)) schemes.set(name, readScheme(scheme))
+    if (isRecord(scheme)) schemes.set(name, readScheme(scheme))
   }
   return schemes
 }
@@ -118,8 +119,8 @@ function readScheme(raw: Raw): SecurityScheme {
 function tokenUrlOf(raw: Raw): string | undefined {
   const { flows, flow, tokenUrl } = raw
   if (flow === "application" && typeof tokenUrl === "string") return tokenUrl
-  const found = isPlainRecord(flows) ? flows["clientCredentials"] : undefined
-  const url = isPlainRecord(found) ? found["tokenUrl"] : undefined
+  const found = isRecord(flows) ? flows["clientCredentials"] : undefined
+  const url = isRecord(found) ? found["tokenUrl"] : undefined
   return typeof url === "string" ? url : undefined
 }
 
@@ -142,13 +143,13 @@ export function rootServers(document: OpenAPIDocument): ServerModel[] {
 
 function readServers(value: unknown): ServerModel[] {
   if (!Array.isArray(value)) return []
-  return value.filter(isPlainRecord).flatMap(({ url, variables }) => {
+  return value.filter(isRecord).flatMap(({ url, variables }) => {
     if (typeof url !== "string") return []
     const found = new Map<string, ServerVariable>()
-    if (isPlainRecord(variables)) {
+    if (isRecord(variables)) {
       for (const name of Object.keys(variables)) {
         const raw = variables[name]
-        if (isPlainRecord(raw)) found.set(name, variableOf(raw))
+        if (isRecord(raw)) found.set(name, variableOf(raw))
       }
     }
     return [{ url, variables: found }]

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { RequestPlan } from "../model.ts"
@@ -73,7 +73,7 @@ export function isPlainWatch(document: OpenAPIDocument, { raw }: RawOperation): 
 function isString(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
   if (schema === undefined || depth > 8) return false
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  if (isBroken(place) || !isRecord(place.value)) return false
   const { type, enum: values, const: only } = place.value
   if (type !== undefined) {
     const types: unknown[] = Array.isArray(type) ? type : [type]
@@ -100,7 +100,7 @@ function isString(document: OpenAPIDocument, schema: Place | undefined, depth: n
 function itemWithin(document: OpenAPIDocument, media: Media): Place | undefined {
   if (media.class !== "sse" || media.itemSchema === undefined) return undefined
   const data = propertiesOf(document, media.itemSchema).get("data")
-  if (data === undefined || !isPlainRecord(data.value)) return undefined
+  if (data === undefined || !isRecord(data.value)) return undefined
   const type = data.value["contentMediaType"]
   return typeof type === "string" && mediaClass(type) === "json"
     ? child(data, "contentSchema")
@@ -120,7 +120,7 @@ export function fixedInputs(
     const properties = propertiesOf(document, schema)
     if (properties.has("stream")) members["stream"] = true
     const format = properties.get("stream_format")?.value
-    const values = isPlainRecord(format) ? format["enum"] : undefined
+    const values = isRecord(format) ? format["enum"] : undefined
     if (Array.isArray(values) && values.includes("sse")) members["stream_format"] = "sse"
   }
   return {

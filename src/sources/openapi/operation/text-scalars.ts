@@ -1,5 +1,5 @@
 import { parseMediaType } from "../../../http-client/media-type.ts"
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { Response } from "./responses.ts"
@@ -19,7 +19,7 @@ export function scalarTypesOf(
 ): readonly string[] {
   if (schema === undefined) return []
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isPlainRecord(place.value)) return []
+  if (isBroken(place) || !isRecord(place.value)) return []
   const { type, nullable } = place.value
   const types: unknown[] = Array.isArray(type) ? type : [type]
   if (!types.every((one) => SCALARS.has(one))) return []

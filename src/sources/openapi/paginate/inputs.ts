@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord, setOwn } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn, setOwn } from "../../../schema/json.ts"
 import { viewOf } from "../../../schema/read/view.ts"
 import type { SchemaView } from "../../../schema/read/view.ts"
 import { parsePointer } from "../../../internal/pointer.ts"
@@ -28,7 +29,7 @@ export class PageInputs {
 
   constructor(spec: OperationSpec | undefined) {
     const openapi = spec?._meta === undefined ? undefined : getOwn(spec._meta, "openapi")
-    const meta = isPlainRecord(openapi) ? openapi : {}
+    const meta = isRecord(openapi) ? openapi : {}
     const path = getOwn(meta, "path")
     this.path = typeof path === "string" ? path : undefined
     this.hint = getOwn(meta, "pagination")
@@ -63,7 +64,7 @@ export class PageInputs {
   }
 
   #declared(input: unknown): InputTarget[] {
-    if (!isPlainRecord(input)) return []
+    if (!isRecord(input)) return []
     const { key, name, in: location } = input
     if (typeof key !== "string" || typeof name !== "string") return []
     if (location !== "query" && location !== "header") return []
@@ -93,7 +94,7 @@ export class PageInputs {
 /** The value of an input. */
 export function readInput(input: PageInput, { path }: InputTarget): unknown {
   let value: unknown = input
-  for (const key of path) value = isPlainRecord(value) ? getOwn(value, key) : undefined
+  for (const key of path) value = isRecord(value) ? getOwn(value, key) : undefined
   return value
 }
 
@@ -111,7 +112,7 @@ export function withInput(
   setOwn(
     copy,
     key,
-    rest.length === 0 ? value : withInput(isPlainRecord(inner) ? inner : {}, { path: rest }, value),
+    rest.length === 0 ? value : withInput(isRecord(inner) ? inner : {}, { path: rest }, value),
   )
   return copy
 }

@@ -1,5 +1,6 @@
 import { parsePointer, valueAt } from "../../../internal/pointer.ts"
-import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn } from "../../../schema/json.ts"
 
 const LISTS = ["data", "items", "results", "value", "values", "records", "entries", "list", "hits"]
 const TOTALS = [
@@ -30,11 +31,11 @@ export function itemsOf(
 ): readonly unknown[] | undefined {
   if (pointer !== undefined) return asList(at(data, pointer))
   if (Array.isArray(data)) return data
-  if (!isPlainRecord(data)) return undefined
+  if (!isRecord(data)) return undefined
   for (const name of LISTS) {
     const value = getOwn(data, name)
     if (Array.isArray(value)) return value
-    if (!isPlainRecord(value)) continue
+    if (!isRecord(value)) continue
     for (const inner of LISTS) {
       const list = asList(getOwn(value, inner))
       if (list !== undefined) return list

@@ -1,7 +1,7 @@
 import { CallError } from "../../../core/errors.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import { listed } from "../../../internal/describe.ts"
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { PageInput, PageInputs } from "./inputs.ts"
 import { type Candidate, type PageRead, type PageRule, candidatesOf } from "./strategies.ts"
 
@@ -27,7 +27,7 @@ export class Pager {
     this.#inputs = inputs
     // Options replace the document's hint completely.
     const hasRule = RULES.some((name) => rule[name] !== undefined)
-    const hint = !hasRule && isPlainRecord(inputs.hint) ? (inputs.hint as PageRule) : {}
+    const hint = !hasRule && isRecord(inputs.hint) ? (inputs.hint as PageRule) : {}
     this.#rule = { ...(hasRule ? rule : hint), items: rule.items ?? hint.items }
     this.#custom = custom
     if (this.#rule.by !== undefined && !WAYS.includes(this.#rule.by)) {

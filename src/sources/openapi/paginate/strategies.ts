@@ -1,5 +1,6 @@
 import { CallError } from "../../../core/errors.ts"
-import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn } from "../../../schema/json.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import { AFTER_ITEM, CURSORS, FLAGS, NEXT_URLS, OFFSETS, PAGES } from "./conventions.ts"
 import { type InputTarget, type PageInput, type PageInputs, fitInput } from "./inputs.ts"
@@ -110,7 +111,7 @@ function byLastItem({ envelope, input, inputs, items }: PageRead, more: boolean 
   const target = more === undefined ? undefined : inputs.find(AFTER_ITEM)
   if (target === undefined) return undefined
   const last = itemsOf(envelope.data, items)?.at(-1)
-  const id = at(envelope.data, "/last_id") ?? (isPlainRecord(last) ? getOwn(last, "id") : undefined)
+  const id = at(envelope.data, "/last_id") ?? (isRecord(last) ? getOwn(last, "id") : undefined)
   return more === true && isCursor(id) ? give(input, target, id) : "end"
 }
 

@@ -1,5 +1,5 @@
-import { isPlainObject } from "../../../internal/guards.ts"
-import { isPlainRecord, setOwn } from "../../../schema/json.ts"
+import { isPlainObject, isRecord } from "../../../internal/guards.ts"
+import { setOwn } from "../../../schema/json.ts"
 import { isBytes } from "./text.ts"
 
 const DEEPEST = 100
@@ -9,7 +9,7 @@ const DEEPEST = 100
  * number, and a binary body text. The request itself is built from the original values.
  */
 export function inputAsData(input: unknown): unknown {
-  if (!isPlainRecord(input)) return input
+  if (!isRecord(input)) return input
   return mapped(input, (value, key) =>
     key === "body" ? (isBytes(value) ? "" : withoutBigInts(value, 0)) : parameterAsData(value, 0),
   )

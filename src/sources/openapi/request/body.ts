@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord, setOwn } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn, setOwn } from "../../../schema/json.ts"
 import type { BodyModel, MediaModel, RequestPlan } from "../model.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
 import { invalidInputError, withValueName, Unwritable } from "./errors.ts"
@@ -75,7 +76,7 @@ function withFixed(value: unknown, fixed: Readonly<Record<string, unknown>> | un
     return form
   }
   if (value === undefined) return fixed
-  return isPlainRecord(value) && !isBytes(value) ? { ...value, ...fixed } : value
+  return isRecord(value) && !isBytes(value) ? { ...value, ...fixed } : value
 }
 
 function copyOf(form: FormData): FormData {
@@ -153,6 +154,6 @@ function declaredLabel(model: BodyModel, labelled: string | undefined): string |
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true
   if (value instanceof URLSearchParams || value instanceof FormData) return [...value].length === 0
-  if (!isPlainRecord(value) || isBytes(value) || value instanceof Date) return false
+  if (!isRecord(value) || isBytes(value) || value instanceof Date) return false
   return Object.values(value).every((member) => member === undefined)
 }

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { FieldModel } from "../model.ts"
 import { Unwritable } from "./errors.ts"
 import { jsonText } from "./json.ts"
@@ -16,7 +16,7 @@ import { encodeForm, shapeOf } from "./text.ts"
 export function formText(fields: ReadonlyMap<string, FieldModel>, value: unknown): string {
   if (typeof value === "string") return value
   if (value instanceof URLSearchParams) return value.toString()
-  if (!isPlainRecord(value)) throw new Unwritable("must be an object to be sent as a form")
+  if (!isRecord(value)) throw new Unwritable("must be an object to be sent as a form")
   return Object.entries(value)
     .flatMap(([name, item]) => fieldPairs(name, item, fields.get(name)))
     .map((pair) => pair.join("="))

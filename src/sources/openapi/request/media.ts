@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { BodyModel, MediaModel } from "../model.ts"
 import { Unwritable } from "./errors.ts"
 import type { JsonCheck } from "./json.ts"
@@ -116,9 +116,7 @@ function isJsonPatch(type: string): boolean {
 }
 
 function isStep(value: unknown): boolean {
-  return (
-    isPlainRecord(value) && typeof value["op"] === "string" && typeof value["path"] === "string"
-  )
+  return isRecord(value) && typeof value["op"] === "string" && typeof value["path"] === "string"
 }
 
 function ofKind<TMedia extends { readonly type: string }>(

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { EncodingModel, FieldModel } from "../model.ts"
 import { Unwritable } from "./errors.ts"
 import { orderedFields, concreteType } from "./form.ts"
@@ -59,7 +59,7 @@ export function formDataOf(
     if ([...value].some(([, entry]) => entry instanceof Blob)) withBlobs.add(value)
     return value
   }
-  if (!isPlainRecord(value) || isBytes(value)) {
+  if (!isRecord(value) || isBytes(value)) {
     throw new Unwritable("must be an object with one member per part to be sent as multipart")
   }
   const parts: Part[] = []

@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn } from "../../../schema/json.ts"
 import type { ParameterModel, RequestPlan } from "../model.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
 import { withValueName } from "./errors.ts"
@@ -46,7 +47,7 @@ function wholeQuery(plan: RequestPlan, parameter: ParameterModel, value: unknown
     if (contentKind(type) === "form") {
       // Text is an already encoded query; only characters that would end it are encoded.
       if (typeof value === "string") return encodeKeeping(value.replace(/^\?/, ""), RAW_QUERY)
-      if (isPlainRecord(value)) return formText(new Map(), value)
+      if (isRecord(value)) return formText(new Map(), value)
     }
     const shape = shapeOf(value)
     return encodeStrict(shape.kind === "scalar" ? shape.text : jsonText(value))

@@ -1,6 +1,7 @@
 // Converts a schema of a document to the schema that is checked, in one walk.
 import { quote } from "../../../internal/describe.ts"
-import { childPointer, isPlainRecord, isSchema, setOwn } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { childPointer, isSchema, setOwn } from "../../../schema/json.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"
 import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
@@ -104,7 +105,7 @@ export class Walk {
   schema(raw: unknown, inPlace: boolean, gone?: ReadonlySet<string>): SchemaNode {
     const isParent = this.#isParent
     this.#isParent = false
-    if (!isPlainRecord(raw)) {
+    if (!isRecord(raw)) {
       if (typeof raw === "boolean") return raw
       this.note(`A schema must be an object, got ${quote(raw)}; anything is accepted here.`)
       return true
@@ -159,7 +160,7 @@ export class Walk {
       const members = raw[keyword] as readonly unknown[]
       const made = draft.get(keyword) as readonly SchemaNode[]
       const named = made.map((schema, index) => {
-        const ref = isPlainRecord(members[index]) ? members[index]["$ref"] : undefined
+        const ref = isRecord(members[index]) ? members[index]["$ref"] : undefined
         if (typeof ref !== "string") return schema
         const names = namesOf(this.#around.document, discriminator, ref, this.file)
         return namedBy(schema, discriminator.name, names)
@@ -201,7 +202,7 @@ export class Walk {
           if (this.#around.hasTextIntegers) this.#textInteger(raw, draft)
           break
         case "properties":
-          if (isPlainRecord(value)) hidden = this.#properties(value, draft, hidden)
+          if (isRecord(value)) hidden = this.#properties(value, draft, hidden)
           else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
         case "required":
@@ -232,7 +233,7 @@ export class Walk {
           } else draft.drop(this.#malformed(keyword, value, "a list of one or more schemas"))
           break
         case "map":
-          if (isPlainRecord(value)) draft.set(keyword, this.#map(keyword, value))
+          if (isRecord(value)) draft.set(keyword, this.#map(keyword, value))
           else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
         case "enum":
@@ -281,11 +282,11 @@ export class Walk {
           break
         }
         case "patternProperties":
-          if (isPlainRecord(value)) patterns = value
+          if (isRecord(value)) patterns = value
           else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
         case "dependentRequired":
-          if (!isPlainRecord(value) || !Object.values(value).every(isNames)) {
+          if (!isRecord(value) || !Object.values(value).every(isNames)) {
             draft.drop(this.#malformed(keyword, value, "an object of lists of names"))
           }
           break
@@ -544,7 +545,7 @@ function namedBy(
 
 /** Whether a member is binary: it accepts anything, since bytes have many types. */
 function isBinaryMember(value: unknown): boolean {
-  return isPlainRecord(value) && isBinary(value)
+  return isRecord(value) && isBinary(value)
 }
 
 /** Admits a pattern; removes the slashes of a JavaScript literal such as `/^a$/`. */

@@ -1,4 +1,5 @@
-import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 
@@ -22,10 +23,10 @@ export function discriminatorOf(
 ): { readonly name: string; readonly mapping: Raw } | undefined {
   const discriminator = getOwn(raw, "discriminator")
   // In Swagger 2.0 it is just the name.
-  const name = isPlainRecord(discriminator) ? discriminator["propertyName"] : discriminator
+  const name = isRecord(discriminator) ? discriminator["propertyName"] : discriminator
   if (typeof name !== "string" || name === "") return undefined
-  const mapping = isPlainRecord(discriminator) ? discriminator["mapping"] : undefined
-  return { name, mapping: isPlainRecord(mapping) ? mapping : {} }
+  const mapping = isRecord(discriminator) ? discriminator["mapping"] : undefined
+  return { name, mapping: isRecord(mapping) ? mapping : {} }
 }
 
 /**
@@ -64,13 +65,13 @@ function mappedPlace(
 /** Whether a schema, or one of its parts, declares the values of a property. */
 function decides(document: OpenAPIDocument, place: Place, name: string, depth: number): boolean {
   const followed = document.follow(place.value, place.file, place.pointer)
-  if (depth > MAX_DEPTH || isBroken(followed) || !isPlainRecord(followed.value)) return false
+  if (depth > MAX_DEPTH || isBroken(followed) || !isRecord(followed.value)) return false
   const { properties, allOf } = followed.value
-  const property = isPlainRecord(properties) ? getOwn(properties, name) : undefined
+  const property = isRecord(properties) ? getOwn(properties, name) : undefined
   if (property !== undefined) {
     const own = document.follow(property, followed.file, "")
     const raw = isBroken(own) ? undefined : own.value
-    if (isPlainRecord(raw) && (raw["const"] !== undefined || raw["enum"] !== undefined)) return true
+    if (isRecord(raw) && (raw["const"] !== undefined || raw["enum"] !== undefined)) return true
   }
   return (Array.isArray(allOf) ? allOf : []).some((value: unknown) =>
     decides(document, { value, file: followed.file, pointer: "" }, name, depth + 1),
@@ -90,7 +91,7 @@ export class Subtypes {
   of(ref: string, file: SourceFile): readonly Subtype[] | undefined {
     const document = this.#document
     const place = document.lookUp(ref, file)
-    if (file !== document.entry || isBroken(place) || !isPlainRecord(place.value)) return undefined
+    if (file !== document.entry || isBroken(place) || !isRecord(place.value)) return undefined
     const { oneOf, anyOf } = place.value
     const discriminator = discriminatorOf(place.value)
     if (discriminator === undefined || oneOf !== undefined || anyOf !== undefined) return undefined
@@ -121,16 +122,16 @@ export class Subtypes {
     const children = new Map<unknown, string[]>()
     const isLegacy = document.version === "2.0"
     const components = isLegacy ? document.root : getOwn(document.root, "components")
-    const schemas = isPlainRecord(components)
+    const schemas = isRecord(components)
       ? getOwn(components, isLegacy ? "definitions" : "schemas")
       : undefined
-    if (!isPlainRecord(schemas)) return children
+    if (!isRecord(schemas)) return children
     const folder = isLegacy ? "#/definitions/" : "#/components/schemas/"
     for (const name of Object.keys(schemas)) {
       const schema = schemas[name]
-      const allOf = isPlainRecord(schema) ? schema["allOf"] : undefined
+      const allOf = isRecord(schema) ? schema["allOf"] : undefined
       for (const member of Array.isArray(allOf) ? (allOf as unknown[]) : []) {
-        const ref = isPlainRecord(member) ? member["$ref"] : undefined
+        const ref = isRecord(member) ? member["$ref"] : undefined
         const parent = typeof ref === "string" ? document.lookUp(ref, document.entry) : undefined
         if (parent === undefined || isBroken(parent)) continue
         const known = children.get(parent.value)

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
 import type { View } from "./model.ts"
@@ -20,7 +20,7 @@ export function hiddenOf(
   file: SourceFile,
   depth = 0,
 ): Hidden {
-  if (!isPlainRecord(property)) return 0
+  if (!isRecord(property)) return 0
   const { readOnly, writeOnly, $ref, allOf } = property
   let found = (readOnly === true ? 1 : 0) | (writeOnly === true ? 2 : 0)
   if (depth < MAX_DEPTH) {
@@ -57,9 +57,9 @@ export function hiddenNames(
   let names: Set<string> | undefined
   let dependsOnView = false
   const visit = (schema: unknown, from: SourceFile, depth: number): void => {
-    if (!isPlainRecord(schema) || depth > MAX_DEPTH) return
+    if (!isRecord(schema) || depth > MAX_DEPTH) return
     const { properties, $ref, allOf } = schema
-    if (isPlainRecord(properties)) {
+    if (isRecord(properties)) {
       for (const name of Object.keys(properties)) {
         const hidden = hiddenOf(document, properties[name], from)
         if (hidden === 0) continue

@@ -1,4 +1,5 @@
-import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../note.ts"
@@ -199,7 +200,7 @@ export class SchemaStore implements ConversionContext {
     depth: number,
     visit: (definition: Definition) => void,
   ): void {
-    if (!isPlainRecord(schema) || depth > 64) return
+    if (!isRecord(schema) || depth > 64) return
     const ref = getOwn(schema, "$ref")
     if (typeof ref === "string") {
       const place = this.document.lookUp(ref, file)
@@ -226,7 +227,7 @@ function add(found: readonly Definition[], members: Definition[], search: number
 
 /** The reference of a schema that has no other members. */
 function onlyRef(raw: unknown): string | undefined {
-  if (!isPlainRecord(raw)) return undefined
+  if (!isRecord(raw)) return undefined
   const ref = raw["$ref"]
   if (typeof ref !== "string") return undefined
   for (const key in raw) if (key !== "$ref") return undefined

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import { TYPES } from "./convert.ts"
 import { isNumber } from "./lower.ts"
 
@@ -22,7 +22,7 @@ export function isUnchanged(raw: unknown, hidesProperties: boolean): raw is Raw 
 }
 
 function isPlain(raw: unknown, hides: boolean, depth: number): raw is Raw {
-  if (!isPlainRecord(raw) || depth > MAX_DEPTH || --left < 0) return false
+  if (!isRecord(raw) || depth > MAX_DEPTH || --left < 0) return false
   for (const keyword in raw) {
     const value = raw[keyword]
     switch (keyword) {
@@ -57,7 +57,7 @@ function isPlain(raw: unknown, hides: boolean, depth: number): raw is Raw {
         if (!isPlain(value, hides, depth + 1)) return false
         break
       case "properties":
-        if (hides || !isPlainRecord(value)) return false
+        if (hides || !isRecord(value)) return false
         for (const name in value) if (!isPlain(value[name], hides, depth + 1)) return false
         break
       case "additionalProperties":

@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
 import { isBinary, isNumber } from "./lower.ts"
@@ -41,7 +41,7 @@ export function conflictOf(
 /** A schema and the members of its `allOf`, with references resolved. */
 function membersOf(document: OpenAPIDocument, member: Member, found: Member[]): Member[] {
   const place = document.follow(member.raw, member.file, "")
-  if (isBroken(place) || !isPlainRecord(place.value)) return found
+  if (isBroken(place) || !isRecord(place.value)) return found
   const { value, file } = place
   if (found.length >= MAX_MEMBERS || found.some(({ raw }) => raw === value)) return found
   found.push({ raw: value, file })
@@ -50,7 +50,7 @@ function membersOf(document: OpenAPIDocument, member: Member, found: Member[]): 
   const { allOf } = value
   if (!Array.isArray(allOf)) return found
   for (const one of allOf as unknown[]) {
-    if (isPlainRecord(one)) membersOf(document, { raw: one, file }, found)
+    if (isRecord(one)) membersOf(document, { raw: one, file }, found)
   }
   return found
 }
@@ -154,8 +154,8 @@ function propertyConflict(
   for (const name of required) {
     const schemas = members.flatMap(({ raw, file }) => {
       const { properties } = raw
-      const property = isPlainRecord(properties) ? properties[name] : undefined
-      return Object.hasOwn(properties ?? {}, name) && isPlainRecord(property)
+      const property = isRecord(properties) ? properties[name] : undefined
+      return Object.hasOwn(properties ?? {}, name) && isRecord(property)
         ? [{ raw: property, file }]
         : []
     })
@@ -177,5 +177,5 @@ function propertyConflict(
 function refuses(raw: Raw, name: string): boolean {
   const { additionalProperties, properties, patternProperties } = raw
   if (additionalProperties !== false || patternProperties !== undefined) return false
-  return !isPlainRecord(properties) || !Object.hasOwn(properties, name)
+  return !isRecord(properties) || !Object.hasOwn(properties, name)
 }
