@@ -76,8 +76,14 @@ describe("the pages", () => {
   ])("the files and folders that %s names exist", (page) => {
     const named = [...read(page).matchAll(/`((?:src|test|console|scripts)\/[^`\s<{…]*)`/g)]
     const missing = named.map(([, path = ""]) => path).filter((path) => !exists(path))
+    // Beside a path, others in its folder are named without it.
+    const short = [
+      ...read(page).matchAll(/`((?!src\/|test\/|console\/|scripts\/)[\w./-]+\.tsx?)`/g),
+    ]
+    const unknown = short.map(([, name = ""]) => name).filter((name) => !isSomewhere(name))
 
     expect(missing).toEqual([])
+    expect(unknown).toEqual([])
   })
 
   test("the index lists each guide once", () => {
@@ -119,6 +125,18 @@ describe("the pages", () => {
     expect(decisions.filter((file) => !page.includes(`(decisions/${file})`))).toEqual([])
   })
 })
+
+const sources = ["src", "test", "console/src", "scripts", "examples", "demo", "faults"].flatMap(
+  (folder) =>
+    readdirSync(new URL(`../${folder}/`, import.meta.url), { recursive: true }).map(
+      (name) => `/${folder}/${String(name).replaceAll("\\", "/")}`,
+    ),
+)
+
+/** Whether a source file has this name or ends with this path. */
+function isSomewhere(name: string): boolean {
+  return sources.some((path) => path.endsWith(`/${name}`))
+}
 
 /** Whether there is such a file or folder; `*` stands for any part of a name. */
 function exists(path: string): boolean {

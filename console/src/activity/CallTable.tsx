@@ -11,6 +11,7 @@ import { useRows } from "./use-rows.ts"
 /** The height of a row, as the style sheet has it. */
 const ROW_HEIGHT = 34
 
+// The cells are in CallLine.tsx, in this order; their widths in activity.css.
 const COLUMNS = ["Operation", "Outcome", "Duration", "Source", "Caller", "Began"] as const
 
 /** Calls as a tree with columns; arrows move, left and right collapse and expand, Enter opens the operation. */
