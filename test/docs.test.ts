@@ -73,6 +73,7 @@ describe("the pages", () => {
     "docs/contributing.md",
     "docs/concepts.md",
     "docs/architecture/README.md",
+    "docs/security.md",
   ])("the files and folders that %s names exist", (page) => {
     const named = [...read(page).matchAll(/`((?:src|test|console|scripts)\/[^`\s<{…]*)`/g)]
     const missing = named.map(([, path = ""]) => path).filter((path) => !exists(path))
