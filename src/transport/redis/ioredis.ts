@@ -71,6 +71,13 @@ export interface RedisLike {
   psubscribe(...patterns: string[]): Promise<unknown>
   punsubscribe(...patterns: string[]): Promise<unknown>
   call(command: string, ...args: string[]): Promise<unknown>
+  /** The subscriptions that the server has confirmed, by their names in its answers. */
+  readonly condition?: { readonly subscriber?: SubscriptionsLike | false } | null
+}
+
+/** Confirmed subscriptions. */
+export interface SubscriptionsLike {
+  channels(command: "subscribe" | "psubscribe"): readonly string[]
 }
 
 /** Commands that are sent together. */

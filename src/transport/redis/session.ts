@@ -112,10 +112,11 @@ export class RedisSession {
     if (!this.#isOpen || this.#change !== undefined) return
     this.#change = this.#follow()
       .catch((error: unknown) => {
-        if (!this.#isOver && isDenied(error)) {
+        if (this.#isOver) return
+        if (isDenied(error)) {
           void this.end()
           this.#events.failed(requestsDenied(this.#parts.peer, this.#wanted, error))
-        }
+        } else this.#lost(error)
       })
       .finally(() => {
         this.#change = undefined
@@ -195,6 +196,11 @@ export class RedisSession {
         ? requestsDenied(peer, this.#wanted, patterns.reason)
         : patterns.reason
     }
+    const made = [
+      ...(inbox.status === "fulfilled" ? [channels.inbox] : []),
+      ...(news.status === "fulfilled" ? [channels.news] : []),
+    ]
+    this.#listening.confirm("subscribe", made)
     // A process that only serves does not need announcements.
     if (news.status === "rejected" && !isDenied(news.reason)) throw news.reason
     if (inbox.status === "fulfilled") return
@@ -214,6 +220,7 @@ export class RedisSession {
       // Without the permission to unsubscribe, further messages are ignored.
       if (extra.length > 0) await redis.punsubscribe(...extra).catch(() => undefined)
       if (missing.length > 0) await redis.psubscribe(...missing)
+      this.#listening.confirm("psubscribe", missing)
       for (const one of missing) this.#subscribed.add(one)
     }
   }
