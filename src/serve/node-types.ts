@@ -19,7 +19,7 @@ export interface NodeResponseLike {
   writeHead(status: number, headers: Readonly<Record<string, string>>): unknown
   flushHeaders(): void
   write(chunk: Uint8Array): boolean
-  end(): unknown
+  end(text?: string): unknown
   on(type: string, listener: Listener): unknown
   once(type: string, listener: Listener): unknown
   off(type: string, listener: Listener): unknown

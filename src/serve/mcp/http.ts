@@ -5,7 +5,7 @@ import { isRecord } from "../../internal/guards.ts"
 import type { UpgradeRules } from "../upgrade.ts"
 import { accountKey } from "../accounts.ts"
 import { pathOf } from "../upgrade.ts"
-import { NOT_SERVED, refuse } from "./answers.ts"
+import { jsonResponse, NOT_SERVED, refuse } from "./answers.ts"
 import type { Authenticator } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./check-request.ts"
@@ -13,6 +13,8 @@ import { paramMismatch } from "./headers.ts"
 import { asStream, chargeBatch, tooMany, untilExpired } from "./account.ts"
 import { inTime } from "./keep-alive.ts"
 import type { MCPSurface } from "./model.ts"
+import { plainCallOf } from "./plain-call.ts"
+import type { PlainCall } from "./plain-call.ts"
 import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
 import type { MCPCaller, Servers } from "./server.ts"
 import { Sessions, requestIds } from "./sessions.ts"
@@ -47,6 +49,8 @@ export class HTTPServing {
   readonly #modern: SDKHttpHandler
   readonly #sessions: Sessions | undefined
   readonly #stopNotices: () => void
+  /** Aborts plain calls. */
+  readonly #running = new Set<AbortController>()
 
   constructor(sdk: ServerSDK, parts: HTTPParts) {
     const { servers, sessions, keepAliveMs, logger, notices } = parts
@@ -91,6 +95,7 @@ export class HTTPServing {
 
   async close(): Promise<void> {
     this.#stopNotices()
+    for (const controller of this.#running) controller.abort()
     await Promise.all([this.#modern.close(), this.#sessions?.close()])
   }
 
@@ -101,6 +106,8 @@ export class HTTPServing {
     if (body instanceof Response) return body
     const unpaid = chargeBatch(incoming, body.value)
     if (unpaid !== undefined) return unpaid
+    const plain = plainCallOf(body.value, incoming.headers)
+    if (plain !== undefined) return await this.#plain(incoming, plain, caller)
     const route = this.#sdk.classifyInboundRequest({
       httpMethod: "POST",
       protocolVersionHeader: incoming.headers.get("mcp-protocol-version") ?? undefined,
@@ -140,6 +147,36 @@ export class HTTPServing {
       rules,
       mount?.caller !== undefined || authenticator.hasCheckedIdentity(given),
     )
+  }
+
+  /** Serves a plain call without the SDK. */
+  async #plain(incoming: Incoming, call: PlainCall, caller: MCPCaller): Promise<Response> {
+    const { servers, keepAliveMs, authenticator } = this.#parts
+    const mismatch = this.#paramMismatch(call.params, call.id, incoming, caller)
+    if (mismatch !== undefined) return mismatch
+    const controller = new AbortController()
+    const leave = (): void => controller.abort()
+    const calls = {
+      ids: [call.id],
+      cancel: leave,
+      refuse: () => authenticator.unauthorized(true),
+    }
+    const { signal } = incoming
+    if (signal.aborted) leave()
+    else signal.addEventListener("abort", leave, { once: true })
+    this.#running.add(controller)
+    const answer = async (): Promise<Response> => {
+      try {
+        const { status, message } = await servers.answer(call, caller, controller.signal)
+        return controller.signal.aborted
+          ? new Response(null, { status: 499 })
+          : jsonResponse(status, JSON.stringify(message))
+      } finally {
+        this.#running.delete(controller)
+        signal.removeEventListener("abort", leave)
+      }
+    }
+    return await untilExpired(incoming, caller, calls, () => inTime(answer(), keepAliveMs, leave))
   }
 
   /** Serves a single request without a session. */
@@ -189,18 +226,26 @@ export class HTTPServing {
     return refuse(httpStatus, -32603, error.message)
   }
 
-  /** Refuses a call whose `Mcp-Param-*` headers contradict its arguments. */
   #checkHeaders(
     { kind, messageKind }: SDKRoute,
     body: unknown,
-    { headers }: Incoming,
-    { identity }: MCPCaller,
+    incoming: Incoming,
+    caller: MCPCaller,
   ): Response | undefined {
     if (kind !== "modern" || messageKind !== "request" || !isRecord(body)) return undefined
     const { method, params, id } = body
-    if (method !== "tools/call" || !isRecord(params) || typeof params["name"] !== "string") {
-      return undefined
-    }
+    if (method !== "tools/call" || !isRecord(params)) return undefined
+    return this.#paramMismatch(params, id, incoming, caller)
+  }
+
+  /** Refuses a call whose `Mcp-Param-*` headers contradict its arguments. */
+  #paramMismatch(
+    params: Readonly<Record<string, unknown>>,
+    id: unknown,
+    { headers }: Incoming,
+    { identity }: MCPCaller,
+  ): Response | undefined {
+    if (typeof params["name"] !== "string") return undefined
     const tool = this.#parts.surface.find(params["name"], { identity, era: "modern" })
     const mismatch = paramMismatch(tool?.inputSchema, params["arguments"], headers)
     if (mismatch === undefined) return undefined

@@ -1,7 +1,7 @@
 import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
 import type { MountedServer, MountHost } from "../mount.ts"
-import { NOT_SERVED, refuse } from "./answers.ts"
+import { NOT_SERVED, refuse, textOf } from "./answers.ts"
 import type { Authenticator } from "./auth.ts"
 import type { Incoming } from "./incoming.ts"
 import { headersOf, urlOf } from "./node.ts"
@@ -56,8 +56,11 @@ function incomingOf(host: MountHost, incoming: HTTPIncoming, caller: HTTPCaller)
 }
 
 async function answerOf(response: Response): Promise<HTTPAnswer> {
-  const { status, body } = response
+  const { status } = response
   const headers = Object.fromEntries(response.headers)
+  const text = textOf(response)
+  if (text !== undefined) return { status, headers, body: text }
+  const { body } = response
   if (body === null) return { status, headers }
   const isStream = headers["content-type"]?.startsWith("text/event-stream") === true
   if (!isStream) return { status, headers, body: await response.text() }

@@ -1,4 +1,5 @@
 import { readNodeBody } from "../read-body.ts"
+import { textOf } from "./answers.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { Incoming } from "./incoming.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
@@ -59,8 +60,9 @@ async function write(from: Response, to: NodeResponseLike, signal: AbortSignal):
     return
   }
   to.writeHead(from.status, Object.fromEntries(from.headers))
-  if (from.body === null) {
-    to.end()
+  const text = textOf(from)
+  if (text !== undefined || from.body === null) {
+    to.end(text)
     return
   }
   to.flushHeaders()

@@ -188,6 +188,9 @@ export const NO_VALIDATOR: Readonly<Record<string, unknown>> = {
 
 /** Keys of the envelope of modern requests. */
 export const ENVELOPE = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
   logLevel: "io.modelcontextprotocol/logLevel",
 } as const

@@ -8,6 +8,8 @@ import type { ChangeNotices } from "./changes.ts"
 import { isLogLevel } from "./log.ts"
 import type { LogLevel } from "./log.ts"
 import { ProtocolError } from "./model.ts"
+import { errorMessage, resultMessage, runPlainCall } from "./plain-call.ts"
+import type { PlainAnswer, PlainCall } from "./plain-call.ts"
 import type { MCPSurface } from "./model.ts"
 import type { StateSeal } from "./request-state.ts"
 import { ANYTHING, NO_VALIDATOR } from "./sdk.ts"
@@ -46,10 +48,18 @@ export interface ServerUse {
 /** Creates servers: one for each connection or request, never shared. */
 export class Servers {
   readonly #parts: ServerParts
+  /** What plain calls have in common. */
+  readonly #modern: Connection
   readonly #running = new Set<Promise<unknown>>()
 
   constructor(parts: ServerParts) {
     this.#parts = parts
+    const { surface, seal, inputTimeoutMs, logger } = parts
+    const unknown = (): undefined => undefined
+    this.#modern = {
+      ...{ surface, era: "modern", seal, inputTimeoutMs, logger },
+      ...{ logLevel: unknown, capabilities: unknown },
+    }
   }
 
   create(sdk: ServerSDK, { era, caller, isLasting, onCancelled }: ServerUse): SDKServer {
@@ -94,6 +104,20 @@ export class Servers {
     server.onerror = (error) => logger.debug("An MCP connection reported", { error })
     if (isLasting) this.#follow(server, notices)
     return server
+  }
+
+  /** Answers a plain call without a server of the SDK. */
+  async answer(
+    call: PlainCall,
+    { identity }: MCPCaller,
+    signal: AbortSignal,
+  ): Promise<PlainAnswer> {
+    try {
+      const result = await this.#run(runPlainCall(this.#modern, call, identity, signal))
+      return resultMessage(call, result, this.#parts.serverInfo)
+    } catch (error) {
+      return errorMessage(call, error as ProtocolError)
+    }
   }
 
   /** Waits for running calls, up to a timeout. */
