@@ -74,7 +74,7 @@ async function callInRounds(
   context: SDKContext,
   common: Omit<SurfaceCall, "signal">,
 ): Promise<object> {
-  const { signal, envelope, inputResponses } = context.mcpReq
+  const { signal, controller, envelope, inputResponses } = context.mcpReq
   const capabilities = envelope?.[ENVELOPE.clientCapabilities]
   const rounds = await InputRounds.open(
     seal,
@@ -84,10 +84,12 @@ async function callInRounds(
       inputResponses,
       capabilities: isRecord(capabilities) ? capabilities : undefined,
     },
+    controller,
   )
   const leave = (): void => rounds.abort(signal.reason)
-  if (signal.aborted) leave()
-  else signal.addEventListener("abort", leave, { once: true })
+  const isLinked = controller === undefined
+  if (isLinked && signal.aborted) leave()
+  else if (isLinked) signal.addEventListener("abort", leave, { once: true })
   const call: SurfaceCall = { ...common, signal: rounds.signal, requestInput: rounds.ask }
   try {
     const result = surface.call(name, input, call)
@@ -96,7 +98,7 @@ async function callInRounds(
   } catch (error) {
     if (!rounds.hasQuestions) throw error
   } finally {
-    signal.removeEventListener("abort", leave)
+    if (isLinked) signal.removeEventListener("abort", leave)
   }
   return await rounds.result()
 }

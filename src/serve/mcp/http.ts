@@ -50,7 +50,7 @@ export class HTTPServing {
   readonly #sessions: Sessions | undefined
   readonly #stopNotices: () => void
   /** Aborts plain calls. */
-  readonly #running = new Set<AbortController>()
+  readonly #running = new Set<() => void>()
 
   constructor(sdk: ServerSDK, parts: HTTPParts) {
     const { servers, sessions, keepAliveMs, logger, notices } = parts
@@ -95,7 +95,7 @@ export class HTTPServing {
 
   async close(): Promise<void> {
     this.#stopNotices()
-    for (const controller of this.#running) controller.abort()
+    for (const abort of this.#running) abort()
     await Promise.all([this.#modern.close(), this.#sessions?.close()])
   }
 
@@ -155,7 +155,11 @@ export class HTTPServing {
     const mismatch = this.#paramMismatch(call.params, call.id, incoming, caller)
     if (mismatch !== undefined) return mismatch
     const controller = new AbortController()
-    const leave = (): void => controller.abort()
+    let hasLeft = false
+    const leave = (): void => {
+      hasLeft = true
+      controller.abort()
+    }
     const calls = {
       ids: [call.id],
       cancel: leave,
@@ -164,15 +168,15 @@ export class HTTPServing {
     const { signal } = incoming
     if (signal.aborted) leave()
     else signal.addEventListener("abort", leave, { once: true })
-    this.#running.add(controller)
+    this.#running.add(leave)
     const answer = async (): Promise<Response> => {
       try {
-        const { status, message } = await servers.answer(call, caller, controller.signal)
-        return controller.signal.aborted
+        const { status, message } = await servers.answer(call, caller, controller)
+        return hasLeft
           ? new Response(null, { status: 499 })
           : jsonResponse(status, JSON.stringify(message))
       } finally {
-        this.#running.delete(controller)
+        this.#running.delete(leave)
         signal.removeEventListener("abort", leave)
       }
     }

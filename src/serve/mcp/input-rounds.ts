@@ -42,7 +42,7 @@ export interface InputRequiredResult {
 export class InputRounds {
   /** Aborts the handler when its questions were sent. */
   readonly signal: AbortSignal
-  readonly #controller = new AbortController()
+  readonly #controller: AbortController
   readonly #seal: StateSeal
   readonly #binding: StateBinding
   readonly #request: RoundRequest
@@ -53,20 +53,27 @@ export class InputRounds {
   #asked: Deferred | undefined
   #isSealed = false
 
-  private constructor(seal: StateSeal, binding: StateBinding, request: RoundRequest) {
+  private constructor(
+    seal: StateSeal,
+    binding: StateBinding,
+    request: RoundRequest,
+    controller: AbortController,
+  ) {
+    this.#controller = controller
     this.#seal = seal
     this.#binding = binding
     this.#request = request
     this.signal = this.#controller.signal
   }
 
-  /** Throws `ProtocolError` for a state that was not issued for this call. */
+  /** `controller` aborts the handler. Throws `ProtocolError` for a state that was not issued for this call. */
   static async open(
     seal: StateSeal,
     binding: StateBinding,
     request: RoundRequest,
+    controller: AbortController = new AbortController(),
   ): Promise<InputRounds> {
-    const rounds = new InputRounds(seal, binding, request)
+    const rounds = new InputRounds(seal, binding, request, controller)
     if (request.requestState !== undefined) await rounds.#restore(request.requestState)
     return rounds
   }

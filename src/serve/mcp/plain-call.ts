@@ -81,16 +81,16 @@ function isImplementation(info: Readonly<Record<string, unknown>>): boolean {
   )
 }
 
-/** Runs a plain call, as a request of the SDK would. */
+/** Runs a plain call, as a request of the SDK would. `controller` aborts it, and is aborted by its questions. */
 export function runPlainCall(
   connection: Connection,
   { id, params, meta }: PlainCall,
   identity: Identity | undefined,
-  signal: AbortSignal,
+  controller: AbortController,
 ): Promise<object> {
   const context: SDKContext = {
     mcpReq: {
-      ...{ id, _meta: meta, envelope: meta, signal },
+      ...{ id, _meta: meta, envelope: meta, signal: controller.signal, controller },
       requestState: () => undefined,
       // Neither progress nor log messages were asked for, and questions are results.
       send: () => Promise.reject(new Error("A plain call sends no requests.")),

@@ -110,10 +110,10 @@ export class Servers {
   async answer(
     call: PlainCall,
     { identity }: MCPCaller,
-    signal: AbortSignal,
+    controller: AbortController,
   ): Promise<PlainAnswer> {
     try {
-      const result = await this.#run(runPlainCall(this.#modern, call, identity, signal))
+      const result = await this.#run(runPlainCall(this.#modern, call, identity, controller))
       return resultMessage(call, result, this.#parts.serverInfo)
     } catch (error) {
       return errorMessage(call, error as ProtocolError)
