@@ -16,7 +16,7 @@ import { loadJose } from "../serve/http/auth/jwt.ts"
 import { normalizePath } from "../serve/http/mount-path.ts"
 import { API_KEY } from "../serve/http/auth/options.ts"
 import { UPGRADE_RULES } from "../serve/upgrade.ts"
-import { loadServerSDK } from "../serve/mcp/sdk.ts"
+import { checkServerSDK } from "../serve/mcp/sdk.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../internal/describe.ts"
 import { loadWs } from "../transport/websocket/ws.ts"
@@ -135,7 +135,7 @@ async function makeServers(
   const auth = await authOf(config, resolve)
   const reporting = { errors: exposureOf(config, auth), onError: config.onError }
   if (auth?.jwt !== undefined) await loadJose("server.jwt")
-  const mcp = (await canServe("MCP", loadServerSDK, config.mcp, logger))
+  const mcp = (await canServe("MCP", checkServerSDK, config.mcp, logger))
     ? (await import("../serve/mcp/to-mcp.ts")).toMCP(hub.registry, {
         ...reporting,
         title,

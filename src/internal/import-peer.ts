@@ -41,6 +41,21 @@ export async function importPeer<TModule>(
   }
 }
 
+/**
+ * Rejects with an install command if an optional package is missing.
+ *
+ * The package is loaded only where the platform cannot say whether it is there.
+ */
+export async function checkPeer(
+  user: string,
+  name: string,
+  load: () => Promise<unknown>,
+): Promise<void> {
+  const { resolve } = import.meta as { readonly resolve?: (name: string) => string }
+  if (resolve === undefined) await importPeer(user, name, load)
+  else await importPeer(user, name, () => Promise.resolve(name).then(resolve))
+}
+
 function isMissing(error: unknown, name: string): boolean {
   if (typeof error !== "object" || error === null) return false
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }

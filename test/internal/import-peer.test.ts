@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { importPeer } from "../../src/internal/import-peer.ts"
+import { checkPeer, importPeer } from "../../src/internal/import-peer.ts"
 
 describe("importPeer", () => {
   test("gives the module", async () => {
@@ -26,5 +26,21 @@ describe("importPeer", () => {
     const failing = importPeer("transport/x", "ws", () => Promise.reject(failure as Error))
 
     await expect(failing).rejects.toBe(failure)
+  })
+})
+
+describe("checkPeer", () => {
+  const load = (): Promise<never> => Promise.reject(new Error("It was loaded."))
+
+  test("does not load a package that is there", async () => {
+    await expect(checkPeer("transport/x", "typebox", load)).resolves.toBeUndefined()
+  })
+
+  test("says what to install when the package is missing", async () => {
+    const name = "a-package-that-nobody-has"
+
+    await expect(checkPeer("transport/x", name, load)).rejects.toThrow(
+      `transport/x needs the optional package "${name}". Install it: npm install ${name}`,
+    )
   })
 })

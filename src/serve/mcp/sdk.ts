@@ -1,4 +1,4 @@
-import { importPeer } from "../../internal/import-peer.ts"
+import { checkPeer, importPeer } from "../../internal/import-peer.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 
 // Types of the used part of the package `@modelcontextprotocol/server`.
@@ -136,6 +136,11 @@ export interface StdioSDK {
 export async function loadServerSDK(): Promise<ServerSDK> {
   const sdk = await importPeer("to-mcp", "@modelcontextprotocol/server", importServer)
   return { ...sdk, Server: withoutChecks(sdk.Server) }
+}
+
+/** Rejects if the package is missing. */
+export function checkServerSDK(): Promise<void> {
+  return checkPeer("to-mcp", "@modelcontextprotocol/server", importServer)
 }
 
 /** Loads the entry that serves standard input and output. */

@@ -24,7 +24,7 @@ import { mountServer } from "./mounted.ts"
 import { answerNode } from "./node.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import { StateSeal } from "./request-state.ts"
-import { loadServerSDK, loadStdioSDK } from "./sdk.ts"
+import { checkServerSDK, loadServerSDK, loadStdioSDK } from "./sdk.ts"
 import { Servers } from "./server.ts"
 import type { MCPCaller } from "./server.ts"
 import { SURFACE_OPTIONS } from "./options.ts"
@@ -113,7 +113,7 @@ export interface MCPServer extends AsyncDisposable {
 /**
  * Serves a registry as MCP tools.
  *
- * Loads the package `@modelcontextprotocol/server`, and logs how to install it if it is missing.
+ * Loads the package `@modelcontextprotocol/server` with the first request. If it is missing, logs at once how to install it.
  */
 export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MCPServer {
   if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
@@ -144,7 +144,7 @@ class RegistryServer implements MCPServer, Mountable {
     this.#authenticator = new Authenticator(options, logger)
     const seal = new StateSeal(stateKey, stateTtlMs)
     this.#surface = createSurface(registry, { ...options, logger })
-    reportMissing(loadServerSDK(), (message) => logger.error(message))
+    reportMissing(checkServerSDK(), (message) => logger.error(message))
     this.#stopFollowing = this.#surface.onChange(this.#notices.changed)
     this.#servers = new Servers({
       surface: this.#surface,

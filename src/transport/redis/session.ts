@@ -1,3 +1,4 @@
+// One session with a Redis server: a publishing and a subscribed connection, from opening them to losing one.
 import type { CallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { withTimeout } from "../../internal/wait.ts"
