@@ -307,7 +307,10 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
 
       slow.blocked[0]?.()
       await released
-      expect(await stuck.evaluate("scenarios.call()")).toEqual({ data: { text: "Hello, Ada" } })
+      // Until the page has noticed the loss, a call fails as not sent.
+      await expect
+        .poll(() => stuck.evaluate("scenarios.call()"))
+        .toEqual({ data: { text: "Hello, Ada" } })
     } finally {
       await slow.die()
     }

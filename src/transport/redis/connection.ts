@@ -70,12 +70,12 @@ export class RedisConnection {
     return undefined
   }
 
-  /** Throws if the server has confirmed other subscriptions: names may have been damaged on the way to it. */
+  /** Breaks off if the server has confirmed other subscriptions: names may have been damaged on the way to it. */
   confirm(command: "subscribe" | "psubscribe", names: readonly string[]): void {
     const { subscriber } = this.redis.condition ?? {}
     if (subscriber === undefined || subscriber === false) return
     const confirmed = subscriber.channels(command)
-    if (!names.every((name) => confirmed.includes(name))) throw outOfStep()
+    if (!names.every((name) => confirmed.includes(name))) this.breakOff(outOfStep())
   }
 
   /** Ends a connection whose data cannot be trusted, and reports the cause. */

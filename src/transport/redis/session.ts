@@ -113,11 +113,10 @@ export class RedisSession {
     if (!this.#isOpen || this.#change !== undefined) return
     this.#change = this.#follow()
       .catch((error: unknown) => {
-        if (this.#isOver) return
-        if (isDenied(error)) {
+        if (!this.#isOver && isDenied(error)) {
           void this.end()
           this.#events.failed(requestsDenied(this.#parts.peer, this.#wanted, error))
-        } else this.#lost(error)
+        }
       })
       .finally(() => {
         this.#change = undefined
