@@ -9,7 +9,7 @@ import { OURS_LEFT } from "./http-disconnect.ts"
 import type { Disconnects } from "./http-disconnect.ts"
 import { SOCKET_IDLE, SSE_IDLE } from "./http-idle.ts"
 import type { Idle } from "./http-idle.ts"
-import { FEW_TOOLS, MANY_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
+import { BY_HAND, FEW_TOOLS, MANY_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
 import { IN_FLIGHT, LOOPBACK } from "./protocol.ts"
 import { nameOf } from "./scaling.ts"
 
@@ -64,6 +64,7 @@ const MAX_PROTOCOL_RATIO = 3
 const MAX_IN_FLIGHT_GROWTH = 2
 const MAX_STREAM_BYTES = 1_000_000
 
+const MAX_SERVED_RATIO = 1.5
 const MAX_TOOLS_GROWTH = 1.2
 const MAX_IMPORTED_RATIO = 1.15
 
@@ -87,9 +88,15 @@ const OURS = ["execute", "execute, identity and scopes"]
 
 /** Compares calls of MCP tools with the goals of the library. */
 export function mcpGoals({ served, imported }: MCPResults): Goal[] {
-  const growth = find(served, MANY_TOOLS).ratio.median
+  const few = find(served, FEW_TOOLS).ratio.median
+  const growth = find(served, MANY_TOOLS).ratio.median / few
   const ratio = find(imported, OUR_CALL).ratio.median
   return [
+    {
+      goal: `${FEW_TOOLS}: at most ${MAX_SERVED_RATIO} times ${BY_HAND}`,
+      measured: few.toFixed(2),
+      isMet: few <= MAX_SERVED_RATIO,
+    },
     {
       goal: `${MANY_TOOLS}: at most ${MAX_TOOLS_GROWTH} times ${FEW_TOOLS}`,
       measured: growth.toFixed(2),

@@ -1,9 +1,11 @@
 /** Calls of MCP tools: those that are served, and those that are imported. */
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
 import assert from "node:assert/strict"
 import { resolve } from "node:path"
 import { Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
+import { quoteByHand } from "./contenders/floor.ts"
 import type { MCPLibrary } from "./library.ts"
 import { callLoop } from "./measure.ts"
 import type { Workload } from "./measure.ts"
@@ -17,6 +19,8 @@ export interface MCPRows {
   close(): Promise<void>
 }
 
+export const BY_HAND = "tools/call by hand"
+export const SDK_SERVER = "tools/call, server of the SDK"
 export const FEW_TOOLS = "tools/call, 5 operations"
 export const MANY_TOOLS = "tools/call, 500 operations"
 export const SDK_CALL = "callTool of the SDK"
@@ -32,6 +36,20 @@ export async function mcp(library: MCPLibrary): Promise<MCPRows> {
   const few = toMCP(createRegistry(quotes(library, 5)), { expose: { mode: "all" } })
   const many = toMCP(createRegistry(quotes(library, 500)), { expose: { mode: "all" } })
   const found = toMCP(createRegistry(quotes(library, 500)), { expose: { mode: "search" } })
+
+  const sdkServer = createMcpHandler(() => {
+    const server = new McpServer({ name: "bench", version: "1.0.0" })
+    server.registerTool(
+      "shop_quote3",
+      { inputSchema: fromJsonSchema(QuoteInput), outputSchema: fromJsonSchema(Quote) },
+      async (input) => {
+        const structuredContent = await quote(input as QuoteInput)
+        const text = JSON.stringify(structuredContent)
+        return { content: [{ type: "text", text }], structuredContent: { ...structuredContent } }
+      },
+    )
+    return server
+  })
 
   const transport = new StdioClientTransport(SERVER)
   const sdk = new Client({ name: "bench", version: "1.0.0" })
@@ -53,12 +71,17 @@ export async function mcp(library: MCPLibrary): Promise<MCPRows> {
       expected,
     )
     assert.deepEqual((await through(input)).data, expected)
+    assert.deepEqual(dataOf(await textOf(byHand(requestOf("shop_quote3", input)))), expected)
+    const peer = await textOf(sdkServer.fetch(requestOf("shop_quote3", input)))
+    assert.deepEqual(dataOf(peer), expected)
     assert.deepEqual(await answer(few, "shop_quote3", input), expected)
     assert.deepEqual(await answer(many, "shop_quote300", input), expected)
   }
 
   return {
     served: [
+      row(BY_HAND, (input) => textOf(byHand(requestOf("shop_quote3", input)))),
+      row(SDK_SERVER, (input) => textOf(sdkServer.fetch(requestOf("shop_quote3", input)))),
       row(FEW_TOOLS, (input) => send(few, "shop_quote3", input)),
       row(MANY_TOOLS, (input) => send(many, "shop_quote300", input)),
       row("call_operation, 500 operations", (input) =>
@@ -93,38 +116,64 @@ function quotes({ defineOperation }: MCPLibrary, count: number) {
   )
 }
 
-async function send(server: Served, name: string, input: object): Promise<string> {
-  const response = await server.fetch(
-    new Request("http://localhost/mcp", {
-      method: "POST",
-      headers: {
-        host: "localhost",
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "tools/call",
-        "mcp-name": name,
-      },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: {
-          name,
-          arguments: input,
-          _meta: {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-          },
+function requestOf(name: string, input: object): Request {
+  return new Request("http://localhost/mcp", {
+    method: "POST",
+    headers: {
+      host: "localhost",
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": name,
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: {
+        name,
+        arguments: input,
+        _meta: {
+          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+          "io.modelcontextprotocol/clientCapabilities": {},
         },
-      }),
+      },
     }),
-  )
-  return await response.text()
+  })
+}
+
+/** A server of one tool, as one would write it for this very request. */
+async function byHand(request: Request): Promise<Response> {
+  const { id, method, params } = JSON.parse(await request.text()) as {
+    readonly id: number
+    readonly method: string
+    readonly params: { readonly name: string; readonly arguments: QuoteInput }
+  }
+  if (method !== request.headers.get("mcp-method") || params.name !== "shop_quote3") {
+    return new Response(null, { status: 400 })
+  }
+  const structuredContent = await quoteByHand(params.arguments)
+  const content = [{ type: "text", text: JSON.stringify(structuredContent) }]
+  const result = { content, structuredContent, resultType: "complete" }
+  return new Response(JSON.stringify({ jsonrpc: "2.0", id, result }), {
+    headers: { "content-type": "application/json" },
+  })
+}
+
+async function textOf(response: Promise<Response>): Promise<string> {
+  return await (await response).text()
+}
+
+async function send(server: Served, name: string, input: object): Promise<string> {
+  return await textOf(server.fetch(requestOf(name, input)))
 }
 
 async function answer(server: Served, name: string, input: object): Promise<unknown> {
-  const text = await send(server, name, input)
+  return dataOf(await send(server, name, input))
+}
+
+function dataOf(text: string): unknown {
   const { result } = JSON.parse(text) as { result?: { structuredContent?: unknown } }
   assert.ok(result !== undefined, text)
   return result.structuredContent

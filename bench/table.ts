@@ -27,10 +27,7 @@ export function protocolTables(results: ProtocolResults): string[] {
 /** MCP tools, as plain text. */
 export function mcpTables({ served, imported }: MCPResults): string[] {
   return [
-    section(
-      "MCP tools that are served, a request in and a response out; times 5 operations",
-      served,
-    ),
+    section("MCP tools that are served, a request in and a response out; times by hand", served),
     section("MCP tools that are imported, over a pipe; times the SDK", imported),
   ]
 }
