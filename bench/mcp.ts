@@ -20,7 +20,7 @@ export interface MCPRows {
 }
 
 export const BY_HAND = "tools/call by hand"
-export const SDK_SERVER = "tools/call, server of the SDK"
+const SDK_SERVER = "tools/call, server of the SDK"
 export const FEW_TOOLS = "tools/call, 5 operations"
 export const MANY_TOOLS = "tools/call, 500 operations"
 export const SDK_CALL = "callTool of the SDK"
