@@ -7,7 +7,10 @@ const file = fileURLToPath(new URL("./hub/operations.config.yaml", import.meta.u
 await using hub = createHub(await loadConfig(file), { logger: silentLogger })
 await hub.ready()
 
-for (const { name, state, operations } of hub.sources) console.log(name, state, operations)
+// A source that cannot be opened has a reason, also while it is tried again.
+for (const { name, state, reason, operations } of hub.sources) {
+  console.log(name, reason === undefined ? state : "failed", operations)
+}
 console.log((await hub.registry.execute("math.add", { left: 2, right: 3 })).data)
 // #endregion hub
 
