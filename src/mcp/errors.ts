@@ -30,9 +30,9 @@ export interface CapabilityDetails {
 }
 
 /** `error.code` of a request that needs a capability its sender did not declare. */
-const CAPABILITY_CODE = -32021
+export const CAPABILITY_CODE = -32021
 const METHOD_NOT_FOUND = -32601
-const INVALID_PARAMS = -32602
+export const INVALID_PARAMS = -32602
 /** Codes with which a server refuses a request before executing it. */
 const NOT_STARTED: ReadonlySet<number> = new Set([
   -32700,

@@ -2,6 +2,7 @@
 // registry, and add nothing. Whatever is unusual about a request is left to the SDK, and so is everything invalid.
 import { isRecord } from "../../internal/guards.ts"
 import type { Identity } from "../../core/types.ts"
+import { CAPABILITY_CODE, INVALID_PARAMS } from "../../mcp/errors.ts"
 import { callTool } from "./call-tool.ts"
 import type { Connection } from "./call-tool.ts"
 import type { ProtocolError } from "./model.ts"
@@ -21,10 +22,8 @@ export interface PlainAnswer {
   readonly message: Readonly<Record<string, unknown>>
 }
 
-/** `error.code` of a call that needs a capability its sender did not declare; the only error with a status of its own. */
-const CAPABILITY_REQUIRED = -32021
+/** `error.code` of the older era for a resource that does not exist. */
 const RESOURCE_NOT_FOUND = -32002
-const INVALID_PARAMS = -32602
 
 /** The revision of the protocol that plain calls have. */
 const REVISION = "2026-07-28"
@@ -121,11 +120,12 @@ export function errorMessage(
   { code, message, data }: ProtocolError,
 ): PlainAnswer {
   const error = {
-    // Modern clients know no other code for a resource that does not exist.
+    // The modern era has no code of its own for it.
     code: code === RESOURCE_NOT_FOUND ? INVALID_PARAMS : code,
     message,
     ...(data !== undefined && { data }),
   }
-  const status = code === CAPABILITY_REQUIRED ? 400 : 200
+  // The only error of a call with a status of its own.
+  const status = code === CAPABILITY_CODE ? 400 : 200
   return { status, message: { jsonrpc: "2.0", id, error } }
 }

@@ -306,10 +306,7 @@ export class Dispatcher {
   #takeRetry({ operationId }: CallEntry): boolean {
     const { budget, warnings } = this.#state
     if (budget.take(this.#state.now())) return true
-    warnings.warn(
-      "Calls are retried at most ten times a second for now: the retry budget is used up",
-      { operationId },
-    )
+    warnings.warn("Retries are limited for now: the retry budget is used up", { operationId })
     return false
   }
 
