@@ -69,7 +69,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
     uses: [...BASE, "http-client"],
     types: ["protocol"],
     peers: true,
-    siblings: ["nats", "redis", "websocket", "bus/caller", "bus/worker"],
+    siblings: ["http", "nats", "redis", "websocket", "bus/caller", "bus/worker"],
   },
   mcp: { uses: BASE },
   typegen: { uses: BASE },

@@ -30,6 +30,12 @@ export interface ContractLink {
 export interface LinkTraits {
   /** There is a peer that could get lost; a link to oneself has none. */
   readonly hasPeer?: boolean | undefined
+  /** The serving side can be told to trust claims of identity. */
+  readonly canTrust?: boolean | undefined
+  /** The serving side has the operations that `fromCall` reads. */
+  readonly canImport?: boolean | undefined
+  /** The serving side knows how many items a consumer takes; otherwise buffers of the connection fill up first. */
+  readonly hasWindow?: boolean | undefined
   /** The error when the peer is gone, and within how many milliseconds. */
   readonly lost?: { readonly code: string; readonly within: number } | undefined
 }

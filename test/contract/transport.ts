@@ -29,12 +29,12 @@ export function testTransport(name: string, open: OpenLink, traits: LinkTraits =
       })
 
       testCalls(() => link)
-      testStreams(() => link)
+      testStreams(() => link, traits)
       testCancellation(() => link)
-      testImport(() => link)
+      if (traits.canImport !== false) testImport(() => link)
     })
 
-    testIdentity(open)
+    testIdentity(open, traits)
     testEnd(open, traits)
   })
 }

@@ -88,6 +88,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "prepareRequest",
   ],
   "./from-standard-schema": ["fromStandardSchema"],
+  "./http": ["createHTTPTransport"],
   "./nats": ["createNatsTransport", "createTicketSigner", "createTicketVerifier"],
   "./node": [
     "createHub",

@@ -68,6 +68,10 @@ import {
 } from "../../src/protocol/server/serve.ts"
 import { HTTP_OPTIONS } from "../../src/serve/http/options.ts"
 import { toHTTP } from "../../src/serve/http/to-http.ts"
+import {
+  createHTTPTransport,
+  HTTP_TRANSPORT_OPTIONS,
+} from "../../src/transport/http/http-transport.ts"
 import { LISTEN_OPTIONS } from "../../src/serve/mcp/listen.ts"
 import { STDIO_OPTIONS } from "../../src/serve/mcp/stdio.ts"
 import { MCP_SERVER_OPTIONS, toMCP } from "../../src/serve/mcp/to-mcp.ts"
@@ -133,6 +137,9 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     caller: "FromOpenAPI",
   },
   row("prepareRequest", REQUEST_OPTIONS, (options) => prepareRequest({}, undefined, options)),
+  row("createHTTPTransport", HTTP_TRANSPORT_OPTIONS, (options) =>
+    createHTTPTransport("https://example.com", options),
+  ),
   row("toHTTP", HTTP_OPTIONS, (options) => toHTTP(registry, options)),
   row("serveHTTP", SERVE_HTTP_OPTIONS, (options) => serveHTTP(registry, options), false),
   row("toMCP", MCP_SERVER_OPTIONS, (options) => toMCP(registry, options)),

@@ -10,6 +10,7 @@ const STREAM_HEADERS: Headers = {
   // Buffering proxies would hold events back.
   "x-accel-buffering": "no",
 }
+const LINES_HEADERS: Headers = { ...STREAM_HEADERS, "content-type": "application/x-ndjson" }
 
 const EMPTY: HTTPAnswer = { status: 204, headers: COMMON_HEADERS }
 
@@ -27,6 +28,11 @@ export function emptyAnswer(): HTTPAnswer {
 /** A 200 with server-sent events. */
 export function streamAnswer(body: HTTPStream): HTTPAnswer {
   return { status: 200, headers: STREAM_HEADERS, body }
+}
+
+/** A 200 with one JSON value per line. */
+export function linesAnswer(body: HTTPStream): HTTPAnswer {
+  return { status: 200, headers: LINES_HEADERS, body }
 }
 
 /** Adds headers to an answer; `vary` is extended. */

@@ -1,10 +1,16 @@
+import { decodeValue } from "../../core/envelope-codec.ts"
 import { refusal } from "../../core/errors.ts"
+import type { ProgressUpdate } from "../../core/types.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn } from "../../schema/json.ts"
+import { linesAnswer } from "./answer.ts"
 import { envelopeText } from "./answer-bodies.ts"
-import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
+import type { ItemTerms } from "./call-sink.ts"
+import { requestIdFor } from "./call-options.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, Route, RouteRequest } from "./context.ts"
+import { prefersLines } from "./negotiate.ts"
 
 /** Maximum concurrent calls of one batch. */
 const AT_ONCE = 16
@@ -20,8 +26,45 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
   // The request itself paid for the first call.
   const unpaid = caller.charge(items.length - 1)
   if (unpaid !== undefined) throw unpaid
-  const began = context.clock.now()
+  if (prefersLines(incoming.header("accept"))) {
+    return linesAnswer({ run: (sink) => runInto(sink, context, request, items) })
+  }
   const results: string[] = []
+  await runAll(context, request, items, (at, text) => {
+    results[at] = text
+  })
+  return context.json(`{"results":[${results.join(",")}]}`)
+}
+
+/** Writes each result as a line as soon as it is there. */
+async function runInto(
+  sink: HTTPSink,
+  context: HTTPContext,
+  request: RouteRequest,
+  items: readonly unknown[],
+): Promise<void> {
+  const write = (text: string): boolean => sink.isGone || sink.write(`${text}\n`)
+  await runAll(
+    context,
+    request,
+    items,
+    // A slow reader slows down the calls that have not begun.
+    (_at, text) => (write(text) ? undefined : sink.drained()),
+    (text) => void write(text),
+  )
+}
+
+/** Runs the calls of a batch, several at once. `report` receives progress of those that ask for it. */
+async function runAll(
+  context: HTTPContext,
+  request: RouteRequest,
+  items: readonly unknown[],
+  finish: (at: number, text: string) => Promise<void> | void,
+  report?: (text: string) => void,
+): Promise<void> {
+  const { incoming, caller } = request
+  const began = context.clock.now()
+  const elapsed = (): number => context.clock.now() - began
   let next = 0
   let isGone = false
   const stop = incoming.onGone(() => {
@@ -30,8 +73,9 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
   const work = async (): Promise<void> => {
     while (next < items.length && !isGone) {
       const at = next++
-      const own = new BatchIncoming(incoming, at, () => context.clock.now() - began)
-      results[at] = await resultOf(context, { ...request, incoming: own }, items[at])
+      const item = isRecord(items[at]) ? items[at] : {}
+      const own = new BatchIncoming(incoming, at, getOwn(item, "requestId"), elapsed)
+      await finish(at, await resultOf(context, { ...request, incoming: own }, item, report))
     }
   }
   // The request has one slot; further concurrent calls take more slots of the caller.
@@ -41,7 +85,6 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
   } finally {
     stop()
   }
-  return context.json(`{"results":[${results.join(",")}]}`)
 }
 
 function itemsOf(body: unknown, most: number): readonly unknown[] {
@@ -66,9 +109,9 @@ function itemsOf(body: unknown, most: number): readonly unknown[] {
 async function resultOf(
   context: HTTPContext,
   { incoming, caller }: RouteRequest,
-  item: unknown,
+  fields: Readonly<Record<string, unknown>>,
+  report: ((text: string) => void) | undefined,
 ): Promise<string> {
-  const fields = isRecord(item) ? item : {}
   const key = getOwn(fields, "key")
   const id = getOwn(fields, "id")
   const shown =
@@ -78,11 +121,38 @@ async function resultOf(
     if (key !== undefined && shown === "") throw badKey()
     const spec = context.find(id)
     if (spec?.type === "subscription") throw isStream(id)
-    const envelope = await context.execute(id, getOwn(fields, "input"), incoming, caller)
+    const terms = itemTerms(fields, ({ progress, total, message }) => {
+      report?.(`{${shown}"progress":${JSON.stringify({ progress, total, message })}}`)
+    })
+    const input = decodeValue(getOwn(fields, "input"), getOwn(fields, "binary"))
+    const envelope = await context.execute(id, input, incoming, caller, terms)
     return `{${shown}"ok":true,"envelope":${envelopeText(envelope)}}`
   } catch (error) {
     const spec = typeof id === "string" ? context.find(id) : undefined
     return `{${shown}"ok":false,"problem":${context.problemText(error, incoming, spec, caller)}}`
+  }
+}
+
+/** What one call of a batch sets for itself; throws a `CallError` if it is invalid. */
+function itemTerms(
+  fields: Readonly<Record<string, unknown>>,
+  progress: (update: ProgressUpdate) => void,
+): ItemTerms {
+  const timeout = getOwn(fields, "timeoutMs")
+  const metadata = getOwn(fields, "metadata")
+  const parentRequestId = getOwn(fields, "parentRequestId")
+  if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0)) {
+    throw badField("timeoutMs", "a number of milliseconds above 0")
+  }
+  if (metadata !== undefined && !isRecord(metadata)) throw badField("metadata", "an object")
+  if (parentRequestId !== undefined && typeof parentRequestId !== "string") {
+    throw badField("parentRequestId", "a text")
+  }
+  return {
+    timeout,
+    metadata,
+    parentRequestId,
+    progress: getOwn(fields, "progress") === true ? progress : undefined,
   }
 }
 
@@ -99,14 +169,15 @@ class BatchIncoming implements HTTPIncoming {
   readonly #whole: HTTPIncoming
   readonly #elapsed: () => number
 
-  constructor(whole: HTTPIncoming, index: number, elapsed: () => number) {
+  constructor(whole: HTTPIncoming, index: number, requestId: unknown, elapsed: () => number) {
     this.method = whole.method
     this.path = whole.path
     this.mountPath = whole.mountPath
     this.query = whole.query
     this.like = whole.like
     this.identity = whole.identity
-    this.requestId = `${whole.requestId}.${index}`
+    const own = typeof requestId === "string" ? requestId : `${whole.requestId}.${index}`
+    this.requestId = requestIdFor(own)
     this.#whole = whole
     this.#elapsed = elapsed
   }
@@ -133,7 +204,11 @@ function noId(): Error {
 }
 
 function badKey(): Error {
-  return refusal("VALIDATION_ERROR", `The "key" of a call must be a text or a number.`)
+  return badField("key", "a text or a number")
+}
+
+function badField(name: string, expected: string): Error {
+  return refusal("VALIDATION_ERROR", `The "${name}" of a call must be ${expected}.`)
 }
 
 function isStream(operationId: string): Error {

@@ -5,13 +5,22 @@ import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../core/map-error.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { CallOptions, Identity } from "../../core/types.ts"
+import type { CallOptions, Identity, ProgressUpdate } from "../../core/types.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 
 /** Call options from the headers of a request. */
 export interface RequestTerms {
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a call of a batch sets for itself. */
+export interface ItemTerms {
+  /** Milliseconds; counts if it is shorter than that of the request. */
+  readonly timeout: number | undefined
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly parentRequestId: string | undefined
+  readonly progress: ((update: ProgressUpdate) => void) | undefined
 }
 
 /**
@@ -98,6 +107,36 @@ export class HTTPCall extends CallSink implements CallOptions {
     if (this.#stopListening === undefined) return
     this.#stopListening()
     this.#running.delete(this)
+  }
+}
+
+/** A call of a batch. */
+export class ItemCall extends HTTPCall {
+  readonly parentRequestId: string | undefined
+  readonly progress: ItemTerms["progress"]
+
+  constructor(
+    operationId: string,
+    incoming: HTTPIncoming,
+    identity: Identity | undefined,
+    terms: RequestTerms,
+    own: ItemTerms,
+    running: Set<HTTPCall>,
+  ) {
+    const timeout = Math.min(terms.timeout ?? Infinity, own.timeout ?? Infinity)
+    const metadata = own.metadata && { ...own.metadata, ...terms.metadata }
+    super(
+      operationId,
+      incoming,
+      identity,
+      {
+        timeout: timeout === Infinity ? undefined : timeout,
+        metadata: metadata ?? terms.metadata,
+      },
+      running,
+    )
+    this.parentRequestId = own.parentRequestId
+    this.progress = own.progress
   }
 }
 

@@ -14,6 +14,7 @@ import type { CorsOptions } from "./cors.ts"
 import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
+import type { ItemTerms } from "./call-sink.ts"
 
 /** A request for a route. */
 export interface RouteRequest {
@@ -52,12 +53,14 @@ export interface HTTPContext {
   /**
    * Runs a query or mutation with options from the headers `request-id`, `x-timeout-ms` and `traceparent`.
    * Cancels it when the client disconnects. Rejects with a `CallError`, the same for hidden and unknown ids.
+   * A call of a batch has options of its own.
    */
   execute(
     id: string,
     input: unknown,
     incoming: HTTPIncoming,
     caller: HTTPCaller,
+    own?: ItemTerms,
   ): Promise<ResponseEnvelope>
   /**
    * Opens a subscription as server-sent events. `render` returns the JSON of one item.

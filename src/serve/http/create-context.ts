@@ -11,7 +11,8 @@ import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { expired, whenExpired } from "../expiry.ts"
 import { emptyAnswer, jsonAnswer, streamAnswer } from "./answer.ts"
-import { HTTPCall, watchAll } from "./call-sink.ts"
+import { HTTPCall, ItemCall, watchAll } from "./call-sink.ts"
+import type { ItemTerms } from "./call-sink.ts"
 import { inputOrEmpty } from "./empty-input.ts"
 import { Heartbeats } from "./heartbeats.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
@@ -77,12 +78,16 @@ export class ServerContext implements HTTPContext {
     input: unknown,
     incoming: HTTPIncoming,
     caller: HTTPCaller,
+    own?: ItemTerms,
   ): Promise<ResponseEnvelope> {
     try {
       const spec = this.find(id)
       if (spec === undefined) throw this.missing(id, caller)
       const terms = termsOf(incoming, this.options.timeout)
-      const call = new HTTPCall(id, incoming, caller.identity, terms, this.#calls)
+      const call =
+        own === undefined
+          ? new HTTPCall(id, incoming, caller.identity, terms, this.#calls)
+          : new ItemCall(id, incoming, caller.identity, terms, own, this.#calls)
       return call.run(this.registry, inputOrEmpty(input, spec))
     } catch (error) {
       return Promise.reject(error)
@@ -98,13 +103,19 @@ export class ServerContext implements HTTPContext {
   ): Promise<HTTPAnswer> {
     const spec = this.find(id)
     if (spec === undefined) throw this.missing(id, caller)
-    const terms = streamTermsOf(incoming)
+    const { terms, isResumed } = streamTermsOf(incoming)
     const full = caller.openStream()
     if (full !== undefined) throw full
     const { requestId } = incoming
     const options = { ...terms, requestId, identity: caller.identity }
     const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
-    const first = items.next()
+    const first = items.next().then((item) => {
+      if (isResumed()) return item
+      throw refusal("DATA_LOSS", `"${id}" cannot be resumed: it starts from the beginning.`, {
+        operationId: id,
+        retryable: false,
+      })
+    })
     try {
       // An immediate failure is known by then, and can still set the status.
       await Promise.race([first, turn()])

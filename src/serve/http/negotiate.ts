@@ -1,6 +1,7 @@
 import { HTTPRefusal } from "./context.ts"
 
 const EVENTS = "text/event-stream"
+const LINES = "application/x-ndjson"
 const JSON_TYPES: readonly string[] = ["application/json", "application/*"]
 
 /** Whether a client accepts server-sent events: by name, by a range, or without an `Accept` header. */
@@ -36,6 +37,12 @@ export function prefersEvents(accept: string | undefined): boolean {
 export function wantsOnlyEvents(accept: string | undefined): boolean {
   if (accept === undefined || (qualityOf(accept, [EVENTS]) ?? 0) === 0) return false
   return (qualityOf(accept, [...JSON_TYPES, "*/*"]) ?? 0) === 0
+}
+
+/** Whether a client prefers one JSON value per line to JSON. */
+export function prefersLines(accept: string | undefined): boolean {
+  const lines = qualityOf(accept, [LINES]) ?? 0
+  return lines > 0 && lines >= (qualityOf(accept, JSON_TYPES) ?? 0)
 }
 
 /** Whether a client asks for data without an envelope: `Prefer: return=data`. */

@@ -9,6 +9,7 @@ import {
   silentLogger,
 } from "../../../src/index.ts"
 import type { CallError, Identity, Logger, OperationRegistry } from "../../../src/index.ts"
+import { createHTTPTransport } from "../../../src/http.ts"
 import { hashApiKey } from "../../../src/to-http.ts"
 import type { HTTPProblem } from "../../../src/to-http.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
@@ -130,6 +131,12 @@ export const SURFACES: Readonly<Record<string, Open>> = {
     closers.push(() => served.close())
     const url = `${served.url.replace("http", "ws")}/ws`
     return clientOf(createWebSocketTransport(url, { logger: silentLogger }), closers)
+  },
+  "HTTP client": async ({ registry, reporting, closers }) => {
+    const options = { ...reporting, port: 0, websocket: false, authenticate: () => ADA }
+    const served = await serveHTTP(registry, options)
+    closers.push(() => served.close())
+    return clientOf(createHTTPTransport(served.url), closers)
   },
   "MCP, modern": overMCP("modern"),
   "MCP, legacy": overMCP("legacy"),

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { failure } from "../link.ts"
-import type { ContractLink, LinkOptions, OpenLink } from "../link.ts"
+import type { ContractLink, LinkOptions, LinkTraits, OpenLink } from "../link.ts"
 
 /** Who calls is for the receiving side to say. */
-export function testIdentity(open: OpenLink): void {
+export function testIdentity(open: OpenLink, { canTrust = true }: LinkTraits): void {
   const ada = { id: "ada", scopes: ["demo:read"] }
   let link: ContractLink | undefined
   const use = async (options: LinkOptions): Promise<ContractLink> => (link = await open(options))
@@ -28,7 +28,8 @@ export function testIdentity(open: OpenLink): void {
       expect(data).toMatchObject({ identity: countsClaims ? "ada" : null })
     })
 
-    test("that a trusted peer claims counts", async () => {
+    const trusted = canTrust ? ["a trusted peer"] : []
+    test.each(trusted)("that %s claims counts", async () => {
       const { map } = await use({ rule: "none", isTrusted: true })
       expect((await map.call("demo.guarded", undefined, { identity: ada })).data).toBe("ada")
     })

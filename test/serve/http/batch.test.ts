@@ -57,6 +57,52 @@ describe("POST /batch", () => {
     await limited[Symbol.asyncDispose]()
   })
 
+  it("writes each result as a line when it is done, to those who ask for lines", async () => {
+    const slow = apiOf(
+      createRegistry([
+        operation({
+          name: "slow",
+          handler: async (input: unknown, context: OperationContext) => {
+            context.progress({ progress: 1, total: 2, message: "half" })
+            await new Promise((resolve) => setTimeout(resolve, Number(input)))
+            return context.requestId
+          },
+        }),
+      ]),
+    )
+    const call = { id: "shop.slow", key: 0, input: 100, requestId: "mine", progress: true }
+    const response = await slow.post("/batch", [call, { id: "shop.slow", input: 1, key: 1 }], {
+      accept: "application/x-ndjson",
+    })
+    expect(response.headers.get("content-type")).toBe("application/x-ndjson")
+    const lines = (await response.text()).trimEnd().split("\n")
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { key: 0, progress: { progress: 1, total: 2, message: "half" } },
+      { key: 1, ok: true },
+      { key: 0, ok: true, envelope: { data: "mine" } },
+    ])
+    await slow[Symbol.asyncDispose]()
+  })
+
+  it.each([
+    ["timeoutMs", 0],
+    ["timeoutMs", "5"],
+    ["metadata", []],
+    ["metadata", "x"],
+    ["parentRequestId", 5],
+    ["binary", { "/nowhere": "Uint8Array" }],
+  ])("refuses a call whose %s is %j, and no other", async (name, value) => {
+    const before = calls.length
+    const response = await api.post("/batch", [
+      { id: "shop.find", input: {}, [name]: value },
+      { id: "shop.null" },
+    ])
+    expect(await response.json()).toMatchObject({
+      results: [{ ok: false, problem: { code: "VALIDATION_ERROR" } }, { ok: true }],
+    })
+    expect(calls.length).toBe(before)
+  })
+
   it("answers items that are no calls one by one", async () => {
     const items = [null, 5, "shop.null", [], {}, { id: 5 }, { id: "shop.null", key: {} }]
     const response = await api.post("/batch", [...items, { id: "shop.null" }])

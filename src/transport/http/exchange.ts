@@ -1,0 +1,210 @@
+// One request to a served registry and what came of it: lines of text, or a `CallError`.
+import { isCallError, refusal } from "../../core/errors.ts"
+import type { CallError, CallErrorOptions } from "../../core/errors.ts"
+import { retryAfterOf } from "../../http-client/retry-after.ts"
+import { reasonOf } from "../../internal/describe.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { plainHeaders } from "../../internal/headers.ts"
+import type { HeadersLike } from "../../internal/headers.ts"
+
+/** Headers of every request: fixed, or asked for before each one. */
+export type RequestHeaders = HeadersLike | (() => HeadersLike | Promise<HeadersLike>)
+
+/** The served registry. */
+export interface HTTPPeer {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly fetch: typeof globalThis.fetch
+  readonly headers: RequestHeaders | undefined
+  /** Longest answer of a call, and longest item of a stream. */
+  readonly maxResponseBytes: number
+}
+
+/** A request to it. */
+export interface HTTPRequest {
+  readonly path: string
+  readonly accept: string
+  readonly body: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+/** Errors of a connection that was never made; other failures may come after the request arrived. */
+const NOT_CONNECTED =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
+
+/** Sends a request. Throws a `CallError` if there is no answer, or if the answer is a problem. */
+export async function exchange(peer: HTTPPeer, request: HTTPRequest): Promise<Response> {
+  const { fetch, url } = peer
+  const { path, body = null, signal } = request
+  const headers = await headersFor(peer, request)
+  let response: Response
+  try {
+    // A redirect could lead credentials elsewhere.
+    response = await fetch(url + path, {
+      method: "POST",
+      headers,
+      body,
+      signal,
+      redirect: "manual",
+    })
+  } catch (cause) {
+    throw connectionError(peer, cause)
+  }
+  if (response.ok) return response
+  throw await problemOf(peer, response, path)
+}
+
+/** The error of a connection that could not be made, or was lost. */
+export function connectionError({ url }: HTTPPeer, cause: unknown): CallError {
+  if (isCallError(cause)) return cause
+  const { cause: inner } = cause as { readonly cause?: unknown }
+  const code = isRecord(inner) || inner instanceof Error ? (inner as { code?: unknown }).code : ""
+  const isSent = !NOT_CONNECTED.test(String(code))
+  const what = isSent ? "The connection was lost" : "It cannot be reached"
+  return refusal("UNAVAILABLE", `${what} (${url}): ${reasonOf(inner ?? cause)}`, {
+    cause,
+    mayHaveExecuted: isSent,
+    retryable: !isSent,
+  })
+}
+
+/** Reads the text of an answer, up to the limit. */
+export async function readText(peer: HTTPPeer, response: Response): Promise<string> {
+  const length = Number(response.headers.get("content-length") ?? Number.NaN)
+  if (length <= peer.maxResponseBytes && !response.headers.has("content-encoding")) {
+    try {
+      return await response.text()
+    } catch (cause) {
+      throw connectionError(peer, cause)
+    }
+  }
+  const lines: string[] = []
+  await readLines(peer, response, (line) => void lines.push(line))
+  return lines.join("\n")
+}
+
+/**
+ * Passes on each line of an answer as it arrives, and waits for whoever takes it.
+ *
+ * Throws a `CallError` when the connection is lost, or a line is longer than the limit.
+ */
+export async function readLines(
+  peer: HTTPPeer,
+  response: Response,
+  take: (line: string) => Promise<void> | void,
+): Promise<void> {
+  // React Native has no bodies to read piece by piece.
+  const reader = (response.body as ReadableStream<Uint8Array> | null | undefined)?.getReader()
+  const decoder = new TextDecoder()
+  let rest = ""
+  let isWhole = false
+  while (!isWhole) {
+    let text: string
+    try {
+      const chunk = await reader?.read()
+      isWhole = chunk?.done !== false
+      text =
+        reader === undefined
+          ? await response.text()
+          : decoder.decode(chunk?.value, { stream: !isWhole })
+    } catch (cause) {
+      throw connectionError(peer, cause)
+    }
+    const lines = (rest + text).split("\n")
+    rest = isWhole ? "" : (lines.pop() as string)
+    if (rest.length > peer.maxResponseBytes) {
+      await reader?.cancel()
+      throw refusal(
+        "PAYLOAD_TOO_LARGE",
+        `The answer is longer than ${peer.maxResponseBytes} bytes: see "maxResponseBytes".`,
+        {
+          mayHaveExecuted: true,
+        },
+      )
+    }
+    for (const line of lines) {
+      const taken = take(line)
+      if (taken !== undefined) await taken
+    }
+  }
+}
+
+/** The error that a problem in JSON describes; `undefined` for anything else. */
+export function problemError(problem: unknown): CallError | undefined {
+  if (!isRecord(problem)) return undefined
+  const { code, detail, details, retryable, mayHaveExecuted, retryAfterMs } = problem
+  if (typeof code !== "string" || code === "" || typeof detail !== "string") return undefined
+  const options: CallErrorOptions = {
+    details,
+    retryable: typeof retryable === "boolean" ? retryable : undefined,
+    mayHaveExecuted: typeof mayHaveExecuted === "boolean" ? mayHaveExecuted : undefined,
+    retryAfterMs: typeof retryAfterMs === "number" && retryAfterMs >= 0 ? retryAfterMs : undefined,
+  }
+  return refusal(code, detail, options)
+}
+
+async function headersFor(
+  { headers }: HTTPPeer,
+  { accept, body, headers: own }: HTTPRequest,
+): Promise<Headers> {
+  let given: HeadersLike | undefined
+  try {
+    given = typeof headers === "function" ? await headers() : headers
+    const all = new Headers(given === undefined ? {} : plainHeaders(given))
+    for (const [name, value] of Object.entries(own)) all.set(name, value)
+    all.set("accept", accept)
+    if (body !== undefined) all.set("content-type", "application/json")
+    return all
+  } catch (cause) {
+    // The message of the platform would repeat the value, which may be a credential.
+    const why = typeof headers === "function" && given === undefined ? ": the function threw" : ""
+    throw refusal("VALIDATION_ERROR", `The headers of the request are invalid${why}.`, { cause })
+  }
+}
+
+async function problemOf(peer: HTTPPeer, response: Response, path: string): Promise<CallError> {
+  const { status, headers } = response
+  let text = ""
+  try {
+    text = await readText(peer, response)
+    const known = problemError(JSON.parse(text))
+    if (known !== undefined) return known
+  } catch {
+    // Not from a served registry: the status says what is known.
+  }
+  const where = peer.url + path
+  if (status === 0 || (status >= 300 && status < 400)) {
+    return refusal(
+      "UNAVAILABLE",
+      `${where} redirects. Redirects are not followed: use the final address.`,
+      {
+        retryable: false,
+      },
+    )
+  }
+  if (status === 404) {
+    return refusal(
+      "OPERATION_NOT_FOUND",
+      `${where} was answered with 404, and not by a served registry. Check the URL.`,
+    )
+  }
+  const isBusy = status === 429 || status === 503
+  return refusal(CODES[status] ?? "EXECUTION_ERROR", `${where} was answered with ${status}.`, {
+    details: { statusCode: status, body: text.slice(0, 1000) },
+    retryable: isBusy,
+    mayHaveExecuted: status >= 500 && !isBusy,
+    retryAfterMs: retryAfterOf(headers.get("retry-after") ?? undefined),
+  })
+}
+
+/** The code for a status that a proxy answered with. */
+const CODES: Readonly<Record<number, string>> = {
+  401: "UNAUTHENTICATED",
+  403: "ACCESS_DENIED",
+  413: "PAYLOAD_TOO_LARGE",
+  429: "RATE_LIMITED",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "UNAVAILABLE",
+}

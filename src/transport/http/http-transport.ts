@@ -1,0 +1,440 @@
+// Requests of the call protocol over HTTP: which calls share a request, and what is repeated or resumed.
+
+import { errorEvent } from "../../core/error-event.ts"
+import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
+import { isCallError, refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { CallEvent, CallRequestedEvent } from "../../core/events.ts"
+import { backOff, withJitter } from "../../internal/back-off.ts"
+import { deferOn, systemClock } from "../../internal/clock.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { HEADERS } from "../../internal/headers.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
+import type { Clock } from "../../internal/platform.ts"
+import { isUnencrypted } from "../../internal/unencrypted.ts"
+import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
+import { connectionError, exchange, problemError, readLines, readText } from "./exchange.ts"
+import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
+import { Credit, readStream } from "./event-stream.ts"
+
+/** Options of `createHTTPTransport`. */
+export interface HTTPTransportOptions {
+  /** Headers of every request, such as `authorization`; a function is asked before each one. */
+  readonly headers?: RequestHeaders | undefined
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+  /**
+   * Whether calls of one turn share a request, and how many at most: yes, up to 100. A server answers each call as
+   * soon as it is done.
+   */
+  readonly batch?: boolean | { readonly max: number } | undefined
+  /** How often a call is repeated whose error is `retryable`: 0. */
+  readonly retries?: number | undefined
+  /**
+   * How often in a row a stream that was cut off is resumed without an item: 5. Only for operations whose handler
+   * reads `context.metadata.lastEventId`; others fail, so that no item comes twice.
+   */
+  readonly resumes?: number | undefined
+  /** Longest answer of a call and longest item of a stream, in bytes: 64 Mi. */
+  readonly maxResponseBytes?: number | undefined
+  /** Allows sending headers to another machine over `http:`, where others can read them. */
+  readonly insecure?: boolean | undefined
+  readonly clock?: Clock | undefined
+}
+
+export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
+  headers: { either: ["function", HEADERS] },
+  fetch: "function",
+  batch: { either: ["boolean", { members: { max: { required: "count" } } }] },
+  retries: { min: 0, max: 100, whole: true },
+  resumes: { min: 0, max: 1000, whole: true },
+  maxResponseBytes: "count",
+  insecure: "boolean",
+  clock: "clock",
+}
+
+/** Calls that together are longer than this are sent apart: a server limits the length of a body. */
+const MAX_BATCH_TEXT = 256 * 1024
+/** Larger timeouts are left out: nobody waits that long. */
+const MAX_TIMEOUT = 9_999_999_999
+const FIRST_DELAY = 200
+const LONGEST_DELAY = 10_000
+
+/**
+ * Creates a transport to a registry that is served over HTTP, for `createClient`.
+ *
+ * It needs nothing but `fetch`: calls are POST requests, streams are server-sent events. The server cannot call back.
+ */
+export function createHTTPTransport(
+  url: string | URL,
+  options: HTTPTransportOptions = {},
+): Transport {
+  validateOptions("createHTTPTransport", options, HTTP_TRANSPORT_OPTIONS)
+  const { headers, maxResponseBytes = 64 * 1024 * 1024, insecure } = options
+  const { location } = globalThis as { readonly location?: { href: string; host: string } }
+  const base = validateUrl(url, location?.href)
+  if (headers !== undefined && !insecure && isUnencrypted(base) && base.host !== location?.host) {
+    throw refusal(
+      "EGRESS_BLOCKED",
+      `createHTTPTransport(url): ${base.host} has no TLS, so that others could read the headers. Use https, or set insecure: true.`,
+    )
+  }
+  // Looked up per call: a browser's must not be called as a method, and tests replace the platform's.
+  const fetch: typeof globalThis.fetch =
+    options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const peer = { url: base.href.replace(/\/+$/, ""), fetch, headers, maxResponseBytes }
+  return new HTTPTransport(peer, options)
+}
+
+/** A request of the call protocol, from when it was sent until its answer. */
+class Outgoing {
+  readonly event: CallRequestedEvent
+  /** The input as JSON; `undefined` without one. */
+  readonly input: string | undefined
+  readonly binary: Readonly<Record<string, unknown>> | undefined
+  readonly began: number
+  readonly credit: Credit
+  /** Failed attempts. */
+  failures = 0
+  /** Stops the request, or the wait for its next attempt. */
+  cancel: (() => void) | undefined
+
+  constructor(event: CallRequestedEvent, began: number) {
+    const { value, binary } = encodeValue(event.input)
+    this.event = event
+    this.input = JSON.stringify(value)
+    this.binary = binary
+    this.began = began
+    this.credit = new Credit(event.window ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Some things only the items of a batch can say. */
+  get needsBatch(): boolean {
+    const { progress, metadata, parentRequestId } = this.event
+    return (
+      this.binary !== undefined ||
+      progress === true ||
+      metadata !== undefined ||
+      parentRequestId !== undefined
+    )
+  }
+}
+
+class HTTPTransport implements Transport {
+  readonly surface = "http"
+  readonly #peer: HTTPPeer
+  readonly #clock: Clock
+  readonly #maxBatch: number
+  readonly #retries: number
+  readonly #resumes: number
+  readonly #open = new Map<string, Outgoing>()
+  #receiver: TransportReceiver | undefined
+  #queue: Outgoing[] = []
+  #isClosed = false
+
+  constructor(
+    peer: HTTPPeer,
+    { batch = true, retries = 0, resumes = 5, clock }: HTTPTransportOptions,
+  ) {
+    this.#peer = peer
+    this.#clock = clock ?? systemClock
+    this.#maxBatch = typeof batch === "object" ? batch.max : batch ? 100 : 1
+    this.#retries = retries
+    this.#resumes = resumes
+  }
+
+  open(receiver: TransportReceiver): void {
+    this.#receiver = receiver
+  }
+
+  serve(): never {
+    throw new TypeError("serveCalls(): a server cannot call back over HTTP. Use a WebSocket.")
+  }
+
+  send(event: CallEvent): void {
+    if (this.#isClosed) throw refusal("UNAVAILABLE", "The transport is closed.")
+    if (event.type === "call.requested") this.#start(new Outgoing(event, this.#clock.now()))
+    else if (event.type === "call.credit")
+      this.#open.get(event.requestId)?.credit.raise(event.credit)
+    else if (event.type === "call.aborted") {
+      const outgoing = this.#open.get(event.requestId)
+      this.#open.delete(event.requestId)
+      outgoing?.cancel?.()
+    }
+  }
+
+  deliveryStatus(requestId: string): { mayHaveExecuted: boolean; retryable: boolean } | undefined {
+    const outgoing = this.#open.get(requestId)
+    if (outgoing === undefined || !this.#queue.includes(outgoing)) return undefined
+    return { mayHaveExecuted: outgoing.failures > 0, retryable: outgoing.failures === 0 }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const all = [...this.#open.values()]
+    this.#open.clear()
+    for (const { cancel } of all) cancel?.()
+  }
+
+  #start(outgoing: Outgoing): void {
+    this.#open.set(outgoing.event.requestId, outgoing)
+    if (outgoing.event.kind === "stream") void this.#stream(outgoing)
+    else if (this.#queue.push(outgoing) === 1) {
+      if (this.#maxBatch === 1) this.#flush()
+      else deferOn(this.#clock, () => this.#flush())
+    }
+  }
+
+  /** Sends the calls of this turn, in as few requests as fit. */
+  #flush(): void {
+    const queue = this.#queue.filter((one) => this.#isOpen(one))
+    this.#queue = []
+    for (let from = 0; from < queue.length;) {
+      let length = 0
+      let to = from
+      do length += queue[to++]?.input?.length ?? 0
+      while (
+        to < queue.length &&
+        to - from < this.#maxBatch &&
+        length + (queue[to]?.input?.length ?? 0) < MAX_BATCH_TEXT
+      )
+      const calls = queue.slice(from, to)
+      const [first] = calls
+      if (calls.length === 1 && first !== undefined && !first.needsBatch) void this.#call(first)
+      else void this.#batch(calls)
+      from = to
+    }
+  }
+
+  #isOpen(outgoing: Outgoing): boolean {
+    return this.#open.get(outgoing.event.requestId) === outgoing
+  }
+
+  async #call(outgoing: Outgoing): Promise<void> {
+    const { event, input } = outgoing
+    const controller = new AbortController()
+    outgoing.cancel = () => controller.abort()
+    try {
+      const response = await exchange(this.#peer, {
+        path: pathOf(event.operationId),
+        accept: "application/json",
+        body: input,
+        headers: this.#headersOf(outgoing),
+        signal: controller.signal,
+      })
+      this.#respond(outgoing, parse(this.#peer, await readText(this.#peer, response)))
+    } catch (thrown) {
+      this.#fail(outgoing, thrown)
+    }
+  }
+
+  /** Several calls in one request. Their results come in the order in which they are done. */
+  async #batch(calls: readonly Outgoing[]): Promise<void> {
+    const controller = new AbortController()
+    const cancel = (): void => {
+      // Aborting the request would stop the others, too.
+      if (!calls.some((one) => this.#isOpen(one))) controller.abort()
+    }
+    for (const one of calls) one.cancel = cancel
+    try {
+      const response = await exchange(this.#peer, {
+        path: "/batch",
+        accept: "application/x-ndjson",
+        body: `[${calls.map((one, key) => this.#itemText(one, key)).join(",")}]`,
+        headers: {},
+        signal: controller.signal,
+      })
+      await readLines(this.#peer, response, (line) => {
+        if (line === "") return
+        const result = parse(this.#peer, line)
+        const outgoing = isRecord(result) ? calls[result["key"] as number] : undefined
+        if (outgoing === undefined || !isRecord(result)) return
+        const { progress, ok, envelope, problem } = result
+        if (isRecord(progress)) this.#report(outgoing, progress)
+        else if (ok === true) this.#respond(outgoing, envelope)
+        else this.#fail(outgoing, problemError(problem))
+      })
+      for (const one of calls) this.#fail(one, unanswered(this.#peer))
+    } catch (thrown) {
+      for (const one of calls) this.#fail(one, thrown)
+    }
+  }
+
+  /** Reads a stream, and resumes it after its last item when it was cut off. */
+  async #stream(outgoing: Outgoing): Promise<void> {
+    const { event, input, credit } = outgoing
+    const { requestId } = event
+    let seq = 0
+    let lastId = ""
+    let failures = 0
+    let lost: CallError | undefined
+    while (this.#isOpen(outgoing)) {
+      const controller = new AbortController()
+      outgoing.cancel = () => {
+        controller.abort()
+        credit.raise(Number.POSITIVE_INFINITY)
+      }
+      const headers: Record<string, string> = this.#headersOf(outgoing)
+      if (lastId !== "") Object.assign(headers, { "last-event-id": lastId, "x-resume": "only" })
+      try {
+        const response = await exchange(this.#peer, {
+          path: pathOf(event.operationId),
+          accept: "text/event-stream",
+          body: input,
+          headers,
+          signal: controller.signal,
+        })
+        await readStream(this.#peer, response, ({ name, data, id }) => {
+          if (!this.#isOpen(outgoing)) return undefined
+          const value = parse(this.#peer, data)
+          if (name === "end") this.#deliver(outgoing, { type: "call.completed", requestId, seq })
+          else if (name === "error") throw problemError(value) ?? unanswered(this.#peer)
+          else {
+            failures = 0
+            lost = undefined
+            lastId = id
+            this.#receive({
+              type: "call.responded",
+              requestId,
+              output: decodeEnvelope(value),
+              seq: ++seq,
+            })
+          }
+          return credit.wait(seq)
+        })
+        return
+      } catch (thrown) {
+        if (!this.#isOpen(outgoing)) return
+        controller.abort()
+        const error = asCallError(this.#peer, thrown)
+        // A server that cannot resume the stream says less than what went wrong before.
+        if (lost !== undefined && error.code === "DATA_LOSS") return this.#reject(outgoing, lost)
+        const canRepeat = seq > 0 ? error.code === "UNAVAILABLE" : error.retryable
+        if (!canRepeat || ++failures > (seq > 0 ? this.#resumes : this.#retries)) {
+          return this.#reject(outgoing, error)
+        }
+        lost = error
+        if (!(await this.#pause(outgoing, failures, error.retryAfterMs))) return
+      }
+    }
+  }
+
+  #headersOf(outgoing: Outgoing): Record<string, string> {
+    const { requestId, traceparent } = outgoing.event
+    const timeout = this.#timeLeft(outgoing)
+    return {
+      "request-id": requestId,
+      ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
+      ...(traceparent !== undefined && { traceparent }),
+    }
+  }
+
+  #itemText(outgoing: Outgoing, key: number): string {
+    const { event, input, binary } = outgoing
+    const { operationId: id, requestId, progress, metadata, parentRequestId, traceparent } = event
+    const text = JSON.stringify({
+      id,
+      key,
+      requestId,
+      timeoutMs: this.#timeLeft(outgoing),
+      binary,
+      progress,
+      metadata: traceparent === undefined ? metadata : { traceparent, ...metadata },
+      parentRequestId,
+    })
+    return input === undefined ? text : `${text.slice(0, -1)},"input":${input}}`
+  }
+
+  /** Whole milliseconds until the caller gives up; `undefined` for no limit. */
+  #timeLeft({ event: { timeout }, began }: Outgoing): number | undefined {
+    if (timeout === undefined || timeout > MAX_TIMEOUT) return undefined
+    return Math.max(1, Math.ceil(timeout - (this.#clock.now() - began)))
+  }
+
+  #report(outgoing: Outgoing, progress: Readonly<Record<string, unknown>>): void {
+    if (!this.#isOpen(outgoing)) return
+    const { requestId } = outgoing.event
+    this.#receiver?.event({ type: "call.progress", requestId, ...progress })
+  }
+
+  #respond(outgoing: Outgoing, envelope: unknown): void {
+    const { requestId } = outgoing.event
+    this.#deliver(outgoing, { type: "call.responded", requestId, output: decodeEnvelope(envelope) })
+  }
+
+  /** Repeats a call whose error says that it may be repeated; reports the error otherwise. */
+  #fail(outgoing: Outgoing, thrown: unknown): void {
+    if (!this.#isOpen(outgoing)) return
+    const error = asCallError(this.#peer, thrown)
+    outgoing.failures++
+    if (!error.retryable || outgoing.failures > this.#retries) return this.#reject(outgoing, error)
+    void this.#pause(outgoing, outgoing.failures, error.retryAfterMs).then((isOpen) => {
+      if (isOpen) this.#start(outgoing)
+    })
+  }
+
+  /** Reports an error. */
+  #reject(outgoing: Outgoing, error: CallError): void {
+    this.#deliver(outgoing, errorEvent(outgoing.event.requestId, error))
+  }
+
+  /** Waits before another attempt; `false` if the request was given up meanwhile. */
+  #pause(outgoing: Outgoing, failures: number, asked = 0): Promise<boolean> {
+    const delay = Math.max(asked, withJitter(backOff(failures, FIRST_DELAY, LONGEST_DELAY)))
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimeout(() => resolve(this.#isOpen(outgoing)), delay)
+      outgoing.cancel = () => {
+        this.#clock.clearTimeout(timer)
+        resolve(false)
+      }
+    })
+  }
+
+  /** The last event of a request. */
+  #deliver(outgoing: Outgoing, event: CallEvent): void {
+    if (!this.#isOpen(outgoing)) return
+    this.#open.delete(outgoing.event.requestId)
+    this.#receive(event)
+  }
+
+  #receive(event: CallEvent): void {
+    this.#receiver?.event(event)
+  }
+}
+
+function pathOf(operationId: string): string {
+  return `/operations/${encodeURIComponent(operationId)}`
+}
+
+function parse({ url }: HTTPPeer, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refusal("DATA_LOSS", `What ${url} answered is not JSON: is it a served registry?`)
+  }
+}
+
+function asCallError(peer: HTTPPeer, thrown: unknown): CallError {
+  return isCallError(thrown) ? thrown : connectionError(peer, thrown)
+}
+
+function unanswered({ url }: HTTPPeer): CallError {
+  return refusal("UNAVAILABLE", `The connection was lost (${url}): there was no result.`, {
+    mayHaveExecuted: true,
+    retryable: false,
+  })
+}
+
+function validateUrl(target: string | URL, base: string | undefined): URL {
+  const url = URL.canParse(target, base) ? new URL(target, base) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
+    // The text is not quoted: it may contain a password.
+    throw new TypeError(
+      `createHTTPTransport(url): url must be one such as "https://example.com", without a user. Credentials belong into headers.`,
+    )
+  }
+  url.hash = ""
+  url.search = ""
+  return url
+}
