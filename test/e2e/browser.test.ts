@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs"
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
-import { createServer } from "node:http"
+import { createServer, request } from "node:http"
+import { createSecureServer } from "node:http2"
 import type { AddressInfo, Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,6 +9,8 @@ import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { silentLogger } from "../../src/index.ts"
+import { toHTTP } from "../../src/to-http.ts"
 import { serveWebSocket } from "../../src/websocket.ts"
 import { createServed } from "../fixtures/browser/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
@@ -52,7 +56,13 @@ async function bundle(
 async function serve(files: ReadonlyMap<string, string>, port = 0, clock?: Clock) {
   const { registry, seen } = createServed()
   const blocked: (() => void)[] = []
-  const server = createServer(({ url = "/" }, response) => {
+  const api = toHTTP(registry, { basePath: "/http", logger: silentLogger, allowedHosts: ["*"] })
+  const server = createServer((request, response) => {
+    const { pathname: url } = new URL(request.url ?? "/", "http://localhost")
+    if (url.startsWith("/http/")) {
+      api.node(request, response)
+      return
+    }
     // A page that asks for it synchronously does nothing else until it is released.
     if (url === "/block") {
       blocked.push(() => response.end())
@@ -81,8 +91,44 @@ async function serve(files: ReadonlyMap<string, string>, port = 0, clock?: Clock
       for (const socket of sockets) socket.destroy()
       await closed
       await calls.close()
+      await api.close()
       await registry.close()
     },
+  }
+}
+
+/** A proxy that speaks HTTP/2 with browsers, and HTTP/1.1 with a server. */
+async function startProxy(port: number) {
+  const pem = (name: string): Buffer => readFileSync(join(root, "test/fixtures/tls", name))
+  const proxy = createSecureServer({ key: pem("key.pem"), cert: pem("cert.pem") })
+  const versions = new Set<string>()
+  proxy.on("request", (incoming, outgoing) => {
+    versions.add(incoming.httpVersion)
+    const headers = Object.entries(incoming.headers).filter(([name]) => !name.startsWith(":"))
+    const { method, url: path } = incoming
+    const upstream = request(
+      { port, method, path, headers: { ...Object.fromEntries(headers), host: incoming.authority } },
+      (answer) => {
+        const {
+          connection: _,
+          "transfer-encoding": __,
+          "keep-alive": ___,
+          ...rest
+        } = answer.headers
+        outgoing.writeHead(answer.statusCode ?? 502, rest)
+        answer.on("error", () => outgoing.stream.close())
+        answer.pipe(outgoing)
+      },
+    )
+    upstream.on("error", () => outgoing.stream.close())
+    outgoing.on("close", () => upstream.destroy())
+    incoming.pipe(upstream)
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
+  return {
+    versions,
+    url: `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    close: () => proxy.close(),
   }
 }
 
@@ -102,6 +148,13 @@ describe("the client for browsers", () => {
   test("is small", async () => {
     const { text } = await bundle({ source: client })
     expect(gzipSync(text).length).toBeLessThan(20 * 1024)
+  })
+
+  test("over HTTP is smaller still", async () => {
+    const source = client.replace("createWebSocketTransport", "createHTTPTransport")
+    const { text, parts } = await bundle({ source: source.replace("websocket.ts", "http.ts") })
+    expect(gzipSync(text).length).toBeLessThan(18 * 1024)
+    expect([...parts.keys()].filter((file) => file.includes("websocket"))).toEqual([])
   })
 
   test("needs no package that is for servers", async () => {
@@ -321,3 +374,73 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     expect(own).toEqual([])
   })
 })
+
+describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"])(
+  "a registry called from Chromium over %s",
+  (way) => {
+    let server: Awaited<ReturnType<typeof serve>>
+    let proxy: Awaited<ReturnType<typeof startProxy>>
+    let browser: Browser
+    let page: Page
+    const ask = (scenario: string, ...args: unknown[]): Promise<unknown> =>
+      page.evaluate(`scenarios.${scenario}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`)
+
+    beforeAll(async () => {
+      const file = new URL("../fixtures/browser/page.ts", import.meta.url)
+      server = await serve(
+        new Map([
+          [
+            "/",
+            "<!doctype html><link rel=icon href=data:,><script type=module src=/page.js></script>",
+          ],
+          ["/page.js", (await bundle({ file })).text],
+        ]),
+      )
+      proxy = await startProxy(server.port)
+      browser = await launchBrowser(chromium.path as string, ["--ignore-certificate-errors"])
+      const origin = way === "HTTP/1.1" ? `http://127.0.0.1:${server.port}` : proxy.url
+      page = await browser.open(`${origin}/?http`)
+    })
+
+    afterAll(async () => {
+      await browser?.close()
+      proxy?.close()
+      await server?.die()
+    })
+
+    test("answers calls with results, errors and bytes", async () => {
+      expect(await ask("call")).toEqual({ data: { text: "Hello, Ada" } })
+      expect(await ask("invalid")).toMatchObject({ code: "VALIDATION_ERROR" })
+      expect(await ask("error")).toMatchObject({
+        code: "SOLD_OUT",
+        details: { sku: "tea", left: 0 },
+      })
+      expect(await ask("bytes")).toEqual({ isBytes: true, bytes: [255, 254, 1, 0] })
+      expect([...proxy.versions]).toEqual(way === "HTTP/1.1" ? [] : ["2.0"])
+    })
+
+    test("streams to the end, and stops the handler of a stream that the page leaves", async () => {
+      server.seen.ended.length = 0
+      expect(await ask("stream", 2000)).toEqual({ count: 2000, isInOrder: true })
+      expect(await ask("leave")).toBe(5)
+      await waitFor(() => expect(server.seen.ended).toEqual(["count completed", "count stopped"]))
+    })
+
+    test("stops a call's handler when the page aborts, and when the deadline passes", async () => {
+      server.seen.ended.length = 0
+      expect(await ask("abort")).toMatchObject({ code: "ABORTED" })
+      await waitFor(() => expect(server.seen.ended).toEqual(["hang stopped"]))
+      expect(await ask("deadline")).toMatchObject({ code: "TIMEOUT" })
+      await waitFor(() => expect(server.seen.ended).toEqual(["hang stopped", "hang stopped"]))
+    })
+
+    test("a page that goes away ends what it asked for", async () => {
+      server.seen.ended.length = 0
+      await ask("hold")
+      await page.evaluate("location.href = 'about:blank'")
+      await waitFor(() =>
+        expect(server.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
+      )
+    })
+  },
+)

@@ -70,15 +70,19 @@ const FLAGS = [
 ]
 
 /** Starts a browser with a profile of its own, which goes when the browser does. */
-export async function launchBrowser(path: string): Promise<Browser> {
+export async function launchBrowser(path: string, flags: readonly string[] = []): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), "operations-browser-"))
   // Chromium's sandbox refuses to run as root.
   const root = process.getuid?.() === 0 ? ["--no-sandbox"] : []
-  const child = spawn(path, [...FLAGS, ...root, `--user-data-dir=${profile}`, "about:blank"], {
-    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
-    // A process group, so that its helpers end with it.
-    detached: true,
-  })
+  const child = spawn(
+    path,
+    [...FLAGS, ...flags, ...root, `--user-data-dir=${profile}`, "about:blank"],
+    {
+      stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+      // A process group, so that its helpers end with it.
+      detached: true,
+    },
+  )
   const kill = (): void => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")

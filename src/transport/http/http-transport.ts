@@ -14,6 +14,7 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
+import { pageLifecycle } from "../page-lifecycle.ts"
 import { connectionError, exchange, problemError, readLines, readText } from "./exchange.ts"
 import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
 import { Credit, readStream } from "./event-stream.ts"
@@ -132,6 +133,7 @@ class HTTPTransport implements Transport {
   #receiver: TransportReceiver | undefined
   #queue: Outgoing[] = []
   #isClosed = false
+  #unwatch: (() => void) | undefined
 
   constructor(
     peer: HTTPPeer,
@@ -154,8 +156,10 @@ class HTTPTransport implements Transport {
 
   send(event: CallEvent): void {
     if (this.#isClosed) throw refusal("UNAVAILABLE", "The transport is closed.")
-    if (event.type === "call.requested") this.#start(new Outgoing(event, this.#clock.now()))
-    else if (event.type === "call.credit")
+    if (event.type === "call.requested") {
+      this.#unwatch ??= pageLifecycle()?.(this.#suspend, () => undefined)
+      this.#start(new Outgoing(event, this.#clock.now()))
+    } else if (event.type === "call.credit")
       this.#open.get(event.requestId)?.credit.raise(event.credit)
     else if (event.type === "call.aborted") {
       const outgoing = this.#open.get(event.requestId)
@@ -172,9 +176,18 @@ class HTTPTransport implements Transport {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#unwatch?.()
     const all = [...this.#open.values()]
     this.#open.clear()
     for (const { cancel } of all) cancel?.()
+  }
+
+  /** The page was left or frozen: a browser may keep its requests open, and the server would go on working for it. */
+  readonly #suspend = (): void => {
+    for (const outgoing of [...this.#open.values()]) {
+      this.#reject(outgoing, unanswered(this.#peer, "the page was left"))
+      outgoing.cancel?.()
+    }
   }
 
   #start(outgoing: Outgoing): void {
@@ -419,8 +432,8 @@ function asCallError(peer: HTTPPeer, thrown: unknown): CallError {
   return isCallError(thrown) ? thrown : connectionError(peer, thrown)
 }
 
-function unanswered({ url }: HTTPPeer): CallError {
-  return refusal("UNAVAILABLE", `The connection was lost (${url}): there was no result.`, {
+function unanswered({ url }: HTTPPeer, why = "there was no result"): CallError {
+  return refusal("UNAVAILABLE", `The connection was lost (${url}): ${why}.`, {
     mayHaveExecuted: true,
     retryable: false,
   })

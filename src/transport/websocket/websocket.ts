@@ -11,7 +11,7 @@ import { awaitSocket, dialer } from "./dial.ts"
 import type { PerConnection } from "./dial.ts"
 import { resolveLimits, SOCKET_LIMITS } from "./limits.ts"
 import type { SocketLimitOptions } from "./limits.ts"
-import { pageLifecycle } from "./page-lifecycle.ts"
+import { pageLifecycle } from "../page-lifecycle.ts"
 import { SocketTransport } from "./socket-transport.ts"
 import type {
   SocketTransportSettings,

@@ -10,6 +10,7 @@ import type { HTTPProblem } from "../../../src/to-http.ts"
 import { readBearerToken } from "../../../src/to-http.ts"
 import type { UpgradeRequestLike } from "../../../src/to-http.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
+import { createHTTPTransport } from "../../../src/http.ts"
 import { createWebSocketTransport } from "../../../src/websocket.ts"
 import { eventsOf, serve } from "./support.ts"
 
@@ -205,6 +206,7 @@ export async function openWays(): Promise<Ways> {
   })
   const client = createClient(transport)
   const headers = { authorization: `Bearer ${TOKEN}` }
+  const plain = createClient(createHTTPTransport(api.url, { headers }))
   const wrapper = await createMCPClient("up", {
     url: `${api.url}/mcp`,
     headers,
@@ -263,6 +265,11 @@ export async function openWays(): Promise<Ways> {
         stream: (id, input, terms) => collect(client.subscribe(id, input, terms)),
       },
       {
+        name: "HTTP client",
+        call: (id, input, terms) => outcomeOf(plain.call(id, input, terms)),
+        stream: (id, input, terms) => collect(plain.subscribe(id, input, terms)),
+      },
+      {
         name: "MCP",
         call: (id, input, terms) => outcomeOf(mcpCall(id, input, terms)),
         // A tool collects what a stream gives.
@@ -275,6 +282,7 @@ export async function openWays(): Promise<Ways> {
     ],
     async [Symbol.asyncDispose]() {
       await client.close()
+      await plain.close()
       await wrapper.close()
       await api.close()
       await mcp.close()
