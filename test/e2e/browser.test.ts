@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
-import { createServer, request } from "node:http"
+import { createServer, request as sendRequest } from "node:http"
 import { createSecureServer } from "node:http2"
 import type { AddressInfo, Socket } from "node:net"
 import { tmpdir } from "node:os"
@@ -106,7 +106,7 @@ async function startProxy(port: number) {
     versions.add(incoming.httpVersion)
     const headers = Object.entries(incoming.headers).filter(([name]) => !name.startsWith(":"))
     const { method, url: path } = incoming
-    const upstream = request(
+    const upstream = sendRequest(
       { port, method, path, headers: { ...Object.fromEntries(headers), host: incoming.authority } },
       (answer) => {
         const {
