@@ -66,9 +66,12 @@ export function invalid(
   errors: readonly ValueError[],
   stamp?: { readonly operationId?: string; readonly requestId?: string },
 ): CallError {
+  const { operationId, requestId } = stamp ?? {}
+  // Written out: spreads would cost more than the rest of the error.
   return refusal(code, `${what} is invalid: ${sentence(errors)}.`, {
-    details: { ...(stamp?.operationId && { operationId: stamp.operationId }), errors },
-    ...stamp,
+    details: operationId ? { operationId, errors } : { errors },
+    operationId,
+    requestId,
   })
 }
 
@@ -83,5 +86,6 @@ function sentence(errors: readonly ValueError[]): string {
     .map(({ path, message }) => `${path} ${message}`.trim())
   if (errors.length > MAX_LISTED_ERRORS)
     listed.push(`and ${errors.length - MAX_LISTED_ERRORS} more`)
-  return listed.join("; ").replace(/\.$/, "")
+  const text = listed.join("; ")
+  return text.endsWith(".") ? text.slice(0, -1) : text
 }

@@ -148,6 +148,11 @@ export class Compiled implements CompiledSchema {
     return this.isOpen ? [] : this.validator.errors(value, max)
   }
 
+  /** The validation errors of a value that the check of this schema has just refused. */
+  explain(value: unknown): SchemaIssue[] {
+    return this.validator.explain(value)
+  }
+
   /**
    * Compiles a function that decides whether a value can be passed on unchanged: it matches, and there is
    * nothing to strip or fill in. It may throw if the value cannot be read, and may return false when unsure.

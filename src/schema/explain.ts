@@ -208,7 +208,8 @@ class Explainer {
       if (value[key] === undefined && !required) continue
       at.child(property, value[key], childPointer(path, key))
     }
-    for (const key of Object.keys(value)) {
+    const isClosed = additional !== undefined || patterns.length > 0 || names !== undefined
+    for (const key of isClosed ? Object.keys(value) : []) {
       const here = childPointer(path, key)
       let declared = Object.hasOwn(properties, key)
       for (const [pattern, property] of patterns) {
@@ -235,7 +236,8 @@ class Explainer {
     const missing = new Set<string>()
     const required = (schema["required"] ?? []) as string[]
     for (const key of required) {
-      const tolerant = hasKey(value, key) && undefinedIn(schema, key, this.#links) === "allowed"
+      const tolerant =
+        value[key] === undefined && undefinedIn(schema, key, this.#links) === "allowed"
       if (!isMissing(value, key, tolerant) || missing.has(key)) continue
       missing.add(key)
       at.add({ path: childPointer(path, key), keyword: "required", message: "is required" })
