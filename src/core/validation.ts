@@ -86,6 +86,5 @@ function sentence(errors: readonly ValueError[]): string {
     .map(({ path, message }) => `${path} ${message}`.trim())
   if (errors.length > MAX_LISTED_ERRORS)
     listed.push(`and ${errors.length - MAX_LISTED_ERRORS} more`)
-  const text = listed.join("; ")
-  return text.endsWith(".") ? text.slice(0, -1) : text
+  return listed.join("; ").replace(/\.$/, "")
 }

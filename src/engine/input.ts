@@ -67,7 +67,7 @@ function prepareInput(call: Call, input: unknown, isChecked: boolean): unknown {
   if (!isInvalid && record.input.check(value)) return value
   if (value !== input && record.input.check(input)) return input
   if (record.asData !== undefined && matchesAsData(record, value)) return value
-  const issues = isInvalid ? record.input.explain(value) : record.input.errors(value)
+  const issues = isInvalid ? record.input.validator.explain(value) : record.input.errors(value)
   call.ended = invalid("VALIDATION_ERROR", `Input for "${record.id}"`, toValueErrors(issues), call)
   return undefined
 }

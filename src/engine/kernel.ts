@@ -101,18 +101,14 @@ export class Kernel implements PipelineHost, StreamHost {
     try {
       call = this.#open(id, sink, undefined)
       prepared = this.admit(call, input, false)
-      if (call.ended === undefined) this.begin(call)
+      if (call.ended !== undefined) throw call.ended
+      this.begin(call)
     } catch (thrown) {
       const refused = asRefusal(thrown, call, sink)
       queueMicrotask(() => sink.fail(refused))
       return
     }
     const running = call
-    const { ended } = call
-    if (ended !== undefined) {
-      queueMicrotask(() => sink.fail(ended))
-      return
-    }
     if (isStillChecked(call, prepared)) {
       call.finishAfter(this.#whenChecked(call, prepared))
       return

@@ -208,8 +208,7 @@ class Explainer {
       if (value[key] === undefined && !required) continue
       at.child(property, value[key], childPointer(path, key))
     }
-    const isClosed = additional !== undefined || patterns.length > 0 || names !== undefined
-    for (const key of isClosed ? Object.keys(value) : []) {
+    for (const key of Object.keys(value)) {
       const here = childPointer(path, key)
       let declared = Object.hasOwn(properties, key)
       for (const [pattern, property] of patterns) {
