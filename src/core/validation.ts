@@ -66,9 +66,12 @@ export function invalid(
   errors: readonly ValueError[],
   stamp?: { readonly operationId?: string; readonly requestId?: string },
 ): CallError {
+  const { operationId, requestId } = stamp ?? {}
+  // Written out: spreads would cost more than the rest of the error.
   return refusal(code, `${what} is invalid: ${sentence(errors)}.`, {
-    details: { ...(stamp?.operationId && { operationId: stamp.operationId }), errors },
-    ...stamp,
+    details: operationId ? { operationId, errors } : { errors },
+    operationId,
+    requestId,
   })
 }
 

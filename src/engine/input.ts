@@ -20,21 +20,26 @@ export function readInput(call: Call, input: unknown, trusted: boolean): unknown
   } catch (thrown) {
     call.kernel.permit(call, undefined, trusted)
     const { path, message } = readFailure(thrown)
-    const stamp = { operationId: record.id, requestId: call.requestId }
-    throw invalid("VALIDATION_ERROR", `Input for "${record.id}"`, [{ path, message }], stamp)
+    throw invalid("VALIDATION_ERROR", `Input for "${record.id}"`, [{ path, message }], call)
   }
 }
 
-/** The validated input for the handler; most are passed on unchanged. */
+/**
+ * The validated input for the handler; most are passed on unchanged.
+ *
+ * Sets `call.ended` if the input is invalid: throwing an error costs as much as making it.
+ */
 export function admitInput(call: Call, input: unknown): unknown {
   const { record } = call
   if (record.inputIsOpen) return input
+  let isChecked = false
   try {
     if (record.inputPasses(input)) return input
+    isChecked = true
   } catch {
     // Data that cannot be read: the slow path reports why.
   }
-  return prepareInput(call, input)
+  return prepareInput(call, input, isChecked)
 }
 
 /** Whether a vendor is still checking an input; false for an input that is itself a promise. */
@@ -45,26 +50,26 @@ export function isStillChecked(call: Call, admitted: unknown): admitted is Promi
 /**
  * Validates an input and fills in its defaults; returns the input for the handler.
  *
- * Returns a promise only for vendors with asynchronous checks. Throws `VALIDATION_ERROR` with all validation
- * errors in `details.errors`.
+ * Returns a promise only for vendors with asynchronous checks. Sets `call.ended` to a `VALIDATION_ERROR` with all
+ * validation errors in `details.errors`; a vendor's is thrown.
  */
-function prepareInput(call: Call, input: unknown): unknown {
+function prepareInput(call: Call, input: unknown, isChecked: boolean): unknown {
   const { record } = call
   if (record.vendor !== undefined) return vendorInput(call, record, input)
   // An empty object can be omitted if all properties of the input are optional.
   if (input === undefined && record.mayOmitInput && record.input.check({})) return {}
   // Defaults come first: a property that has one may be left out, required or not.
   const defaults = record.inputDefaults
-  const value = defaults === null || defaults.isNoop ? input : defaults.normalize(input).value
-  if (record.input.check(value)) return value
+  const hasDefaults = defaults !== null && !defaults.isNoop
+  const value = hasDefaults ? defaults.normalize(input).value : input
+  // Without defaults, `inputPasses` was this very check.
+  const isInvalid = isChecked && !hasDefaults
+  if (!isInvalid && record.input.check(value)) return value
   if (value !== input && record.input.check(input)) return input
   if (record.asData !== undefined && matchesAsData(record, value)) return value
-  throw invalid(
-    "VALIDATION_ERROR",
-    `Input for "${record.id}"`,
-    toValueErrors(record.input.errors(value)),
-    { operationId: record.id, requestId: call.requestId },
-  )
+  const issues = isInvalid ? record.input.validator.explain(value) : record.input.errors(value)
+  call.ended = invalid("VALIDATION_ERROR", `Input for "${record.id}"`, toValueErrors(issues), call)
+  return undefined
 }
 
 /** Whether an input matches as the JSON data that it stands for. */
@@ -102,7 +107,7 @@ function vendorValue(call: Call, record: OperationRecord, result: unknown): unkn
     "VALIDATION_ERROR",
     `Input for "${record.id}"`,
     list.map(({ message, path }) => ({ path: pointerOf(path), message: String(message) })),
-    { operationId: record.id, requestId: call.requestId },
+    call,
   )
 }
 

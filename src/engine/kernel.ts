@@ -83,7 +83,7 @@ export class Kernel implements PipelineHost, StreamHost {
       if (this.observer !== undefined) return this.#observed(this.observer, call, input, trusted)
       return this.#start(call, input, trusted)
     } catch (thrown) {
-      return Promise.reject(asRefusal(thrown, call, options))
+      return rejected(asRefusal(thrown, call, options))
     }
   }
 
@@ -101,6 +101,7 @@ export class Kernel implements PipelineHost, StreamHost {
     try {
       call = this.#open(id, sink, undefined)
       prepared = this.admit(call, input, false)
+      if (call.ended !== undefined) throw call.ended
       this.begin(call)
     } catch (thrown) {
       const refused = asRefusal(thrown, call, sink)
@@ -139,7 +140,7 @@ export class Kernel implements PipelineHost, StreamHost {
       const running = this.call(id, input, root.options, undefined, false)
       return root.joined === undefined ? running : running.finally(() => root.joined?.release())
     } catch (thrown) {
-      return Promise.reject(asRefusal(thrown, undefined, options))
+      return rejected(asRefusal(thrown, undefined, options))
     }
   }
 
@@ -168,6 +169,7 @@ export class Kernel implements PipelineHost, StreamHost {
 
   /**
    * Everything between the look-up and the handler. Returns the input for the handler, or a promise of it.
+   * Throws if the call is refused, or sets `call.ended` if its input is.
    *
    * The input is read once here, so that access control, validation and the handler see the same.
    */
@@ -297,6 +299,7 @@ export class Kernel implements PipelineHost, StreamHost {
 
   #start(call: Call, input: unknown, trusted: boolean): Promise<ResponseEnvelope> {
     const prepared = this.admit(call, input, trusted)
+    if (call.ended !== undefined) return rejected(call.ended)
     if (isStillChecked(call, prepared)) return this.#runLater(call, prepared)
     return this.#run(call, prepared)
   }
@@ -326,7 +329,7 @@ export class Kernel implements PipelineHost, StreamHost {
       result = (record.handler as AnyHandler)(input, new CallContext(call))
       if (!isThenable(result)) return Promise.resolve(this.toEnvelope(record, result))
     } catch (thrown) {
-      return Promise.reject(call.fail(thrown))
+      return rejected(call.fail(thrown))
     }
     return call.wait(result instanceof Promise ? result : Promise.resolve(result))
   }
@@ -386,6 +389,15 @@ export class Kernel implements PipelineHost, StreamHost {
 }
 
 const CLOSED = "The registry was closed."
+
+const SETTLED = Promise.resolve()
+
+/** A promise that rejects once its caller could listen: before that, Node.js takes it for unhandled, at a high cost. */
+function rejected(error: CallError): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    void SETTLED.then(() => reject(error))
+  })
+}
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (

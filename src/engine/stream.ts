@@ -99,6 +99,7 @@ export class Stream implements EnvelopeStream {
     this.#call = call
     this.#observed = kernel.observer?.begin(call)
     const prepared = kernel.admit(call, input, trusted)
+    if (call.ended !== undefined) throw call.ended
     if (!isStillChecked(call, prepared)) {
       this.#running = new RunningStream(call, prepared, this.#observed)
       return undefined

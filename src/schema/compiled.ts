@@ -8,6 +8,7 @@ import type { Normalizer } from "./normalize/index.ts"
 import { References } from "./normalize/references.ts"
 import { compileReadOnce } from "./read-once.ts"
 import type { ReadOnce } from "./read-once.ts"
+import { DECIDING } from "./prepare.ts"
 import { jsonSchemaOf } from "./standard.ts"
 
 /** A Standard Schema result. */
@@ -47,49 +48,13 @@ type Test = (value: unknown) => boolean
 /** How far data is changed to match its schema. */
 export type NormalizerKind = "strip" | "keep" | "defaults" | "convert"
 
-const ASSERTIONS: ReadonlySet<string> = new Set([
-  "type",
-  "const",
-  "enum",
-  "multipleOf",
-  "maximum",
-  "exclusiveMaximum",
-  "minimum",
-  "exclusiveMinimum",
-  "maxLength",
-  "minLength",
-  "pattern",
-  "maxItems",
-  "minItems",
-  "uniqueItems",
-  "maxContains",
-  "minContains",
-  "maxProperties",
-  "minProperties",
-  "required",
-  "dependentRequired",
-  "dependentSchemas",
-  "dependencies",
-  "allOf",
-  "anyOf",
-  "oneOf",
-  "not",
-  "if",
-  "properties",
-  "patternProperties",
-  "additionalProperties",
-  "propertyNames",
-  "unevaluatedProperties",
-  "items",
-  "prefixItems",
-  "additionalItems",
-  "contains",
-  "unevaluatedItems",
-  "$ref",
-  "$dynamicRef",
-  "$recursiveRef",
-  "~refine",
-])
+/** Keywords that make a schema refuse some values. */
+const ASSERTIONS: ReadonlySet<string> = new Set(
+  [
+    ...DECIDING,
+    ...["$dynamicRef", "$recursiveRef", "$ref", "additionalItems", "dependencies", "~refine"],
+  ].filter((keyword) => !["format", "then", "else"].includes(keyword)),
+)
 
 const cache = new WeakMap<object, Compiled>()
 const withFormats = new WeakMap<object, Compiled>()

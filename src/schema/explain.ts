@@ -235,7 +235,8 @@ class Explainer {
     const missing = new Set<string>()
     const required = (schema["required"] ?? []) as string[]
     for (const key of required) {
-      const tolerant = hasKey(value, key) && undefinedIn(schema, key, this.#links) === "allowed"
+      const tolerant =
+        value[key] === undefined && undefinedIn(schema, key, this.#links) === "allowed"
       if (!isMissing(value, key, tolerant) || missing.has(key)) continue
       missing.add(key)
       at.add({ path: childPointer(path, key), keyword: "required", message: "is required" })

@@ -23,7 +23,7 @@ interface Refinement {
 }
 
 /** Keywords that affect validation. The others only cost the compiler time. */
-const DECIDING: ReadonlySet<string> = new Set([
+export const DECIDING: ReadonlySet<string> = new Set([
   ...["type", "const", "enum", "format", "pattern", "minLength", "maxLength", "multipleOf"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"],
   ...["uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "required"],

@@ -26,6 +26,8 @@ export interface SchemaValidator {
   readonly part?: ((schema: JsonSchema) => (value: unknown) => boolean) | undefined
   /** Why a value does not match; empty exactly when `check` says it does. At most `max` (1,000) issues. */
   errors(value: unknown, max?: number): SchemaIssue[]
+  /** The same for a value that is known not to match. */
+  explain(value: unknown, max?: number): SchemaIssue[]
 }
 
 /** What compiles schemas; there is one, behind this interface so that it can be replaced. */
@@ -63,10 +65,16 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
         return false
       }
     },
-    errors(value, max = MAX_ISSUES) {
+    errors(value, max) {
       const run = compiled()
       try {
-        if (run(value)) return []
+        return run(value) ? [] : this.explain(value, max)
+      } catch (thrown) {
+        return [readFailure(thrown)]
+      }
+    },
+    explain(value, max = MAX_ISSUES) {
+      try {
         links ??= new Links(schema, parts && definitionsOf(schema))
         const issues = explain(schema, links, value, Math.max(1, max), formats)
         if (issues.length > 0) return issues

@@ -7,16 +7,45 @@ import type { NormalizerOptions } from "../../src/schema/normalize/model.ts"
 
 export type Changes = Partial<Omit<NormalizerOptions, "check">>
 
+/** A normaliser, and what its probe answers. */
+interface ProbedNormalizer extends Normalizer {
+  readonly hasProbe: boolean
+  /** Whether a valid value needs no change; false if there is no probe. */
+  isClean(value: unknown): boolean
+}
+
 /** A normaliser with all changes enabled by default. */
-export function normalizerOf(schema: JsonSchema, options: Changes = {}): Normalizer {
+export function normalizerOf(schema: JsonSchema, options: Changes = {}): ProbedNormalizer {
   deepFreeze(schema)
-  return compileNormalizer(schema, {
+  const normalizer = compileNormalizer(schema, {
     strip: true,
     defaults: true,
     convert: true,
     ...options,
     check: checkOf,
   })
+  return {
+    get isNoop() {
+      return normalizer.isNoop
+    },
+    get hasProbe() {
+      return normalizer.probe() !== null
+    },
+    isClean: (value) => isClean(normalizer, value),
+    probe: () => normalizer.probe(),
+    normalize: (value) => normalizer.normalize(value),
+  }
+}
+
+/** As callers use the probe: where it throws, the normaliser decides. */
+export function isClean(normalizer: Normalizer, value: unknown): boolean {
+  const probe = normalizer.probe()
+  if (probe === null) return false
+  try {
+    return probe(value)
+  } catch {
+    return Object.is(normalizer.normalize(value).value, value)
+  }
 }
 
 /** What becomes of a value; the value itself is frozen, so that a change to it throws. */

@@ -9,7 +9,9 @@ const compile = (source: unknown, options?: { formats?: boolean }): SchemaValida
 
 const agree = (validator: SchemaValidator, value: unknown): boolean => {
   const answer = validator.check(value)
-  expect(validator.errors(value).length === 0).toBe(answer)
+  const errors = validator.errors(value)
+  expect(errors.length === 0).toBe(answer)
+  if (!answer) expect(validator.explain(value)).toEqual(errors)
   return answer
 }
 

@@ -32,7 +32,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   protected readonly options: PendingOptions | undefined
   /** A time of the clock; computed on first use when only a timeout was set. */
   #deadline: number | undefined = undefined
-  #timeout = Number.POSITIVE_INFINITY
+  #timeout = 0
   #isSent = false
 
   // Links of the deadline list; `Deadlines` keeps them.

@@ -14,16 +14,8 @@ import type { NormalizeChange } from "./report.ts"
 
 /** Changes values to match a schema. */
 export interface Normalizer {
-  /**
-   * Whether a valid value needs no change.
-   *
-   * Also false if that cannot be decided cheaply. Meaningless for invalid values.
-   */
-  isClean(value: unknown): boolean
-  /** The unguarded form of `isClean`, which may throw; `null` if there is none. */
+  /** Compiles a function that finds whether a valid value needs no change. It may throw; `null` if there is none. */
   probe(): Probe | null
-  /** Whether `isClean` can ever return true. */
-  readonly hasProbe: boolean
   /** Whether no valid value can ever need a change. */
   readonly isNoop: boolean
   /**
@@ -64,21 +56,6 @@ class SchemaNormalizer implements Normalizer {
       this.#isNoop = !work.reaches(this.#schema) && !work.hasDefault(this.#schema)
     }
     return this.#isNoop
-  }
-
-  get hasProbe(): boolean {
-    return this.isNoop || this.probe() !== null
-  }
-
-  isClean(value: unknown): boolean {
-    const probe = this.#probe === undefined ? this.probe() : this.#probe
-    if (probe === null) return false
-    try {
-      return probe(value)
-    } catch {
-      // Stack overflow, a throwing getter, a check that cannot be compiled: most likely nothing changes.
-      return Object.is(this.normalize(value).value, value)
-    }
   }
 
   probe(): Probe | null {
