@@ -9,7 +9,9 @@ import { OURS_LEFT } from "./http-disconnect.ts"
 import type { Disconnects } from "./http-disconnect.ts"
 import { SOCKET_IDLE, SSE_IDLE } from "./http-idle.ts"
 import type { Idle } from "./http-idle.ts"
-import { BY_HAND, FEW_TOOLS, MANY_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
+import { BY_HAND, FEW_TOOLS, MANY_TOOLS, NODE_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
+import { OVER_HTTP, SDK_SESSION } from "./mcp-http.ts"
+import type { FirstRequests } from "./mcp-http.ts"
 import { IN_FLIGHT, LOOPBACK } from "./protocol.ts"
 import { nameOf } from "./scaling.ts"
 
@@ -38,6 +40,8 @@ export interface ProtocolResults {
 export interface MCPResults {
   readonly served: readonly Measurement[]
   readonly imported: readonly Measurement[]
+  readonly overHTTP: readonly Measurement[]
+  readonly first: readonly FirstRequests[]
 }
 
 /** What was measured of HTTP. */
@@ -65,6 +69,9 @@ const MAX_IN_FLIGHT_GROWTH = 2
 const MAX_STREAM_BYTES = 1_000_000
 
 const MAX_SERVED_RATIO = 1.5
+const MAX_FIRST_RATIO = 3
+const MAX_SERVED_BYTES = 12_000
+const MIN_SDK_RATIO = 5
 const MAX_TOOLS_GROWTH = 1.2
 const MAX_IMPORTED_RATIO = 1.15
 
@@ -87,11 +94,35 @@ const MAX_SCHEMAS_RATIO: Readonly<Record<DocumentName, number>> = {
 const OURS = ["execute", "execute, identity and scopes"]
 
 /** Compares calls of MCP tools with the goals of the library. */
-export function mcpGoals({ served, imported }: MCPResults): Goal[] {
+export function mcpGoals({ served, imported, overHTTP, first }: MCPResults): Goal[] {
   const few = find(served, FEW_TOOLS).ratio.median
   const growth = find(served, MANY_TOOLS).ratio.median / few
   const ratio = find(imported, OUR_CALL).ratio.median
+  const { bytes } = find(served, NODE_TOOLS)
+  const remote = find(overHTTP, OVER_HTTP).ratio.median
+  const times = find(overHTTP, SDK_SESSION).ratio.median / remote
+  const cold = first.find(({ name }) => name === OVER_HTTP)?.ratio.median ?? Number.NaN
   return [
+    {
+      goal: `${OVER_HTTP}: at most ${MAX_SERVED_RATIO} times by hand`,
+      measured: remote.toFixed(2),
+      isMet: remote <= MAX_SERVED_RATIO,
+    },
+    {
+      goal: `${OVER_HTTP}, first requests of a process: at most ${MAX_FIRST_RATIO} times by hand`,
+      measured: cold.toFixed(2),
+      isMet: cold <= MAX_FIRST_RATIO,
+    },
+    {
+      goal: `${OVER_HTTP}: ahead of one session of the SDK by ${MIN_SDK_RATIO} times`,
+      measured: times.toFixed(2),
+      isMet: times >= MIN_SDK_RATIO,
+    },
+    {
+      goal: `${NODE_TOOLS}: at most ${MAX_SERVED_BYTES / 1000} KB a call`,
+      measured: `${(bytes / 1000).toFixed(1)} KB`,
+      isMet: bytes <= MAX_SERVED_BYTES,
+    },
     {
       goal: `${FEW_TOOLS}: at most ${MAX_SERVED_RATIO} times ${BY_HAND}`,
       measured: few.toFixed(2),

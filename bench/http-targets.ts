@@ -2,7 +2,8 @@
 import type { QuoteInput } from "./cases.ts"
 
 /** A process that serves. */
-export type ServerName = "floor" | "ours" | "fastify" | "hono" | "trpc" | "orpc"
+export type ServerName = "floor" | "ours" | "fastify" | "hono" | "trpc" | "orpc" | MCPServerName
+type MCPServerName = "mcp-floor" | "mcp-ours" | "mcp-sdk"
 
 /** One way to ask a server. */
 export interface Target {
