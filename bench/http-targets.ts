@@ -28,7 +28,7 @@ export interface StreamTarget {
 
 export const BARE = "node:http"
 export const EACH = "node:http, a write for each"
-export const ENVELOPED = "node:http, in envelopes"
+const ENVELOPED = "node:http, in envelopes"
 export const GATEWAY = "operations, gateway"
 export const REST = "operations, REST"
 export const TRPC = "tRPC"
