@@ -1,5 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
-import type { Incoming } from "./incoming.ts"
+import type { HTTPIncoming } from "../exchange.ts"
 
 /** A parameter of a tool that clients repeat in a header. */
 interface HeaderDeclaration {
@@ -30,7 +30,7 @@ const declarations = new WeakMap<object, readonly HeaderDeclaration[]>()
 export function paramMismatch(
   inputSchema: unknown,
   input: unknown,
-  incoming: Pick<Incoming, "header">,
+  incoming: Pick<HTTPIncoming, "header">,
 ): HeaderMismatch | undefined {
   if (!isRecord(inputSchema)) return undefined
   for (const { path, header } of declarationsOf(inputSchema)) {

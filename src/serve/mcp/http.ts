@@ -1,3 +1,4 @@
+// Which way a request over HTTP goes: the checks before it, then a plain call, a single request of the SDK, or a session.
 import { ERROR_CODES, isCallError } from "../../core/errors.ts"
 import type { ErrorCode } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"

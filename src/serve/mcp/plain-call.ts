@@ -5,7 +5,7 @@ import type { Identity } from "../../core/types.ts"
 import { CAPABILITY_CODE, INVALID_PARAMS } from "../../mcp/errors.ts"
 import { callInRounds, metadataOf } from "./call-tool.ts"
 import type { Connection } from "./call-tool.ts"
-import type { Incoming } from "./incoming.ts"
+import type { HTTPIncoming } from "../exchange.ts"
 import type { ProtocolError } from "./model.ts"
 import { ENVELOPE } from "./sdk.ts"
 import type { RequestId } from "./sdk.ts"
@@ -37,7 +37,7 @@ const PARAMS: ReadonlySet<string> = new Set(["name", "arguments", "_meta"])
 /** Reads a plain call; `undefined` for everything else. */
 export function plainCallOf(
   body: unknown,
-  incoming: Pick<Incoming, "header">,
+  incoming: Pick<HTTPIncoming, "header">,
 ): PlainCall | undefined {
   if (!isRecord(body) || Object.keys(body).length !== 4) return undefined
   const { jsonrpc, id, method, params } = body
