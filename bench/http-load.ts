@@ -13,6 +13,8 @@ export type Load =
       readonly kind: "requests"
       readonly port: number
       readonly path: string
+      /** In place of `accept`, which by default takes everything. */
+      readonly headers?: Readonly<Record<string, string>> | undefined
       /** Sent in turn. */
       readonly bodies: readonly string[]
       readonly count: number
@@ -33,10 +35,11 @@ process.on("message", (load: Load) => {
 })
 
 async function request(load: Extract<Load, { readonly kind: "requests" }>): Promise<number> {
-  const { port, path, bodies, count, connections } = load
+  const { port, path, bodies, count, connections, headers = { accept: "*/*" } } = load
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const requests = bodies.map((body) =>
     Buffer.from(
-      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\naccept: */*\r\n` +
+      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines.join("")}` +
         `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     ),
   )

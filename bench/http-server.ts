@@ -6,7 +6,7 @@
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { cpuSoFar, weigh } from "./asked-child.ts"
-import { loadBuiltHTTP } from "./library.ts"
+import { loadBuiltHTTP, loadBuiltMCP } from "./library.ts"
 import type { ServerName } from "./http-targets.ts"
 
 const server = await create(process.argv[2] as ServerName)
@@ -25,6 +25,11 @@ async function create(name: ServerName): Promise<Server> {
     return await httpOurs(await loadBuiltHTTP())
   }
   if (name === "floor") return (await import("./contenders/http-floor.ts")).httpFloor()
+  if (name === "mcp-floor" || name === "mcp-ours" || name === "mcp-sdk") {
+    const { mcpFloor, mcpOurs, mcpSDK } = await import("./contenders/mcp-servers.ts")
+    if (name === "mcp-ours") return mcpOurs(await loadBuiltMCP())
+    return name === "mcp-sdk" ? await mcpSDK() : mcpFloor()
+  }
   const peers = await import("./contenders/http-peers.ts")
   switch (name) {
     case "fastify":

@@ -2,7 +2,8 @@
 import type { QuoteInput } from "./cases.ts"
 
 /** A process that serves. */
-export type ServerName = "floor" | "ours" | "fastify" | "hono" | "trpc" | "orpc"
+export type ServerName = "floor" | "ours" | "fastify" | "hono" | "trpc" | "orpc" | MCPServerName
+type MCPServerName = "mcp-floor" | "mcp-ours" | "mcp-sdk"
 
 /** One way to ask a server. */
 export interface Target {
@@ -27,7 +28,7 @@ export interface StreamTarget {
 
 export const BARE = "node:http"
 export const EACH = "node:http, a write for each"
-export const ENVELOPED = "node:http, in envelopes"
+const ENVELOPED = "node:http, in envelopes"
 export const GATEWAY = "operations, gateway"
 export const REST = "operations, REST"
 export const TRPC = "tRPC"

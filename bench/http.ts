@@ -10,9 +10,10 @@ import type { ServerName, StreamTarget, Target } from "./http-targets.ts"
 import type { Workload } from "./measure.ts"
 
 /** Requests that are on their way at any moment. */
-const CONNECTIONS = 32
+export const CONNECTIONS = 32
 
-const LOAD = fileURLToPath(import.meta.resolve("./http-load.ts"))
+/** The program of the client. */
+export const LOAD: string = fileURLToPath(import.meta.resolve("./http-load.ts"))
 const SERVER = fileURLToPath(import.meta.resolve("./http-server.ts"))
 
 /** The rows, and what ends their processes. */

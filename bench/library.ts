@@ -12,6 +12,7 @@ import type * as http from "../src/node/serve-http.ts"
 import type * as redis from "../src/redis.ts"
 import type * as registry from "../src/engine/registry.ts"
 import type * as served from "../src/to-mcp.ts"
+import type * as toHTTP from "../src/to-http.ts"
 import type * as validation from "../src/core/validation.ts"
 import type * as websocket from "../src/websocket.ts"
 
@@ -27,6 +28,11 @@ export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistr
 export type ImportLibrary = Pick<typeof openapi, "FromOpenAPI"> &
   Pick<typeof registry, "createRegistry"> &
   Pick<typeof validation, "collectErrors">
+
+/** What it uses to serve documents of an API. */
+export type DocumentLibrary = ImportLibrary &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof toHTTP, "toHTTP">
 
 /** What it uses to call and to serve MCP tools. */
 export type MCPLibrary = Pick<typeof registry, "createRegistry"> &
@@ -86,6 +92,17 @@ export async function loadBuiltImporter(): Promise<ImportLibrary> {
     "engine/registry.js",
     "core/validation.js",
   )) as ImportLibrary
+}
+
+/** Loads what was built before, and of it what serves documents of an API. */
+export async function loadBuiltDocuments(): Promise<DocumentLibrary> {
+  return (await load(
+    "from-openapi.js",
+    "engine/registry.js",
+    "core/define.js",
+    "core/validation.js",
+    "to-http.js",
+  )) as DocumentLibrary
 }
 
 /** Loads what was built before, and of it what speaks MCP. */

@@ -1,11 +1,12 @@
 /** Calls of MCP tools: those that are served, and those that are imported. */
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
-import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server"
+import { createMcpHandler } from "@modelcontextprotocol/server"
 import assert from "node:assert/strict"
 import { resolve } from "node:path"
-import { Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
-import { quoteByHand } from "./contenders/floor.ts"
+import { quote, quoteInputs } from "./cases.ts"
+import type { QuoteInput } from "./cases.ts"
+import { answerByHand, quotes, sdkServer, TOOL } from "./contenders/mcp-servers.ts"
 import type { MCPLibrary } from "./library.ts"
 import { callLoop } from "./measure.ts"
 import type { Workload } from "./measure.ts"
@@ -22,6 +23,8 @@ export interface MCPRows {
 export const BY_HAND = "tools/call by hand"
 const SDK_SERVER = "tools/call, server of the SDK"
 export const FEW_TOOLS = "tools/call, 5 operations"
+/** Without what the platform makes of a request: what it allocates is ours. */
+export const NODE_TOOLS = "tools/call, 5 operations, as a request of Node"
 export const MANY_TOOLS = "tools/call, 500 operations"
 export const SDK_CALL = "callTool of the SDK"
 export const OUR_CALL = "execute of an imported tool"
@@ -33,23 +36,12 @@ const SERVER = {
 
 export async function mcp(library: MCPLibrary): Promise<MCPRows> {
   const { createMCPClient, createRegistry, toMCP } = library
-  const few = toMCP(createRegistry(quotes(library, 5)), { expose: { mode: "all" } })
-  const many = toMCP(createRegistry(quotes(library, 500)), { expose: { mode: "all" } })
-  const found = toMCP(createRegistry(quotes(library, 500)), { expose: { mode: "search" } })
+  const few = toMCP(quotes(library, 5), { expose: { mode: "all" } })
+  const many = toMCP(quotes(library, 500), { expose: { mode: "all" } })
+  const found = toMCP(quotes(library, 500), { expose: { mode: "search" } })
 
-  const sdkServer = createMcpHandler(() => {
-    const server = new McpServer({ name: "bench", version: "1.0.0" })
-    server.registerTool(
-      "shop_quote3",
-      { inputSchema: fromJsonSchema(QuoteInput), outputSchema: fromJsonSchema(Quote) },
-      async (input) => {
-        const structuredContent = await quote(input as QuoteInput)
-        const text = JSON.stringify(structuredContent)
-        return { content: [{ type: "text", text }], structuredContent: { ...structuredContent } }
-      },
-    )
-    return server
-  })
+  const sdkHandler = createMcpHandler(sdkServer)
+  const sendNode = nodeSender(few)
 
   const transport = new StdioClientTransport(SERVER)
   const sdk = new Client({ name: "bench", version: "1.0.0" })
@@ -71,18 +63,20 @@ export async function mcp(library: MCPLibrary): Promise<MCPRows> {
       expected,
     )
     assert.deepEqual((await through(input)).data, expected)
-    assert.deepEqual(dataOf(await textOf(byHand(requestOf("shop_quote3", input)))), expected)
-    const peer = await textOf(sdkServer.fetch(requestOf("shop_quote3", input)))
+    assert.deepEqual(dataOf(await textOf(byHand(requestOf(TOOL, input)))), expected)
+    const peer = await textOf(sdkHandler.fetch(requestOf(TOOL, input)))
     assert.deepEqual(dataOf(peer), expected)
-    assert.deepEqual(await answer(few, "shop_quote3", input), expected)
+    assert.deepEqual(await answer(few, TOOL, input), expected)
+    assert.deepEqual(dataOf(await sendNode(input)), expected)
     assert.deepEqual(await answer(many, "shop_quote300", input), expected)
   }
 
   return {
     served: [
-      row(BY_HAND, (input) => textOf(byHand(requestOf("shop_quote3", input)))),
-      row(SDK_SERVER, (input) => textOf(sdkServer.fetch(requestOf("shop_quote3", input)))),
-      row(FEW_TOOLS, (input) => send(few, "shop_quote3", input)),
+      row(BY_HAND, (input) => textOf(byHand(requestOf(TOOL, input)))),
+      row(SDK_SERVER, (input) => textOf(sdkHandler.fetch(requestOf(TOOL, input)))),
+      row(FEW_TOOLS, (input) => send(few, TOOL, input)),
+      row(NODE_TOOLS, sendNode),
       row(MANY_TOOLS, (input) => send(many, "shop_quote300", input)),
       row("call_operation, 500 operations", (input) =>
         send(found, "call_operation", { id: "shop.quote300", input }),
@@ -101,64 +95,96 @@ function row(name: string, call: (input: QuoteInput) => Promise<unknown>): Workl
   return { name, run: callLoop(name, call, quoteInputs) }
 }
 
-function quotes({ defineOperation }: MCPLibrary, count: number) {
-  return Array.from({ length: count }, (_, index) =>
-    defineOperation({
-      namespace: "shop",
-      name: `quote${index}`,
-      type: "query",
-      description: "Prices an article",
-      inputSchema: QuoteInput,
-      outputSchema: Quote,
-      accessControl: { requiredScopes: [] },
-      handler: quote,
-    }),
-  )
+function requestOf(name: string, input: object): Request {
+  const headers = headersOf(name)
+  return new Request("http://localhost/mcp", { method: "POST", headers, body: bodyOf(name, input) })
 }
 
-function requestOf(name: string, input: object): Request {
-  return new Request("http://localhost/mcp", {
-    method: "POST",
-    headers: {
-      host: "localhost",
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2026-07-28",
-      "mcp-method": "tools/call",
-      "mcp-name": name,
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
-        name,
-        arguments: input,
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-          "io.modelcontextprotocol/clientCapabilities": {},
-        },
+function headersOf(name: string): Readonly<Record<string, string>> {
+  return {
+    host: "localhost",
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/call",
+    "mcp-name": name,
+  }
+}
+
+function bodyOf(name: string, input: object): string {
+  return JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: {
+      name,
+      arguments: input,
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
       },
-    }),
+    },
   })
 }
 
 /** A server of one tool, as one would write it for this very request. */
 async function byHand(request: Request): Promise<Response> {
-  const { id, method, params } = JSON.parse(await request.text()) as {
-    readonly id: number
-    readonly method: string
-    readonly params: { readonly name: string; readonly arguments: QuoteInput }
+  const text = await answerByHand(await request.text(), request.headers.get("mcp-method"))
+  return new Response(text, { headers: { "content-type": "application/json" } })
+}
+
+/** Sends requests as Node receives them, with bodies that a framework has read; gives the text of an answer. */
+function nodeSender(server: Served): (input: QuoteInput) => Promise<string> {
+  const requests = new Map(
+    quoteInputs.map((input) => {
+      const body = bodyOf(TOOL, input)
+      const length = String(Buffer.byteLength(body))
+      return [
+        input,
+        { body, request: new NodeRequest({ ...headersOf(TOOL), "content-length": length }) },
+      ]
+    }),
+  )
+  return async (input) => {
+    const { request, body } = requests.get(input) ?? {}
+    const response = new NodeResponse()
+    await server.node(request as NodeRequest, response, body)
+    return response.text
   }
-  if (method !== request.headers.get("mcp-method") || params.name !== "shop_quote3") {
-    return new Response(null, { status: 400 })
+}
+
+class NodeRequest {
+  readonly method = "POST"
+  readonly url = "/mcp"
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(headers: Readonly<Record<string, string>>) {
+    this.headers = headers
   }
-  const structuredContent = await quoteByHand(params.arguments)
-  const content = [{ type: "text", text: JSON.stringify(structuredContent) }]
-  const result = { content, structuredContent, resultType: "complete" }
-  return new Response(JSON.stringify({ jsonrpc: "2.0", id, result }), {
-    headers: { "content-type": "application/json" },
-  })
+
+  on(): void {}
+  off(): void {}
+  resume(): void {}
+}
+
+class NodeResponse {
+  readonly writableFinished = false
+  readonly destroyed = false
+  text = ""
+
+  writeHead(): void {}
+  flushHeaders(): void {}
+  on(): void {}
+  once(): void {}
+  off(): void {}
+
+  write(): boolean {
+    return true
+  }
+
+  end(text = ""): void {
+    this.text = text
+  }
 }
 
 async function textOf(response: Promise<Response>): Promise<string> {

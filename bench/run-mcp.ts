@@ -1,6 +1,7 @@
 import type { MCPResults } from "./goals.ts"
 import type { MCPLibrary } from "./library.ts"
 import { mcp } from "./mcp.ts"
+import { mcpOverHTTP, measureFirst } from "./mcp-http.ts"
 import { measure } from "./measure.ts"
 import type { Effort } from "./measure.ts"
 
@@ -17,5 +18,16 @@ export async function measureMCP(
   const served = await measure(rows.served, longer)
   const imported = await measure(rows.imported, longer)
   await rows.close()
-  return { served, imported }
+  log("Measuring MCP tools over HTTP")
+  const remote = await mcpOverHTTP()
+  try {
+    const overHTTP = await measure(remote.workloads, {
+      ...effort,
+      batch: effort.batch * 10,
+      warmUp: effort.warmUp * 8,
+    })
+    return { served, imported, overHTTP, first: await measureFirst(effort.rounds / 2) }
+  } finally {
+    remote.close()
+  }
 }

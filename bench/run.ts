@@ -3,7 +3,7 @@
  * of the command line, what users download, what types cost compilers and the console's first paint, against their
  * floors, peers and targets: `npm run bench`. Exits with 1 when a target is missed.
  *
- * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--bus`, `--openapi`, `--cli`,
+ * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--bus`, `--openapi`, `--documents`, `--cli`,
  * `--patterns`, `--sizes`, `--types` and `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
  */
 import assert from "node:assert/strict"
@@ -15,6 +15,11 @@ import { orpc } from "./contenders/orpc.ts"
 import { execute, executeWithScopes } from "./contenders/ours.ts"
 import { trpc } from "./contenders/trpc.ts"
 import { extras } from "./extras.ts"
+import {
+  firstDocumentGoals,
+  firstDocumentTables,
+  measureFirstDocuments,
+} from "./first-documents.ts"
 import { cliGoals, cliTables, measureCLI } from "./cli.ts"
 import { consoleGoals, consoleTables } from "./console-report.ts"
 import { coreGoals, httpGoals, mcpGoals, openapiGoals, protocolGoals } from "./goals.ts"
@@ -56,6 +61,7 @@ const PARTS = [
   "--http",
   "--bus",
   "--openapi",
+  "--documents",
   "--cli",
   "--patterns",
   "--sizes",
@@ -76,6 +82,9 @@ const busFaults = only.includes("--bus-faults")
   ? await measureBusFaults({ isQuick, log })
   : undefined
 const cli = isWanted("--cli") ? measureCLI({ isQuick, log }) : undefined
+const documents = isWanted("--documents")
+  ? await measureFirstDocuments({ isQuick, log })
+  : undefined
 const patterns = isWanted("--patterns") ? measurePatterns(library, log) : undefined
 const sizes = isWanted("--sizes") ? await measureSizes(log) : undefined
 const types = isWanted("--types") ? await measureTypes({ isQuick, log }) : undefined
@@ -95,6 +104,7 @@ const goals = [
   ...(bus === undefined ? [] : busGoals(bus)),
   ...(busFaults === undefined ? [] : busFaultGoals(busFaults)),
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
+  ...(documents === undefined ? [] : firstDocumentGoals(documents)),
   ...(cli === undefined ? [] : cliGoals(cli)),
   ...(patterns === undefined ? [] : patternGoals(patterns)),
   ...(sizes === undefined ? [] : sizeGoals(sizes)),
@@ -112,6 +122,7 @@ if (process.argv.includes("--json")) {
     ...bus,
     ...busFaults,
     ...openapi,
+    ...documents,
     ...cli,
     ...patterns,
     ...sizes,
@@ -129,6 +140,7 @@ if (process.argv.includes("--json")) {
     ...(bus === undefined ? [] : busTables(bus)),
     ...(busFaults === undefined ? [] : busFaultTables(busFaults)),
     ...(openapi === undefined ? [] : openapiTables(openapi)),
+    ...(documents === undefined ? [] : firstDocumentTables(documents)),
     ...(cli === undefined ? [] : cliTables(cli)),
     ...(patterns === undefined ? [] : patternTables(patterns)),
     ...(sizes === undefined ? [] : sizeTables(sizes)),

@@ -1,6 +1,7 @@
 import type { CoreResults, Goal, HTTPResults, MCPResults, ProtocolResults } from "./goals.ts"
 import type { Disconnects } from "./http-disconnect.ts"
 import type { Idle } from "./http-idle.ts"
+import type { FirstRequests } from "./mcp-http.ts"
 import type { Measurement, Spread } from "./measure.ts"
 import type { DocumentResults, ImporterResult, OpenAPIResults } from "./openapi.ts"
 
@@ -25,10 +26,12 @@ export function protocolTables(results: ProtocolResults): string[] {
 }
 
 /** MCP tools, as plain text. */
-export function mcpTables({ served, imported }: MCPResults): string[] {
+export function mcpTables({ served, imported, overHTTP, first }: MCPResults): string[] {
   return [
     section("MCP tools that are served, a request in and a response out; times by hand", served),
     section("MCP tools that are imported, over a pipe; times the SDK", imported),
+    section("tools/call over HTTP, CPU of the server; times by hand", overHTTP),
+    firstTable(first),
   ]
 }
 
@@ -82,6 +85,17 @@ export function rateTable(title: string, measurements: readonly Measurement[]): 
   ])
   const head = ["", "rate", "p10-p90", "per second", "CPU ratio", "p10-p90", "CPU"]
   return `${title}\n\n${columns([head, ...rows])}`
+}
+
+function firstTable(first: readonly FirstRequests[]): string {
+  const rows = first.map(({ name, ratio, nanoseconds }) => [
+    name,
+    ratio.median.toFixed(2),
+    `${ratio.p10.toFixed(2)}-${ratio.p90.toFixed(2)}`,
+    `${(nanoseconds / 1000).toFixed(0)} µs`,
+  ])
+  const head = ["", "ratio", "p10-p90", "CPU"]
+  return `The first 600 requests of a process; times by hand\n\n${columns([head, ...rows])}`
 }
 
 function idleTable(idle: readonly Idle[]): string {

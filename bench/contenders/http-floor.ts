@@ -30,7 +30,10 @@ type Wrap = (item: Quote) => unknown
 function post(request: IncomingMessage, response: ServerResponse, wrap: Wrap): void {
   const chunks: Buffer[] = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
-  request.on("end", () => void answer(Buffer.concat(chunks).toString(), response, wrap))
+  request.on("end", () => {
+    const text = chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString()
+    void answer(text, response, wrap)
+  })
 }
 
 async function answer(text: string, response: ServerResponse, wrap: Wrap): Promise<void> {

@@ -93,6 +93,7 @@ export function checkUpgrade(
 
 /** Whether an address or name is a loopback, which other machines cannot reach. */
 export function isLoopback(host: string): boolean {
+  if (host === "127.0.0.1") return true
   const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1")
   return name === "localhost" || name === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(name)
 }

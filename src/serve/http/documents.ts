@@ -1,36 +1,63 @@
-import { createDocument } from "./openapi/document.ts"
-import type { DocumentSecurity } from "./openapi/model.ts"
+import { requirementOf } from "../../core/access.ts"
+import type { Identity } from "../../core/types.ts"
+import { systemClock } from "../../internal/clock.ts"
+import { isRecord } from "../../internal/guards.ts"
+import type { HTTPCaller } from "../caller.ts"
+import type { HTTPAnswer } from "../exchange.ts"
+import { documentSteps } from "./openapi/document.ts"
+import type { DocumentSecurity, Steps } from "./openapi/model.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, Routes } from "./context.ts"
-import type { HTTPCaller } from "../caller.ts"
+import { turn } from "./sse.ts"
 
-// Maximum number of cached documents, one per view of the API.
-const MAX_CACHED = 16
+/** Maximum number of cached documents, one per view of the API, and of their characters. The latest is always kept. */
+const MAX_VIEWS = 16
+const MAX_CACHED = 32 * 1024 * 1024
+
+/** Characters that are written at once. */
+const PIECE = 256 * 1024
+
+/** Milliseconds of work before other requests have a turn. */
+const SLICE = 8
 
 /** `GET /openapi.json`: the operations that the caller may call. Rebuilt when the registry has changed. */
 export function createDocuments(context: HTTPContext, stops: (() => void)[]): Routes {
   const { rest } = context.options
   if (rest === undefined) return []
-  const texts = new Map<string, string>()
-  stops.push(context.registry.onChange(() => texts.clear()))
+  const documents = new Map<string, Promise<DocumentText>>()
+  let access: AccessKeys | undefined
+  const forget = (): void => {
+    documents.clear()
+    access = undefined
+  }
+  stops.push(context.registry.onChange(forget))
   return [
     {
       method: "GET",
       path: "/openapi.json",
-      handle: ({ incoming, caller }) => {
+      handle: async ({ incoming, caller }) => {
         const openapi = versionOf(incoming.query)
         const { mountPath } = incoming
-        const key = `${openapi} ${mountPath ?? "."} ${viewOf(context, caller)}`
-        let text = texts.get(key)
-        if (text === undefined) {
-          text = documentText(context, caller, { openapi, mountPath, restPath: rest.path })
-          if (texts.size >= MAX_CACHED) texts.clear()
-          texts.set(key, text)
+        access ??= accessKeys(context)
+        const key = `${openapi} ${mountPath ?? "."} ${viewOf(context, caller, access)}`
+        let building = documents.get(key)
+        if (building === undefined) {
+          const place = { openapi, mountPath, restPath: rest.path }
+          building = inSlices(textSteps(context, caller.identity, place))
+          documents.set(key, building)
+          // A failure is answered to everyone who waits, and tried again by the next.
+          building.then(({ length }) => makeRoom(documents, key, length), forget)
         }
-        return context.json(text)
+        return answerOf(context, await building)
       },
     },
   ]
+}
+
+/** A document in pieces that are short enough to be written at once. */
+interface DocumentText {
+  readonly pieces: readonly string[]
+  readonly length: number
 }
 
 interface DocumentPlace {
@@ -39,30 +66,118 @@ interface DocumentPlace {
   readonly restPath: string
 }
 
-function documentText(
+function* textSteps(
   { registry, options }: HTTPContext,
-  { identity }: HTTPCaller,
+  identity: Identity | undefined,
   { openapi, mountPath, restPath }: DocumentPlace,
-): string {
+): Steps<DocumentText> {
   const { title, version, description, basePath, isExposed, auth, authenticate } = options
   const security: DocumentSecurity[] = []
   if (auth?.apiKeys !== undefined) security.push("apiKey")
   if (auth?.jwt !== undefined) security.push("jwt")
   if (authenticate !== undefined || auth?.authenticate !== undefined) security.push("bearer")
-  return JSON.stringify(
-    createDocument(registry, {
-      title,
-      version,
-      description,
-      restPath: `${mountPath ?? ""}${basePath}${restPath}`,
-      // With an unknown prefix, paths are relative to the document.
-      ...(mountPath === undefined && basePath === "" && { servers: [{ url: "." }] }),
-      security,
-      openapi,
-      isExposed,
-      identity,
-    }),
-  )
+  const document = yield* documentSteps(registry, {
+    title,
+    version,
+    description,
+    restPath: `${mountPath ?? ""}${basePath}${restPath}`,
+    // With an unknown prefix, paths are relative to the document.
+    ...(mountPath === undefined && basePath === "" && { servers: [{ url: "." }] }),
+    security,
+    openapi,
+    isExposed,
+    identity,
+  })
+  const pieces: string[] = []
+  let length = 0
+  let parts: string[] = []
+  let size = 0
+  const join = (): void => {
+    pieces.push(parts.join(""))
+    length += size
+    parts = []
+    size = 0
+  }
+  // Down to each path and each schema.
+  for (const part of jsonParts(document, 2)) {
+    parts.push(part)
+    size += part.length
+    if (size > PIECE) join()
+    yield
+  }
+  join()
+  return { pieces, length }
+}
+
+/** The JSON of an object, its members one by one to some depth. */
+function* jsonParts(value: Readonly<Record<string, unknown>>, depth: number): Generator<string> {
+  let separator = "{"
+  for (const key of Object.keys(value)) {
+    const member = value[key]
+    const start = `${separator}${JSON.stringify(key)}:`
+    if (depth > 0 && isRecord(member)) {
+      yield start
+      yield* jsonParts(member, depth - 1)
+    } else {
+      const text = JSON.stringify(member) as string | undefined
+      if (text === undefined) continue
+      yield start + text
+    }
+    separator = ","
+  }
+  yield separator === "{" ? "{}" : "}"
+}
+
+/** Runs steps; other work has a turn after each slice. */
+async function inSlices<TResult>(steps: Steps<TResult>): Promise<TResult> {
+  let end = systemClock.now() + SLICE
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (systemClock.now() < end) continue
+    await turn()
+    end = systemClock.now() + SLICE
+  }
+}
+
+/** A short document is one text. */
+function answerOf(context: HTTPContext, { pieces }: DocumentText): HTTPAnswer {
+  const [only = ""] = pieces
+  if (pieces.length <= 1) return context.json(only)
+  const { status, headers } = context.json("")
+  return {
+    status,
+    headers,
+    body: {
+      async run(sink) {
+        for (const piece of pieces) {
+          if (sink.isGone) return
+          if (!sink.write(piece)) await sink.drained()
+        }
+      },
+    },
+  }
+}
+
+const lengths = new WeakMap<Promise<DocumentText>, number>()
+
+/** Drops the oldest finished documents until those that are kept are few and short enough together. */
+function makeRoom(
+  documents: Map<string, Promise<DocumentText>>,
+  latest: string,
+  length: number,
+): void {
+  const built = documents.get(latest)
+  if (built !== undefined) lengths.set(built, length)
+  let total = 0
+  for (const document of documents.values()) total += lengths.get(document) ?? 0
+  for (const [key, document] of documents) {
+    if (total <= MAX_CACHED && documents.size <= MAX_VIEWS) return
+    const size = lengths.get(document)
+    if (size === undefined || key === latest) continue
+    documents.delete(key)
+    total -= size
+  }
 }
 
 function versionOf(query: string): "3.1" | "3.2" {
@@ -71,8 +186,37 @@ function versionOf(query: string): "3.1" | "3.2" {
   throw new HTTPRefusal(400, "VALIDATION_ERROR", "The parameter version must be 3.1 or 3.2.")
 }
 
-/** Key of the operations that a caller sees, one character for each. */
-function viewOf(context: HTTPContext, caller: HTTPCaller): string {
+/** What of an identity decides which operations it may call. */
+interface AccessKeys {
+  readonly scopes: ReadonlySet<string>
+  readonly hasResources: boolean
+}
+
+function accessKeys({ registry }: HTTPContext): AccessKeys {
+  const scopes = new Set<string>()
+  let hasResources = false
+  for (const { accessControl } of registry.getAllSpecs()) {
+    const requirement = requirementOf(accessControl)
+    if (requirement === undefined) continue
+    for (const scope of requirement.all) scopes.add(scope)
+    for (const scope of requirement.any) scopes.add(scope)
+    hasResources ||= requirement.resourceType !== undefined
+  }
+  return { scopes, hasResources }
+}
+
+/** Key of the operations that a caller sees: the scopes that matter, or one character for each operation. */
+function viewOf(
+  context: HTTPContext,
+  caller: HTTPCaller,
+  { scopes, hasResources }: AccessKeys,
+): string {
+  const { identity } = caller
+  if (identity === undefined) return ""
+  if (!hasResources) {
+    const own = new Set(identity.scopes.filter((scope) => scopes.has(scope)))
+    return JSON.stringify([...own].toSorted())
+  }
   let view = ""
   for (const spec of context.registry.getAllSpecs())
     view += context.maySee(spec, caller) ? "1" : "0"

@@ -2,13 +2,14 @@ import type { CallError } from "../../core/errors.ts"
 import { systemClock } from "../../internal/clock.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { expired, whenExpired } from "../expiry.ts"
-import { NOT_SERVED, refuse } from "./answers.ts"
+import { isEventStream, NOT_SERVED, refuse, TextAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
 import type { Incoming } from "./incoming.ts"
 import type { RequestId } from "./sdk.ts"
 import type { MCPCaller } from "./server.ts"
 
 /** Charges for the messages of a batch beyond the first, which the request has paid for. */
-export function chargeBatch({ mount }: Incoming, body: unknown): Response | undefined {
+export function chargeBatch({ mount }: Incoming, body: unknown): TextAnswer | undefined {
   if (mount === undefined || !Array.isArray(body)) return undefined
   return limited(mount.charge(body.length - 1))
 }
@@ -17,12 +18,12 @@ export function chargeBatch({ mount }: Incoming, body: unknown): Response | unde
 export async function asStream(
   { mount }: Incoming,
   { expiresAt }: MCPCaller,
-  open: () => Promise<Response>,
-): Promise<Response> {
+  open: () => Promise<Answer>,
+): Promise<Answer> {
   const full = limited(mount?.openStream())
   if (full !== undefined) return full
   const response = await open()
-  return expiresAt === undefined
+  return expiresAt === undefined || response instanceof TextAnswer
     ? response
     : until(expiresAt, response, mount?.clock ?? systemClock)
 }
@@ -33,7 +34,7 @@ export interface RequestedCalls {
   /** Cancels the calls. */
   readonly cancel: () => void
   /** The response when the credential expires before there is a result. */
-  readonly refuse: () => Response
+  readonly refuse: () => TextAnswer
 }
 
 /** The response to calls, which are cancelled when their credential expires. */
@@ -41,8 +42,8 @@ export async function untilExpired(
   { mount }: Incoming,
   { expiresAt }: MCPCaller,
   { ids, cancel, refuse: refused }: RequestedCalls,
-  open: () => Promise<Response>,
-): Promise<Response> {
+  open: () => Promise<Answer>,
+): Promise<Answer> {
   if (expiresAt === undefined) return await open()
   const clock = mount?.clock ?? systemClock
   const opening = open()
@@ -54,11 +55,16 @@ export async function untilExpired(
   if (response === undefined) {
     cancel()
     // It is not needed any more.
-    opening.then((unread) => unread.body?.cancel()).catch(() => undefined)
+    opening.then(drop).catch(() => undefined)
     return refused()
   }
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
-  return isStream ? until(expiresAt, response, clock, failures(ids), cancel) : response
+  return !(response instanceof TextAnswer) && isEventStream(response)
+    ? until(expiresAt, response, clock, failures(ids), cancel)
+    : response
+}
+
+async function drop(unread: Answer): Promise<void> {
+  if (!(unread instanceof TextAnswer)) await unread.body?.cancel()
 }
 
 /** Error events for calls whose credential has expired. */
@@ -70,14 +76,14 @@ function failures(ids: readonly RequestId[]): string {
     .join("")
 }
 
-function limited(error: CallError | undefined): Response | undefined {
+function limited(error: CallError | undefined): TextAnswer | undefined {
   return error === undefined ? undefined : tooMany(error)
 }
 
 /** The response to a caller over its limit. */
-export function tooMany(error: CallError): Response {
+export function tooMany(error: CallError): TextAnswer {
   const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000))
-  const headers = { "Retry-After": String(seconds) }
+  const headers = { "retry-after": String(seconds) }
   return refuse(429, NOT_SERVED, error.message, { headers })
 }
 

@@ -1,10 +1,30 @@
 import type { RequestId } from "./sdk.ts"
 
+type Headers = Readonly<Record<string, string>>
+
+/** A response that is complete: a text, or nothing. Servers write it without the objects of the web platform. */
+export class TextAnswer {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Headers
+  readonly body: string | undefined
+
+  constructor(status: number, headers: Headers, body?: string) {
+    this.status = status
+    this.headers = headers
+    this.body = body
+  }
+}
+
+/** A response: of the SDK, or a text. */
+export type Answer = Response | TextAnswer
+
 /** Options of an error response. */
 export interface RefusalOptions {
   readonly id?: RequestId | null | undefined
   readonly data?: unknown
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Lower-case names. */
+  readonly headers?: Headers | undefined
 }
 
 /** An HTTP response with a JSON-RPC error. */
@@ -13,26 +33,35 @@ export function refuse(
   code: number,
   message: string,
   { id = null, data, headers }: RefusalOptions = {},
-): Response {
+): TextAnswer {
   const error = { code, message, ...(data === undefined ? {} : { data }) }
-  return Response.json({ jsonrpc: "2.0", error, id }, { status, headers: { ...headers } })
+  return jsonAnswer(status, JSON.stringify({ jsonrpc: "2.0", error, id }), headers)
 }
 
-/** Texts of responses that were made of one. */
-const texts = new WeakMap<Response, string>()
-
-/** A response with a JSON text. Writers that need no stream take the text from `textOf`. */
-export function jsonResponse(status: number, text: string): Response {
-  const response = new Response(text, { status, headers: JSON_HEADERS })
-  texts.set(response, text)
-  return response
+/** A response with a JSON text. */
+export function jsonAnswer(status: number, text: string, headers?: Headers): TextAnswer {
+  return new TextAnswer(
+    status,
+    headers === undefined ? JSON_HEADERS : { ...headers, ...JSON_HEADERS },
+    text,
+  )
 }
 
-const JSON_HEADERS = { "Content-Type": "application/json" }
+const JSON_HEADERS: Headers = { "content-type": "application/json" }
 
-/** The text of a response of `jsonResponse`; `undefined` for others. */
-export function textOf(response: Response): string | undefined {
-  return texts.get(response)
+/** The answer to a client that has left. */
+export const GONE: TextAnswer = new TextAnswer(499, {})
+
+/** An answer for a web server. */
+export function responseOf(answer: Answer): Response {
+  if (!(answer instanceof TextAnswer)) return answer
+  const { status, headers, body = null } = answer
+  return new Response(body, { status, headers })
+}
+
+/** Whether a response is a stream of events. */
+export function isEventStream(response: Response): boolean {
+  return response.headers.get("content-type")?.startsWith("text/event-stream") === true
 }
 
 /** Code of requests that are refused before their message is read. */

@@ -6,7 +6,8 @@ import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { readBearerToken } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
-import { NOT_SERVED, refuse } from "./answers.ts"
+import { jsonAnswer, NOT_SERVED, refuse } from "./answers.ts"
+import type { TextAnswer } from "./answers.ts"
 import type { MCPCaller } from "./server.ts"
 
 /** Where clients get tokens for this server: RFC 9728. */
@@ -90,47 +91,57 @@ export class Authenticator {
   }
 
   /** The response to a request for the metadata, which is public; `undefined` for other requests. */
-  metadata(method: string, path: string): Response | undefined {
+  metadata(method: string, path: string): TextAnswer | undefined {
     if (this.#metadata === undefined) return undefined
     if (path !== WELL_KNOWN && path !== this.#metadata.path) return undefined
-    const headers = { "Access-Control-Allow-Origin": "*", "Cache-Control": "max-age=3600" }
-    if (method === "GET") return Response.json(this.#options.resourceMetadata, { headers })
-    return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { Allow: "GET" } })
+    const headers = { "access-control-allow-origin": "*", "cache-control": "max-age=3600" }
+    if (method === "GET") {
+      return jsonAnswer(200, JSON.stringify(this.#options.resourceMetadata), headers)
+    }
+    return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { allow: "GET" } })
   }
 
   /** Authenticates a caller; `resolved` is a caller that the host server has authenticated. */
-  async admit(
+  admit(
     request: UpgradeRequestLike,
     given: GivenCaller | undefined,
     resolved?: MCPCaller,
-  ): Promise<MCPCaller | Response> {
-    const { requiredScopes = [] } = this.#options
-    const caller = resolved ?? (await this.#authenticate(request, given))
+  ): MCPCaller | TextAnswer | Promise<MCPCaller | TextAnswer> {
+    const found = resolved ?? this.#authenticate(request, given)
+    return found instanceof Promise
+      ? found.then((caller) => this.#admit(request, caller))
+      : this.#admit(request, found)
+  }
+
+  #admit(request: UpgradeRequestLike, caller: MCPCaller | undefined): MCPCaller | TextAnswer {
+    const { requiredScopes } = this.#options
     if (caller === undefined) return this.unauthorized(readBearerToken(request) !== undefined)
+    if (requiredScopes === undefined) return caller
     const { identity } = caller
     const missing = requiredScopes.filter((scope) => !(identity?.scopes.includes(scope) ?? false))
     return missing.length > 0 ? this.#forbidden() : caller
   }
 
   /** The response to an unauthenticated caller: where to get a token. */
-  unauthorized(hasCredential: boolean): Response {
+  unauthorized(hasCredential: boolean): TextAnswer {
     const challenge = this.#challenge(hasCredential ? { error: "invalid_token" } : {})
     const message = hasCredential
       ? "Unauthorized: the token is not accepted. Get a new one."
       : "Unauthorized: send a token in the Authorization header."
-    return refuse(401, NOT_SERVED, message, { headers: { "WWW-Authenticate": challenge } })
+    return refuse(401, NOT_SERVED, message, { headers: { "www-authenticate": challenge } })
   }
 
-  async #authenticate(
+  #authenticate(
     request: UpgradeRequestLike,
     given: GivenCaller | undefined,
-  ): Promise<MCPCaller | undefined> {
+  ): MCPCaller | undefined | Promise<MCPCaller | undefined> {
     const { authenticate } = this.#options
     const known = identityGiven(given)
     if (known !== undefined) return this.#callerFor(known)
     if (authenticate === undefined) return ANONYMOUS
-    const found = await this.#runAuthenticate(authenticate, request)
-    return found === undefined ? undefined : this.#callerFor(found)
+    return this.#runAuthenticate(authenticate, request).then((found) =>
+      found === undefined ? undefined : this.#callerFor(found),
+    )
   }
 
   async #runAuthenticate(
@@ -160,10 +171,10 @@ export class Authenticator {
     return undefined
   }
 
-  #forbidden(): Response {
+  #forbidden(): TextAnswer {
     const challenge = this.#challenge({ error: "insufficient_scope" })
     const message = `Forbidden: this needs the scopes ${(this.#options.requiredScopes ?? []).join(" ")}.`
-    return refuse(403, NOT_SERVED, message, { headers: { "WWW-Authenticate": challenge } })
+    return refuse(403, NOT_SERVED, message, { headers: { "www-authenticate": challenge } })
   }
 
   #challenge(fields: Readonly<Record<string, string>>): string {

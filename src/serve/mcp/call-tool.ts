@@ -1,8 +1,10 @@
 import type { Logger } from "../../internal/logger.ts"
 import { isRecord } from "../../internal/guards.ts"
+import { addSignalListener, CancelToken, removeSignalListener } from "../../internal/signals.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import { InputRounds } from "./input-rounds.ts"
+import type { RoundRequest } from "./input-rounds.ts"
 import { liveInput } from "./live-input.ts"
 import { clientLog, isLogLevel } from "./log.ts"
 import type { LogLevel } from "./log.ts"
@@ -47,11 +49,23 @@ export async function callTool(
     era: connection.era,
     progress: progress?.report,
     log: logOf(connection, name, context),
-    metadata: metadataOf(context),
+    metadata: metadataOf(context.mcpReq._meta),
   }
   try {
     return connection.era === "modern"
-      ? await callInRounds(connection, name, input, context, common)
+      ? await callInRounds(
+          connection.surface,
+          connection.seal,
+          {
+            name,
+            input,
+            signal: context.mcpReq.signal,
+            requestState: context.mcpReq.requestState(),
+            inputResponses: context.mcpReq.inputResponses,
+            envelope: context.mcpReq.envelope,
+          },
+          common,
+        )
       : await connection.surface.call(name, input, {
           ...common,
           signal: context.mcpReq.signal,
@@ -67,40 +81,71 @@ export async function callTool(
   }
 }
 
-async function callInRounds(
-  { surface, seal }: Connection,
-  name: string,
-  input: unknown,
-  context: SDKContext,
+/** A modern call: what it names, and what its request says about questions. */
+export interface RoundCall {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly signal: AbortSignal
+  readonly requestState: unknown
+  readonly inputResponses: Readonly<Record<string, unknown>> | undefined
+  readonly envelope: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Runs a modern call; the questions of its handler are its result. */
+export async function callInRounds(
+  surface: MCPSurface,
+  seal: StateSeal,
+  asked: RoundCall,
   common: Omit<SurfaceCall, "signal">,
 ): Promise<object> {
-  const { signal, controller, envelope, inputResponses } = context.mcpReq
-  const capabilities = envelope?.[ENVELOPE.clientCapabilities]
-  const rounds = await InputRounds.open(
-    seal,
-    { principal: common.identity?.id ?? "", tool: name, input },
-    {
-      requestState: context.mcpReq.requestState(),
-      inputResponses,
-      capabilities: isRecord(capabilities) ? capabilities : undefined,
-    },
-    controller,
-  )
-  const leave = (): void => rounds.abort(signal.reason)
-  const isLinked = controller === undefined
-  if (isLinked && signal.aborted) leave()
-  else if (isLinked) signal.addEventListener("abort", leave, { once: true })
-  const call: SurfaceCall = { ...common, signal: rounds.signal, requestInput: rounds.ask }
-  try {
-    const result = surface.call(name, input, call)
-    const first = await Promise.race([result, rounds.asked])
-    if (!rounds.hasQuestions) return first as object
-  } catch (error) {
-    if (!rounds.hasQuestions) throw error
-  } finally {
-    if (isLinked) signal.removeEventListener("abort", leave)
+  const { name, input, signal } = asked
+  const token = new CancelToken()
+  let onAsked = (): void => {}
+  // Most handlers have no questions.
+  let rounds: InputRounds | undefined
+  const openRounds = (): InputRounds => {
+    const binding = { principal: common.identity?.id ?? "", tool: name, input }
+    return (rounds ??= new InputRounds(seal, binding, roundRequest(asked), token, () => onAsked()))
   }
-  return await rounds.result()
+  if (asked.requestState !== undefined) await openRounds().restore()
+  const listener = {
+    handleEvent(): void {
+      if (rounds === undefined) token.cancel(signal.reason)
+      else rounds.abort(signal.reason)
+    },
+  }
+  if (signal.aborted) listener.handleEvent()
+  else addSignalListener(signal, listener)
+  const call: SurfaceCall = {
+    identity: common.identity,
+    era: common.era,
+    progress: common.progress,
+    log: common.log,
+    metadata: common.metadata,
+    signal: token.signal,
+    requestInput: (request) => openRounds().ask(request),
+  }
+  try {
+    const first = await new Promise<object | undefined>((resolve, reject) => {
+      onAsked = () => resolve(undefined)
+      surface.call(name, input, call).then(resolve, reject)
+    })
+    if (first !== undefined && rounds?.hasQuestions !== true) return first
+  } catch (error) {
+    if (rounds?.hasQuestions !== true) throw error
+  } finally {
+    removeSignalListener(signal, listener)
+  }
+  return await openRounds().result()
+}
+
+function roundRequest({ envelope, requestState, inputResponses }: RoundCall): RoundRequest {
+  const capabilities = envelope?.[ENVELOPE.clientCapabilities]
+  return {
+    requestState,
+    inputResponses,
+    capabilities: isRecord(capabilities) ? capabilities : undefined,
+  }
 }
 
 /** A sender of progress, if the caller sent a progress token. */
@@ -137,11 +182,14 @@ function send(
   request.notify({ method, params }).catch(() => undefined)
 }
 
-function metadataOf({ mcpReq }: SDKContext): Readonly<Record<string, unknown>> | undefined {
-  const meta = mcpReq._meta
+/** The trace of a request. */
+export function metadataOf(
+  meta: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> | undefined {
   if (meta === undefined) return undefined
-  const found = TRACE_KEYS.filter((key) => typeof meta[key] === "string")
-  return found.length === 0
-    ? undefined
-    : Object.fromEntries(found.map((key) => [key, meta[key] as string]))
+  let found: Record<string, unknown> | undefined
+  for (const key of TRACE_KEYS) {
+    if (typeof meta[key] === "string") (found ??= {})[key] = meta[key]
+  }
+  return found
 }

@@ -29,54 +29,46 @@ export async function runOperation(
   options: ResolvedSurfaceOptions,
   place = "",
 ): Promise<SurfaceResult> {
-  const callWithId: CallIds = { ...call, requestId: mintRequestId() }
+  const requestId = mintRequestId()
   try {
     const input = argumentsOf(args, tool.id)
-    const result = tool.isStream
-      ? await callStream(registry, tool, input, callWithId, options, place)
-      : await callOnce(registry, tool, input, callWithId, options)
-    return boundedResult(tool, result, options.maxResultBytes)
+    if (tool.isStream) {
+      const result = await callStream(registry, tool, input, { call, requestId }, options, place)
+      return boundedResult(tool, result, options.maxResultBytes)
+    }
+    const callOptions = optionsOf(call, requestId, call.progress)
+    const envelope = await registry.execute(tool.id, tool.form.toInput(input), callOptions)
+    const result = resultOf(tool, envelope, call.era, options)
+    const settled = result instanceof Promise ? await result : result
+    return boundedResult(tool, settled, options.maxResultBytes)
   } catch (error) {
     if (error instanceof ProtocolError) throw error
-    return failed(error, tool, callWithId, options, place)
+    return failed(error, tool, { call, requestId }, options, place)
   }
 }
 
 /** A call with the request id for the operation, the log and the caller. */
-interface CallIds extends SurfaceCall {
+interface CallIds {
+  readonly call: SurfaceCall
   readonly requestId: string
-}
-
-async function callOnce(
-  registry: AnyRegistry,
-  tool: OperationTool,
-  args: Readonly<Record<string, unknown>>,
-  call: CallIds,
-  options: ResolvedSurfaceOptions,
-): Promise<SurfaceResult> {
-  const input = tool.form.toInput(args)
-  const envelope = await registry.execute(tool.id, input, {
-    ...callOptions(call),
-    ...(call.progress !== undefined && { progress: call.progress }),
-  })
-  return await resultOf(tool, envelope, call.era, options)
 }
 
 async function callStream(
   registry: AnyRegistry,
   tool: OperationTool,
   args: Readonly<Record<string, unknown>>,
-  call: CallIds,
+  ids: CallIds,
   options: ResolvedSurfaceOptions,
   place: string,
 ): Promise<SurfaceResult> {
+  const { call, requestId } = ids
   let bounds: StreamBounds
   try {
     bounds = tool.stream.bounds(args, tool.id)
   } catch (error) {
-    return errorText(error, place, tool, call.requestId)
+    return errorText(error, place, tool, requestId)
   }
-  const stream = registry.subscribe(tool.id, tool.form.toInput(args), callOptions(call))
+  const stream = registry.subscribe(tool.id, tool.form.toInput(args), optionsOf(call, requestId))
   // Items are sent twice, the second time with quotes escaped.
   const maxBytes = options.maxResultBytes / 4
   const collected = await collect(stream, bounds, maxBytes, call.progress, systemClock)
@@ -86,7 +78,7 @@ async function callStream(
     const output = tool.output(call.era)
     return structured(tool, JSON.parse(text), content, false, output?.schema)
   }
-  const failure = failed(collected.error, tool, call, options, place)
+  const failure = failed(collected.error, tool, ids, options, place)
   // The items before the failure may be all that was wanted.
   if (collected.items.length === 0) return failure
   return { ...failure, content: [...failure.content, ...content] }
@@ -95,7 +87,7 @@ async function callStream(
 function failed(
   error: unknown,
   tool: OperationTool,
-  { requestId, identity }: CallIds,
+  { call: { identity }, requestId }: CallIds,
   options: ResolvedSurfaceOptions,
   place: string,
 ): SurfaceResult {
@@ -113,13 +105,10 @@ export function argumentsOf(args: unknown, id: string): Readonly<Record<string, 
   )
 }
 
-function callOptions(call: CallIds): CallOptions {
-  return {
-    signal: call.signal,
-    requestId: call.requestId,
-    ...(call.identity !== undefined && { identity: call.identity }),
-    ...(call.requestInput !== undefined && { requestInput: call.requestInput }),
-    ...(call.log !== undefined && { log: call.log }),
-    ...(call.metadata !== undefined && { metadata: call.metadata }),
-  }
+function optionsOf(
+  { signal, identity, requestInput, log, metadata }: SurfaceCall,
+  requestId: string,
+  progress?: SurfaceCall["progress"],
+): CallOptions {
+  return { signal, requestId, identity, requestInput, log, metadata, progress }
 }

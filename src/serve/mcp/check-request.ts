@@ -1,6 +1,8 @@
 import { checkUpgrade } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
+import type { TextAnswer } from "./answers.ts"
+import type { Incoming } from "./incoming.ts"
 
 /**
  * Refuses requests from hosts and origins that are not allowed; `undefined` admits a request.
@@ -13,7 +15,7 @@ export function checkSource(
   request: UpgradeRequestLike,
   rules: UpgradeRules,
   isAuthenticated: boolean,
-): Response | undefined {
+): TextAnswer | undefined {
   const local = { localAddress: "127.0.0.1" }
   const seen = isAuthenticated ? request : { headers: request.headers, socket: local }
   const refused = checkUpgrade(seen, rules)
@@ -23,11 +25,13 @@ export function checkSource(
 }
 
 /** Refuses a POST that does not send JSON, or does not accept the types of the response. */
-export function checkMedia(headers: Headers): Response | undefined {
-  if (essence(headers.get("content-type")) !== "application/json") {
+export function checkMedia(incoming: Incoming): TextAnswer | undefined {
+  const type = incoming.header("content-type")
+  if (type !== "application/json" && essence(type) !== "application/json") {
     return refuse(415, NOT_SERVED, "Unsupported Media Type: send application/json.")
   }
-  const accepted = headers.get("accept")
+  const accepted = incoming.header("accept")
+  if (accepted === USUAL_ACCEPT) return undefined
   if (takes(accepted, "application/json") && takes(accepted, "text/event-stream")) return undefined
   return refuse(
     406,
@@ -36,9 +40,12 @@ export function checkMedia(headers: Headers): Response | undefined {
   )
 }
 
+/** What most clients send. */
+const USUAL_ACCEPT = "application/json, text/event-stream"
+
 /** Whether an `Accept` header covers a type; a missing header covers everything. */
-function takes(accept: string | null, type: string): boolean {
-  if (accept === null || accept.trim() === "") return true
+function takes(accept: string | undefined, type: string): boolean {
+  if (accept === undefined || accept.trim() === "") return true
   const group = `${type.split("/", 1)[0]}/*`
   return accept.split(",").some((range) => {
     const name = essence(range)
@@ -48,6 +55,6 @@ function takes(accept: string | null, type: string): boolean {
   })
 }
 
-function essence(value: string | null): string {
+function essence(value: string | undefined): string {
   return (value ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 }

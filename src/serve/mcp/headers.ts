@@ -1,4 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
+import type { HTTPIncoming } from "../exchange.ts"
 
 /** A parameter of a tool that clients repeat in a header. */
 interface HeaderDeclaration {
@@ -29,20 +30,20 @@ const declarations = new WeakMap<object, readonly HeaderDeclaration[]>()
 export function paramMismatch(
   inputSchema: unknown,
   input: unknown,
-  headers: Headers,
+  incoming: Pick<HTTPIncoming, "header">,
 ): HeaderMismatch | undefined {
   if (!isRecord(inputSchema)) return undefined
   for (const { path, header } of declarationsOf(inputSchema)) {
-    const issue = mismatch(valueAt(input, path), headers.get(header))
+    const issue = mismatch(valueAt(input, path), incoming.header(header.toLowerCase()))
     if (issue !== undefined) return { header, reason: `${path.join(".")}: ${issue}` }
   }
   return undefined
 }
 
-function mismatch(value: unknown, header: string | null): string | undefined {
+function mismatch(value: unknown, header: string | undefined): string | undefined {
   const text = textOf(value)
   if (text === undefined) return undefined
-  if (header === null) return "the body has it and the header is missing"
+  if (header === undefined) return "the body has it and the header is missing"
   const decoded = decode(header)
   if (decoded === undefined) return "the header is not valid Base64"
   const isSame =

@@ -1,3 +1,4 @@
+// Which way a request over HTTP goes: the checks before it, then a plain call, a single request of the SDK, or a session.
 import { ERROR_CODES, isCallError } from "../../core/errors.ts"
 import type { ErrorCode } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"
@@ -5,7 +6,9 @@ import { isRecord } from "../../internal/guards.ts"
 import type { UpgradeRules } from "../upgrade.ts"
 import { accountKey } from "../accounts.ts"
 import { pathOf } from "../upgrade.ts"
-import { jsonResponse, NOT_SERVED, refuse } from "./answers.ts"
+import { CancelToken } from "../../internal/signals.ts"
+import { GONE, jsonAnswer, NOT_SERVED, refuse, TextAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
 import type { Authenticator } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./check-request.ts"
@@ -15,6 +18,7 @@ import { inTime } from "./keep-alive.ts"
 import type { MCPSurface } from "./model.ts"
 import { plainCallOf } from "./plain-call.ts"
 import type { PlainCall } from "./plain-call.ts"
+import { loadServerSDK } from "./sdk.ts"
 import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
 import type { MCPCaller, Servers } from "./server.ts"
 import { Sessions, requestIds } from "./sessions.ts"
@@ -42,77 +46,94 @@ const LISTEN = "subscriptions/listen"
 
 const OPENINGS: readonly unknown[] = ["server/discover", "initialize"]
 
+/** What the SDK serves: everything but plain calls. */
+interface SDKServing {
+  readonly sdk: ServerSDK
+  readonly modern: SDKHttpHandler
+  readonly sessions: Sessions | undefined
+}
+
 /** Answers HTTP requests of both protocol eras. */
 export class HTTPServing {
-  readonly #sdk: ServerSDK
   readonly #parts: HTTPParts
-  readonly #modern: SDKHttpHandler
-  readonly #sessions: Sessions | undefined
   readonly #stopNotices: () => void
   /** Aborts plain calls. */
   readonly #running = new Set<() => void>()
+  #loading: Promise<SDKServing> | undefined
+  #serving: SDKServing | undefined
 
-  constructor(sdk: ServerSDK, parts: HTTPParts) {
-    const { servers, sessions, keepAliveMs, logger, notices } = parts
-    this.#sdk = sdk
+  constructor(parts: HTTPParts) {
     this.#parts = parts
-    this.#sessions =
-      sessions === false ? undefined : new Sessions(sdk, servers, sessions, keepAliveMs, logger)
-    this.#modern = sdk.createMcpHandler(
-      ({ era, authInfo }) =>
-        servers.create(sdk, { era, caller: authInfo as MCPCaller, isLasting: false }),
-      {
-        legacy: this.#sessions === undefined ? "stateless" : "reject",
-        keepAliveMs,
-        onerror: (error: Error) => logger.debug("An MCP request reported", { error }),
-      },
-    )
-    this.#stopNotices = notices.listen(() => this.#modern.notify.toolsChanged())
+    this.#stopNotices = parts.notices.listen(() => this.#serving?.modern.notify.toolsChanged())
   }
 
-  async handle(incoming: Incoming): Promise<Response> {
+  async handle(incoming: Incoming): Promise<Answer> {
     const { authenticator } = this.#parts
     const { method, like, given, mount } = incoming
     const refused =
       (mount === undefined ? authenticator.metadata(method, pathOf(like)) : undefined) ??
       this.#checkSource(incoming)
     if (refused !== undefined) return refused
-    const caller = await authenticator.admit(like, given, mount?.caller)
-    if (caller instanceof Response) return caller
+    const found = authenticator.admit(like, given, mount?.caller)
+    const caller = found instanceof Promise ? await found : found
+    if (caller instanceof TextAnswer) return caller
     if (method === "POST") return await this.#post(incoming, caller)
-    const sessions = this.#sessions
-    if (sessions !== undefined && method === "GET") {
-      return await asStream(incoming, caller, () =>
-        sessions.handle(sessionRequestOf(incoming, caller)),
-      )
+    const hasSessions = this.#parts.sessions !== false
+    if (!hasSessions || (method !== "GET" && method !== "DELETE")) {
+      const allow = hasSessions ? "GET, POST, DELETE" : "POST"
+      return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { allow } })
     }
-    if (sessions !== undefined && method === "DELETE") {
-      return await sessions.handle(sessionRequestOf(incoming, caller))
-    }
-    const allowed = this.#sessions === undefined ? "POST" : "GET, POST, DELETE"
-    return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { Allow: allowed } })
+    const { sessions } = await this.#load()
+    const request = sessionRequestOf(incoming, caller)
+    const answer = (): Promise<Answer> => (sessions as Sessions).handle(request)
+    return method === "GET" ? await asStream(incoming, caller, answer) : await answer()
   }
 
   async close(): Promise<void> {
     this.#stopNotices()
     for (const abort of this.#running) abort()
-    await Promise.all([this.#modern.close(), this.#sessions?.close()])
+    const serving = await this.#loading?.catch(() => undefined)
+    await Promise.all([serving?.modern.close(), serving?.sessions?.close()])
   }
 
-  async #post(incoming: Incoming, caller: MCPCaller): Promise<Response> {
-    const refused = checkMedia(incoming.headers)
+  /** Loads the SDK with the first request that needs it. */
+  #load(): Promise<SDKServing> {
+    return (this.#loading ??= this.#open())
+  }
+
+  async #open(): Promise<SDKServing> {
+    const { servers, sessions: limits, keepAliveMs, logger } = this.#parts
+    const sdk = await loadServerSDK()
+    const sessions =
+      limits === false ? undefined : new Sessions(sdk, servers, limits, keepAliveMs, logger)
+    const modern = sdk.createMcpHandler(
+      ({ era, authInfo }) =>
+        servers.create(sdk, { era, caller: authInfo as MCPCaller, isLasting: false }),
+      {
+        legacy: sessions === undefined ? "stateless" : "reject",
+        keepAliveMs,
+        onerror: (error: Error) => logger.debug("An MCP request reported", { error }),
+      },
+    )
+    this.#serving = { sdk, modern, sessions }
+    return this.#serving
+  }
+
+  async #post(incoming: Incoming, caller: MCPCaller): Promise<Answer> {
+    const refused = checkMedia(incoming)
     if (refused !== undefined) return refused
     const body = await this.#read(incoming)
-    if (body instanceof Response) return body
+    if (body instanceof TextAnswer) return body
     const unpaid = chargeBatch(incoming, body.value)
     if (unpaid !== undefined) return unpaid
-    const plain = plainCallOf(body.value, incoming.headers)
+    const plain = plainCallOf(body.value, incoming)
     if (plain !== undefined) return await this.#plain(incoming, plain, caller)
-    const route = this.#sdk.classifyInboundRequest({
+    const { sdk, modern, sessions } = await this.#load()
+    const route = sdk.classifyInboundRequest({
       httpMethod: "POST",
-      protocolVersionHeader: incoming.headers.get("mcp-protocol-version") ?? undefined,
-      mcpMethodHeader: incoming.headers.get("mcp-method") ?? undefined,
-      mcpNameHeader: incoming.headers.get("mcp-name") ?? undefined,
+      protocolVersionHeader: incoming.header("mcp-protocol-version"),
+      mcpMethodHeader: incoming.header("mcp-method"),
+      mcpNameHeader: incoming.header("mcp-name"),
       body: body.value,
     })
     const leaving = new AbortController()
@@ -121,14 +142,14 @@ export class HTTPServing {
       cancel: () => leaving.abort(),
       refuse: () => this.#parts.authenticator.unauthorized(true),
     }
-    const sessions = this.#sessions
     if (route.kind === "legacy" && sessions !== undefined) {
       const request = sessionRequestOf(incoming, caller, body.value)
       return await untilExpired(incoming, caller, calls, () => sessions.handle(request))
     }
     const mismatch = this.#checkHeaders(route, body.value, incoming, caller)
     if (mismatch !== undefined) return mismatch
-    const single = (): Promise<Response> => this.#single(incoming, body.value, caller, leaving)
+    const single = (): Promise<Answer> =>
+      this.#single(modern, incoming, body.value, caller, leaving)
     const isStream = isRecord(body.value) && body.value["method"] === LISTEN
     return isStream
       ? await asStream(incoming, caller, single)
@@ -136,7 +157,7 @@ export class HTTPServing {
   }
 
   /** Checks host and origin: the host server has checked its rules, and this server adds its own. */
-  #checkSource({ like, given, mount }: Incoming): Response | undefined {
+  #checkSource({ like, given, mount }: Incoming): TextAnswer | undefined {
     const { authenticator, rules } = this.#parts
     const { allowedHosts, allowedOrigins } = rules
     if (mount !== undefined && allowedHosts === undefined && allowedOrigins === undefined) {
@@ -150,58 +171,56 @@ export class HTTPServing {
   }
 
   /** Serves a plain call without the SDK. */
-  async #plain(incoming: Incoming, call: PlainCall, caller: MCPCaller): Promise<Response> {
-    const { servers, keepAliveMs, authenticator } = this.#parts
+  #plain(incoming: Incoming, call: PlainCall, caller: MCPCaller): Answer | Promise<Answer> {
+    const { keepAliveMs, authenticator } = this.#parts
     const mismatch = this.#paramMismatch(call.params, call.id, incoming, caller)
     if (mismatch !== undefined) return mismatch
-    const controller = new AbortController()
-    let hasLeft = false
-    const leave = (): void => {
-      hasLeft = true
-      controller.abort()
+    const token = new CancelToken()
+    const cancel = (): void =>
+      token.cancel(new DOMException("This operation was aborted", "AbortError"))
+    const answer = (): Promise<Answer> =>
+      inTime(this.#answer(incoming, call, caller, token, cancel), keepAliveMs, cancel)
+    if (caller.expiresAt === undefined) return answer()
+    const calls = { ids: [call.id], cancel, refuse: () => authenticator.unauthorized(true) }
+    return untilExpired(incoming, caller, calls, answer)
+  }
+
+  async #answer(
+    incoming: Incoming,
+    call: PlainCall,
+    caller: MCPCaller,
+    token: CancelToken,
+    cancel: () => void,
+  ): Promise<Answer> {
+    const stop = incoming.onGone(cancel)
+    this.#running.add(cancel)
+    try {
+      const { status, message } = await this.#parts.servers.answer(call, caller, token.signal)
+      return token.aborted ? GONE : jsonAnswer(status, JSON.stringify(message))
+    } finally {
+      this.#running.delete(cancel)
+      stop()
     }
-    const calls = {
-      ids: [call.id],
-      cancel: leave,
-      refuse: () => authenticator.unauthorized(true),
-    }
-    const { signal } = incoming
-    if (signal.aborted) leave()
-    else signal.addEventListener("abort", leave, { once: true })
-    this.#running.add(leave)
-    const answer = async (): Promise<Response> => {
-      try {
-        const { status, message } = await servers.answer(call, caller, controller)
-        return hasLeft
-          ? new Response(null, { status: 499 })
-          : jsonResponse(status, JSON.stringify(message))
-      } finally {
-        this.#running.delete(leave)
-        signal.removeEventListener("abort", leave)
-      }
-    }
-    return await untilExpired(incoming, caller, calls, () => inTime(answer(), keepAliveMs, leave))
   }
 
   /** Serves a single request without a session. */
   async #single(
+    modern: SDKHttpHandler,
     incoming: Incoming,
     parsedBody: unknown,
     caller: MCPCaller,
     controller: AbortController,
-  ): Promise<Response> {
+  ): Promise<Answer> {
     const leave = (): void => controller.abort()
-    const { signal } = incoming
-    if (signal.aborted) leave()
-    else signal.addEventListener("abort", leave, { once: true })
+    incoming.onGone(leave)
     const request = requestOf(incoming, controller.signal)
     const isNew = isRecord(parsedBody) && OPENINGS.includes(parsedBody["method"])
     const authInfo: MCPCaller = { ...caller, isNew }
-    const answer = this.#modern.fetch(request, { parsedBody, authInfo })
+    const answer = modern.fetch(request, { parsedBody, authInfo })
     return await inTime(answer, this.#parts.keepAliveMs, leave)
   }
 
-  async #read(incoming: Incoming): Promise<{ readonly value: unknown } | Response> {
+  async #read(incoming: Incoming): Promise<{ readonly value: unknown } | TextAnswer> {
     const { maxBodyBytes } = this.#parts
     let text: string | undefined
     try {
@@ -211,7 +230,7 @@ export class HTTPServing {
     }
     if (text === undefined) {
       const message = `Payload Too Large: a request may have ${maxBodyBytes} bytes.`
-      return refuse(413, NOT_SERVED, message, { headers: { Connection: "close" } })
+      return refuse(413, NOT_SERVED, message, { headers: { connection: "close" } })
     }
     try {
       return { value: JSON.parse(text) as unknown }
@@ -221,7 +240,7 @@ export class HTTPServing {
   }
 
   /** The response to a request whose body cannot be read. */
-  #unreadable(error: unknown): Response {
+  #unreadable(error: unknown): TextAnswer {
     if (!isCallError(error) || error.code === "ABORTED") throw error
     if (error.code === "RATE_LIMITED") return tooMany(error)
     const { httpStatus } = ERROR_CODES[error.code as ErrorCode]
@@ -235,7 +254,7 @@ export class HTTPServing {
     body: unknown,
     incoming: Incoming,
     caller: MCPCaller,
-  ): Response | undefined {
+  ): TextAnswer | undefined {
     if (kind !== "modern" || messageKind !== "request" || !isRecord(body)) return undefined
     const { method, params, id } = body
     if (method !== "tools/call" || !isRecord(params)) return undefined
@@ -246,12 +265,12 @@ export class HTTPServing {
   #paramMismatch(
     params: Readonly<Record<string, unknown>>,
     id: unknown,
-    { headers }: Incoming,
+    incoming: Incoming,
     { identity }: MCPCaller,
-  ): Response | undefined {
+  ): TextAnswer | undefined {
     if (typeof params["name"] !== "string") return undefined
     const tool = this.#parts.surface.find(params["name"], { identity, era: "modern" })
-    const mismatch = paramMismatch(tool?.inputSchema, params["arguments"], headers)
+    const mismatch = paramMismatch(tool?.inputSchema, params["arguments"], incoming)
     if (mismatch === undefined) return undefined
     const message = `Bad Request: the headers and the body disagree: ${mismatch.header}, ${mismatch.reason}.`
     return refuse(400, -32020, message, {

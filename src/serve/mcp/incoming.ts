@@ -7,11 +7,19 @@ import type { MCPCaller } from "./server.ts"
 /** A request, independent of the server that received it. */
 export interface Incoming {
   readonly method: string
+  /** Made when it is read, as are `headers` and `signal`: most requests need none of them. */
   readonly url: string
   readonly headers: Headers
+  /** A header by its lower-case name; repeated headers are joined with `, `. */
+  header(name: string): string | undefined
   /** The request for authentication and origin checks. */
   readonly like: UpgradeRequestLike
+  /** Aborted when the client leaves. */
   readonly signal: AbortSignal
+  /** Whether the client has left. */
+  readonly isGone: boolean
+  /** Notifies once when the client leaves; at once if it has. Returns a function that unsubscribes. */
+  onGone(listener: () => void): () => void
   readonly given: GivenCaller | undefined
   /** Set when the server is mounted; the host server has checked host and origin. */
   readonly mount?: MountedRequest | undefined

@@ -1,8 +1,7 @@
 import { capabilityRequired } from "../../mcp/errors.ts"
 import { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
-import { deferred } from "../../internal/wait.ts"
-import type { Deferred } from "../../internal/wait.ts"
+import type { CancelToken } from "../../internal/signals.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { ProtocolError } from "./model.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
@@ -40,9 +39,8 @@ export interface InputRequiredResult {
  * together. Once a question was sent, anything the handler returns or throws is ignored.
  */
 export class InputRounds {
-  /** Aborts the handler when its questions were sent. */
-  readonly signal: AbortSignal
-  readonly #controller: AbortController
+  readonly #token: CancelToken
+  readonly #onAsked: () => void
   readonly #seal: StateSeal
   readonly #binding: StateBinding
   readonly #request: RoundRequest
@@ -50,38 +48,23 @@ export class InputRounds {
   readonly #earlier = new Map<string, string>()
   readonly #questions = new Map<string, { readonly wire: WireQuestion; readonly digest: string }>()
   readonly #keys = new Set<string>()
-  #asked: Deferred | undefined
+  /** Questions that wait for an answer, which this call does not get. */
+  #waiting: ((reason: unknown) => void)[] = []
   #isSealed = false
 
-  private constructor(
+  /** `token` aborts the handler. `onAsked` is called when questions were sent. */
+  constructor(
     seal: StateSeal,
     binding: StateBinding,
     request: RoundRequest,
-    controller: AbortController,
+    token: CancelToken,
+    onAsked: () => void,
   ) {
-    this.#controller = controller
+    this.#token = token
+    this.#onAsked = onAsked
     this.#seal = seal
     this.#binding = binding
     this.#request = request
-    this.signal = this.#controller.signal
-  }
-
-  /** `controller` aborts the handler. Throws `ProtocolError` for a state that was not issued for this call. */
-  static async open(
-    seal: StateSeal,
-    binding: StateBinding,
-    request: RoundRequest,
-    controller: AbortController = new AbortController(),
-  ): Promise<InputRounds> {
-    const rounds = new InputRounds(seal, binding, request, controller)
-    if (request.requestState !== undefined) await rounds.#restore(request.requestState)
-    return rounds
-  }
-
-  /** Resolves when questions were sent; never when there are none. */
-  get asked(): Promise<void> {
-    this.#asked ??= deferred()
-    return this.#asked.promise
   }
 
   get hasQuestions(): boolean {
@@ -90,7 +73,8 @@ export class InputRounds {
 
   /** Aborts the handler when its call is over. */
   abort(reason: unknown): void {
-    this.#controller.abort(reason)
+    this.#token.cancel(reason)
+    for (const reject of this.#waiting.splice(0)) reject(this.#token.reason)
   }
 
   /** Returns an answer from the request, or sends the question to the caller and aborts the handler. */
@@ -114,9 +98,8 @@ export class InputRounds {
       this.#questions.set(key, { wire, digest: question })
     }
     return await new Promise<never>((_, reject) => {
-      const leave = (): void => reject(this.signal.reason as Error)
-      if (this.signal.aborted) leave()
-      else this.signal.addEventListener("abort", leave, { once: true })
+      if (this.#token.aborted) reject(this.#token.reason)
+      else this.#waiting.push(reject)
     })
   }
 
@@ -137,8 +120,7 @@ export class InputRounds {
 
   #end(): void {
     this.#isSealed = true
-    this.#asked ??= deferred()
-    this.#asked.resolve()
+    this.#onAsked()
     this.abort(
       new CallError(
         "ABORTED",
@@ -148,7 +130,9 @@ export class InputRounds {
     )
   }
 
-  async #restore(state: unknown): Promise<void> {
+  /** Reads the answers of earlier rounds. Throws `ProtocolError` for a state that was not issued for this call. */
+  async restore(): Promise<void> {
+    const { requestState: state } = this.#request
     const opened =
       typeof state === "string" ? await this.#seal.open(state, this.#binding) : undefined
     if (!isRecord(opened)) {

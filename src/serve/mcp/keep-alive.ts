@@ -1,5 +1,9 @@
 import { setRef } from "../../internal/defer.ts"
-import { withTimeout } from "../../internal/wait.ts"
+import { systemClock } from "../../internal/clock.ts"
+import { Deadlines } from "../../internal/deadlines.ts"
+import type { DeadlineEntry } from "../../internal/deadlines.ts"
+import { isEventStream, TextAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
 
 const COMMENT = new TextEncoder().encode(": keepalive\n\n")
 
@@ -9,17 +13,58 @@ const COMMENT = new TextEncoder().encode(": keepalive\n\n")
  * After `quietMs` it becomes an event stream with regular comments, so that no proxy
  * closes the silent connection; the answer is its only event. `onLeave` is called when the client disconnects first.
  */
-export async function inTime(
-  answer: Promise<Response>,
+export function inTime(
+  answer: Promise<Answer>,
   quietMs: number,
   onLeave: () => void,
-): Promise<Response> {
-  if (!Number.isFinite(quietMs) || quietMs < 1) return await answer
-  const onQuiet = (): Response => streamed(answer, quietMs, onLeave)
-  return await withTimeout(answer, quietMs, onQuiet, { keepsAlive: false })
+): Promise<Answer> {
+  if (!Number.isFinite(quietMs) || quietMs < 1) return answer
+  return new Promise((resolve, reject) => {
+    const silence = new Silence(quietMs, () => resolve(streamed(answer, quietMs, onLeave)))
+    silences.addUndated(silence)
+    answer.then(
+      (settled) => {
+        silence.end()
+        resolve(settled)
+      },
+      (error: unknown) => {
+        silence.end()
+        reject(error)
+      },
+    )
+  })
 }
 
-function streamed(answer: Promise<Response>, quietMs: number, onLeave: () => void): Response {
+/** One timer for all requests: most have their answer before a timer would be set. */
+const silences = new Deadlines(systemClock)
+
+/** A request that has no answer yet. */
+class Silence implements DeadlineEntry {
+  isOver = false
+  bucket: DeadlineEntry["bucket"] = undefined
+  dueBefore: DeadlineEntry | undefined = undefined
+  dueAfter: DeadlineEntry | undefined = undefined
+  readonly expire: () => void
+  readonly #quietMs: number
+  #due = Number.POSITIVE_INFINITY
+
+  constructor(quietMs: number, expire: () => void) {
+    this.#quietMs = quietMs
+    this.expire = expire
+  }
+
+  due(now?: number): number {
+    if (now !== undefined) this.#due = now + this.#quietMs
+    return this.#due
+  }
+
+  end(): void {
+    this.isOver = true
+    silences.remove(this)
+  }
+}
+
+function streamed(answer: Promise<Answer>, quietMs: number, onLeave: () => void): Response {
   let timer: ReturnType<typeof setInterval> | undefined
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   let isOver = false
@@ -59,11 +104,16 @@ function streamed(answer: Promise<Response>, quietMs: number, onLeave: () => voi
 }
 
 /** The events of an answer, which may be JSON or a stream. */
-async function events(answer: Promise<Response>): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+async function events(answer: Promise<Answer>): Promise<ReadableStreamDefaultReader<Uint8Array>> {
   const response = await answer
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false
-  const body = isStream
-    ? response.body
-    : new Response(`event: message\ndata: ${await response.text()}\n\n`).body
+  const isText = response instanceof TextAnswer
+  if (!isText && isEventStream(response)) return readerOf(response.body)
+  const text = isText ? (response.body ?? "") : await response.text()
+  return readerOf(new Response(`event: message\ndata: ${text}\n\n`).body)
+}
+
+function readerOf(
+  body: ReadableStream<Uint8Array> | null,
+): ReadableStreamDefaultReader<Uint8Array> {
   return (body ?? new ReadableStream<Uint8Array>()).getReader()
 }

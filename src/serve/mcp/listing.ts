@@ -21,6 +21,10 @@ export class Listing {
   readonly #byId: ReadonlyMap<string, OperationTool>
   readonly #names: ToolNames
   readonly #fingerprint: string
+  readonly #defined = {
+    legacy: new Map<OperationTool, MCPToolDefinition>(),
+    modern: new Map<OperationTool, MCPToolDefinition>(),
+  }
 
   constructor(
     registry: AnyRegistry,
@@ -67,11 +71,17 @@ export class Listing {
   }
 
   define(tool: OperationTool, era: MCPEra): MCPToolDefinition {
-    const name = this.#names.nameOf(tool.id) ?? tool.id
-    const definition = tool.definition(era)
-    if (definition.title !== undefined || identifiesOperation(name, tool))
-      return { name, ...definition }
-    return { name, title: tool.raw?.name ?? tool.id, ...definition }
+    let defined = this.#defined[era].get(tool)
+    if (defined === undefined) {
+      const name = this.#names.nameOf(tool.id) ?? tool.id
+      const definition = tool.definition(era)
+      defined =
+        definition.title !== undefined || identifiesOperation(name, tool)
+          ? { name, ...definition }
+          : { name, title: tool.raw?.name ?? tool.id, ...definition }
+      this.#defined[era].set(tool, defined)
+    }
+    return defined
   }
 
   /** A page of a list and the next cursor. Throws `ProtocolError` for a cursor of another list. */

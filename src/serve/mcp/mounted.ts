@@ -1,16 +1,18 @@
 import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
+import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { MountedServer, MountHost } from "../mount.ts"
-import { NOT_SERVED, refuse, textOf } from "./answers.ts"
+import { isEventStream, NOT_SERVED, refuse, TextAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
 import type { Authenticator } from "./auth.ts"
-import type { Incoming } from "./incoming.ts"
-import { headersOf, urlOf } from "./node.ts"
+import type { Incoming, MountedRequest } from "./incoming.ts"
+import { headersOf, signalOf, urlOf } from "./node.ts"
 
 /** Mounts an MCP server below a path of an HTTP server, which authenticates callers. */
 export function mountServer(
   host: MountHost,
   authenticator: Authenticator,
-  answer: (incoming: Incoming) => Promise<Response>,
+  answer: (incoming: Incoming) => Promise<Answer>,
 ): MountedServer {
   const document = ({ method, path }: HTTPIncoming): Promise<HTTPAnswer> =>
     answerOf(authenticator.metadata(method, path) ?? refuse(404, NOT_SERVED, "Not found."))
@@ -18,7 +20,7 @@ export function mountServer(
     protocol: "mcp",
     documents: new Map(authenticator.metadataPaths.map((path) => [path, document])),
     handle: async (incoming, caller) =>
-      await answerOf(await answer(incomingOf(host, incoming, caller))),
+      await answerOf(await answer(new MountedIncoming(host, incoming, caller))),
     async refuse({ status, error, headers }) {
       const challenge = headers["www-authenticate"]
       const response =
@@ -31,39 +33,69 @@ export function mountServer(
   }
 }
 
-function incomingOf(host: MountHost, incoming: HTTPIncoming, caller: HTTPCaller): Incoming {
-  const { method, like } = incoming
-  const { identity, expiresAt } = caller
-  const controller = new AbortController()
-  incoming.onGone(() => controller.abort())
-  const isResolved = host.authenticate !== undefined || identity !== undefined
-  return {
-    method,
-    url: urlOf(like),
-    headers: headersOf(like),
-    like,
-    signal: controller.signal,
-    given: undefined,
-    mount: {
+/** A request that the host server has admitted. */
+class MountedIncoming implements Incoming {
+  readonly method: string
+  readonly like: UpgradeRequestLike
+  readonly given = undefined
+  readonly mount: MountedRequest
+  readonly #incoming: HTTPIncoming
+  #signal: AbortSignal | undefined
+  #isGone = false
+
+  constructor(host: MountHost, incoming: HTTPIncoming, caller: HTTPCaller) {
+    const { identity, expiresAt } = caller
+    const isResolved = host.authenticate !== undefined || identity !== undefined
+    this.method = incoming.method
+    this.like = incoming.like
+    this.#incoming = incoming
+    this.mount = {
       caller: isResolved ? { identity, expiresAt } : undefined,
       clock: host.clock,
       account: caller.account,
       charge: (calls) => caller.charge(calls),
       openStream: () => caller.openStream(),
-    },
-    readBody: (maxBytes) => incoming.readBody(maxBytes),
+    }
+    incoming.onGone(() => {
+      this.#isGone = true
+    })
+  }
+
+  get url(): string {
+    return urlOf(this.like)
+  }
+
+  get headers(): Headers {
+    return headersOf(this.like)
+  }
+
+  header(name: string): string | undefined {
+    return this.#incoming.header(name)
+  }
+
+  get signal(): AbortSignal {
+    return (this.#signal ??= signalOf((listener) => this.#incoming.onGone(listener)))
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  onGone(listener: () => void): () => void {
+    return this.#incoming.onGone(listener)
+  }
+
+  readBody(maxBytes: number): Promise<string | undefined> {
+    return this.#incoming.readBody(maxBytes)
   }
 }
 
-async function answerOf(response: Response): Promise<HTTPAnswer> {
-  const { status } = response
-  const headers = Object.fromEntries(response.headers)
-  const text = textOf(response)
-  if (text !== undefined) return { status, headers, body: text }
-  const { body } = response
+async function answerOf(answer: Answer): Promise<HTTPAnswer> {
+  if (answer instanceof TextAnswer) return answer
+  const { status, body } = answer
+  const headers = Object.fromEntries(answer.headers)
   if (body === null) return { status, headers }
-  const isStream = headers["content-type"]?.startsWith("text/event-stream") === true
-  if (!isStream) return { status, headers, body: await response.text() }
+  if (!isEventStream(answer)) return { status, headers, body: await answer.text() }
   return { status, headers, body: { run: (sink) => pump(body, sink) } }
 }
 

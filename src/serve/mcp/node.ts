@@ -1,5 +1,8 @@
+import { Leaving } from "../disconnect.ts"
 import { readNodeBody } from "../read-body.ts"
-import { textOf } from "./answers.ts"
+import { byteLength } from "../text-size.ts"
+import { TextAnswer } from "./answers.ts"
+import type { Answer } from "./answers.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { Incoming } from "./incoming.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
@@ -8,17 +11,18 @@ import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 export async function answerNode(
   request: NodeRequestLike,
   response: NodeResponseLike,
-  handle: (incoming: Incoming) => Promise<Response>,
+  handle: (incoming: Incoming) => Promise<Answer>,
   body?: unknown,
 ): Promise<void> {
-  const controller = new AbortController()
+  const leaving = new Leaving()
   const onClose = (): void => {
-    if (!response.writableFinished) controller.abort()
+    if (!response.writableFinished) leaving.leave()
   }
   response.on("close", onClose)
   try {
-    const answer = await handle(incomingOf(request, controller.signal, body))
-    await write(answer, response, controller.signal)
+    const answer = await handle(new NodeIncoming(request, leaving, body))
+    if (answer instanceof TextAnswer) writeText(answer, response, leaving)
+    else await write(answer, response, leaving)
   } finally {
     response.off("close", onClose)
     // An unread body would prevent reuse of the connection.
@@ -26,17 +30,56 @@ export async function answerNode(
   }
 }
 
-function incomingOf(request: NodeRequestLike, signal: AbortSignal, body: unknown): Incoming {
-  const headers = headersOf(request)
-  return {
-    method: (request.method ?? "GET").toUpperCase(),
-    url: urlOf(request),
-    headers,
-    like: request,
-    signal,
-    given: undefined,
-    readBody: (maxBytes) => readNodeBody(request, maxBytes, body),
+class NodeIncoming implements Incoming {
+  readonly method: string
+  readonly like: NodeRequestLike
+  readonly given = undefined
+  readonly #leaving: Leaving
+  readonly #body: unknown
+  #signal: AbortSignal | undefined
+
+  constructor(request: NodeRequestLike, leaving: Leaving, body: unknown) {
+    this.method = (request.method ?? "GET").toUpperCase()
+    this.like = request
+    this.#leaving = leaving
+    this.#body = body
   }
+
+  get url(): string {
+    return urlOf(this.like)
+  }
+
+  get headers(): Headers {
+    return headersOf(this.like)
+  }
+
+  header(name: string): string | undefined {
+    const value = this.like.headers[name]
+    return typeof value === "string" ? value : value?.join(", ")
+  }
+
+  get signal(): AbortSignal {
+    return (this.#signal ??= signalOf((listener) => this.#leaving.listen(listener)))
+  }
+
+  get isGone(): boolean {
+    return this.#leaving.isGone
+  }
+
+  onGone(listener: () => void): () => void {
+    return this.#leaving.listen(listener)
+  }
+
+  readBody(maxBytes: number): Promise<string | undefined> {
+    return readNodeBody(this.like, maxBytes, this.#body)
+  }
+}
+
+/** A signal that is aborted when the client leaves. */
+export function signalOf(onGone: Incoming["onGone"]): AbortSignal {
+  const controller = new AbortController()
+  onGone(() => controller.abort())
+  return controller.signal
 }
 
 /** Headers of a request as web `Headers`, without the pseudo-headers of HTTP/2. */
@@ -54,42 +97,48 @@ export function urlOf({ url = "/" }: UpgradeRequestLike): string {
   return `http://localhost${url.startsWith("/") ? url : "/"}`
 }
 
-async function write(from: Response, to: NodeResponseLike, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) {
+function writeText(from: TextAnswer, to: NodeResponseLike, { isGone }: Leaving): void {
+  if (isGone) return
+  const { status, headers, body } = from
+  const length = String(byteLength(body))
+  to.writeHead(status, body === undefined ? headers : { ...headers, "content-length": length })
+  to.end(body)
+}
+
+async function write(from: Response, to: NodeResponseLike, leaving: Leaving): Promise<void> {
+  if (leaving.isGone) {
     await from.body?.cancel()
     return
   }
   to.writeHead(from.status, Object.fromEntries(from.headers))
-  const text = textOf(from)
-  if (text !== undefined || from.body === null) {
-    to.end(text)
+  if (from.body === null) {
+    to.end()
     return
   }
   to.flushHeaders()
   const reader = from.body.getReader()
   // A pending read has to end, too.
-  const leave = (): void => void reader.cancel().catch(() => undefined)
-  signal.addEventListener("abort", leave, { once: true })
+  const stop = leaving.listen(() => void reader.cancel().catch(() => undefined))
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      if (done || signal.aborted) break
-      if (!to.write(value)) await drained(to, signal)
+      if (done || leaving.isGone) break
+      if (!to.write(value)) await drained(to, leaving)
     }
   } finally {
-    signal.removeEventListener("abort", leave)
+    stop()
     to.end()
   }
 }
 
-async function drained(to: NodeResponseLike, signal: AbortSignal): Promise<void> {
+async function drained(to: NodeResponseLike, leaving: Leaving): Promise<void> {
   await new Promise<void>((resolve) => {
     const go = (): void => {
       to.off("drain", go)
-      signal.removeEventListener("abort", go)
+      stop()
       resolve()
     }
     to.once("drain", go)
-    signal.addEventListener("abort", go, { once: true })
+    const stop = leaving.listen(go)
   })
 }

@@ -3,16 +3,20 @@
 import { isRecord } from "../../internal/guards.ts"
 import type { Identity } from "../../core/types.ts"
 import { CAPABILITY_CODE, INVALID_PARAMS } from "../../mcp/errors.ts"
-import { callTool } from "./call-tool.ts"
+import { callInRounds, metadataOf } from "./call-tool.ts"
 import type { Connection } from "./call-tool.ts"
+import type { HTTPIncoming } from "../exchange.ts"
 import type { ProtocolError } from "./model.ts"
 import { ENVELOPE } from "./sdk.ts"
-import type { RequestId, SDKContext } from "./sdk.ts"
+import type { RequestId } from "./sdk.ts"
 
 /** A `tools/call` that has a result and nothing else: no progress, log messages or answers to questions. */
 export interface PlainCall {
   readonly id: RequestId
-  readonly params: Readonly<Record<string, unknown>> & { readonly name: string }
+  readonly params: Readonly<Record<string, unknown>> & {
+    readonly name: string
+    readonly arguments?: Readonly<Record<string, unknown>> | undefined
+  }
   readonly meta: Readonly<Record<string, unknown>>
 }
 
@@ -31,7 +35,10 @@ const REVISION = "2026-07-28"
 const PARAMS: ReadonlySet<string> = new Set(["name", "arguments", "_meta"])
 
 /** Reads a plain call; `undefined` for everything else. */
-export function plainCallOf(body: unknown, headers: Headers): PlainCall | undefined {
+export function plainCallOf(
+  body: unknown,
+  incoming: Pick<HTTPIncoming, "header">,
+): PlainCall | undefined {
   if (!isRecord(body) || Object.keys(body).length !== 4) return undefined
   const { jsonrpc, id, method, params } = body
   if (jsonrpc !== "2.0" || method !== "tools/call" || !isRecord(params)) return undefined
@@ -42,10 +49,12 @@ export function plainCallOf(body: unknown, headers: Headers): PlainCall | undefi
   if (!Object.keys(params).every((key) => PARAMS.has(key)) || !isPlainEnvelope(meta))
     return undefined
   const isConfirmed =
-    headers.get("mcp-protocol-version") === REVISION &&
-    headers.get("mcp-method") === method &&
-    headers.get("mcp-name") === name
-  return isConfirmed ? { id: id as RequestId, params: { ...params, name }, meta } : undefined
+    incoming.header("mcp-protocol-version") === REVISION &&
+    incoming.header("mcp-method") === method &&
+    incoming.header("mcp-name") === name
+  return isConfirmed
+    ? { id: id as RequestId, params: params as PlainCall["params"], meta }
+    : undefined
 }
 
 /** Whether the envelope of a request names its sender, and asks for nothing. */
@@ -80,36 +89,33 @@ function isImplementation(info: Readonly<Record<string, unknown>>): boolean {
   )
 }
 
-/** Runs a plain call, as a request of the SDK would. `controller` aborts it, and is aborted by its questions. */
+/** Runs a plain call, as a request of the SDK would. */
 export function runPlainCall(
-  connection: Connection,
-  { id, params, meta }: PlainCall,
+  { surface, seal }: Connection,
+  { params, meta }: PlainCall,
   identity: Identity | undefined,
-  controller: AbortController,
+  signal: AbortSignal,
 ): Promise<object> {
-  const context: SDKContext = {
-    mcpReq: {
-      ...{ id, _meta: meta, envelope: meta, signal: controller.signal, controller },
-      requestState: () => undefined,
-      // Neither progress nor log messages were asked for, and questions are results.
-      send: () => Promise.reject(new Error("A plain call sends no requests.")),
-      notify: () => Promise.resolve(),
-    },
-  }
-  return callTool(connection, params, context, identity)
+  const { name, arguments: input = {} } = params
+  return callInRounds(
+    surface,
+    seal,
+    { name, input, signal, requestState: undefined, inputResponses: undefined, envelope: meta },
+    { identity, era: "modern", metadata: metadataOf(meta) },
+  )
 }
 
-/** The result of a plain call as a message that names its server. */
+/** The result of a plain call as a message; `serverMeta` names its server. */
 export function resultMessage(
   { id }: PlainCall,
   result: object,
-  serverInfo: Readonly<Record<string, unknown>>,
+  serverMeta: Readonly<Record<string, unknown>>,
 ): PlainAnswer {
   const { _meta: meta } = result as { readonly _meta?: Readonly<Record<string, unknown>> }
   const named = {
     resultType: "complete",
     ...result,
-    _meta: { [ENVELOPE.serverInfo]: serverInfo, ...meta },
+    _meta: meta === undefined ? serverMeta : { ...serverMeta, ...meta },
   }
   return { status: 200, message: { result: named, jsonrpc: "2.0", id } }
 }

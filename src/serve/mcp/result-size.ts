@@ -44,7 +44,11 @@ function roughly(value: unknown): number {
   if (typeof value !== "object" || value === null) return 26
   let bytes = 2
   if (Array.isArray(value)) for (const item of value) bytes += roughly(item) + 1
-  else for (const [key, item] of Object.entries(value)) bytes += key.length * 6 + 4 + roughly(item)
+  else {
+    for (const key of Object.keys(value)) {
+      bytes += key.length * 6 + 4 + roughly((value as Readonly<Record<string, unknown>>)[key])
+    }
+  }
   return bytes
 }
 

@@ -14,21 +14,22 @@ import { noJson } from "./json.ts"
 type Block = Readonly<Record<string, unknown>>
 
 /** Converts the result of an operation to a tool result. Throws a `CallError` for data without JSON. */
-export async function resultOf(
+export function resultOf(
   tool: OperationTool,
   envelope: ResponseEnvelope,
   era: MCPEra,
   options: ResolvedSurfaceOptions,
-): Promise<SurfaceResult> {
+): SurfaceResult | Promise<SurfaceResult> {
   const { data, meta } = envelope
   if (meta.source === "mcp") {
     return tool.raw === undefined
       ? ownBlocks(tool, data, meta, era)
       : handedOn(tool, data, meta, era)
   }
-  const bytes = await bytesOf(data, meta)
+  const bytes = typeof data === "object" && data !== null ? bytesOf(data, meta) : undefined
+  if (bytes instanceof Promise) return bytes.then((read) => binaryResult(read, tool.id))
+  if (bytes !== undefined) return binaryResult(bytes, tool.id)
   const output = tool.output(era)
-  if (bytes !== undefined) return { content: [binaryBlock(bytes, tool.id)] }
   if (data === undefined && output === undefined) return { content: [] }
   const json = jsonOf(data)
   if (json === undefined && data !== undefined) throw noJson(`it is a ${typeof data}`, undefined)
@@ -127,14 +128,16 @@ interface Bytes {
   readonly mimeType: string
 }
 
-async function bytesOf(data: unknown, meta: ResponseMeta): Promise<Bytes | undefined> {
+function bytesOf(data: object, meta: ResponseMeta): Bytes | Promise<Bytes> | undefined {
   const declared = meta.source === "http" ? meta.contentType.split(";")[0]?.trim() : undefined
-  if (data instanceof Blob) {
-    const bytes = new Uint8Array(await data.arrayBuffer())
-    return { bytes, mimeType: data.type || declared || kindOf(bytes) }
-  }
+  if (data instanceof Blob) return blobBytes(data, declared)
   const bytes = viewOf(data)
   return bytes === undefined ? undefined : { bytes, mimeType: declared || kindOf(bytes) }
+}
+
+async function blobBytes(data: Blob, declared: string | undefined): Promise<Bytes> {
+  const bytes = new Uint8Array(await data.arrayBuffer())
+  return { bytes, mimeType: data.type || declared || kindOf(bytes) }
 }
 
 function viewOf(data: unknown): Uint8Array | undefined {
@@ -142,6 +145,10 @@ function viewOf(data: unknown): Uint8Array | undefined {
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
   if (!ArrayBuffer.isView(data)) return undefined
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+}
+
+function binaryResult(bytes: Bytes, id: string): SurfaceResult {
+  return { content: [binaryBlock(bytes, id)] }
 }
 
 function binaryBlock({ bytes, mimeType }: Bytes, id: string): Block {

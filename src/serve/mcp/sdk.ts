@@ -25,8 +25,6 @@ export interface SDKContext {
     readonly inputResponses?: Readonly<Record<string, unknown>>
     requestState(): unknown
     readonly signal: AbortSignal
-    /** Aborts `signal`. Requests of the SDK have none. */
-    readonly controller?: AbortController | undefined
     send(
       request: SDKMessage,
       schema: StandardSchemaLike,

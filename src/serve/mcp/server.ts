@@ -12,7 +12,7 @@ import { errorMessage, resultMessage, runPlainCall } from "./plain-call.ts"
 import type { PlainAnswer, PlainCall } from "./plain-call.ts"
 import type { MCPSurface } from "./model.ts"
 import type { StateSeal } from "./request-state.ts"
-import { ANYTHING, NO_VALIDATOR } from "./sdk.ts"
+import { ANYTHING, ENVELOPE, NO_VALIDATOR } from "./sdk.ts"
 import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
 
 /** The caller of an MCP request; the SDK passes it on as `authInfo`. */
@@ -50,10 +50,12 @@ export class Servers {
   readonly #parts: ServerParts
   /** What plain calls have in common. */
   readonly #modern: Connection
+  readonly #plainMeta: Readonly<Record<string, unknown>>
   readonly #running = new Set<Promise<unknown>>()
 
   constructor(parts: ServerParts) {
     this.#parts = parts
+    this.#plainMeta = { [ENVELOPE.serverInfo]: parts.serverInfo }
     const { surface, seal, inputTimeoutMs, logger } = parts
     const unknown = (): undefined => undefined
     this.#modern = {
@@ -110,13 +112,16 @@ export class Servers {
   async answer(
     call: PlainCall,
     { identity }: MCPCaller,
-    controller: AbortController,
+    signal: AbortSignal,
   ): Promise<PlainAnswer> {
+    const running = runPlainCall(this.#modern, call, identity, signal)
+    this.#running.add(running)
     try {
-      const result = await this.#run(runPlainCall(this.#modern, call, identity, controller))
-      return resultMessage(call, result, this.#parts.serverInfo)
+      return resultMessage(call, await running, this.#plainMeta)
     } catch (error) {
-      return errorMessage(call, error as ProtocolError)
+      return errorMessage(call, this.#protocolError(error))
+    } finally {
+      this.#running.delete(running)
     }
   }
 
@@ -150,13 +155,17 @@ export class Servers {
     try {
       return await call
     } catch (error) {
-      if (error instanceof ProtocolError) throw error
-      const reference = crypto.randomUUID()
-      this.#parts.logger.error("A tool call failed inside the server", { reference, error })
-      throw new ProtocolError(-32603, `Internal error. Its details are in the log: ${reference}`)
+      throw this.#protocolError(error)
     } finally {
       this.#running.delete(call)
     }
+  }
+
+  #protocolError(error: unknown): ProtocolError {
+    if (error instanceof ProtocolError) return error
+    const reference = crypto.randomUUID()
+    this.#parts.logger.error("A tool call failed inside the server", { reference, error })
+    return new ProtocolError(-32603, `Internal error. Its details are in the log: ${reference}`)
   }
 
   #follow(server: SDKServer, notices: ChangeNotices): void {

@@ -2,6 +2,7 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
+import type { Answer } from "./answers.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"
 import type { MCPCaller, Servers } from "./server.ts"
 import { systemClock } from "../../internal/clock.ts"
@@ -77,7 +78,7 @@ export class Sessions {
     this.#idleMs = limits.idleMs ?? 30 * 60_000
   }
 
-  async handle(incoming: SessionRequest): Promise<Response> {
+  async handle(incoming: SessionRequest): Promise<Answer> {
     const { request, parsedBody, caller } = incoming
     if (isInitialize(parsedBody)) return await this.#open(incoming)
     const id = request.headers.get(SESSION_HEADER)
@@ -99,11 +100,11 @@ export class Sessions {
     await Promise.all(sessions.map(({ server }) => server.close()))
   }
 
-  async #open(incoming: SessionRequest): Promise<Response> {
+  async #open(incoming: SessionRequest): Promise<Answer> {
     const { account } = incoming
     if (!this.#makeRoom(account)) {
       return refuse(503, NOT_SERVED, "Too many sessions are open. Try again later.", {
-        headers: { "Retry-After": "30" },
+        headers: { "retry-after": "30" },
       })
     }
     this.#opening.push(account)

@@ -81,10 +81,10 @@ class Surface implements MCPSurface {
     return tool === undefined ? undefined : listing.define(tool, caller.era)
   }
 
-  async call(name: string, input: unknown, call: SurfaceCall): Promise<SurfaceResult> {
+  call(name: string, input: unknown, call: SurfaceCall): Promise<SurfaceResult> {
     const listing = this.#current()
     if (this.#searchToolFor(name, call) !== undefined) {
-      return await callSearchTool(name, input, call, {
+      return callSearchTool(name, input, call, {
         registry: this.#registry,
         listing,
         options: this.#options,
@@ -92,8 +92,8 @@ class Surface implements MCPSurface {
     }
     // Also in search mode: a client may have an older list with fewer operations.
     const tool = listing.named(name, call.identity)
-    if (tool === undefined) throw unknownTool(name)
-    return await runOperation(this.#registry, tool, input, call, this.#options)
+    if (tool === undefined) return Promise.reject(unknownTool(name))
+    return runOperation(this.#registry, tool, input, call, this.#options)
   }
 
   onChange(listener: () => void): () => void {

@@ -10,7 +10,8 @@ import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer, MountHost } from "../mount.ts"
 import { UPGRADE_RULES } from "../upgrade.ts"
 import type { UpgradeRules } from "../upgrade.ts"
-import { NOT_SERVED, refuse } from "./answers.ts"
+import { GONE, NOT_SERVED, refuse, responseOf } from "./answers.ts"
+import type { Answer } from "./answers.ts"
 import { AUTH_OPTIONS, Authenticator } from "./auth.ts"
 import type { AuthOptions, GivenCaller } from "./auth.ts"
 import { ChangeNotices } from "./changes.ts"
@@ -133,7 +134,7 @@ class RegistryServer implements MCPServer, Mountable {
   readonly #servers: Servers
   readonly #closers = new Set<{ close(): Promise<void> }>()
   readonly #stopFollowing: () => void
-  #http: Promise<HTTPServing> | undefined
+  #http: HTTPServing | undefined
   #closing: Promise<void> | undefined
 
   constructor(registry: AnyRegistry, options: MCPServerOptions) {
@@ -157,8 +158,8 @@ class RegistryServer implements MCPServer, Mountable {
     })
   }
 
-  readonly fetch = (request: Request, caller?: GivenCaller): Promise<Response> =>
-    this.#handle(incomingOf(request, caller))
+  readonly fetch = async (request: Request, caller?: GivenCaller): Promise<Response> =>
+    responseOf(await this.#handle(incomingOf(request, caller)))
 
   readonly node = async (
     request: NodeRequestLike,
@@ -230,25 +231,24 @@ class RegistryServer implements MCPServer, Mountable {
     return this.close()
   }
 
-  async #handle(incoming: Incoming): Promise<Response> {
+  async #handle(incoming: Incoming): Promise<Answer> {
     if (this.#closing !== undefined) {
-      return refuse(503, NOT_SERVED, "The server is closing.", { headers: { "Retry-After": "5" } })
+      return refuse(503, NOT_SERVED, "The server is closing.", { headers: { "retry-after": "5" } })
     }
     try {
       this.#http ??= this.#openHTTP()
-      const http = await this.#http
-      return await http.handle(incoming)
+      return await this.#http.handle(incoming)
     } catch (error) {
-      if (incoming.signal.aborted) return new Response(null, { status: 499 })
+      if (incoming.isGone) return GONE
       if (error instanceof MissingPackage) return refuse(503, NOT_SERVED, error.message)
       this.#logger.error("An MCP request failed", { error })
       return refuse(500, -32603, "Internal error.")
     }
   }
 
-  async #openHTTP(): Promise<HTTPServing> {
+  #openHTTP(): HTTPServing {
     const { maxBodyBytes = 4 * 1024 * 1024, keepAliveMs = 15_000, sessions = {} } = this.#options
-    return new HTTPServing(await loadServerSDK(), {
+    return new HTTPServing({
       surface: this.#surface,
       servers: this.#servers,
       notices: this.#notices,
@@ -265,8 +265,7 @@ class RegistryServer implements MCPServer, Mountable {
     this.#stopFollowing()
     await this.#servers.drain(this.#options.drainMs ?? 5000)
     this.#notices.close()
-    const http = await this.#http?.catch(() => undefined)
-    await http?.close()
+    await this.#http?.close()
     await Promise.all([...this.#closers].map((closer) => closer.close()))
     this.#surface.close()
   }

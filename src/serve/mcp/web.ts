@@ -10,12 +10,21 @@ export function incomingOf(request: Request, given: GivenCaller | undefined): In
     method: method.toUpperCase(),
     url,
     headers,
+    header: (name) => headers.get(name) ?? undefined,
     like: {
       url: `${pathname}${search}`,
       // Some platforms use the host header for the URL, and remove it from the headers.
       headers: { host, ...Object.fromEntries(headers) },
     },
     signal,
+    get isGone() {
+      return signal.aborted
+    },
+    onGone(listener) {
+      if (signal.aborted) listener()
+      else signal.addEventListener("abort", listener, { once: true })
+      return () => signal.removeEventListener("abort", listener)
+    },
     given,
     readBody: (maxBytes) => readWebBody(request, maxBytes),
   }

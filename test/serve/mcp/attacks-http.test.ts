@@ -499,7 +499,7 @@ describe("an answer that fails late", () => {
     })
 
     const response = await inTime(late, 5, () => undefined)
-    await expect(response.text()).rejects.toThrow("too late")
+    await expect((response as Response).text()).rejects.toThrow("too late")
     await new Promise((resolve) => setTimeout(resolve, 50))
 
     process.off("uncaughtException", note)

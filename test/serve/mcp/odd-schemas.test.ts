@@ -6,9 +6,11 @@ import { errorText } from "../../../src/serve/mcp/tool-errors.ts"
 import { flattened } from "../../../src/serve/mcp/flatten.ts"
 import { paramMismatch } from "../../../src/serve/mcp/headers.ts"
 import { describeNamespaces } from "../../../src/serve/mcp/instructions.ts"
+import { TextAnswer } from "../../../src/serve/mcp/answers.ts"
 import { assignNames } from "../../../src/serve/mcp/names.ts"
 import { portableInput, unportable } from "../../../src/serve/mcp/portable-input.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "../../../src/serve/mcp/questions.ts"
+import { headed } from "./support/clients.ts"
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -153,14 +155,14 @@ describe("headers that repeat arguments", () => {
     },
   }
   const check = (input: unknown, headers: Record<string, string> = {}): string | undefined =>
-    paramMismatch(schema, input, new Headers(headers))?.reason
+    paramMismatch(schema, input, headed(headers))?.reason
 
   test("are not asked for what no header can say", () => {
     expect(check({ big: 2 ** 60, list: [1] })).toBeUndefined()
     expect(check({ big: Number.NaN })).toBeUndefined()
     expect(check(null)).toBeUndefined()
     expect(check({ deep: "no object" })).toBeUndefined()
-    expect(paramMismatch(true, {}, new Headers())).toBeUndefined()
+    expect(paramMismatch(true, {}, headed({}))).toBeUndefined()
   })
 
   test("have to say the same", () => {
@@ -185,7 +187,7 @@ describe("headers that repeat arguments", () => {
       input = { a: input }
     }
 
-    expect(paramMismatch(deep, input, new Headers())).toBeUndefined()
+    expect(paramMismatch(deep, input, headed({}))).toBeUndefined()
   })
 })
 
@@ -250,19 +252,19 @@ describe("the door", () => {
     const door = new Authenticator({ requiredScopes: ["a", "b"] }, SILENT)
     const answer = await door.admit(request, undefined)
 
-    expect(answer).toBeInstanceOf(Response)
-    expect((answer as Response).status).toBe(403)
-    expect((answer as Response).headers.get("WWW-Authenticate")).toBe(
-      `Bearer error="insufficient_scope", scope="a b"`,
-    )
+    expect(answer).toBeInstanceOf(TextAnswer)
+    expect(answer).toMatchObject({
+      status: 403,
+      headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="a b"` },
+    })
   })
 
-  test("metadata of a whole origin is at the well-known path itself", async () => {
+  test("metadata of a whole origin is at the well-known path itself", () => {
     const metadata = { resource: "https://example.com/", authorization_servers: [] }
     const door = new Authenticator({ resourceMetadata: metadata }, SILENT)
     const path = "/.well-known/oauth-protected-resource"
 
-    expect(await door.metadata("GET", path)?.json()).toEqual(metadata)
+    expect(JSON.parse(door.metadata("GET", path)?.body ?? "")).toEqual(metadata)
     expect(door.metadata("POST", path)?.status).toBe(405)
     expect(door.metadata("GET", `${path}/mcp`)).toBeUndefined()
     const wrong = { resource: "no address", authorization_servers: [] }
@@ -278,7 +280,7 @@ describe("the door", () => {
     const door = new Authenticator({ authenticate }, logger)
     const answer = await door.admit(request, undefined)
 
-    expect((answer as Response).status).toBe(401)
+    expect(answer).toMatchObject({ status: 401 })
     expect(told).toEqual([{ status: 401, reason: "broken" }])
   })
 

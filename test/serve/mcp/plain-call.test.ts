@@ -4,9 +4,10 @@ import type { OperationContext } from "../../../src/index.ts"
 import { plainCallOf } from "../../../src/serve/mcp/plain-call.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import type { MCPServer } from "../../../src/to-mcp.ts"
-import { operation } from "../../support/operations.ts"
+import { serveHTTP } from "../../../src/node.ts"
+import { operation, quietRegistry } from "../../support/operations.ts"
 import { until } from "../../http-client/server.ts"
-import { rawRequest } from "./support/clients.ts"
+import { headed, rawRequest } from "./support/clients.ts"
 import type { RawOptions } from "./support/clients.ts"
 import { fixture } from "./support/fixture.ts"
 
@@ -29,9 +30,34 @@ function serverOf(): MCPServer {
 
 async function answerTo(server: MCPServer, options: RawOptions) {
   const request = new Request("http://localhost/mcp", rawRequest("tools/call", options))
-  const response = await server.fetch(request)
+  return await read(await server.fetch(request))
+}
+
+async function read(response: Response) {
   const text = await response.text()
   return { status: response.status, headers: Object.fromEntries(response.headers), text }
+}
+
+/** Headers of Node's about the connection and the length of the text. */
+const FRAMING = ["connection", "content-length", "date", "keep-alive", "transfer-encoding"]
+
+/** Ways to a server: a web request, a request of Node, and one through a server that it is mounted in. */
+async function waysTo(server: MCPServer) {
+  const http = await serveHTTP(quietRegistry(), { port: 0, mounts: { "/mcp": server } })
+  const listening = await server.listen({ port: 0 })
+  const over = (url: string) => async (options: RawOptions) => {
+    const answer = await read(await fetch(url, rawRequest("tools/call", options)))
+    for (const name of FRAMING) delete answer.headers[name]
+    return answer
+  }
+  return {
+    ways: [
+      (options: RawOptions) => answerTo(server, options),
+      over(listening.url),
+      over(`${http.url}/mcp`),
+    ],
+    [Symbol.asyncDispose]: () => http.close(),
+  }
 }
 
 describe("a plain call of a modern client", () => {
@@ -53,12 +79,18 @@ describe("a plain call of a modern client", () => {
     ],
   ])("is answered as the SDK answers it: %s", async (_what, params, meta) => {
     await using server = serverOf()
-    const plain = await answerTo(server, { params, meta })
-    const other = await answerTo(server, { params, meta: { ...meta, ...ICONS } })
+    await using served = await waysTo(server)
+    const [first] = served.ways
+    const expected = withoutIds((await first?.({ params, meta }))?.text ?? "")
+    for (const send of served.ways) {
+      const plain = await send({ params, meta })
+      const other = await send({ params, meta: { ...meta, ...ICONS } })
 
-    expect(plain.status).toBe(other.status)
-    expect(plain.headers).toEqual(other.headers)
-    expect(withoutIds(plain.text)).toEqual(withoutIds(other.text))
+      expect(plain.status).toBe(other.status)
+      expect(plain.headers).toEqual(other.headers)
+      expect(withoutIds(plain.text)).toEqual(withoutIds(other.text))
+      expect(withoutIds(plain.text)).toEqual(expected)
+    }
   })
 
   test("is answered with the questions of its handler", async () => {
@@ -107,7 +139,7 @@ describe("plainCallOf", () => {
 
   test("reads a plain call", () => {
     const { _meta: meta, ...params } = body.params
-    expect(plainCallOf(body, new Headers(request.headers))).toEqual({
+    expect(plainCallOf(body, headed(request.headers))).toEqual({
       ...{ id: 1, meta },
       params: { ...params, _meta: meta },
     })
@@ -135,17 +167,19 @@ describe("plainCallOf", () => {
     ["log messages", withMeta({ "io.modelcontextprotocol/logLevel": "info" })],
     ["what is unknown of the protocol", withMeta({ "io.modelcontextprotocol/new": 1 })],
   ])("leaves to the SDK: %s", (_what, value) => {
-    expect(plainCallOf(value, new Headers(request.headers))).toBeUndefined()
+    expect(plainCallOf(value, headed(request.headers))).toBeUndefined()
   })
 
   test.each(["Mcp-Name", "Mcp-Method", "MCP-Protocol-Version"])(
     "leaves to the SDK a call with another header %s",
     (name) => {
       for (const value of ["other", undefined]) {
-        const headers = new Headers(request.headers)
-        headers.delete(name)
-        if (value !== undefined) headers.set(name, value)
-        expect(plainCallOf(body, headers)).toBeUndefined()
+        const headers: Record<string, string> = { ...request.headers }
+        for (const key of Object.keys(headers)) {
+          if (key.toLowerCase() === name.toLowerCase()) delete headers[key]
+        }
+        if (value !== undefined) headers[name] = value
+        expect(plainCallOf(body, headed(headers))).toBeUndefined()
       }
     },
   )

@@ -1,7 +1,7 @@
 import { checkAccess } from "../../../core/access.ts"
 import type { AnyRegistry } from "../../../engine/registry.ts"
 import type { OperationSpec } from "../../../core/types.ts"
-import type { DocumentOptions, JsonObject, OpenAPIObject } from "./model.ts"
+import type { DocumentOptions, JsonObject, OpenAPIObject, Steps } from "./model.ts"
 import { pathItemOf, tagsOf } from "./operation.ts"
 import type { OperationWriter } from "./operation.ts"
 import { SchemaPool } from "./schema-pool.ts"
@@ -17,6 +17,18 @@ const VERSIONS = { "3.1": "3.1.1", "3.2": "3.2.0" } as const
  * It is not cached here.
  */
 export function createDocument(registry: AnyRegistry, options: DocumentOptions): OpenAPIObject {
+  const steps = documentSteps(registry, options)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** Creates a document in small steps, between which other work can run. */
+export function* documentSteps(
+  registry: AnyRegistry,
+  options: DocumentOptions,
+): Steps<OpenAPIObject> {
   const { title, version, description, servers, security = [], openapi = "3.1" } = options
   if (!Object.hasOwn(VERSIONS, openapi)) {
     throw new TypeError(`createDocument(): openapi must be "3.1" or "3.2".`)
@@ -31,7 +43,9 @@ export function createDocument(registry: AnyRegistry, options: DocumentOptions):
     const path = `${restPath}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
     paths[path] = pathItemOf(id, spec, writer)
     for (const tag of tagsOf(spec.tags, namespace)) tags.add(tag)
+    yield
   }
+  const schemas = yield* pool.finish()
   const isSecured = security.length > 0
   return {
     openapi: VERSIONS[openapi],
@@ -42,7 +56,7 @@ export function createDocument(registry: AnyRegistry, options: DocumentOptions):
     tags: [...tags].toSorted().map((name) => ({ name })),
     paths,
     components: {
-      schemas: pool.finish(),
+      schemas,
       responses: sharedResponses(isSecured),
       ...(isSecured && { securitySchemes: securitySchemes(security) }),
     },

@@ -1,3 +1,4 @@
+import type { Steps } from "./model.ts"
 import type { SchemaNode } from "./schema-nodes.ts"
 
 const TOKENS = /"\$ref":"\\u0001(\d+)"/g
@@ -8,25 +9,27 @@ const TOKENS = /"\$ref":"\\u0001(\d+)"/g
  * Returns for each node the first equal one. This handles loops: nodes that look alike count as
  * equal until a reference distinguishes them.
  */
-export function mergeNodes(nodes: readonly SchemaNode[]): number[] {
+export function* mergeNodes(nodes: readonly SchemaNode[]): Steps<number[]> {
   const references: number[][] = []
-  let classes = classesOf(
-    nodes.map(({ wanted, body }) => {
-      const own: number[] = []
-      const text = JSON.stringify(body).replaceAll(TOKENS, (_, index: string) => {
-        own.push(Number(index))
-        return `"$ref":""`
-      })
-      references.push(own)
-      return `${wanted}\n${text}`
-    }),
-  )
+  const texts: string[] = []
+  for (const { wanted, body } of nodes) {
+    const own: number[] = []
+    const text = JSON.stringify(body).replaceAll(TOKENS, (_, index: string) => {
+      own.push(Number(index))
+      return `"$ref":""`
+    })
+    references.push(own)
+    texts.push(`${wanted}\n${text}`)
+    yield
+  }
+  let classes = classesOf(texts)
   for (let count = 0; count !== classes.count;) {
     ;({ count } = classes)
     const { of } = classes
     classes = classesOf(
       references.map((own, index) => `${of[index]}:${own.map((one) => of[one]).join()}`),
     )
+    yield
   }
   const first = new Map<number, number>()
   return classes.of.map((one, index) => {

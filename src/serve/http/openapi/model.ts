@@ -43,3 +43,6 @@ export interface OpenAPIObject extends JsonObject {
 
 /** Whether values of a schema are sent or received. */
 export type SchemaRole = "input" | "output"
+
+/** Long work in small steps, between which other work can run. */
+export type Steps<TResult> = Generator<undefined, TResult, undefined>

@@ -2,7 +2,7 @@ import { setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { mapSchemas } from "../../../schema/read/plain-schema.ts"
 import { mergeNodes } from "./merge.ts"
-import type { JsonObject, SchemaRole } from "./model.ts"
+import type { JsonObject, SchemaRole, Steps } from "./model.ts"
 import { indexOfToken, NodeStore, tokenOf } from "./schema-nodes.ts"
 import type { SchemaNode } from "./schema-nodes.ts"
 import { shareObjects } from "./share-schemas.ts"
@@ -38,29 +38,35 @@ export class SchemaPool {
   }
 
   /** Fills all returned objects, and returns the components that they refer to. */
-  finish(): Record<string, JsonSchema> {
+  *finish(): Steps<Record<string, JsonSchema>> {
     const { nodes } = this.#store
-    const same = mergeNodes(nodes)
+    const same = yield* mergeNodes(nodes)
     const redirect = referTo((index) => tokenOf(same[index] as number))
     const live = new Set(same)
     for (const index of live) {
       const node = nodes[index] as SchemaNode
       node.body = mapSchemas(node.body, redirect)
+      yield
     }
-    for (const slot of this.#slots) slot.body = mapSchemas(slot.body, redirect)
+    for (const slot of this.#slots) {
+      slot.body = mapSchemas(slot.body, redirect)
+      yield
+    }
     const before = nodes.length
-    shareObjects(nodes, live, this.#slots)
+    yield* shareObjects(nodes, live, this.#slots)
     for (let index = before; index < nodes.length; index++) live.add(index)
     const names = this.#name(live)
     const finish = referTo((index) => `#/components/schemas/${names.get(index) as string}`)
     for (const { target, body } of this.#slots) {
       for (const [key, value] of Object.entries(mapSchemas(body, finish)))
         setOwn(target, key, value)
+      yield
     }
     const components = new Map<string, JsonSchema>(Object.entries(this.#reserved))
     for (const index of live) {
       const { body } = nodes[index] as SchemaNode
       components.set(names.get(index) as string, mapSchemas(body, finish))
+      yield
     }
     const sorted = [...components].toSorted(([left], [right]) => (left < right ? -1 : 1))
     return Object.fromEntries(sorted)

@@ -2,6 +2,7 @@ import { isRecord } from "../../../internal/guards.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { keywordShape } from "../../../schema/keywords.ts"
 import { mapSchemas } from "../../../schema/read/plain-schema.ts"
+import type { Steps } from "./model.ts"
 import { tokenOf } from "./schema-nodes.ts"
 import type { SchemaNode } from "./schema-nodes.ts"
 
@@ -20,18 +21,27 @@ interface Seen {
 }
 
 /** Turns objects that occur in several places into nodes, and replaces them by references. */
-export function shareObjects(nodes: SchemaNode[], live: Iterable<number>, roots: Placed[]): void {
+export function* shareObjects(
+  nodes: SchemaNode[],
+  live: Iterable<number>,
+  roots: Placed[],
+): Steps<void> {
   const seen = new Map<string, Seen>()
   const own = [...live]
   for (const index of own) {
     const { wanted, body } = nodes[index] as SchemaNode
     seen.set(JSON.stringify(body), { wanted, schema: body, count: 1, index })
+    yield
   }
   for (const index of own) {
     const { wanted, body } = nodes[index] as SchemaNode
     countWithin(body, wanted, seen)
+    yield
   }
-  for (const { place, body } of roots) count(body, place, seen)
+  for (const { place, body } of roots) {
+    count(body, place, seen)
+    yield
+  }
   const replace = (schema: JsonSchema): JsonSchema => {
     const known = isShareable(schema) ? seen.get(JSON.stringify(schema)) : undefined
     if (known === undefined || known.count < 2) return schema
@@ -47,8 +57,12 @@ export function shareObjects(nodes: SchemaNode[], live: Iterable<number>, roots:
   for (const index of own) {
     const node = nodes[index] as SchemaNode
     node.body = inside(node.body)
+    yield
   }
-  for (const root of roots) root.body = mapSchemas(root.body, replace)
+  for (const root of roots) {
+    root.body = mapSchemas(root.body, replace)
+    yield
+  }
 }
 
 function isShareable(schema: JsonSchema): boolean {

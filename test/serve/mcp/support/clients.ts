@@ -85,6 +85,14 @@ export function rawRequest(
   }
 }
 
+/** Headers as the server looks them up. */
+export function headed(headers: Readonly<Record<string, string>>): {
+  header(name: string): string | undefined
+} {
+  const all = new Headers(headers)
+  return { header: (name) => all.get(name) ?? undefined }
+}
+
 /** A legacy request as it stands on the wire. */
 export function legacyRequest(
   method: string,

@@ -1,0 +1,68 @@
+/**
+ * A new process that is asked for one document of its API, once: `GitHub`, or so many operations with schemas of
+ * their own, and for which path. Answers with what it took.
+ */
+import { cpuSoFar } from "./asked-child.ts"
+import { loadDocument } from "./documents.ts"
+import type { First, FirstQuestion } from "./first-documents.ts"
+import { loadBuiltDocuments } from "./library.ts"
+
+const library = await loadBuiltDocuments()
+
+// Nobody is left who could ask.
+process.on("disconnect", () => process.exit())
+process.on("message", (question: FirstQuestion) => {
+  void measure(question).then((first) => process.send?.(first))
+})
+process.send?.("ready")
+
+async function measure({ operations, path }: FirstQuestion): Promise<First> {
+  const registry = operations === "GitHub" ? await github() : many(operations)
+  const { fetch } = library.toHTTP(registry)
+  // The longest piece of work between two turns of the event loop.
+  let longest = 0
+  let isOver = false
+  let before = cpuSoFar()
+  const watch = (): void => {
+    const now = cpuSoFar()
+    longest = Math.max(longest, now - before)
+    before = now
+    if (!isOver) setImmediate(watch)
+  }
+  setImmediate(watch)
+  const start = cpuSoFar()
+  const response = await fetch(new Request(`http://localhost${path}`))
+  const reader = response.body?.getReader()
+  let bytes = (await reader?.read())?.value?.byteLength ?? 0
+  const firstByte = cpuSoFar() - start
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {}
+    if (done) break
+    bytes += value?.byteLength ?? 0
+  }
+  const whole = cpuSoFar() - start
+  isOver = true
+  watch()
+  return { whole, firstByte, longest, bytes }
+}
+
+async function github() {
+  const { text } = await loadDocument("GitHub")
+  return library.createRegistry(library.FromOpenAPI(text, { namespace: "github" }))
+}
+
+function many(count: number) {
+  const operations = Array.from({ length: count }, (_, index) =>
+    library.defineOperation({
+      namespace: `space${index % 100}`,
+      name: `operation${index}`,
+      type: "query",
+      description: `Finds what is number ${index}`,
+      inputSchema: { type: "object", properties: { [`field${index}`]: { type: "string" } } },
+      outputSchema: { type: "object", properties: { [`found${index}`]: { type: "integer" } } },
+      accessControl: { requiredScopes: [] },
+      handler: () => ({}),
+    }),
+  )
+  return library.createRegistry(operations)
+}
