@@ -1,15 +1,15 @@
 /**
  * One end of a contender in a process of its own: `bus-child.ts <worker|caller> <contender> <url>`.
  *
- * Sends `ready` first, and then answers requests.
+ * Sends the address to connect to first, and then answers requests.
  */
 import assert from "node:assert/strict"
 import { cpuSoFar, weigh } from "./asked-child.ts"
-import { quote, quoteInputs } from "./cases.ts"
+import { INPUTS, quote, quoteInputs } from "./cases.ts"
 import type { QuoteInput } from "./cases.ts"
 import { loadBusContender } from "./contenders/bus.ts"
 import type { BusClient, BusName } from "./contenders/bus.ts"
-import { laneLoop } from "./measure.ts"
+import { laneLoop, spreadOf } from "./measure.ts"
 
 /** What either end can be asked; it answers with a number, a weight, or with why there is none. */
 export type BusQuestion =
@@ -18,6 +18,10 @@ export type BusQuestion =
   /** Whether it does the work. */
   | "verify"
   | { readonly kind: "calls"; readonly count: number; readonly lanes: number }
+  /** The median of so many calls, one after the other, in microseconds of the clock on the wall. */
+  | { readonly kind: "latency"; readonly count: number }
+  /** Reads a stream of so many small items. */
+  | { readonly kind: "items"; readonly count: number }
   /** Begins a stream of so many items. */
   | { readonly kind: "open"; readonly count: number }
   /** Reads so many items of it. */
@@ -26,7 +30,8 @@ export type BusQuestion =
 const [role = "", name = "", url = ""] = process.argv.slice(2)
 const contender = await loadBusContender(name as BusName)
 let client: BusClient | undefined
-if (role === "worker") await contender.serve(url)
+let address = url
+if (role === "worker") address = (await contender.serve(url)) ?? url
 else client = await contender.connect(url)
 
 const loops = new Map<number, (count: number) => Promise<void>>()
@@ -40,7 +45,7 @@ process.on("message", (question: BusQuestion) => {
     (error: unknown) => process.send?.(String(error)),
   )
 })
-process.send?.("ready")
+process.send?.(address)
 
 async function answer(question: BusQuestion): Promise<unknown> {
   if (question === "cpu") return cpuSoFar()
@@ -51,6 +56,10 @@ async function answer(question: BusQuestion): Promise<unknown> {
     case "calls":
       await loopOf(client, question.lanes)(question.count)
       return question.count
+    case "latency":
+      return await latency(client, question.count)
+    case "items":
+      return (await client.items?.(question.count)) ?? "It has no streams of small items."
     case "open":
       stream = client.open?.(question.count)[Symbol.asyncIterator]()
       return stream === undefined ? "It has no streams." : 0
@@ -63,6 +72,16 @@ function loopOf({ call }: BusClient, lanes: number): (count: number) => Promise<
   let loop = loops.get(lanes)
   if (loop === undefined) loops.set(lanes, (loop = laneLoop(name, call, quoteInputs, lanes)))
   return loop
+}
+
+async function latency({ call }: BusClient, count: number): Promise<number> {
+  const times: number[] = []
+  for (let index = 0; index < count; index++) {
+    const start = performance.now()
+    await call(quoteInputs[index & (INPUTS - 1)] as QuoteInput)
+    times.push((performance.now() - start) * 1000)
+  }
+  return spreadOf(times).median
 }
 
 async function read(items: number): Promise<number> {

@@ -1,30 +1,40 @@
 /** Calls over brokers, every worker and every caller in a process of its own. */
 import assert from "node:assert/strict"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import type { Broker } from "../test/support/brokers.ts"
 import { AskedChild } from "./asked-child.ts"
 import type { BusQuestion } from "./bus-child.ts"
 import type { BusName } from "./contenders/bus.ts"
-import type { Workload } from "./measure.ts"
+import { spreadOf } from "./measure.ts"
+import type { Spread, Workload } from "./measure.ts"
 
 const CHILD = fileURLToPath(import.meta.resolve("./bus-child.ts"))
 
 export const REQUEST = "nc.request"
-const TABLE = "publish with a table of requests"
 export const GRANTED = "operations over NATS, granted"
-const IDEMPOTENT = "operations over NATS, idempotent"
-const MOLECULER = "Moleculer over NATS"
-const REDIS_GRANTED = "operations over Redis, granted"
-const REDIS_MOLECULER = "Moleculer over Redis"
+export const TCP = "raw TCP, a write for each message"
 
-const NAMES: Readonly<Record<BusName, string>> = {
+/** The rows, by contender. */
+export const NAMES: Readonly<Record<BusName, string>> = {
   request: REQUEST,
-  table: TABLE,
+  table: "publish with a table of requests",
   granted: GRANTED,
-  idempotent: IDEMPOTENT,
-  moleculer: MOLECULER,
-  "redis-granted": REDIS_GRANTED,
-  "redis-moleculer": REDIS_MOLECULER,
+  idempotent: "operations over NATS, idempotent",
+  moleculer: "Moleculer over NATS",
+  "redis-granted": "operations over Redis, granted",
+  "redis-idempotent": "operations over Redis, idempotent",
+  "redis-moleculer": "Moleculer over Redis",
+  tcp: TCP,
+  "ws-hand": "WebSocket by hand",
+  "ws-batched": "WebSocket by hand, batched",
+  ws: "operations over WebSocket",
+  "nats-hand": "NATS by hand",
+  "nats-batched": "NATS by hand, batched",
+  "redis-hand": "Redis by hand",
+  "redis-batched": "Redis by hand, batched",
+  "thread-batched": "thread by hand, batched",
+  thread: "operations over a thread",
 }
 
 /** The brokers that contenders meet on. */
@@ -36,19 +46,22 @@ export interface Brokers {
 /** A worker and a caller that know each other. */
 export interface BusPair {
   readonly name: string
+  /** The broker between them, if there is one. */
+  readonly broker: Broker | undefined
   readonly worker: AskedChild<BusQuestion>
   readonly caller: AskedChild<BusQuestion>
   end(): void
 }
 
 /** Starts both ends of a contender, and sees that they do the work. */
-export async function startPair(name: BusName, brokers: Brokers): Promise<BusPair> {
-  const { url } = name.startsWith("redis") ? brokers.redis : brokers.nats
-  const worker = new AskedChild<BusQuestion>(CHILD, "worker", name, url)
-  assert.equal(await worker.listen(), "ready", name)
-  const caller = new AskedChild<BusQuestion>(CHILD, "caller", name, url)
+export async function startPair(name: BusName, brokers: Partial<Brokers>): Promise<BusPair> {
+  const broker = brokerOf(name, brokers)
+  const worker = new AskedChild<BusQuestion>(CHILD, "worker", name, broker?.url ?? "")
+  const address = await worker.listen<string>()
+  const caller = new AskedChild<BusQuestion>(CHILD, "caller", name, address)
   const pair: BusPair = {
     name: NAMES[name],
+    broker,
     worker,
     caller,
     end() {
@@ -56,17 +69,77 @@ export async function startPair(name: BusName, brokers: Brokers): Promise<BusPai
       worker.end()
     },
   }
-  assert.equal(await caller.listen(), "ready", name)
+  assert.equal(await caller.listen(), address, name)
   assert.equal(await caller.ask("verify"), "verified", name)
   return pair
 }
 
-/** Calls with so many at work at any moment; CPU time is that of both ends. */
-export function callsOf({ name, worker, caller }: BusPair, lanes: number): Workload {
-  const cpu = async (): Promise<number> =>
-    (await caller.ask<number>("cpu")) + (await worker.ask<number>("cpu"))
+/** Calls with so many at work at any moment; CPU time is that of both ends and the broker. */
+export function callsOf(pair: BusPair, lanes: number): Workload {
+  const { name, caller } = pair
   const run = async (count: number): Promise<void> => {
     assert.equal(await caller.ask({ kind: "calls", count, lanes }), count, name)
   }
-  return { name, cpu, run }
+  return { name, cpu: () => cpuOf(pair), run }
+}
+
+/** Items of a stream that is read to its end. */
+export function itemsOf(pair: BusPair, against: BusName): Workload {
+  const { name, caller } = pair
+  const run = async (count: number): Promise<void> => {
+    assert.equal(await caller.ask({ kind: "items", count }), count, name)
+  }
+  return { name, against: NAMES[against], cpu: () => cpuOf(pair), run }
+}
+
+/** The median time of a call, one after the other. */
+export interface Latency {
+  readonly name: string
+  readonly against: string
+  /** To the one that it is compared with, in the same round. */
+  readonly ratio: Spread
+  readonly microseconds: number
+}
+
+/** Compares the times of single calls: each pair in every round, the order rotated. */
+export async function measureLatencies(
+  pairs: readonly { readonly pair: BusPair; readonly against: BusName }[],
+  { rounds, count }: { readonly rounds: number; readonly count: number },
+): Promise<Latency[]> {
+  const times = new Map(pairs.map(({ pair }) => [pair.name, [] as number[]]))
+  for (let round = 0; round < rounds; round++) {
+    for (let step = 0; step < pairs.length; step++) {
+      const { pair } = pairs[(round + step) % pairs.length] as (typeof pairs)[number]
+      const time = await pair.caller.ask<number>({ kind: "latency", count })
+      times.get(pair.name)?.push(time)
+    }
+  }
+  return pairs.map(({ pair: { name }, against }) => {
+    const own = times.get(name) ?? []
+    const floor = times.get(NAMES[against]) ?? []
+    const ratio = spreadOf(own.map((time, round) => time / (floor[round] ?? Number.NaN)))
+    return { name, against: NAMES[against], ratio, microseconds: spreadOf(own).median }
+  })
+}
+
+function brokerOf(name: BusName, { nats, redis }: Partial<Brokers>): Broker | undefined {
+  if (name.startsWith("redis")) return redis
+  return /^(tcp|ws|thread)/.test(name) ? undefined : nats
+}
+
+async function cpuOf({ caller, worker, broker }: BusPair): Promise<number> {
+  const ends = (await caller.ask<number>("cpu")) + (await worker.ask<number>("cpu"))
+  return broker === undefined ? ends : ends + cpuOfProcess(broker.pid)
+}
+
+/** CPU nanoseconds of a process of another program: of all its threads, as Linux counts them; elsewhere 0. */
+function cpuOfProcess(pid: number): number {
+  const folder = `/proc/${pid}/task`
+  if (!existsSync(folder)) return 0
+  let nanoseconds = 0
+  for (const thread of readdirSync(folder)) {
+    const [spent] = readFileSync(`${folder}/${thread}/schedstat`, "utf8").split(" ")
+    nanoseconds += Number(spent)
+  }
+  return nanoseconds
 }

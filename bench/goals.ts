@@ -1,3 +1,5 @@
+import type { Latency } from "./bus.ts"
+import { callGoals, itemGoals, latencyGoals } from "./bus-report.ts"
 import type { Made } from "./laziness.ts"
 import type { Measurement } from "./measure.ts"
 import type { Flatness } from "./memory.ts"
@@ -25,8 +27,15 @@ export interface CoreResults {
   readonly made: Made
 }
 
+/** What was measured of WebSockets between two processes, and of threads. */
+export interface BetweenResults {
+  readonly betweenCalls: readonly Measurement[]
+  readonly betweenLatencies: readonly Latency[]
+  readonly betweenItems: readonly Measurement[]
+}
+
 /** What was measured of the call protocol. */
-export interface ProtocolResults {
+export interface ProtocolResults extends BetweenResults {
   /** In process, one after the other. */
   readonly protocol: readonly Measurement[]
   /** Few and many calls at the same time. */
@@ -256,6 +265,9 @@ export function protocolGoals(results: ProtocolResults): Goal[] {
     },
     ahead("calls over WebSocket: ahead of tRPC and oRPC", results.socketCalls),
     ahead("stream items over WebSocket: ahead of tRPC and oRPC", results.socketStreams),
+    ...callGoals(results.betweenCalls, { ws: 0.6 }),
+    ...latencyGoals(results.betweenLatencies, { ws: 1.2 }),
+    ...itemGoals(results.betweenItems),
     ...results.flatness.map(({ name, items, grownBytes }) => ({
       goal: `${items.toLocaleString("en")} items, ${name}: memory grows by less than 1 MB`,
       measured: `${(grownBytes / 1e6).toFixed(2)} MB`,

@@ -1,5 +1,5 @@
 import { provideNats, provideRedis, startNats, startRedis } from "../test/support/brokers.ts"
-import { callsOf, startPair } from "./bus.ts"
+import { callsOf, itemsOf, measureLatencies, startPair } from "./bus.ts"
 import type { BusPair } from "./bus.ts"
 import type { BusResults } from "./bus-report.ts"
 import { measureBusStream } from "./bus-streams.ts"
@@ -8,12 +8,34 @@ import type { BusName } from "./contenders/bus.ts"
 import { measure } from "./measure.ts"
 import type { Effort, Measurement } from "./measure.ts"
 
-const OVER_NATS = ["request", "table", "granted", "idempotent", "moleculer"] as const
-const OVER_REDIS = ["redis-granted", "redis-moleculer"] as const
+/** The first is what the others are compared with. */
+const CALLS: readonly BusName[] = [
+  "tcp",
+  ...(["request", "table", "granted", "idempotent", "moleculer"] as const),
+  ...(["redis-granted", "redis-idempotent", "redis-moleculer"] as const),
+  ...(["nats-batched", "redis-batched", "nats-hand", "redis-hand"] as const),
+]
+/** Single calls, and what each is compared with. */
+const SINGLES: readonly (readonly [name: BusName, against: BusName])[] = [
+  ["nats-hand", "nats-hand"],
+  ["idempotent", "nats-hand"],
+  ["granted", "nats-hand"],
+  ["redis-hand", "redis-hand"],
+  ["redis-idempotent", "redis-hand"],
+  ["redis-granted", "redis-hand"],
+]
+/** Streams of small items. */
+const ITEMS: readonly (readonly [name: BusName, against: BusName])[] = [
+  ["nats-batched", "nats-batched"],
+  ["granted", "nats-batched"],
+  ["redis-batched", "redis-batched"],
+  ["redis-granted", "redis-batched"],
+]
 
 /** Those that one has to be ahead of, and who: in turns, nothing else between them. */
 const DUELS: readonly (readonly [peer: BusName, ours: BusName])[] = [
   ["moleculer", "granted"],
+  ["moleculer", "idempotent"],
   ["redis-moleculer", "redis-granted"],
 ]
 /** CPU milliseconds of both ends of a pair before anything counts. */
@@ -39,8 +61,8 @@ export async function measureBus(
   log("Measuring calls over brokers")
   const pairs: BusPair[] = []
   try {
-    const names: readonly BusName[] = [...OVER_NATS, ...OVER_REDIS]
-    for (const name of names) pairs.push(await startPair(name, brokers))
+    for (const name of CALLS) pairs.push(await startPair(name, brokers))
+    const pairOf = (name: BusName): BusPair => pairs[CALLS.indexOf(name)] as BusPair
     const busCalls = await measure(
       pairs.map((pair) => callsOf(pair, 64)),
       longer,
@@ -50,10 +72,19 @@ export async function measureBus(
       pairs.map((pair) => callsOf(pair, 1)),
       longer,
     )
+    const busLatencies = await measureLatencies(
+      SINGLES.map(([name, against]) => ({ pair: pairOf(name), against })),
+      { rounds: effort.rounds, count: 500 },
+    )
+    log("Measuring streams of small items over brokers")
+    const busItems = await measure(
+      ITEMS.map(([name, against]) => itemsOf(pairOf(name), against)),
+      longer,
+    )
     log("Measuring calls over brokers, in pairs")
     const busDuels: Measurement[] = []
     for (const duel of DUELS) {
-      const two = duel.map((name) => callsOf(pairs[names.indexOf(name)] as BusPair, 64))
+      const two = duel.map((name) => callsOf(pairOf(name), 64))
       const rows = await measure(two, { ...longer, rounds: 3 * effort.rounds, warmUp: 400 })
       busDuels.push(...rows.slice(1))
     }
@@ -64,7 +95,7 @@ export async function measureBus(
     for (const name of ["granted", "redis-granted"] as const) {
       busStreams.push(await measureBusStream(name, brokers, items))
     }
-    return { busCalls, busSingles, busDuels, busStreams }
+    return { busCalls, busSingles, busLatencies, busItems, busDuels, busStreams }
   } finally {
     for (const pair of pairs) pair.end()
   }

@@ -1,4 +1,7 @@
-import type { ProtocolResults } from "./goals.ts"
+import { callsOf, itemsOf, measureLatencies, startPair } from "./bus.ts"
+import type { BusPair } from "./bus.ts"
+import type { BusName } from "./contenders/bus.ts"
+import type { BetweenResults, ProtocolResults } from "./goals.ts"
 import type { Library } from "./library.ts"
 import { measure } from "./measure.ts"
 import type { Effort } from "./measure.ts"
@@ -30,5 +33,46 @@ export async function measureProtocol(
   ]
   await inProcess.close()
   await overSocket.close()
-  return { protocol: calls, inFlight, socketCalls, socketStreams, flatness: lengths }
+  const between = await measureBetween(effort, log)
+  return { protocol: calls, inFlight, socketCalls, socketStreams, flatness: lengths, ...between }
+}
+
+/** Calls and streams over WebSocket with both ends in processes of their own, and from a thread. */
+async function measureBetween(
+  effort: Effort,
+  log: (text: string) => void,
+): Promise<BetweenResults> {
+  log("Measuring WebSockets between processes, and threads")
+  const pairs = new Map<BusName, BusPair>()
+  const pairOf = (name: BusName): BusPair => pairs.get(name) as BusPair
+  try {
+    for (const name of ["tcp", "ws-batched", "ws-hand", "ws", "thread-batched", "thread"] as const)
+      pairs.set(name, await startPair(name, {}))
+    const longer = {
+      ...effort,
+      batch: effort.batch * 10,
+      warmUp: Math.max(4000, effort.warmUp * 6),
+    }
+    return {
+      betweenCalls: await measure(
+        (["tcp", "ws-batched", "ws-hand", "ws"] as const).map((name) => callsOf(pairOf(name), 64)),
+        longer,
+      ),
+      betweenLatencies: await measureLatencies(
+        (["ws-hand", "ws"] as const).map((name) => ({ pair: pairOf(name), against: "ws-hand" })),
+        { rounds: effort.rounds, count: 500 },
+      ),
+      betweenItems: await measure(
+        [
+          itemsOf(pairOf("ws-batched"), "ws-batched"),
+          itemsOf(pairOf("ws"), "ws-batched"),
+          itemsOf(pairOf("thread-batched"), "thread-batched"),
+          itemsOf(pairOf("thread"), "thread-batched"),
+        ],
+        longer,
+      ),
+    }
+  } finally {
+    for (const pair of pairs.values()) pair.end()
+  }
 }

@@ -1,3 +1,4 @@
+import type { Latency } from "./bus.ts"
 import type { CoreResults, Goal, HTTPResults, MCPResults, ProtocolResults } from "./goals.ts"
 import type { Disconnects } from "./http-disconnect.ts"
 import type { Idle } from "./http-idle.ts"
@@ -22,6 +23,9 @@ export function protocolTables(results: ProtocolResults): string[] {
     section("Calls at the same time, per call; times 100, or the row named", results.inFlight),
     section("Calls over WebSocket, 64 in flight; times the floor", results.socketCalls, true),
     section("Stream items over WebSocket; times the floor", results.socketStreams, true),
+    rateTable("WebSocket between processes, 64 in flight; times raw TCP", results.betweenCalls),
+    latencyTable("WebSocket, one call at a time; times by hand", results.betweenLatencies),
+    rateTable("Items over WebSocket and from a thread; times by hand", results.betweenItems),
   ]
 }
 
@@ -96,6 +100,17 @@ function firstTable(first: readonly FirstRequests[]): string {
   ])
   const head = ["", "ratio", "p10-p90", "CPU"]
   return `The first 600 requests of a process; times by hand\n\n${columns([head, ...rows])}`
+}
+
+/** Times of single calls, as plain text. */
+export function latencyTable(title: string, latencies: readonly Latency[]): string {
+  const rows = latencies.map(({ name, against, ratio, microseconds }) => [
+    against === name ? name : `${name} / ${against}`,
+    ratio.median.toFixed(2),
+    `${ratio.p10.toFixed(2)}-${ratio.p90.toFixed(2)}`,
+    `${microseconds.toFixed(0)} µs`,
+  ])
+  return `${title}\n\n${columns([["", "ratio", "p10-p90", "p50"], ...rows])}`
 }
 
 function idleTable(idle: readonly Idle[]): string {

@@ -1,12 +1,12 @@
-import { createRequire } from "node:module"
 import Type from "typebox"
-import type { Redis } from "ioredis"
 import type { BusTransport } from "../../src/transport/bus/transport.ts"
 import { Quote, quote, QuoteInput } from "../cases.ts"
-import { loadBuiltBus } from "../library.ts"
+import { loadBuilt, loadBuiltBus } from "../library.ts"
 import type { BusLibrary } from "../library.ts"
+import { served as servedOverSocket } from "../protocol.ts"
 import type { BusContender, BusName } from "./bus.ts"
-import { StreamInput } from "./socket.ts"
+import { createRedis } from "./lines.ts"
+import { listen, quotes, StreamInput } from "./socket.ts"
 
 const ITEM_TEXT = "x".repeat(8192)
 
@@ -26,14 +26,44 @@ export function oursOverBus(name: BusName): BusContender {
       return {
         // Both do the same; what is not idempotent has to be granted to one worker before it runs.
         call:
-          name === "idempotent"
+          name === "idempotent" || name === "redis-idempotent"
             ? (input) => client.shop.quote(input)
             : (input) => client.shop.order(input),
         data: (result) => (result as { readonly data: unknown }).data,
         open: (count) => client.shop.blobs({ count }),
+        items: (count) => readAll(client.shop.quotes({ count })),
       }
     },
   }
+}
+
+/** A registry that is served over a WebSocket. */
+export const oursBetweenProcesses: BusContender = {
+  async serve() {
+    const library = await loadBuilt()
+    const { server, url } = await listen()
+    await library.serveWebSocket({
+      registry: library.createRegistry(servedOverSocket(library)),
+      server,
+    })
+    return url
+  },
+  async connect(address) {
+    const library = await loadBuilt()
+    const registry = library.createRegistry(servedOverSocket(library))
+    const client = library.createClient<typeof registry>(library.createWebSocketTransport(address))
+    return {
+      call: (input) => client.shop.quote(input),
+      items: (count) => readAll(client.shop.quotes({ count })),
+      data: (result) => (result as { readonly data: unknown }).data,
+    }
+  },
+}
+
+async function readAll(stream: AsyncIterable<unknown>): Promise<number> {
+  let seen = 0
+  for await (const item of stream) if (item !== undefined) seen++
+  return seen
 }
 
 type Registry = ReturnType<typeof registryOf>
@@ -62,6 +92,14 @@ function served({ defineOperation }: Pick<BusLibrary, "defineOperation">) {
         for (let at = 0; at < count; at++) yield { at, text: ITEM_TEXT }
       },
     }),
+    defineOperation({
+      ...shop,
+      name: "quotes",
+      type: "subscription",
+      inputSchema: StreamInput,
+      outputSchema: Quote,
+      handler: ({ count }) => quotes(count),
+    }),
   ] as const
 }
 
@@ -69,8 +107,5 @@ function served({ defineOperation }: Pick<BusLibrary, "defineOperation">) {
 function transportTo(library: BusLibrary, url: string, prefix: string): BusTransport {
   const options = { prefix, logger: library.silentLogger }
   if (!url.startsWith("redis")) return library.createNatsTransport({ ...options, servers: url })
-  // The one that the library is tested with: this folder has an older one, for Moleculer.
-  const root = createRequire(new URL("../../package.json", import.meta.url))
-  const { Redis: Client } = root("ioredis") as { readonly Redis: new (url: string) => Redis }
-  return library.createRedisTransport({ ...options, client: new Client(url) })
+  return library.createRedisTransport({ ...options, client: createRedis(url) })
 }

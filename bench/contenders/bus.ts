@@ -9,14 +9,25 @@ export type BusName =
   | "idempotent"
   | "moleculer"
   | "redis-granted"
+  | "redis-idempotent"
   | "redis-moleculer"
+  | "tcp"
+  | "ws-hand"
+  | "ws-batched"
+  | "ws"
+  | "nats-hand"
+  | "nats-batched"
+  | "redis-hand"
+  | "redis-batched"
+  | "thread-batched"
+  | "thread"
 
 /** One way to serve the small case over a broker, and to call it. */
 export interface BusContender {
-  /** Serves it in this process. */
-  serve(url: string): Promise<void>
+  /** Serves it in this process; gives the address to connect to, if that is not the broker's. */
+  serve(url: string): Promise<string | void>
   /** Calls it from this process. */
-  connect(url: string): Promise<BusClient>
+  connect(address: string): Promise<BusClient>
 }
 
 /** The calling end. */
@@ -26,6 +37,8 @@ export interface BusClient {
   readonly data: (result: unknown) => unknown
   /** A stream of so many items of 8 KiB, where there is one. */
   readonly open?: ((count: number) => AsyncIterable<unknown>) | undefined
+  /** Reads a stream of so many small items to its end; gives how many came. */
+  readonly items?: ((count: number) => Promise<number>) | undefined
 }
 
 /** Loads a contender alone: what others need is no part of its process. */
@@ -38,9 +51,30 @@ export async function loadBusContender(name: BusName): Promise<BusContender> {
     case "granted":
     case "idempotent":
     case "redis-granted":
+    case "redis-idempotent":
       return (await import("./bus-ours.ts")).oursOverBus(name)
     case "moleculer":
     case "redis-moleculer":
       return (await import("./bus-moleculer.ts")).moleculerOverBus
+    case "tcp":
+      return (await import("./bus-hand.ts")).byHand("tcp", false)
+    case "ws-hand":
+      return (await import("./bus-hand.ts")).byHand("ws", false)
+    case "ws-batched":
+      return (await import("./bus-hand.ts")).byHand("ws", true)
+    case "nats-hand":
+      return (await import("./bus-hand.ts")).byHand("nats", false)
+    case "nats-batched":
+      return (await import("./bus-hand.ts")).byHand("nats", true)
+    case "redis-hand":
+      return (await import("./bus-hand.ts")).byHand("redis", false)
+    case "redis-batched":
+      return (await import("./bus-hand.ts")).byHand("redis", true)
+    case "ws":
+      return (await import("./bus-ours.ts")).oursBetweenProcesses
+    case "thread-batched":
+      return (await import("./thread.ts")).threadByHand
+    case "thread":
+      return (await import("./thread.ts")).oursOverThread
   }
 }

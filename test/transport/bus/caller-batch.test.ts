@@ -23,6 +23,19 @@ describe("requests of one turn", () => {
     expect(idsIn(lab.bus.sent)).toEqual([id])
   })
 
+  test("wait for each other where the turn before had many, although nothing is pending", async () => {
+    const lab = new CallerLab()
+    const before = Array.from({ length: 10 }, () => lab.call())
+    await frames(lab)
+    for (const id of before) lab.abort(id)
+    lab.bus.sent.length = 0
+    const ids = [lab.call(), lab.call(), lab.call()]
+    expect(idsIn(lab.bus.sent.filter(({ to }) => to === "any"))).toEqual([])
+    const sent = await frames(lab)
+    expect(idsIn(sent)).toEqual(ids)
+    expect(sent).toHaveLength(1)
+  })
+
   test("travel together, in so small groups that many workers get some", async () => {
     const lab = new CallerLab()
     const workers = ["w1", "w2", "w3"]

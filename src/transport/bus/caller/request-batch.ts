@@ -24,7 +24,7 @@ interface RequestQueue {
   readonly over: () => void
 }
 
-/** While at most this many calls are pending, the first request of a turn is sent at once. */
+/** While at most this many calls are pending, and came in the turn before, the first request of a turn is sent at once. */
 const FEW = 4
 /** While at most this many calls are pending, requests are not delayed for batching. */
 const SOME = 16
@@ -53,6 +53,9 @@ export class RequestBatch {
   readonly #queues = new Map<string, RequestQueue>()
   readonly #filled = new Set<RequestQueue>()
   #isTurn = false
+  /** Requests of this turn, and of the one before. */
+  #count = 0
+  #lastCount = 0
   #timer: unknown
 
   /** `failed` receives requests that could not be sent after all. */
@@ -64,8 +67,10 @@ export class RequestBatch {
   /** Throws a `CallError` when it cannot be sent at once. */
   send(entry: CallEntry, worker: KnownWorker | undefined, message: MessageText): void {
     const queue = this.#queueOf(entry.operationId, worker)
-    // At high load a request that is sent alone would only cost its worker an extra turn.
-    if (this.#startTurn() && this.#state.pending.size <= FEW) {
+    this.#count++
+    // At high load a request that is sent alone would only cost its worker an extra turn. Nothing may be pending then,
+    // because all answers came in one frame.
+    if (this.#startTurn() && this.#lastCount <= FEW && this.#state.pending.size <= FEW) {
       this.#post(queue, [entry], frameText(this.#state.bus.address, [wholeText(message)]))
       return
     }
@@ -113,6 +118,8 @@ export class RequestBatch {
 
   readonly #onTurn = (): void => {
     this.#isTurn = false
+    this.#lastCount = this.#count
+    this.#count = 0
     for (const queue of [...this.#filled]) if (!this.#mayWait(queue)) this.#empty(queue)
     if (this.#filled.size === 0) this.#disarm()
     else this.#timer ??= this.#state.clock.setTimeout(this.#onLate, MAX_WAIT_MS)
