@@ -24,6 +24,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "MCPResponseMetaSchema",
     "OpenAPIServiceRegistry",
     "OperationAnnotationsSchema",
+    "OperationDeprecationSchema",
     "OperationRegistry",
     "OperationSpecSchema",
     "OperationType",

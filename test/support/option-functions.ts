@@ -227,6 +227,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "MCPContentBlockSchema",
   "MCPResponseMetaSchema",
   "OperationAnnotationsSchema",
+  "OperationDeprecationSchema",
   "OperationSpecSchema",
   "OperationType",
   "OperationTypeSchema",
