@@ -22,7 +22,7 @@ describe("deprecation of an operation", () => {
       { since: "2026-03-02", sunset: "2026-03-01" },
       "deprecation.sunset must not be before since (2026-03-02)",
     ],
-    [{ replacedBy: "hello" }, 'deprecation.replacedBy must be the id of an operation'],
+    [{ replacedBy: "hello" }, "deprecation.replacedBy must be the id of an operation"],
     [{ replacedBy: 'demo.x>; rel="x"' }, "deprecation.replacedBy must be"],
     [{ link: "/changes" }, "deprecation.link must be an http or https URL"],
     [{ link: "https://example.com/\r\nset-cookie: a=b" }, "deprecation.link must be"],

@@ -101,6 +101,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "serveHub",
   ],
   "./redis": ["createRedisTransport", "createTicketSigner", "createTicketVerifier"],
+  "./tanstack-query": ["createQueryUtils"],
   "./to-http": ["hashApiKey", "readBearerToken", "toHTTP"],
   "./to-mcp": ["readBearerToken", "toMCP"],
   "./websocket": ["createWebSocketTransport", "readBearerToken", "serveWebSocket"],

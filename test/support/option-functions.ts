@@ -243,6 +243,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "consoleLogger",
   "createManualClock",
   "createMemoryTransports",
+  "createQueryUtils",
   "decodeCallEvent",
   "decodeEnvelope",
   "defineConfig",
