@@ -12,6 +12,7 @@ export type {
   InputResponse,
   NormalizeMode,
   OperationAnnotations,
+  OperationDeprecation,
   OperationPolicy,
   OperationSpec,
   OutputMode,
@@ -47,6 +48,7 @@ export {
   ErrorDefinitionSchema,
   IdentitySchema,
   OperationAnnotationsSchema,
+  OperationDeprecationSchema,
   OperationSpecSchema,
   OperationTypeSchema,
 } from "./core/spec-schemas.ts"

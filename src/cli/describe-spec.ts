@@ -1,4 +1,5 @@
 import { isRecord } from "../internal/guards.ts"
+import { deprecationText } from "../core/deprecation.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
 import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
@@ -47,8 +48,10 @@ function kindOf({ type, deprecated, annotations = {}, version }: OperationSpec):
     .join(", ")
 }
 
-function textOf({ title, description }: OperationSpec): readonly string[] {
-  const lines = [title ?? "", description].map((text) => escapeForTerminal(text.trim()))
+function textOf(spec: OperationSpec): readonly string[] {
+  const { title = "", description, deprecation } = spec
+  const deprecated = deprecation === undefined ? "" : deprecationText(spec)
+  const lines = [title, description, deprecated].map((text) => escapeForTerminal(text.trim()))
   return [...new Set(lines)].filter((line) => line !== "")
 }
 

@@ -10,6 +10,14 @@ const NAME_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+)*$"
 /** Semantic versions, loosely: one to three numbers and any suffix. */
 const VERSION_PATTERN = "^v?\\d+(?:\\.\\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$"
 
+/** A date, or a date-time with its zone. */
+const DATE_PATTERN =
+  "^\\d{4}-\\d{2}-\\d{2}(?:T\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d{2}:\\d{2}))?$"
+/** Ids of an operation: a namespace, a dot and a name. */
+const ID_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*\\.[A-Za-z0-9_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+)*$"
+/** URLs that can be sent in a header as they are. */
+const LINK_PATTERN = '^https?://[^\\s<>"\\u0000-\\u0020\\u007f-\\uffff]+$'
+
 const strings = { type: "array", items: { type: "string" } } as const
 
 export const OperationTypeSchema: TSchema & JsonSchema = {
@@ -61,6 +69,16 @@ export const OperationAnnotationsSchema: TSchema & JsonSchema = {
   },
 }
 
+export const OperationDeprecationSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    since: { type: "string", pattern: DATE_PATTERN },
+    sunset: { type: "string", pattern: DATE_PATTERN },
+    replacedBy: { type: "string", maxLength: 400, pattern: ID_PATTERN },
+    link: { type: "string", maxLength: 2048, pattern: LINK_PATTERN },
+  },
+}
+
 export const OperationSpecSchema: TSchema & JsonSchema = {
   type: "object",
   properties: {
@@ -78,6 +96,7 @@ export const OperationSpecSchema: TSchema & JsonSchema = {
     visibility: { type: "string", enum: ["external", "internal"] },
     annotations: OperationAnnotationsSchema,
     deprecated: { type: "boolean" },
+    deprecation: OperationDeprecationSchema,
     examples: { type: "array" },
     _meta: { type: "object" },
   },

@@ -57,6 +57,18 @@ export interface OperationAnnotations {
   readonly openWorld?: boolean | undefined
 }
 
+/** Since when an operation is deprecated, how long it will work, and what replaces it. */
+export interface OperationDeprecation {
+  /** A date or a date-time with its zone: `2026-03-01`. It may be in the future. */
+  readonly since?: string | undefined
+  /** When callers must expect that the operation is gone; not before `since`. */
+  readonly sunset?: string | undefined
+  /** The id of the operation to call instead. */
+  readonly replacedBy?: string | undefined
+  /** An http(s) URL of a page for callers. */
+  readonly link?: string | undefined
+}
+
 /** The serialisable contract of an operation. Its id is `namespace.name`. */
 export interface OperationSpec {
   readonly name: string
@@ -74,6 +86,8 @@ export interface OperationSpec {
   readonly visibility?: Visibility | undefined
   readonly annotations?: OperationAnnotations | undefined
   readonly deprecated?: boolean | undefined
+  /** Details for callers. An operation that has them is `deprecated`. */
+  readonly deprecation?: OperationDeprecation | undefined
   readonly examples?: readonly unknown[] | undefined
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }

@@ -11,6 +11,7 @@ import type { SchemaSide } from "../schema/standard.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
 import type { ErrorDefinition, OperationPolicy, OperationSpec } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
+import { deprecationIssues } from "../core/deprecation.ts"
 import { policyIssues, readPolicy } from "./policy.ts"
 import { reasonOf, typeName } from "../internal/describe.ts"
 import type { SchemaIssue } from "../schema/validator.ts"
@@ -49,6 +50,7 @@ const FIELDS = [
   "visibility",
   "annotations",
   "deprecated",
+  "deprecation",
   "examples",
   "_meta",
 ] as const
@@ -84,8 +86,10 @@ export function checkDefinition(
   fields["inputSchema"] = input?.schema ?? {}
   fields["outputSchema"] = output?.schema ?? {}
   if (errors !== undefined) fields["errorSchemas"] = errors
+  if (definition.deprecation !== undefined) fields["deprecated"] ??= true
   const compiled = compileSchema(OperationSpecSchema)
   if (!compiled.check(fields)) issues.push(...compiled.errors(fields).map(toValueError))
+  else issues.push(...deprecationIssues(definition))
   issues.push(...policyIssues(definition))
   if (issues.length > 0 || input === undefined || output === undefined) {
     throw invalidDefinition(definition, issues)
@@ -148,6 +152,10 @@ const PATTERN_MESSAGES: Readonly<Record<string, string>> = {
   "/name": `must be letters, digits, "_" and "-", with dots only inside`,
   "/namespace": `must be letters, digits, "_" and "-"`,
   "/version": `must be a version such as "1.0.0"`,
+  "/deprecation/since": `must be a date such as "2026-03-01", or a date-time with its zone`,
+  "/deprecation/sunset": `must be a date such as "2026-03-01", or a date-time with its zone`,
+  "/deprecation/replacedBy": `must be the id of an operation, such as "task.create"`,
+  "/deprecation/link": "must be an http or https URL, percent-encoded",
 }
 
 function toValueError(issue: SchemaIssue): ValueError {
@@ -255,6 +263,7 @@ function vendorOf(schema: unknown): VendorValidate | undefined {
 /** A frozen copy, so that the validated spec cannot change later. */
 function freezeSpec(spec: OperationSpec): OperationSpec {
   const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
+  const { deprecation } = spec
   return Object.freeze({
     ...spec,
     accessControl: Object.freeze({
@@ -266,6 +275,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     }),
     ...(errorSchemas && { errorSchemas: Object.freeze(errorSchemas.map((e) => Object.freeze(e))) }),
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
+    ...(deprecation && { deprecation: Object.freeze({ ...deprecation }) }),
     ...(tags && { tags: Object.freeze([...tags]) }),
     ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
     ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),

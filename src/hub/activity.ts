@@ -5,8 +5,14 @@ import type { HubStats } from "./activity/counters.ts"
 import { Feed, HubEvent } from "./activity/feed.ts"
 import type { FeedListener } from "./activity/feed.ts"
 import type { Hub } from "./model.ts"
+import type { OperationRegistry } from "../engine/registry.ts"
 
 export type { HubStats } from "./activity/counters.ts"
+
+/** What is observed: the calls of a registry, and sources if it has some. */
+export interface Observed extends Pick<Hub, "sources" | "onStatus"> {
+  readonly registry: Pick<OperationRegistry, "onCall">
+}
 
 /** Running calls that a new reader gets, at most. */
 const MAX_RUNNING = 200
@@ -17,13 +23,13 @@ const MAX_RUNNING = 200
  * Whoever makes one closes it.
  */
 export class Activity {
-  readonly #hub: Pick<Hub, "registry" | "sources" | "onStatus">
+  readonly #hub: Observed
   readonly #counters: CallCounters
   readonly #feeds = new Set<Feed>()
   readonly #stops: readonly (() => void)[]
   #isClosed = false
 
-  constructor(hub: Pick<Hub, "registry" | "sources" | "onStatus">, clock: Clock) {
+  constructor(hub: Observed, clock: Clock) {
     this.#hub = hub
     this.#counters = new CallCounters(clock)
     this.#stops = [

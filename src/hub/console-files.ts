@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import type { HTTPAnswer, HTTPIncoming } from "../serve/exchange.ts"
+import { prefersPage } from "../serve/http/negotiate.ts"
 import type { PublicFiles } from "../serve/http/options.ts"
 import { loadConsole } from "./console/load.ts"
 import type { ConsoleFile } from "./console/load.ts"
@@ -33,14 +34,17 @@ export interface ConsoleFilesOptions {
   readonly basePath: string
   /** Folder of the built console; default: the one in this package. */
   readonly folder?: string | undefined
+  /** Leaves the path of the page to requests that do not ask for a page. */
+  readonly isNegotiated?: boolean | undefined
 }
 
 /**
  * Serves the page at `/` and its assets. They are public: the page has no data, and asks for a key when
  * the hub needs one.
  */
-export function createConsoleFiles({ basePath, folder }: ConsoleFilesOptions): PublicFiles {
-  return new ConsoleFiles(basePath, folder ?? builtConsole())
+export function createConsoleFiles(options: ConsoleFilesOptions): PublicFiles {
+  const { basePath, folder = builtConsole(), isNegotiated = false } = options
+  return new ConsoleFiles(basePath, folder, isNegotiated)
 }
 
 /** `dist/console` of this package, whether it runs from its sources or as it was built. */
@@ -52,23 +56,23 @@ function builtConsole(): string | undefined {
 class ConsoleFiles implements PublicFiles {
   readonly #basePath: string
   readonly #folder: string | undefined
+  readonly #isNegotiated: boolean
   #files: Promise<ReadonlyMap<string, ConsoleFile> | undefined> | undefined
 
-  constructor(basePath: string, folder: string | undefined) {
+  constructor(basePath: string, folder: string | undefined, isNegotiated: boolean) {
     this.#basePath = basePath
     this.#folder = folder
+    this.#isNegotiated = isNegotiated
   }
 
-  has(path: string): boolean {
+  has(path: string, incoming: HTTPIncoming): boolean {
     const base = this.#basePath
     if (!path.startsWith(base)) return false
     const rest = path.slice(base.length)
-    return (
-      rest === "/" ||
-      rest === "/icon.svg" ||
-      rest.startsWith("/assets/") ||
-      (rest === "" && base !== "")
-    )
+    if (rest === "/" || (rest === "" && base !== "")) {
+      return !this.#isNegotiated || prefersPage(incoming.header("accept"))
+    }
+    return rest === "/icon.svg" || rest.startsWith("/assets/")
   }
 
   async answer(incoming: HTTPIncoming): Promise<HTTPAnswer> {
@@ -85,7 +89,8 @@ class ConsoleFiles implements PublicFiles {
     const files = await this.#load()
     if (files === undefined && rest === "/") return notBuilt()
     const file = files?.get(rest === "/" ? "index.html" : rest.slice(1))
-    return file === undefined ? text(404, "There is no such file.\n") : fileAnswer(file, incoming)
+    if (file === undefined) return text(404, "There is no such file.\n")
+    return await fileAnswer(file, incoming, this.#isNegotiated && rest === "/")
   }
 
   /** Reads the files at the first request; a missing console is looked for again each time. */
@@ -98,13 +103,17 @@ class ConsoleFiles implements PublicFiles {
   }
 }
 
-async function fileAnswer(file: ConsoleFile, incoming: HTTPIncoming): Promise<HTTPAnswer> {
+async function fileAnswer(
+  file: ConsoleFile,
+  incoming: HTTPIncoming,
+  isNegotiated: boolean,
+): Promise<HTTPAnswer> {
   const accepted = acceptedEncodings(incoming.header("accept-encoding"))
   const { etag, bytes, encoding } = await file.encoded((one) => accepted.has(one))
   const headers = {
     ...HEADERS,
     etag,
-    vary: "accept-encoding",
+    vary: isNegotiated ? "accept, accept-encoding" : "accept-encoding",
     "cache-control": file.isHashed ? "public, max-age=31536000, immutable" : "no-cache",
   }
   if (matchesEtag(etag, incoming.header("if-none-match"))) return { status: 304, headers }

@@ -8,7 +8,6 @@ import type { HTTPCaller } from "../serve/caller.ts"
 import { expired, whenExpired } from "../serve/expiry.ts"
 import type { Activity } from "./activity.ts"
 import { ActivityStream } from "./activity/stream.ts"
-import { internalsOf } from "./create-hub.ts"
 import type { Hub, ReportItem, SourceReport } from "./model.ts"
 import { summariesFor } from "./operation-summaries.ts"
 
@@ -16,9 +15,12 @@ import { summariesFor } from "./operation-summaries.ts"
  * Routes of a hub under `/hub`: the list of operations for every caller, activity and sources for
  * administrators.
  */
-export function createHubRoutes(hub: Hub, activity: Activity): (context: HTTPContext) => Routes {
+export function createHubRoutes(
+  hub: Pick<Hub, "sources" | "report">,
+  activity: Activity,
+  sourceOf: (id: string) => string | undefined,
+): (context: HTTPContext) => Routes {
   return (context) => {
-    const { sourceOf } = internalsOf(hub)
     const heartbeats = new Heartbeats(context.clock, context.options.sse.heartbeatMs)
     const forAdmins =
       (handle: (request: RouteRequest) => HTTPAnswer) =>
@@ -62,7 +64,7 @@ export function createHubRoutes(hub: Hub, activity: Activity): (context: HTTPCon
   }
 }
 
-function reportOf(hub: Hub, name: string): SourceReport {
+function reportOf(hub: Pick<Hub, "sources" | "report">, name: string): SourceReport {
   const status = hub.sources.find((source) => source.name === name)
   if (status === undefined) {
     throw new HTTPRefusal(404, "NOT_FOUND", `There is no source "${name.slice(0, 200)}".`)

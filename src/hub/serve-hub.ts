@@ -158,7 +158,7 @@ async function makeServers(
     logger,
     clock,
     isReady: () => hasNeededSources(hub),
-    routes: createHubRoutes(hub, activity),
+    routes: createHubRoutes(hub, activity, internalsOf(hub).sourceOf),
     ...(config.console !== false && {
       files: createConsoleFiles({ basePath, folder: textOf(config.console) }),
     }),

@@ -36,6 +36,13 @@ test("every mark of an operation stands beside its name", () => {
   )
 })
 
+test("the dates and the successor of a deprecated operation follow its description", () => {
+  const deprecation = { since: "2026-03-01", replacedBy: "shop.buy" }
+  expect(described({ description: "Orders.", deprecated: true, deprecation })).toContain(
+    'Orders.\nDeprecated since 2026-03-01. Use "shop.buy" instead.\n',
+  )
+})
+
 test("a query is read-only and idempotent without saying so", () => {
   const annotations = { readOnly: true, idempotent: true }
   expect(described({ type: "query", annotations })).toContain("  query, version 1.0.0\n")

@@ -17,6 +17,7 @@ const NEUTRAL = [
   "./from-standard-schema",
   "./nats",
   "./redis",
+  "./tanstack-query",
   "./to-http",
   "./to-mcp",
   "./websocket",

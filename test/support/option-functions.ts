@@ -59,7 +59,7 @@ import { createTicketVerifier } from "../../src/transport/bus/tickets/verifier.t
 import { createNatsTransport, NATS_OPTIONS } from "../../src/transport/nats/transport.ts"
 import { createRedisTransport, REDIS_OPTIONS } from "../../src/transport/redis/transport.ts"
 import { createWorkerTransport, WORKER_OPTIONS } from "../../src/transport/worker.ts"
-import { SERVE_HTTP_OPTIONS, serveHTTP } from "../../src/node/serve-http.ts"
+import { SERVE_HTTP_CONSOLE_OPTIONS, serveHTTP } from "../../src/hub/serve-http.ts"
 import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending/request-map.ts"
 import {
   CALL_HANDLER_OPTIONS,
@@ -141,7 +141,7 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     createHTTPTransport("https://example.com", options),
   ),
   row("toHTTP", HTTP_OPTIONS, (options) => toHTTP(registry, options)),
-  row("serveHTTP", SERVE_HTTP_OPTIONS, (options) => serveHTTP(registry, options), false),
+  row("serveHTTP", SERVE_HTTP_CONSOLE_OPTIONS, (options) => serveHTTP(registry, options), false),
   row("toMCP", MCP_SERVER_OPTIONS, (options) => toMCP(registry, options)),
   method("toMCP", "listen", LISTEN_OPTIONS, (options) => toMCP(registry).listen(options), false),
   method("toMCP", "stdio", STDIO_OPTIONS, (options) => toMCP(registry).stdio(options), false),
@@ -234,6 +234,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "MCPContentBlockSchema",
   "MCPResponseMetaSchema",
   "OperationAnnotationsSchema",
+  "OperationDeprecationSchema",
   "OperationSpecSchema",
   "OperationType",
   "OperationTypeSchema",
@@ -249,6 +250,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "consoleLogger",
   "createManualClock",
   "createMemoryTransports",
+  "createQueryUtils",
   "decodeCallEvent",
   "decodeEnvelope",
   "defineConfig",

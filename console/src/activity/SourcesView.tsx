@@ -36,7 +36,8 @@ export function SourcesView(): ReactNode {
           </p>
           {sources.length === 0 && (
             <Empty title="No sources">
-              Add one to the configuration of the hub with <code>operations import</code>.
+              A program that serves its own registry has none. Add one to the configuration of a hub
+              with <code>operations import</code>.
             </Empty>
           )}
           <ul className="source-list">

@@ -20,7 +20,8 @@ const METHODS = "GET, POST, DELETE"
 const REQUEST_HEADERS =
   "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, " +
   "mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-resume, x-timeout-ms"
-const EXPOSED = "mcp-session-id, request-id, retry-after, www-authenticate"
+const EXPOSED =
+  "deprecation, link, mcp-session-id, request-id, retry-after, sunset, www-authenticate"
 const PREFLIGHT: Headers = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": REQUEST_HEADERS,

@@ -4,6 +4,7 @@ import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
 import { dataAnswer, envelopeText } from "./answer-bodies.ts"
+import { withDeprecation } from "./deprecation.ts"
 import { listOperations } from "./listing.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents, prefersData, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
@@ -50,9 +51,10 @@ function describeOrStream(
   const accept = incoming.header("accept")
   if (spec.type !== "subscription") {
     if (wantsOnlyEvents(accept)) throw noStream(id, spec)
-    return context.json(describeOperation(spec))
+    return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
   }
-  if (!prefersEvents(accept)) return context.json(describeOperation(spec))
+  if (!prefersEvents(accept))
+    return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
   const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
   const input = text === undefined ? undefined : context.parseJSON(text)
   return stream(context, request, spec, input)
@@ -73,13 +75,15 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
   const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
   const isPreferred = prefersData(incoming.header("prefer"))
   const input = context.parseBody(await incoming.readBody(context.options.maxBodyBytes))
+  let answered: HTTPAnswer
   try {
     const envelope = await context.execute(id, input, incoming, caller)
-    if (isPreferred) return dataAnswer(context, envelope, PREFERENCE)
-    return isBare ? dataAnswer(context, envelope) : context.json(envelopeText(envelope))
+    if (isPreferred) answered = dataAnswer(context, envelope, PREFERENCE)
+    else answered = isBare ? dataAnswer(context, envelope) : context.json(envelopeText(envelope))
   } catch (error) {
-    return context.problem(error, incoming, spec, caller)
+    answered = context.problem(error, incoming, spec, caller)
   }
+  return deprecatedOrNot(context, spec, answered)
 }
 
 async function stream(
@@ -88,11 +92,23 @@ async function stream(
   spec: OperationSpec,
   input: unknown,
 ): Promise<HTTPAnswer> {
+  let answered: HTTPAnswer
   try {
-    return await context.stream(id, input, incoming, caller, envelopeText)
+    answered = await context.stream(id, input, incoming, caller, envelopeText)
   } catch (error) {
-    return context.problem(error, incoming, spec, caller)
+    answered = context.problem(error, incoming, spec, caller)
   }
+  return deprecatedOrNot(context, spec, answered)
+}
+
+function deprecatedOrNot(
+  context: HTTPContext,
+  spec: OperationSpec,
+  answer: HTTPAnswer,
+): HTTPAnswer {
+  if (spec.deprecation === undefined) return answer
+  // Paths of the gateway differ in their last segment only.
+  return withDeprecation(answer, spec, context, ({ namespace, name }) => `${namespace}.${name}`)
 }
 
 function asksToUnwrap(query: string): boolean {

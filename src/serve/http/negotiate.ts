@@ -33,6 +33,12 @@ export function prefersEvents(accept: string | undefined): boolean {
   return events > 0 && events >= (qualityOf(accept, JSON_TYPES) ?? 0)
 }
 
+/** Whether a client asks for a web page, and not rather for JSON: browsers do when a person opens an address. */
+export function prefersPage(accept: string | undefined): boolean {
+  const page = qualityOf(accept, ["text/html"]) ?? 0
+  return page > 0 && page >= (qualityOf(accept, JSON_TYPES) ?? 0)
+}
+
 /** Whether a client accepts nothing but server-sent events. */
 export function wantsOnlyEvents(accept: string | undefined): boolean {
   if (accept === undefined || (qualityOf(accept, [EVENTS]) ?? 0) === 0) return false

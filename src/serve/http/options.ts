@@ -67,6 +67,8 @@ export interface HTTPServerOptions extends ErrorReporting {
   readonly routes?: ((context: HTTPContext) => Routes) | undefined
   /** @internal Public files: without authentication, but with checks of host and origin. */
   readonly files?: PublicFiles | undefined
+  /** @internal Called when the server begins to close. */
+  readonly onClose?: (() => void) | undefined
   /** @internal Whether the server is ready; reported by `/readyz`. */
   readonly isReady?: (() => boolean) | undefined
   readonly logger?: Logger | undefined
@@ -75,8 +77,8 @@ export interface HTTPServerOptions extends ErrorReporting {
 
 /** Public files. */
 export interface PublicFiles {
-  /** Whether a path, base path included, is one of the files. */
-  has(path: string): boolean
+  /** Whether a path, base path included, is one of the files for this request. */
+  has(path: string, incoming: HTTPIncoming): boolean
   /** Never throws or rejects. */
   answer(incoming: HTTPIncoming): HTTPAnswer | Promise<HTTPAnswer>
 }
@@ -145,6 +147,7 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
   mounts: { record: MOUNT_OPTION },
   routes: "function",
   files: { methods: ["has", "answer"], expected: "files with has() and answer()" },
+  onClose: "function",
   isReady: "function",
   ...ERROR_REPORTING,
   logger: "logger",

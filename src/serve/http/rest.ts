@@ -1,6 +1,7 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { dataAnswer, itemText } from "./answer-bodies.ts"
+import { withDeprecation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents } from "./negotiate.ts"
 import { readQueryInput } from "./query-input.ts"
@@ -50,14 +51,18 @@ async function answer(
   spec: OperationSpec,
   input: unknown,
 ): Promise<HTTPAnswer> {
+  let answered: HTTPAnswer
   try {
-    if (spec.type === "subscription") {
-      return await context.stream(id, input, incoming, caller, itemText)
-    }
-    return dataAnswer(context, await context.execute(id, input, incoming, caller))
+    answered =
+      spec.type === "subscription"
+        ? await context.stream(id, input, incoming, caller, itemText)
+        : dataAnswer(context, await context.execute(id, input, incoming, caller))
   } catch (error) {
-    return context.problem(error, incoming, spec, caller)
+    answered = context.problem(error, incoming, spec, caller)
   }
+  return spec.deprecation === undefined
+    ? answered
+    : withDeprecation(answered, spec, context, restPath)
 }
 
 function operationOf(
@@ -69,4 +74,9 @@ function operationOf(
   const spec = namespace.includes(".") ? undefined : context.find(id)
   if (spec === undefined) throw context.missing(id, caller)
   return [id, spec]
+}
+
+/** The REST path of an operation, from that of another one. */
+function restPath({ namespace, name }: OperationSpec): string {
+  return `../${namespace}/${name}`
 }

@@ -167,7 +167,7 @@ class Server implements HTTPServer {
     }
     if (isDraining)
       return withHeaders(this.#context.problem(closing(), incoming), { connection: "close" })
-    if (options.files?.has(path) === true) {
+    if (options.files?.has(path, incoming) === true) {
       const refused = this.#guard.checkSource(incoming, true)
       return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
     }
@@ -280,6 +280,7 @@ class Server implements HTTPServer {
 
   async #close(): Promise<void> {
     this.#context.isDraining = true
+    this.inner.options.onClose?.()
     this.#context.endStreams()
     await this.#drain.wait()
     this.#context.endCalls()

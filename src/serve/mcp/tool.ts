@@ -3,6 +3,7 @@ import type { AccessRequirement } from "../../core/access.ts"
 import type { MCPEra, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
+import { deprecationText } from "../../core/deprecation.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { annotationsOf, originOf } from "./annotations.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
@@ -63,7 +64,7 @@ export class OperationTool {
   /** The description, with the note about what the schema no longer expresses. */
   get description(): string {
     const { spec, form } = this
-    const deprecated = spec.deprecated === true ? "Deprecated." : ""
+    const deprecated = spec.deprecated === true ? deprecationText(spec) : ""
     const own = this.raw?.description
     const words = [
       deprecated,

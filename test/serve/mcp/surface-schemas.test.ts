@@ -248,6 +248,12 @@ describe("what a tool says it does", () => {
       description: "Deprecated. Reads.",
       inputSchema: { properties: { a: { description: "xy" } } },
     })
+    const deprecation = { replacedBy: "a.c" }
+    const handler = (): number => 1
+    const replaced = operation("a.b", { description: "Reads.", deprecation, handler })
+    expect(toolOf(replaced)).toMatchObject({
+      description: 'Deprecated. Use "a.c" instead. Reads.',
+    })
   })
 })
 

@@ -1,0 +1,21 @@
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { serveHTTP } from "@alkdev/operations/node"
+import { Type } from "typebox"
+
+const greet = defineOperation({
+  namespace: "demo",
+  name: "greet",
+  type: "query",
+  description: "Greets a person",
+  inputSchema: Type.Object({ name: Type.String() }),
+  outputSchema: Type.String(),
+  accessControl: { requiredScopes: [] },
+  handler: ({ name }) => `Hello, ${name}`,
+})
+
+await using served = await serveHTTP(createRegistry([greet]), { port: 0, console: true })
+
+for (const accept of ["text/html", "application/json"]) {
+  const { headers } = await fetch(`${served.url}/`, { headers: { accept } })
+  console.log(`GET / as ${accept}: ${headers.get("content-type")}`)
+}

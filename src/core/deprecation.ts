@@ -1,0 +1,49 @@
+import type { OperationSpec } from "./types.ts"
+import type { ValueError } from "./validation.ts"
+
+/** The validation errors of a deprecation whose fields have the right form. */
+export function deprecationIssues({
+  deprecated,
+  deprecation,
+}: Pick<OperationSpec, "deprecated" | "deprecation">): ValueError[] {
+  if (deprecation === undefined) return []
+  const issues: ValueError[] = []
+  if (deprecated === false) {
+    issues.push({ path: "/deprecated", message: "must not be false where deprecation is given" })
+  }
+  for (const field of ["since", "sunset"] as const) {
+    const text = deprecation[field]
+    if (text !== undefined && !isDate(text)) {
+      issues.push({
+        path: `/deprecation/${field}`,
+        message: `is not a date of the calendar: ${text}`,
+      })
+    }
+  }
+  const { since, sunset } = deprecation
+  if (since !== undefined && sunset !== undefined && Date.parse(sunset) < Date.parse(since)) {
+    issues.push({ path: "/deprecation/sunset", message: `must not be before since (${since})` })
+  }
+  return issues
+}
+
+/** What callers should know about a deprecated operation, in one or two sentences. */
+export function deprecationText({ deprecation = {} }: Pick<OperationSpec, "deprecation">): string {
+  const { since, sunset, replacedBy } = deprecation
+  return [
+    since === undefined ? "Deprecated." : `Deprecated since ${since}.`,
+    ...(sunset === undefined ? [] : [`It may be gone after ${sunset}.`]),
+    ...(replacedBy === undefined ? [] : [`Use "${replacedBy}" instead.`]),
+  ].join(" ")
+}
+
+/** `Date.parse` takes February 31 for March 3. */
+function isDate(text: string): boolean {
+  const day = text.slice(0, 10)
+  const ms = Date.parse(day)
+  return (
+    Number.isFinite(Date.parse(text)) &&
+    Number.isFinite(ms) &&
+    new Date(ms).toISOString().startsWith(day)
+  )
+}

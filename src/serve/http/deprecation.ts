@@ -1,0 +1,30 @@
+import type { OperationSpec } from "../../core/types.ts"
+import type { HTTPAnswer } from "../exchange.ts"
+import { withHeaders } from "./answer.ts"
+import type { HTTPContext } from "./context.ts"
+
+/**
+ * Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` (RFC 8288) to an answer of a deprecated operation.
+ *
+ * A date that nobody gave is not made up: without `since` there is no `Deprecation`. `pathTo` returns the path
+ * of another operation relative to this one's, and holds wherever the API is mounted.
+ */
+export function withDeprecation(
+  answer: HTTPAnswer,
+  { deprecation = {} }: OperationSpec,
+  context: HTTPContext,
+  pathTo: (spec: OperationSpec) => string,
+): HTTPAnswer {
+  const { since, sunset, replacedBy, link } = deprecation
+  const successor = replacedBy === undefined ? undefined : context.find(replacedBy)
+  const links = [
+    ...(link === undefined ? [] : [`<${link}>; rel="deprecation"`]),
+    // An operation that is not served here has no path.
+    ...(successor === undefined ? [] : [`<${pathTo(successor)}>; rel="successor-version"`]),
+  ]
+  return withHeaders(answer, {
+    ...(since !== undefined && { deprecation: `@${Math.floor(Date.parse(since) / 1000)}` }),
+    ...(sunset !== undefined && { sunset: new Date(sunset).toUTCString() }),
+    ...(links.length > 0 && { link: links.join(", ") }),
+  })
+}

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { createRegistry } from "../../../src/engine/registry.ts"
+import { silentLogger } from "../../../src/internal/logger.ts"
+import { apiOf, operation } from "./routes-support.ts"
+import type { Api } from "./routes-support.ts"
+
+const deprecation = {
+  since: "2026-03-01",
+  sunset: "2026-09-01T12:00:00+02:00",
+  replacedBy: "store.v2.find",
+  link: "https://example.com/changes?id=7",
+}
+
+const registry = createRegistry([
+  operation({ name: "find", deprecation }),
+  operation({ namespace: "store", name: "v2.find" }),
+  operation({ name: "current" }),
+  operation({ name: "old", deprecated: true }),
+  operation({ name: "soon", deprecation: { sunset: "2026-09-01" } }),
+  operation({ name: "moved", deprecation: { since: "2026-03-01", replacedBy: "shop.hidden" } }),
+  operation({ name: "hidden", visibility: "internal" }),
+  operation({
+    name: "fails",
+    type: "mutation",
+    deprecation,
+    handler: () => Promise.reject(new Error("no")),
+  }),
+  operation({
+    name: "ticks",
+    type: "subscription",
+    deprecation,
+    // oxlint-disable-next-line typescript/require-await -- a subscription without waits
+    handler: async function* () {
+      yield 1
+    },
+  }),
+])
+
+const HEADERS = {
+  deprecation: "@1772323200",
+  sunset: "Tue, 01 Sep 2026 10:00:00 GMT",
+}
+const PAGE = '<https://example.com/changes?id=7>; rel="deprecation"'
+
+let api: Api
+
+beforeAll(() => {
+  api = apiOf(registry, { cors: { origins: ["https://app.example.com"] }, logger: silentLogger })
+})
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+})
+
+function lifeOf({ headers }: Response): Record<string, string | null> {
+  return {
+    deprecation: headers.get("deprecation"),
+    sunset: headers.get("sunset"),
+    link: headers.get("link"),
+  }
+}
+
+describe("HTTP answers of deprecated operations", () => {
+  it("have Deprecation, Sunset and Link over REST", async () => {
+    const link = `${PAGE}, <../store/v2.find>; rel="successor-version"`
+    for (const response of [await api("/api/shop/find"), await api.post("/api/shop/find", {})]) {
+      expect(response.status).toBe(200)
+      expect(lifeOf(response)).toEqual({ ...HEADERS, link })
+    }
+    expect((await api(new URL("../store/v2.find", "http://x/api/shop/find").pathname)).status).toBe(
+      200,
+    )
+  })
+
+  it("have them over the gateway, for calls and descriptions", async () => {
+    const link = `${PAGE}, <store.v2.find>; rel="successor-version"`
+    for (const response of [
+      await api.post("/operations/shop.find", {}),
+      await api.post("/operations/shop.find", {}, { prefer: "return=data" }),
+      await api("/operations/shop.find"),
+    ]) {
+      expect(response.status).toBe(200)
+      expect(lifeOf(response)).toEqual({ ...HEADERS, link })
+    }
+  })
+
+  it("have them when the call fails, and when it streams", async () => {
+    for (const path of ["/api/shop/fails", "/operations/shop.fails"]) {
+      const response = await api.post(path, {})
+      expect(response.status).toBe(500)
+      expect(lifeOf(response)).toMatchObject(HEADERS)
+    }
+    for (const path of ["/api/shop/ticks", "/operations/shop.ticks"]) {
+      const response = await api(path, { headers: { accept: "text/event-stream" } })
+      expect(response.headers.get("content-type")).toContain("text/event-stream")
+      expect(lifeOf(response)).toMatchObject(HEADERS)
+      await response.text()
+    }
+  })
+
+  it("name no date that is not known, and no successor that is not served", async () => {
+    const none = { deprecation: null, sunset: null, link: null }
+    expect(lifeOf(await api("/api/shop/old"))).toEqual(none)
+    expect(lifeOf(await api("/api/shop/soon"))).toEqual({
+      ...none,
+      sunset: "Tue, 01 Sep 2026 00:00:00 GMT",
+    })
+    expect(lifeOf(await api("/api/shop/moved"))).toEqual({
+      ...none,
+      deprecation: HEADERS.deprecation,
+    })
+  })
+
+  it("differ from those of other operations, which have none of these headers", async () => {
+    for (const response of [
+      await api("/api/shop/current"),
+      await api.post("/operations/shop.current", {}),
+      await api.post("/batch", [{ id: "shop.find" }]),
+    ]) {
+      expect(response.status).toBe(200)
+      expect(lifeOf(response)).toEqual({ deprecation: null, sunset: null, link: null })
+    }
+  })
+
+  it("can be read by pages of other origins", async () => {
+    const response = await api("/api/shop/find", { headers: { origin: "https://app.example.com" } })
+    const exposed = response.headers.get("access-control-expose-headers")
+    for (const name of ["deprecation", "sunset", "link"]) expect(exposed).toContain(name)
+  })
+
+  it("are described as deprecated in listings and documents", async () => {
+    const { operations } = (await (await api("/operations")).json()) as {
+      operations: { id: string; deprecated?: boolean }[]
+    }
+    expect(operations.find(({ id }) => id === "shop.find")?.deprecated).toBe(true)
+    expect(await (await api("/operations/shop.find")).json()).toMatchObject({ deprecation })
+    expect(await (await api("/openapi.json")).json()).toMatchObject({
+      paths: { "/api/shop/find": { post: { deprecated: true } } },
+    })
+  })
+})
