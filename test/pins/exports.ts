@@ -102,6 +102,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "./redis": ["createRedisTransport", "createTicketSigner", "createTicketVerifier"],
   "./to-http": ["hashApiKey", "readBearerToken", "toHTTP"],
   "./to-mcp": ["readBearerToken", "toMCP"],
+  "./type": ["Type"],
   "./websocket": ["createWebSocketTransport", "readBearerToken", "serveWebSocket"],
   "./worker": ["createWorkerTransport"],
 }
