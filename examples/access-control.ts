@@ -1,6 +1,6 @@
 // #region scopes
 import { createRegistry, defineOperation, isCallError } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const rename = defineOperation({
   namespace: "project",

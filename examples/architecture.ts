@@ -1,5 +1,5 @@
 import { defineOperation, OperationRegistry } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const price = defineOperation({
   namespace: "shop",

@@ -11,7 +11,7 @@ import {
   type Identity,
 } from "@alkdev/operations"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const create = defineOperation({
   namespace: "task",

@@ -1,7 +1,7 @@
 // #region env
 import { buildEnv, defineOperation, isCallError, OperationRegistry } from "@alkdev/operations"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const City = Type.Object({ city: Type.String() })
 

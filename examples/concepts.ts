@@ -1,5 +1,5 @@
 import { createRegistry, defineOperation, isCallError } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 // An operation is a spec (plain data) and a handler (a function).
 const publish = defineOperation({

@@ -2,7 +2,7 @@
 import { createRegistry, defineOperation, silentLogger } from "@alkdev/operations"
 import type { Logger } from "@alkdev/operations"
 import { serveHTTP } from "@alkdev/operations/node"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const total = defineOperation({
   namespace: "cart",

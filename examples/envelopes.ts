@@ -11,7 +11,7 @@ import {
   unwrap,
   unwrapOrThrow,
 } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const registry = createRegistry([
   defineOperation({

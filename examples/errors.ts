@@ -7,7 +7,7 @@ import {
   isDeclaredError,
   mapError,
 } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const order = defineOperation({
   namespace: "shop",

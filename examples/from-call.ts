@@ -8,7 +8,7 @@ import {
   OperationRegistry,
   serveCalls,
 } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const stock = defineOperation({
   namespace: "shop",

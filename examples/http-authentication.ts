@@ -3,7 +3,7 @@ import { runLines } from "./http/run-lines.ts"
 import { createRegistry, defineOperation } from "@alkdev/operations"
 import { serveHTTP } from "@alkdev/operations/node"
 import { hashApiKey } from "@alkdev/operations/to-http"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const whoAmI = defineOperation({
   namespace: "staff",

@@ -2,7 +2,7 @@ import { runLines } from "./http/run-lines.ts"
 // #region serve
 import { createRegistry, defineOperation } from "@alkdev/operations"
 import { serveHTTP } from "@alkdev/operations/node"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const time = defineOperation({
   namespace: "clock",

@@ -2,7 +2,7 @@
 import { createRegistry, defineOperation } from "@alkdev/operations"
 import { createMCPClient } from "@alkdev/operations/from-mcp"
 import { toMCP } from "@alkdev/operations/to-mcp"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const price = defineOperation({
   namespace: "shop",

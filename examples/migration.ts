@@ -7,7 +7,7 @@ import {
   ResponseEnvelopeSchema,
 } from "@alkdev/operations"
 import type { IOperationDefinition } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const count = {
   namespace: "words",

@@ -1,6 +1,6 @@
 // #region strip
 import { createRegistry, defineOperation, silentLogger } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const row = { id: "7", name: "Ada", passwordHash: "x" } as unknown as { id: number; name: string }
 

@@ -1,5 +1,5 @@
 import { createRegistry, defineOperation } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const create = defineOperation({
   namespace: "task",

@@ -1,6 +1,6 @@
 // #region define
 import { createRegistry, defineOperation, OperationRegistry } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const Task = Type.Object({ id: Type.Integer(), title: Type.String() })
 const tasks = [{ id: 1, title: "Buy milk" }]

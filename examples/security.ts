@@ -1,6 +1,6 @@
 import { compileSchema, createRegistry, defineOperation, silentLogger } from "@alkdev/operations"
 import { toHTTP } from "@alkdev/operations/to-http"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const registry = createRegistry(
   [

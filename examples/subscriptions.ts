@@ -1,7 +1,7 @@
 // #region stream
 import { createRegistry, defineOperation, isCallError } from "@alkdev/operations"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const ticks = defineOperation({
   namespace: "clock",

@@ -3,7 +3,7 @@ import { createManualClock, createRegistry, defineOperation } from "@alkdev/oper
 import type { CallOptions } from "@alkdev/operations"
 import { hashApiKey, toHTTP } from "@alkdev/operations/to-http"
 import assert from "node:assert/strict"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 import { reminderOperations } from "./testing/reminders.ts"
 
 /** Creates a fresh environment for each test: nothing is shared, nothing has to be cleaned up. */

@@ -6,7 +6,7 @@ import {
   serveCalls,
 } from "@alkdev/operations"
 import { toHTTP } from "@alkdev/operations/to-http"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const registry = createRegistry([
   defineOperation({

@@ -9,7 +9,7 @@ import {
   schemaDiagnostics,
   validateOrThrow,
 } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const search = defineOperation({
   namespace: "web",

@@ -12,7 +12,7 @@ import {
   serveWebSocket,
 } from "@alkdev/operations/websocket"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const post = defineOperation({
   namespace: "chat",

@@ -1,7 +1,7 @@
 // #region use
 import { createClient, createRegistry, defineOperation, serveCalls } from "@alkdev/operations"
 import { createServer, connect, type AddressInfo } from "node:net"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 import { LineTransport } from "./transport/lines.ts"
 
 const double = defineOperation({

@@ -1,6 +1,6 @@
 import { createRegistry, defineOperation, serveCalls } from "@alkdev/operations"
 import { createWorkerTransport } from "@alkdev/operations/worker"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const shout = defineOperation({
   namespace: "text",

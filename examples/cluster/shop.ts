@@ -2,7 +2,7 @@
 import { createRegistry, defineOperation } from "@alkdev/operations"
 import { appendFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 /** What every worker serves. `worker` is its name, `journal` a file that records what ran where. */
 export function createShop(worker: string, journal: string) {

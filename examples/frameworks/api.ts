@@ -2,7 +2,7 @@
 import { createRegistry, defineOperation } from "@alkdev/operations"
 import { toHTTP } from "@alkdev/operations/to-http"
 import { toMCP } from "@alkdev/operations/to-mcp"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const create = defineOperation({
   namespace: "task",

@@ -2,7 +2,7 @@
 import { createRegistry, defineOperation } from "@alkdev/operations"
 import { toMCP } from "@alkdev/operations/to-mcp"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const notes: string[] = ["Water the plants"]
 

@@ -1,7 +1,7 @@
 // #region operations
 import { defineOperation } from "@alkdev/operations"
 import type { Clock } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 /** External dependencies of the operations. */
 export interface Outside {

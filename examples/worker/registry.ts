@@ -2,7 +2,7 @@ import { CallError, createRegistry, defineOperation, serveCalls } from "@alkdev/
 import { createWorkerTransport } from "@alkdev/operations/worker"
 import { setTimeout as sleep } from "node:timers/promises"
 import { parentPort } from "node:worker_threads"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const stopped: string[] = []
 

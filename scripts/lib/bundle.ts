@@ -11,6 +11,8 @@ export interface BundleTargets {
   readonly entries: readonly string[]
   /** Files of `bin`. */
   readonly programs: readonly string[]
+  /** Entries that share nothing with the others: each is one file, whatever they have in common. */
+  readonly standalone?: readonly string[] | undefined
 }
 
 /**
@@ -55,7 +57,11 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
     // Imports that only keep chunks whole, of packages that have no side effects.
     logOverride: { "ignored-bare-import": "silent" },
   } satisfies BuildOptions
-  const points = pointsOf(dist, entries)
+  const alone = (targets.standalone ?? []).map((entry) => resolve(root, entry))
+  const points = pointsOf(
+    dist,
+    entries.filter((entry) => !alone.includes(entry)),
+  )
   const programs = pointsOf(
     dist,
     targets.programs.map((program) => resolve(root, program)),
@@ -82,12 +88,20 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
       ...all,
       plugins: [addImports(root, new Map([...everywhere, ...whole]))],
     })
+    const single = await build({
+      ...shared,
+      splitting: false,
+      entryPoints: pointsOf(dist, alone),
+    })
     const declarations = await reachableDeclarations(entries)
     for (const file of await emittedBelow(dist)) if (!declarations.has(file)) await rm(file)
     await cp(out, dist, { recursive: true })
-    const inputs = Object.keys(bundled.metafile.inputs)
+    const built = [bundled.metafile, single.metafile]
+    const inputs = [...new Set(built.flatMap((made) => Object.keys(made.inputs)))]
     await writeFile(join(dist, "THIRD-PARTY-LICENSES.txt"), await licences(root, inputs))
-    return Object.keys(bundled.metafile.outputs).map((file) => relative(out, resolve(root, file)))
+    return built
+      .flatMap((made) => Object.keys(made.outputs))
+      .map((file) => relative(out, resolve(root, file)))
   } finally {
     await rm(out, { recursive: true, force: true })
   }

@@ -20,6 +20,7 @@ const NEUTRAL = [
   "./tanstack-query",
   "./to-http",
   "./to-mcp",
+  "./type",
   "./websocket",
   "./worker",
 ]
@@ -112,6 +113,34 @@ describe("an application", { timeout: BUILD_TIMEOUT }, () => {
     )
 
     expect(JSON.parse(names)).toEqual(EXPORTS[entry])
+  })
+
+  test("builds with Type of ./type what typebox builds, and registers it", async () => {
+    const script = [
+      `import { createRegistry, defineOperation, FromSchema } from "${specifier(".")}"`,
+      `import { Type } from "${specifier("./type")}"`,
+      'import * as theirs from "typebox"',
+      "const shapes = (Type) => {",
+      '  const Base = Type.Object({ id: Type.String(), kind: Type.Union([Type.Literal("a"), Type.Literal("b")]) })',
+      "  const Tree = Type.Cyclic({ Node: Type.Object({ next: Type.Optional(Type.Ref('Node')) }) }, 'Node')",
+      "  return [Base, Tree, Type.Partial(Base), Type.Pick(Base, ['id']), Type.Omit(Base, ['id']), Type.Record(Type.String(), Base)]",
+      "    .concat([Type.Intersect([Base, Type.Object({ more: Type.Integer() })]), Type.Enum(['x', 'y']), Type.KeyOf(Base)])",
+      "    .concat([Type.Array(Type.Tuple([Type.Number(), Type.Null()])), Type.TemplateLiteral('a-${string}')])",
+      "}",
+      "const [ours, others] = [shapes(Type), shapes(theirs.Type)]",
+      "const names = Object.keys(Type).join() === Object.keys(theirs.Type).join()",
+      "const same = JSON.stringify(ours) === JSON.stringify(others)",
+      "const admitted = ours.map((schema) => FromSchema(schema)).length === ours.length",
+      "const registry = createRegistry([defineOperation({ namespace: 'a', name: 'b', type: 'query', description: '',",
+      "  inputSchema: ours[2], outputSchema: others[2], accessControl: { requiredScopes: [] }, handler: (input) => input })])",
+      "const { data } = await registry.execute('a.b', { id: '1' })",
+      "const refused = await registry.execute('a.b', { id: 1 }).catch((error) => error.code)",
+      "console.log(names, same, admitted, data.id, refused)",
+    ].join("\n")
+
+    const said = await run("node", ["--input-type=module", "-e", script], built.app)
+
+    expect(said).toBe("true true true 1 VALIDATION_ERROR\n")
   })
 
   test("serves the console that came with the package", async () => {

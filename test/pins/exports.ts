@@ -105,6 +105,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "./tanstack-query": ["createQueryUtils"],
   "./to-http": ["hashApiKey", "readBearerToken", "toHTTP"],
   "./to-mcp": ["readBearerToken", "toMCP"],
+  "./type": ["Type"],
   "./websocket": ["createWebSocketTransport", "readBearerToken", "serveWebSocket"],
   "./worker": ["createWorkerTransport"],
 }

@@ -98,6 +98,28 @@ test("keeps one copy of the library, in the chunks that entries have, for progra
   expect((await run("b")).default).toBe("b".repeat(9000))
 })
 
+test("puts a standalone entry into one file, with what others have as well", async () => {
+  await write({
+    "dist/one.js": `export { shared } from "./shared.js"`,
+    "dist/two.js": `export { shared } from "./shared.js"`,
+    "dist/alone.js": `export { shared } from "./shared.js"`,
+    "dist/shared.js": `export const shared = "${"s".repeat(20_000)}"`,
+  })
+
+  await bundleEntries(root, {
+    entries: ["./dist/one.js", "./dist/two.js", "./dist/alone.js"],
+    programs: [],
+    standalone: ["./dist/alone.js"],
+  })
+
+  const texts = await Promise.all(
+    ["one", "alone"].map((name) => readFile(join(root, "dist", `${name}.js`), "utf8")),
+  )
+  expect(texts.map((text) => /\bfrom\b/.test(text))).toEqual([true, false])
+  const { shared } = (await import(join(root, "dist/alone.js"))) as { shared: string }
+  expect(shared).toHaveLength(20_000)
+})
+
 test("refuses to bundle code without a licence, and leaves nothing half done", async () => {
   await write({
     "dist/index.js": `export { inside } from "dep"`,

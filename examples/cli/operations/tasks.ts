@@ -1,5 +1,5 @@
 import { defineOperation } from "@alkdev/operations"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 export const create = defineOperation({
   namespace: "task",

@@ -12,7 +12,7 @@ import {
   type ResponseEnvelope,
 } from "@alkdev/operations"
 import { fromStandardSchema } from "@alkdev/operations/from-standard-schema"
-import { Type } from "typebox"
+import { Type, type Static } from "@alkdev/operations/type"
 
 const createTask = defineOperation({
   namespace: "task",
@@ -30,6 +30,10 @@ const createTask = defineOperation({
     return { text: `${title} is on the list` }
   },
 })
+
+// Declarations name the types of TypeBox by the entry, not by a package that only this one depends on.
+export const Task = Type.Partial(createTask.inputSchema)
+export const milk: Static<typeof Task> = { title: "Milk" }
 
 const registry = createRegistry([createTask])
 const identity: Identity = { id: "ada", scopes: ["task:write"] }
