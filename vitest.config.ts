@@ -38,7 +38,7 @@ const LOGIC = [
 ]
 
 /** Which files are tested with which settings. */
-export const PROJECTS: readonly Project[] = [
+const PROJECTS: readonly Project[] = [
   { name: "logic", include: LOGIC, exclude: [], isolate: false },
   { name: "all else", include: ["test/**/*.test.ts"], exclude: LOGIC },
 ]
@@ -48,6 +48,14 @@ interface Project {
   readonly include: string[]
   readonly exclude: string[]
   readonly isolate?: boolean
+}
+
+/** The projects without some files, which are given by their paths. */
+export function projectsWithout(files: readonly string[]): { extends: true; test: Project }[] {
+  return PROJECTS.map(({ exclude, ...project }) => ({
+    extends: true,
+    test: { ...project, exclude: [...exclude, ...files] },
+  }))
 }
 
 /** Starts each project with its long tests. Where no earlier run is known, Vitest goes by the size of the files. */
@@ -75,7 +83,7 @@ export default defineConfig({
     ],
   },
   test: {
-    projects: PROJECTS.map((project) => ({ extends: true, test: project })),
+    projects: projectsWithout([]),
     sequence: { sequencer: LongTestsFirst },
     environment: "node",
     // Tests write the configurations that they run, and leave nothing in the home of whoever runs them.
