@@ -34,7 +34,19 @@ const LOGIC = [
   "test/hub/{activity,apply-source-config,mirror,readiness,server-options,source-ownership}.test.ts",
   "test/sources/mcp/stdio/{environment,launch,lines}.test.ts",
   "test/{pins,sources/scan,scripts}/{codes,envelope,paths,docs,png}.test.ts",
-  "test/transport/{batch,lines}.test.ts",
+  "test/transport/{batch,lines,clusters,hot-operation,versions}.test.ts",
+  "test/internal/{back-off,guards,import-peer,jsonc,listeners,trim-end,user-tag,wait}.test.ts",
+  "test/hub/{broker,console-files,create-hub,hub-events,per-caller,reload,resilience,serve-hub,watch}.test.ts",
+  "test/hub/config-file/{load,script}.test.ts",
+  "test/cli/commands/{call,call-hub,doctor,hash-key,init,serve-in-process,types,watch}.test.ts",
+  "test/cli/{doctor,import,trust}/*.test.ts",
+  "test/cli/serve/{logger,suggestions,summary-progress}.test.ts",
+  "test/console/e2e/*.test.ts",
+  "test/serve/{accounts,foreign-pages}.test.ts",
+  "test/serve/frameworks/*.test.ts",
+  "test/sources/mcp/attacks/{gateway,names,schemas,secrets}.test.ts",
+  "test/sources/mcp/{awkward,interop}/*.test.ts",
+  "test/{pins/exports,may-have-executed}.test.ts",
 ]
 
 /** Which files are tested with which settings. */
