@@ -34,11 +34,23 @@ const LOGIC = [
   "test/hub/{activity,apply-source-config,mirror,readiness,server-options,source-ownership}.test.ts",
   "test/sources/mcp/stdio/{environment,launch,lines}.test.ts",
   "test/{pins,sources/scan,scripts}/{codes,envelope,paths,docs,png}.test.ts",
-  "test/transport/{batch,lines}.test.ts",
+  "test/transport/{batch,lines,clusters,hot-operation,versions}.test.ts",
+  "test/internal/{back-off,guards,import-peer,jsonc,listeners,trim-end,user-tag,wait}.test.ts",
+  "test/hub/{broker,console-files,create-hub,hub-events,per-caller,reload,resilience,serve-hub,watch}.test.ts",
+  "test/hub/config-file/{load,script}.test.ts",
+  "test/cli/commands/{call,call-hub,doctor,hash-key,init,serve-in-process,types,watch}.test.ts",
+  "test/cli/{doctor,import,trust}/*.test.ts",
+  "test/cli/serve/{logger,suggestions,summary-progress}.test.ts",
+  "test/console/e2e/*.test.ts",
+  "test/serve/{accounts,foreign-pages}.test.ts",
+  "test/serve/frameworks/*.test.ts",
+  "test/sources/mcp/attacks/{gateway,names,schemas,secrets}.test.ts",
+  "test/sources/mcp/{awkward,interop}/*.test.ts",
+  "test/{pins/exports,may-have-executed}.test.ts",
 ]
 
 /** Which files are tested with which settings. */
-export const PROJECTS: readonly Project[] = [
+const PROJECTS: readonly Project[] = [
   { name: "logic", include: LOGIC, exclude: [], isolate: false },
   { name: "all else", include: ["test/**/*.test.ts"], exclude: LOGIC },
 ]
@@ -48,6 +60,14 @@ interface Project {
   readonly include: string[]
   readonly exclude: string[]
   readonly isolate?: boolean
+}
+
+/** The projects without some files, which are given by their paths. */
+export function projectsWithout(files: readonly string[]): { extends: true; test: Project }[] {
+  return PROJECTS.map(({ exclude, ...project }) => ({
+    extends: true,
+    test: { ...project, exclude: [...exclude, ...files] },
+  }))
 }
 
 /** Starts each project with its long tests. Where no earlier run is known, Vitest goes by the size of the files. */
@@ -75,7 +95,7 @@ export default defineConfig({
     ],
   },
   test: {
-    projects: PROJECTS.map((project) => ({ extends: true, test: project })),
+    projects: projectsWithout([]),
     sequence: { sequencer: LongTestsFirst },
     environment: "node",
     // Tests write the configurations that they run, and leave nothing in the home of whoever runs them.

@@ -2,7 +2,7 @@
 import { createClient, createRegistry, defineOperation, isCallError } from "@alkdev/operations"
 import { createHTTPTransport } from "@alkdev/operations/http"
 import { serveHTTP } from "@alkdev/operations/node"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const price = defineOperation({
   namespace: "shop",

@@ -1,6 +1,6 @@
 import { createRegistry, defineOperation } from "@alkdev/operations"
 import { serveHTTP } from "@alkdev/operations/node"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const greet = defineOperation({
   namespace: "demo",

@@ -11,7 +11,7 @@ import { QueryClient, QueryClientProvider, useQuery } from "@tanstack/react-quer
 import { createElement } from "react"
 import type { ReactNode } from "react"
 import { renderToString } from "react-dom/server"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 const titles = ["Milk", "Bread", "Tea"]
 

@@ -1,7 +1,7 @@
 // #region evolve
 import { createRegistry, defineOperation } from "@alkdev/operations"
 import { toHTTP } from "@alkdev/operations/to-http"
-import { Type } from "typebox"
+import { Type } from "@alkdev/operations/type"
 
 interface Task {
   title: string

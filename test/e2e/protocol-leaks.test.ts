@@ -12,7 +12,7 @@ test(
   async () => {
     const support = resolve(import.meta.dirname, "../support")
     const script = program(join(support, "protocol-leak-run.ts"))
-    const worker = join(support, "protocol-leak-worker.ts")
+    const worker = program(join(support, "protocol-leak-worker.ts"))
     const { stdout } = await run(process.execPath, ["--expose-gc", script, worker])
     const result = JSON.parse(stdout) as {
       readonly grownKilobytes: number

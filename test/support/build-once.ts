@@ -63,7 +63,7 @@ async function filesOf(path: string): Promise<string[]> {
 }
 
 /** A lock among processes: a file that names its owner. That of a process that is gone is taken over. */
-async function lock(path: string): Promise<AsyncDisposable> {
+export async function lock(path: string): Promise<AsyncDisposable> {
   for (;;) {
     try {
       await writeFile(path, `${process.pid}`, { flag: "wx" })

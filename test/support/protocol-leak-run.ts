@@ -1,12 +1,8 @@
-// Run by test/e2e/protocol-leaks.test.ts in a process of its own, with gc exposed. Takes the source of its threads and
-// prints one JSON value.
-import { mkdtemp, rm } from "node:fs/promises"
+// Run by test/e2e/protocol-leaks.test.ts in a process of its own, with gc exposed. Takes the program of its threads
+// and prints one JSON value.
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { Worker } from "node:worker_threads"
-import { build } from "esbuild"
 import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
 import type { CallError } from "../../src/index.ts"
 import { createWebSocketTransport, serveWebSocket } from "../../src/websocket.ts"
@@ -17,18 +13,7 @@ const gc = globalThis.gc as () => void
 const warnings: string[] = []
 process.on("warning", (warning) => warnings.push(String(warning)))
 
-const folder = await mkdtemp(join(tmpdir(), "operations-leaks-"))
-const workerFile = join(folder, "worker.mjs")
-// Bundled: a thread that compiled the sources for itself would take ten times as long to start.
-await build({
-  entryPoints: [process.argv[2] as string],
-  outfile: workerFile,
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  external: ["ws"],
-})
-await import("esbuild").then(({ stop }) => stop())
+const workerFile = process.argv[2] as string
 
 const leaks = createLeakRegistry()
 const { registry } = leaks
@@ -255,7 +240,6 @@ await new Promise((resolve) => server.close(resolve))
 await registry.close()
 connections.push(sockets.size, socketServer.connections)
 const resourcesAtLast = await resources()
-await rm(folder, { recursive: true })
 
 process.stdout.write(
   JSON.stringify({

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../src/from-openapi.ts"
 import type { OperationSpec } from "../../src/index.ts"
 import { generateTypes } from "../../src/typegen/generate.ts"
-import { corpusEntries, corpusText, hasCorpus } from "../sources/openapi/corpus.ts"
+import { corpusText, hasCorpus } from "../sources/openapi/corpus.ts"
 import { exampleFiles, exampleText } from "../sources/openapi/oas-examples.ts"
 import { faultsOf, faultsWithLibrary } from "./compile.ts"
 import { typesOf } from "./specs.ts"
@@ -29,6 +29,7 @@ function importedOrNone(text: string, namespace: string): OperationSpec[] {
   }
 }
 
+// All the others: test/sources/openapi/corpus.test.ts, which imports them.
 describe.runIf(hasCorpus)("real documents", () => {
   let github: readonly OperationSpec[] = []
   let written = ""
@@ -36,14 +37,6 @@ describe.runIf(hasCorpus)("real documents", () => {
   beforeAll(() => {
     github = imported(corpusText("github.json.gz"), "github")
     written = generateTypes(github)
-  })
-
-  test("compile, all of them", { timeout: 240_000 }, async () => {
-    const files = corpusEntries().map(({ file }, at): [string, string] => [
-      `document${at}.d.ts`,
-      typesOf(imported(corpusText(file), `api${at}`)),
-    ])
-    expect(await faultsOf(Object.fromEntries(files))).toEqual([])
   })
 
   test("GitHub's types everything that the library calls", { timeout: 240_000 }, async () => {

@@ -20,7 +20,8 @@ describe("operations init", () => {
       expect(stdout).toContain(`wrote ${file}`)
 
       // TypeScript needs tsx or a newer Node; the process gets the first.
-      const env = { NODE_OPTIONS: `--import ${import.meta.resolve("tsx")}` }
+      const tsx = { NODE_OPTIONS: `--import ${import.meta.resolve("tsx")}` }
+      const env = format === "ts" ? tsx : {}
       const called = await operations(["call", "hello.greet", "name=Ada"], { cwd, env })
       expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("Hello, Ada!") })
     },

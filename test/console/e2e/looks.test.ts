@@ -70,7 +70,7 @@ describe.skipIf(noBrowser)("how it looks", () => {
       const light = await background(page)
       await page.emulateMedia({ colorScheme: "dark" })
       await expect.poll(() => background(page)).not.toBe(light)
-      expect(await seriousFaults(page), "dark").toEqual([])
+      expect(await seriousFaults(page, "colors"), "dark").toEqual([])
       await page.setViewportSize({ width: 390, height: 844 })
       await expect.poll(() => overhang(page)).toBe(0)
       expect(violations).toEqual([])

@@ -1,18 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { compileSchema } from "../../../src/schema/compiled.ts"
-import { callable } from "./callable.ts"
-import { corpusEntries, corpusText, hasCorpus } from "./corpus.ts"
+import { callable, UNCALLABLE } from "./callable.ts"
 import { minimalValue } from "./minimal.ts"
 import { exampleFiles, exampleText } from "./oas-examples.ts"
 import { oneOperation, openapi, swagger } from "./recorder.ts"
 import type { Raw } from "./recorder.ts"
 
-/** Operations that are kept and cannot be called like this, and why; may only get shorter. */
-const KNOWN: ReadonlyMap<string, string> = new Map([
-  ["readme/3.0-circular-request-bodies.json directCircular", "Its answer requires itself within."],
-])
-
-const KNOWN_NAMES = [...KNOWN.keys()].map((key) => key.split(" ")[1] ?? "")
+const KNOWN_NAMES = [...UNCALLABLE.keys()].map((key) => key.split(" ")[1] ?? "")
 
 async function faultsOf(document: object | string): Promise<string[]> {
   const { kept, fault } = callable(document)
@@ -126,20 +120,5 @@ describe("every kept operation can be called", () => {
 
     expect(Object.keys((input as { body: object }).body)).toEqual(["name", "kind"])
     expect(inputSchema && compileSchema(inputSchema).check(input)).toBe(true)
-  })
-})
-
-describe.runIf(hasCorpus)("every kept operation of a real document can be called", () => {
-  test.each(corpusEntries())("$file", async ({ file }) => {
-    const { kept, fault } = callable(corpusText(file))
-    const faults: string[] = []
-    for (const operation of kept) {
-      const found = await fault(operation)
-      const isKnown = KNOWN.has(`${file} ${operation.name}`)
-      if ((found !== undefined) !== isKnown)
-        faults.push(`${operation.name} ${found ?? "can be called: take it off the list"}`)
-    }
-
-    expect(faults).toEqual([])
   })
 })

@@ -1,30 +1,42 @@
 import { inspect, isDeepStrictEqual } from "node:util"
 import { isCallError } from "../../../src/core/errors.ts"
 import { FromOpenAPI, prepareRequest } from "../../../src/from-openapi.ts"
-import type { ImportedOperation, PreparedRequest } from "../../../src/from-openapi.ts"
+import type {
+  ImportedOperation,
+  ImportedOperations,
+  PreparedRequest,
+} from "../../../src/from-openapi.ts"
 import { isJson, isText } from "../../../src/http-client/media-type.ts"
 import { isRecord } from "../../../src/internal/guards.ts"
 import { isNoValue } from "../../../src/schema/json.ts"
 import { minimalValue } from "./minimal.ts"
 
+/** Operations that are kept and cannot be called like this, and why; may only get shorter. */
+export const UNCALLABLE: ReadonlyMap<string, string> = new Map([
+  ["readme/3.0-circular-request-bodies.json directCircular", "Its answer requires itself within."],
+])
+
 /** What is imported of a document whose server answers with whatever is wanted. */
 export interface Callable {
+  readonly operations: ImportedOperations
+  /** Those that are said to be kept. */
   readonly kept: readonly ImportedOperation[]
   /** What goes wrong with a call: the smallest input is sent, and the smallest answer comes back. */
   readonly fault: (operation: ImportedOperation) => Promise<string | undefined>
 }
 
 /** Imports a document, to call those of its operations that are said to be kept. */
-export function callable(document: object | string): Callable {
+export function callable(document: object | string, namespace = "api"): Callable {
   let next: () => Response = () => new Response()
   const fetch = (): Promise<Response> => Promise.resolve(next())
-  const config = { namespace: "api", baseUrl: "https://api.test/v1", fetch }
+  const config = { namespace, baseUrl: "https://api.test/v1", fetch }
   const operations = FromOpenAPI(document, config)
   const kept = new Set(
     operations.report.operations.flatMap(({ id, status }) => (status === "kept" ? [id] : [])),
   )
   return {
-    kept: operations.filter(({ namespace, name }) => kept.has(`${namespace}.${name}`)),
+    operations,
+    kept: operations.filter(({ name }) => kept.has(`${namespace}.${name}`)),
     async fault(operation) {
       try {
         const input = minimalInput(operation)

@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { FromOpenAPI, FromOpenAPIFile } from "../../../src/from-openapi.ts"
 import type { ImportedOperations } from "../../../src/from-openapi.ts"
 import { compileSchema } from "../../../src/schema/compiled.ts"
-import { corpusEntries, corpusPath, corpusText, hasCorpus } from "./corpus.ts"
 import { parseText } from "../../../src/sources/openapi/parse.ts"
+import { faultsOf } from "../../typegen/compile.ts"
+import { typesOf } from "../../typegen/specs.ts"
+import { callable, UNCALLABLE } from "./callable.ts"
+import type { Callable } from "./callable.ts"
+import { corpusEntries, corpusPath, corpusText, hasCorpus } from "./corpus.ts"
 import { deepFreeze, pointsNowhere, SchemaLaws } from "./laws.ts"
 
 const CONFIG = { namespace: "api", baseUrl: "https://api.test/v1" }
@@ -30,18 +34,26 @@ test.runIf(hasCorpus)("the index lists all documents and their operations", () =
   expect(entries.filter(({ isNamed }) => isNamed)).toHaveLength(31)
 })
 
+/** The types of each document, as the text of a file; written while it is imported for the other tests. */
+const types = new Map<string, string>()
+
+// One import for all that is asked of a document: it takes longer than most of the questions.
 describe.runIf(hasCorpus).each(entries)("$file", ({ file, operations: expected }) => {
+  const namespace = `api${entries.findIndex((entry) => entry.file === file)}`
   let imported: ImportedOperations = Object.assign([], { report: null as never })
+  let called: Callable | undefined
   let document: object = {}
 
   beforeAll(() => {
     const text = corpusText(file)
-    imported = FromOpenAPI(text, CONFIG)
+    called = callable(text, namespace)
+    imported = called.operations
     document = parseText(text).value as object
   })
   afterAll(() => {
     // Several of these at once would fill the memory.
     imported = Object.assign([], { report: null as never })
+    called = undefined
     document = {}
   })
 
@@ -94,7 +106,7 @@ describe.runIf(hasCorpus).each(entries)("$file", ({ file, operations: expected }
   test("imports the same from a frozen object, which stays as it was", () => {
     const before = JSON.stringify(document)
 
-    const again = FromOpenAPI(deepFreeze(document), CONFIG)
+    const again = FromOpenAPI(deepFreeze(document), { ...CONFIG, namespace })
 
     expect(again.map(({ name, type }) => [name, type])).toEqual(
       imported.map(({ name, type }) => [name, type]),
@@ -104,7 +116,40 @@ describe.runIf(hasCorpus).each(entries)("$file", ({ file, operations: expected }
     expect(JSON.stringify(operations)).toBe(JSON.stringify(imported.report.operations))
     expect(JSON.stringify(document)).toBe(before)
   })
+
+  test("lets every operation that is kept be called", async () => {
+    const { kept, fault } = called as Callable
+    const faults: string[] = []
+    for (const operation of kept) {
+      const found = await fault(operation)
+      const isKnown = UNCALLABLE.has(`${file} ${operation.name}`)
+      if ((found !== undefined) !== isKnown)
+        faults.push(`${operation.name} ${found ?? "can be called: take it off the list"}`)
+    }
+
+    expect(faults).toEqual([])
+  })
+
+  test("gives types", () => {
+    const text = typesOf(imported)
+    types.set(file, text)
+
+    expect(text.includes(`"${namespace}.`)).toBe(imported.length > 0)
+  })
 })
+
+test.runIf(hasCorpus)(
+  "types of real documents compile, all of them",
+  { timeout: 240_000 },
+  async () => {
+    const files = [...types.values()].map((text, at): [string, string] => [
+      `document${at}.d.ts`,
+      text,
+    ])
+    expect(files).toHaveLength(entries.length)
+    expect(await faultsOf(Object.fromEntries(files))).toEqual([])
+  },
+)
 
 describe.runIf(hasCorpus)("documents of several files", () => {
   test.each([

@@ -29,13 +29,20 @@ function settle(): Promise<void> {
   })
 }
 
-/** What axe finds serious or critical in a page, in words. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+/** The rules whose result depends on colours. */
+const COLOR_RULES = ["color-contrast", "link-in-text-block"]
+
+/** What axe finds serious or critical in a page, in words; `colors` where only those have changed since it looked. */
+export async function seriousFaults(page: Page, part: "all" | "colors" = "all"): Promise<string[]> {
   await page.evaluate(settle)
   // By the debugger, which the page's policy does not bind.
-  await page.evaluate(source)
+  if (part === "all") await page.evaluate(source)
+  const options = {
+    resultTypes: ["violations"],
+    ...(part === "colors" && { runOnly: { type: "rule", values: COLOR_RULES } }),
+  }
   const violations = (await page.evaluate(
-    "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)",
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )) as AxeResult[]
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

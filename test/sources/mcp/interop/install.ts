@@ -1,10 +1,13 @@
 /** Other people's clients, installed from `interop/` when they are first needed. */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
 import { promisify } from "node:util"
+import { lock } from "../../../support/build-once.ts"
+import { root } from "../../../support/manifest.ts"
 
-const folder = fileURLToPath(new URL("../../../../interop", import.meta.url))
+const folder = join(root, "interop")
 
 /** Where the clients are, or why they are not there. */
 export type Clients =
@@ -17,6 +20,10 @@ export type Clients =
  * Without a way to do so it says on stderr what is skipped; where `CI` is set it throws.
  */
 export async function provideClients(): Promise<Clients> {
+  if (isInstalled()) return { folder }
+  const cache = join(root, "node_modules/.cache")
+  await mkdir(cache, { recursive: true })
+  await using _lock = await lock(join(cache, "interop.lock"))
   if (isInstalled()) return { folder }
   try {
     await promisify(execFile)("npm", ["ci", "--no-audit", "--no-fund", "--prefix", folder], {
