@@ -43,7 +43,6 @@ const LOGIC = [
   "test/cli/serve/{logger,suggestions,summary-progress}.test.ts",
   "test/console/e2e/*.test.ts",
   "test/serve/{accounts,foreign-pages}.test.ts",
-  "test/serve/frameworks/*.test.ts",
   "test/sources/mcp/attacks/{gateway,names,schemas,secrets}.test.ts",
   "test/sources/mcp/{awkward,interop}/*.test.ts",
   "test/{pins/exports,may-have-executed}.test.ts",

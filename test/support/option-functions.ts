@@ -241,6 +241,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "RESPONSE_SOURCES",
   "ResponseEnvelopeSchema",
   "ResponseMetaSchema",
+  "Type",
   "assertIsSchema",
   "checkAccess",
   "closeMCPClient",
