@@ -50,7 +50,6 @@ describe.skipIf(chromium.path === undefined)("TanStack Query in Chromium", () =>
     page.evaluate(`document.getElementById(${JSON.stringify(id)})?.textContent`)
   const click = (id: string): Promise<unknown> =>
     page.evaluate(`document.getElementById(${JSON.stringify(id)}).click()`)
-  const poll = { timeout: 30_000 }
 
   beforeAll(async () => {
     const { text } = await bundle(new URL("../fixtures/tanstack-query/page.ts", import.meta.url))
@@ -73,48 +72,48 @@ describe.skipIf(chromium.path === undefined)("TanStack Query in Chromium", () =>
   })
 
   test("useQuery gets the data of an operation, and selects from it", async () => {
-    await expect.poll(() => shown("list"), poll).toBe("Milk")
+    await expect.poll(() => shown("list")).toBe("Milk")
     // Data that is not there is null: TanStack Query takes `undefined` for a mistake.
-    await expect.poll(() => shown("nothing"), poll).toBe("null")
+    await expect.poll(() => shown("nothing")).toBe("null")
   })
 
   test("useInfiniteQuery follows the pages to the last one", async () => {
-    await expect.poll(() => shown("pages"), poll).toBe("[[1,2]]")
+    await expect.poll(() => shown("pages")).toBe("[[1,2]]")
     await click("next")
-    await expect.poll(() => shown("pages"), poll).toBe("[[1,2],[3,4]]")
+    await expect.poll(() => shown("pages")).toBe("[[1,2],[3,4]]")
     await click("next")
-    await expect.poll(() => shown("pages"), poll).toBe("[[1,2],[3,4],[5,6]]")
+    await expect.poll(() => shown("pages")).toBe("[[1,2],[3,4],[5,6]]")
     expect(await shown("more")).toBe("false")
   })
 
   test("useMutation gets the result, and the key of an operation invalidates its queries", async () => {
     await click("create")
-    await expect.poll(() => shown("created"), poll).toBe("Mint")
-    await expect.poll(() => shown("list"), poll).toBe("Milk,Mint")
+    await expect.poll(() => shown("created")).toBe("Mint")
+    await expect.poll(() => shown("list")).toBe("Milk,Mint")
   })
 
   test("a failed mutation has a CallError with its code and details", async () => {
     await click("fail")
-    await expect.poll(() => shown("error"), poll).toBe('FULL {"limit":3}')
+    await expect.poll(() => shown("error")).toBe('FULL {"limit":3}')
   })
 
   test("another input is another query", async () => {
     await click("narrow")
-    await expect.poll(() => shown("list"), poll).toBe("Milk")
+    await expect.poll(() => shown("list")).toBe("Milk")
     expect(seen.calls).toContain("list Mil")
   })
 
   test("a stream shows its items while they arrive, the last ones if there is a limit", async () => {
-    await expect.poll(() => shown("stream"), poll).toBe('[[3,4,5],"idle"]')
-    await expect.poll(() => shown("endless"), poll).toBe('[[3,4,5],"fetching"]')
+    await expect.poll(() => shown("stream")).toBe('[[3,4,5],"idle"]')
+    await expect.poll(() => shown("endless")).toBe('[[3,4,5],"fetching"]')
   })
 
   test("a component that is removed aborts its query and its stream", async () => {
-    await expect.poll(() => shown("slow"), poll).toBe("fetching")
+    await expect.poll(() => shown("slow")).toBe("fetching")
     expect(seen.stopped.filter((name) => name === "slow")).toEqual([])
     const before = seen.stopped.length
     await click("leave")
-    await expect.poll(() => seen.stopped.length, poll).toBe(before + 2)
+    await expect.poll(() => seen.stopped.length).toBe(before + 2)
     expect(seen.stopped.slice(before).toSorted()).toEqual(["count", "slow"])
   })
 

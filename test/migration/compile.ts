@@ -12,6 +12,7 @@ const root = resolve(import.meta.dirname, "../..")
 const ENTRIES = {
   "@alkdev/operations": "src/index.ts",
   "@alkdev/operations/from-mcp": "src/from-mcp.ts",
+  "@alkdev/operations/type": "src/type.ts",
 }
 /** Shapes that users write and the package reads; all others go the other way. */
 const WRITTEN_BY_USERS = new Set(["HTTPServiceConfig", "MCPClientConfig", "OpenAPIFS", "ScannerFS"])

@@ -27,6 +27,8 @@ import type { Incoming } from "./incoming.ts"
 
 /** Dependencies of `HTTPServing`. */
 export interface HTTPParts {
+  /** Rejects if the SDK is missing. */
+  readonly installed: Promise<void>
   readonly surface: MCPSurface
   readonly servers: Servers
   readonly notices: ChangeNotices
@@ -59,6 +61,7 @@ export class HTTPServing {
   readonly #stopNotices: () => void
   /** Aborts plain calls. */
   readonly #running = new Set<() => void>()
+  #isInstalled = false
   #loading: Promise<SDKServing> | undefined
   #serving: SDKServing | undefined
 
@@ -68,7 +71,10 @@ export class HTTPServing {
   }
 
   async handle(incoming: Incoming): Promise<Answer> {
-    const { authenticator } = this.#parts
+    const { authenticator, installed } = this.#parts
+    // Without the SDK nothing is served, not even what does not need it.
+    if (!this.#isInstalled) await installed
+    this.#isInstalled = true
     const { method, like, given, mount } = incoming
     const refused =
       (mount === undefined ? authenticator.metadata(method, pathOf(like)) : undefined) ??

@@ -130,6 +130,7 @@ class RegistryServer implements MCPServer, Mountable {
   readonly #logger: Logger
   readonly #surface: MCPSurface
   readonly #notices = new ChangeNotices()
+  readonly #installed: Promise<void>
   readonly #authenticator: Authenticator
   readonly #servers: Servers
   readonly #closers = new Set<{ close(): Promise<void> }>()
@@ -145,7 +146,8 @@ class RegistryServer implements MCPServer, Mountable {
     this.#authenticator = new Authenticator(options, logger)
     const seal = new StateSeal(stateKey, stateTtlMs)
     this.#surface = createSurface(registry, { ...options, logger })
-    reportMissing(checkServerSDK(), (message) => logger.error(message))
+    this.#installed = checkServerSDK()
+    reportMissing(this.#installed, (message) => logger.error(message))
     this.#stopFollowing = this.#surface.onChange(this.#notices.changed)
     this.#servers = new Servers({
       surface: this.#surface,
@@ -249,6 +251,7 @@ class RegistryServer implements MCPServer, Mountable {
   #openHTTP(): HTTPServing {
     const { maxBodyBytes = 4 * 1024 * 1024, keepAliveMs = 15_000, sessions = {} } = this.#options
     return new HTTPServing({
+      installed: this.#installed,
       surface: this.#surface,
       servers: this.#servers,
       notices: this.#notices,
