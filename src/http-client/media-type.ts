@@ -53,12 +53,15 @@ export function streamKindOf(contentType: string): StreamKind | undefined {
   if (essence === "text/event-stream") return "sse"
   // All other stream types have "json" in their name.
   if (!essence.includes("json")) return undefined
-  if (/^application\/(?:x-)?json-seq$|\+json-seq$/.test(essence)) return "json-seq"
-  if (LINES.test(essence) || /\+(?:ndjson|jsonl)$/.test(essence)) return "ndjson"
-  if (essence === "application/stream+json") return "ndjson"
+  // The usual type with parameters: patterns take long when they are used for the first time.
+  if (essence !== "application/json") {
+    if (/^application\/(?:x-)?json-seq$|\+json-seq$/.test(essence)) return "json-seq"
+    if (LINES.test(essence) || /\+(?:ndjson|jsonl)$/.test(essence)) return "ndjson"
+    if (essence === "application/stream+json") return "ndjson"
+    if (!isJson(essence)) return undefined
+  }
   // Kubernetes: the type of a single object, with a parameter for a stream of them.
-  const isWatch = isJson(essence) && parametersOf(contentType).get("stream") === "watch"
-  return isWatch ? "ndjson" : undefined
+  return parametersOf(contentType).get("stream") === "watch" ? "ndjson" : undefined
 }
 
 function essenceOf(value: string): string {

@@ -219,10 +219,13 @@ describe("limits", () => {
 
   test("headers, then silence: the deadline ends it and closes the connection (OA28)", async () => {
     await using server = await serve((_request, response) => response.flushHeaders())
-    const signal = AbortSignal.timeout(50)
+    const controller = new AbortController()
+    const { signal } = controller
 
     const response = await exchange(get(server.url), options({ signal }))
-    const error = await failureOf(readBody(response, settings({ signal })))
+    const reading = failureOf(readBody(response, settings({ signal })))
+    controller.abort(new DOMException("The deadline passed.", "TimeoutError"))
+    const error = await reading
 
     expect(error).toMatchObject({ code: "TIMEOUT" })
     await until(() => server.open() === 0)
@@ -233,10 +236,13 @@ describe("limits", () => {
       const timer = setInterval(() => response.write("x"), 10)
       response.on("close", () => clearInterval(timer))
     })
-    const signal = AbortSignal.timeout(100)
+    const controller = new AbortController()
+    const { signal } = controller
 
     const response = await exchange(get(server.url), options({ signal }))
-    const error = await failureOf(readBody(response, settings({ signal })))
+    const reading = failureOf(readBody(response, settings({ signal })))
+    controller.abort(new DOMException("The deadline passed.", "TimeoutError"))
+    const error = await reading
 
     expect(error).toMatchObject({ code: "TIMEOUT" })
     await until(() => server.open() === 0)

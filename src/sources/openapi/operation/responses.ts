@@ -147,6 +147,7 @@ function contentTypesOf(
 }
 
 function fileOf(operation: RawOperation): SourceFile {
+  if (operation.isDirect) return operation.file
   return operation.member("responses")?.file ?? operation.file
 }
 
