@@ -10,7 +10,10 @@ import { steadyNow } from "../ui/steady-now.ts"
 
 /** The event handlers of a view; pass the same object in each render. */
 export interface EventHandlers {
-  /** A connection is being opened, for the first time or again. */
+  /**
+   * A connection is being opened, for the first time or again; called once more when it is open: what happened in between is
+   * in no event.
+   */
   onOpen(signal: AbortSignal): void
   onEvents(events: readonly HubEvent[]): void
   /** The connection is lost, until it is opened again. */
@@ -38,6 +41,9 @@ export function useHubEvents(
       try {
         await hub.events({
           signal,
+          onOpen: () => {
+            if (!signal.aborted) handlers.onOpen(signal)
+          },
           onEvent: (event) => {
             if (signal.aborted) return
             onActive()

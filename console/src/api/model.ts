@@ -83,7 +83,15 @@ export interface HubClient {
   sources(signal?: AbortSignal): Promise<readonly SourceStatus[]>
   report(name: string, signal?: AbortSignal): Promise<SourceReport>
   stats(signal?: AbortSignal): Promise<HubStats>
-  events(options: { readonly signal: AbortSignal; onEvent(event: HubEvent): void }): Promise<void>
+  events(options: HubEventsOptions): Promise<void>
+}
+
+/** How events of the hub are read. */
+export interface HubEventsOptions {
+  readonly signal: AbortSignal
+  /** The hub sends events from now on. */
+  onOpen?(): void
+  onEvent(event: HubEvent): void
 }
 
 /** The problem that a hub answered with. */

@@ -2,7 +2,7 @@ import { readEnvelope } from "./call.ts"
 import { readEvents } from "./event-stream.ts"
 import type { StreamEvent } from "./event-stream.ts"
 import { ProblemError } from "./model.ts"
-import type { CallTrace, HubEvent, SourceStatus, WatchItem } from "./model.ts"
+import type { CallTrace, HubEvent, HubEventsOptions, SourceStatus, WatchItem } from "./model.ts"
 import { isProblem, unexpectedAnswer, localProblem, unreachable } from "./problems.ts"
 import type { Requests } from "./requests.ts"
 import { steadyNow } from "../ui/steady-now.ts"
@@ -32,16 +32,14 @@ export async function watchOperation(
 }
 
 /** Reads the events of the hub, until it is aborted; rejects if the hub goes away. */
-export async function readHubEvents(
-  requests: Requests,
-  options: { readonly signal: AbortSignal; onEvent(event: HubEvent): void },
-): Promise<void> {
+export async function readHubEvents(requests: Requests, options: HubEventsOptions): Promise<void> {
   const { signal } = options
   await unlessAborted(signal, async () => {
     const response = await requests.ask("hub/events", {
       headers: { accept: "text/event-stream" },
       signal,
     })
+    options.onOpen?.()
     for await (const event of readEvents(response)) {
       if (signal.aborted || event.name === "end") return
       if (event.name === "error") throw failureOf(event, response.status)

@@ -8,6 +8,22 @@ const sources = [fixtures.operations, fixtures.api, fixtures.missing]
 describe.skipIf(noBrowser)("seeing what happens", () => {
   const site = useConsole(() => sources)
 
+  test("shows a call that happens while the page connects", async () => {
+    const { page } = await site.open("/")
+    let connect = (): void => {}
+    const connected = new Promise<void>((resolve) => (connect = resolve))
+    await page.route("**/hub/events", async (route) => {
+      await connected
+      await route.continue()
+    })
+    const remembered = page.waitForResponse(/hub\/stats/)
+    await page.getByRole("link", { name: "Calls" }).click()
+    await (await remembered).finished()
+    await site.hub.registry.execute("act.compose", {})
+    connect()
+    await expectShown(page.getByLabel("Calls", { exact: true }).getByText("act.compose"))
+  })
+
   test("shows calls as they happen, nested ones below the call that made them", async () => {
     const { page, faults, violations } = await site.open("/calls")
     await expectShown(page.getByRole("heading", { level: 1, name: "Calls" }))

@@ -1,9 +1,12 @@
-import { syntaxTree } from "@codemirror/language"
+import { ensureSyntaxTree, syntaxTree } from "@codemirror/language"
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete"
 import type { JsonSchema } from "../schema/json.ts"
 import { suggestNames, suggestValues, valueStart } from "./suggest.ts"
 import { namesIn, pathOf } from "./tree.ts"
 import type { ReadText, Span, TreeNode } from "./tree.ts"
+
+/** Milliseconds that the rest of the text may take to be parsed. */
+const PARSE_MS = 200
 
 /** Completion from a schema: names of properties, and values. */
 export function completionFrom(
@@ -12,7 +15,9 @@ export function completionFrom(
   return (context) => {
     const { state, pos, explicit } = context
     const read: ReadText = ({ from, to }) => state.sliceDoc(from, to)
-    const node = syntaxTree(state).resolveInner(pos, -1)
+    // Of a long text, or on a slow machine, only a part may have been parsed by now.
+    const tree = ensureSyntaxTree(state, pos, PARSE_MS) ?? syntaxTree(state)
+    const node = tree.resolveInner(pos, -1)
     const word = wordAt(node, pos)
     const property = propertyName(node, pos, read)
     if (property !== undefined) {
