@@ -80,7 +80,12 @@ export async function readText(peer: HTTPPeer, response: Response): Promise<stri
     }
   }
   const lines: string[] = []
-  await readLines(peer, response, (line) => void lines.push(line))
+  let left = peer.maxResponseBytes
+  await readLines(peer, response, (line) => {
+    left -= line.length + 1
+    if (left < -1) throw tooLong(peer)
+    lines.push(line)
+  })
   return lines.join("\n")
 }
 
@@ -99,35 +104,39 @@ export async function readLines(
   const decoder = new TextDecoder()
   let rest = ""
   let isWhole = false
-  while (!isWhole) {
-    let text: string
-    try {
-      const chunk = await reader?.read()
-      isWhole = chunk?.done !== false
-      text =
-        reader === undefined
-          ? await response.text()
-          : decoder.decode(chunk?.value, { stream: !isWhole })
-    } catch (cause) {
-      throw connectionError(peer, cause)
+  try {
+    while (!isWhole) {
+      let text: string
+      try {
+        const chunk = await reader?.read()
+        isWhole = chunk?.done !== false
+        text =
+          reader === undefined
+            ? await response.text()
+            : decoder.decode(chunk?.value, { stream: !isWhole })
+      } catch (cause) {
+        throw connectionError(peer, cause)
+      }
+      const lines = (rest + text).split("\n")
+      rest = isWhole ? "" : (lines.pop() as string)
+      if (rest.length > peer.maxResponseBytes) throw tooLong(peer)
+      for (const line of lines) {
+        const taken = take(line)
+        if (taken !== undefined) await taken
+      }
     }
-    const lines = (rest + text).split("\n")
-    rest = isWhole ? "" : (lines.pop() as string)
-    if (rest.length > peer.maxResponseBytes) {
-      await reader?.cancel()
-      throw refusal(
-        "PAYLOAD_TOO_LARGE",
-        `The answer is longer than ${peer.maxResponseBytes} bytes: see "maxResponseBytes".`,
-        {
-          mayHaveExecuted: true,
-        },
-      )
-    }
-    for (const line of lines) {
-      const taken = take(line)
-      if (taken !== undefined) await taken
-    }
+  } finally {
+    // What is left is not read; a body that failed has nothing left.
+    if (!isWhole) reader?.cancel().catch(() => undefined)
   }
+}
+
+function tooLong({ maxResponseBytes }: HTTPPeer): CallError {
+  return refusal(
+    "PAYLOAD_TOO_LARGE",
+    `The answer is longer than ${maxResponseBytes} bytes. Ask for less, or raise maxResponseBytes.`,
+    { mayHaveExecuted: true },
+  )
 }
 
 /** The error that a problem in JSON describes; `undefined` for anything else. */

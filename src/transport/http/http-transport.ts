@@ -1,10 +1,10 @@
 // Requests of the call protocol over HTTP: which calls share a request, and what is repeated or resumed.
 
 import { errorEvent } from "../../core/error-event.ts"
-import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
+import { decodeEnvelope } from "../../core/envelope-codec.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
-import type { CallEvent, CallRequestedEvent } from "../../core/events.ts"
+import type { CallEvent } from "../../core/events.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
 import { deferOn, systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
@@ -17,7 +17,8 @@ import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
 import { pageLifecycle } from "../page-lifecycle.ts"
 import { connectionError, exchange, problemError, readLines, readText } from "./exchange.ts"
 import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
-import { Credit, readStream } from "./event-stream.ts"
+import { readStream } from "./event-stream.ts"
+import { Outgoing } from "./outgoing.ts"
 
 /** Options of `createHTTPTransport`. */
 export interface HTTPTransportOptions {
@@ -57,8 +58,6 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
 
 /** Calls that together are longer than this are sent apart: a server limits the length of a body. */
 const MAX_BATCH_TEXT = 256 * 1024
-/** Larger timeouts are left out: nobody waits that long. */
-const MAX_TIMEOUT = 9_999_999_999
 const FIRST_DELAY = 200
 const LONGEST_DELAY = 10_000
 
@@ -86,40 +85,6 @@ export function createHTTPTransport(
     options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const peer = { url: base.href.replace(/\/+$/, ""), fetch, headers, maxResponseBytes }
   return new HTTPTransport(peer, options)
-}
-
-/** A request of the call protocol, from when it was sent until its answer. */
-class Outgoing {
-  readonly event: CallRequestedEvent
-  /** The input as JSON; `undefined` without one. */
-  readonly input: string | undefined
-  readonly binary: Readonly<Record<string, unknown>> | undefined
-  readonly began: number
-  readonly credit: Credit
-  /** Failed attempts. */
-  failures = 0
-  /** Stops the request, or the wait for its next attempt. */
-  cancel: (() => void) | undefined
-
-  constructor(event: CallRequestedEvent, began: number) {
-    const { value, binary } = encodeValue(event.input)
-    this.event = event
-    this.input = JSON.stringify(value)
-    this.binary = binary
-    this.began = began
-    this.credit = new Credit(event.window ?? Number.POSITIVE_INFINITY)
-  }
-
-  /** Some things only the items of a batch can say. */
-  get needsBatch(): boolean {
-    const { progress, metadata, parentRequestId } = this.event
-    return (
-      this.binary !== undefined ||
-      progress === true ||
-      metadata !== undefined ||
-      parentRequestId !== undefined
-    )
-  }
 }
 
 class HTTPTransport implements Transport {
@@ -233,7 +198,7 @@ class HTTPTransport implements Transport {
         path: pathOf(event.operationId),
         accept: "application/json",
         body: input,
-        headers: this.#headersOf(outgoing),
+        headers: outgoing.headers(this.#clock.now()),
         signal: controller.signal,
       })
       this.#respond(outgoing, parse(this.#peer, await readText(this.#peer, response)))
@@ -254,7 +219,7 @@ class HTTPTransport implements Transport {
       const response = await exchange(this.#peer, {
         path: "/batch",
         accept: "application/x-ndjson",
-        body: `[${calls.map((one, key) => this.#itemText(one, key)).join(",")}]`,
+        body: `[${calls.map((one, key) => one.itemText(key, this.#clock.now())).join(",")}]`,
         headers: {},
         signal: controller.signal,
       })
@@ -288,7 +253,7 @@ class HTTPTransport implements Transport {
         controller.abort()
         credit.raise(Number.POSITIVE_INFINITY)
       }
-      const headers: Record<string, string> = this.#headersOf(outgoing)
+      const headers: Record<string, string> = outgoing.headers(this.#clock.now())
       if (lastId !== "") Object.assign(headers, { "last-event-id": lastId, "x-resume": "only" })
       try {
         const response = await exchange(this.#peer, {
@@ -331,38 +296,6 @@ class HTTPTransport implements Transport {
         if (!(await this.#pause(outgoing, failures, error.retryAfterMs))) return
       }
     }
-  }
-
-  #headersOf(outgoing: Outgoing): Record<string, string> {
-    const { requestId, traceparent } = outgoing.event
-    const timeout = this.#timeLeft(outgoing)
-    return {
-      "request-id": requestId,
-      ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
-      ...(traceparent !== undefined && { traceparent }),
-    }
-  }
-
-  #itemText(outgoing: Outgoing, key: number): string {
-    const { event, input, binary } = outgoing
-    const { operationId: id, requestId, progress, metadata, parentRequestId, traceparent } = event
-    const text = JSON.stringify({
-      id,
-      key,
-      requestId,
-      timeoutMs: this.#timeLeft(outgoing),
-      binary,
-      progress,
-      metadata: traceparent === undefined ? metadata : { traceparent, ...metadata },
-      parentRequestId,
-    })
-    return input === undefined ? text : `${text.slice(0, -1)},"input":${input}}`
-  }
-
-  /** Whole milliseconds until the caller gives up; `undefined` for no limit. */
-  #timeLeft({ event: { timeout }, began }: Outgoing): number | undefined {
-    if (timeout === undefined || timeout > MAX_TIMEOUT) return undefined
-    return Math.max(1, Math.ceil(timeout - (this.#clock.now() - began)))
   }
 
   #report(outgoing: Outgoing, progress: Readonly<Record<string, unknown>>): void {

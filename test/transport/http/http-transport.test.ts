@@ -265,6 +265,30 @@ describe("calls over HTTP", () => {
     expect((await failure(map.call("demo.echo", "x".repeat(6000)))).code).toBe("PAYLOAD_TOO_LARGE")
   })
 
+  test("with many short lines instead of one answer fail at the same limit", async () => {
+    const { url } = await listen((_request, response) => {
+      response.write("{}")
+      response.end("\n".repeat(6000))
+    })
+    const options = { maxResponseBytes: 5000 }
+    const map = new PendingRequestMap(createHTTPTransport(url, options))
+    closers.push(() => map.close())
+    expect((await failure(map.call("demo.echo", 1))).code).toBe("PAYLOAD_TOO_LARGE")
+  })
+
+  test("whose batch is answered with nonsense end its request", async () => {
+    let isLeft = false
+    const { url } = await listen((_request, response) => {
+      response.on("close", () => (isLeft = true))
+      response.write("nonsense\n")
+    })
+    const map = new PendingRequestMap(createHTTPTransport(url))
+    closers.push(() => map.close())
+    const calls = [map.call("demo.echo", 1), map.call("demo.echo", 2)].map(failure)
+    for (const call of calls) expect((await call).code).toBe("DATA_LOSS")
+    await waitFor(() => expect(isLeft).toBe(true))
+  })
+
   test("work where fetch gives no streams, as in React Native", async () => {
     const plain: typeof fetch = async (input, init) => {
       const { status, headers, ok } = await fetch(input, init).then(async (response) => {

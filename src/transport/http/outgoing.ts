@@ -1,0 +1,81 @@
+import { encodeValue } from "../../core/envelope-codec.ts"
+import type { CallRequestedEvent } from "../../core/events.ts"
+import { Credit } from "./event-stream.ts"
+
+/** Larger timeouts are left out: nobody waits that long. */
+const MAX_TIMEOUT = 9_999_999_999
+
+/** A request of the call protocol, from when it was sent until its answer. */
+export class Outgoing {
+  readonly event: CallRequestedEvent
+  /** The input as JSON; `undefined` without one. */
+  readonly input: string | undefined
+  readonly binary: Readonly<Record<string, unknown>> | undefined
+  readonly began: number
+  readonly credit: Credit
+  /** Failed attempts. */
+  failures = 0
+  /** Stops the request, or the wait for its next attempt. */
+  cancel: (() => void) | undefined
+
+  constructor(event: CallRequestedEvent, began: number) {
+    const { value, binary } = encodeValue(event.input)
+    this.event = event
+    this.input = JSON.stringify(value)
+    this.binary = binary
+    this.began = began
+    this.credit = new Credit(event.window ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Some things only the items of a batch can say. */
+  get needsBatch(): boolean {
+    const { progress, metadata, parentRequestId } = this.event
+    return (
+      this.binary !== undefined ||
+      progress === true ||
+      metadata !== undefined ||
+      parentRequestId !== undefined
+    )
+  }
+
+  /** The headers of a request of its own. */
+  headers(now: number): Record<string, string> {
+    const { requestId, traceparent } = this.event
+    const timeout = this.#timeLeft(now)
+    return {
+      "request-id": requestId,
+      ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
+      ...(traceparent !== undefined && { traceparent }),
+    }
+  }
+
+  /** The JSON of an item of a batch; results name its key. */
+  itemText(key: number, now: number): string {
+    const {
+      operationId: id,
+      requestId,
+      progress,
+      metadata,
+      parentRequestId,
+      traceparent,
+    } = this.event
+    const text = JSON.stringify({
+      id,
+      key,
+      requestId,
+      timeoutMs: this.#timeLeft(now),
+      binary: this.binary,
+      progress,
+      metadata: traceparent === undefined ? metadata : { traceparent, ...metadata },
+      parentRequestId,
+    })
+    return this.input === undefined ? text : `${text.slice(0, -1)},"input":${this.input}}`
+  }
+
+  /** Whole milliseconds until the caller gives up; `undefined` for no limit. */
+  #timeLeft(now: number): number | undefined {
+    const { timeout } = this.event
+    if (timeout === undefined || timeout > MAX_TIMEOUT) return undefined
+    return Math.max(1, Math.ceil(timeout - (now - this.began)))
+  }
+}
