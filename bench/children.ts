@@ -4,13 +4,22 @@ import { resolve } from "node:path"
 /** The result of a child process, or why it has none. */
 export type ChildResult<TValue> = { readonly value: TValue } | { readonly failure: string }
 
-const child = resolve(import.meta.dirname, "openapi-child.ts")
+const program = (name: string): string => resolve(import.meta.dirname, name)
 
 /** Runs one task of `openapi-child.ts`; it is stopped when it takes longer than it may. */
 export function inChild<TValue>(args: readonly string[], seconds = 120): ChildResult<TValue> {
+  return inProcess(["--import", "tsx", program("openapi-child.ts"), ...args], seconds)
+}
+
+/** Runs `openapi-fresh.mjs`, which needs the built package. */
+export function inFreshProcess<TValue>(args: readonly string[]): ChildResult<TValue> {
+  return inProcess([program("openapi-fresh.mjs"), ...args], 120)
+}
+
+function inProcess<TValue>(args: readonly string[], seconds: number): ChildResult<TValue> {
   const { error, status, signal, stdout, stderr } = spawnSync(
     process.execPath,
-    ["--expose-gc", "--import", "tsx", child, ...args],
+    ["--expose-gc", ...args],
     {
       encoding: "utf8",
       timeout: seconds * 1000,

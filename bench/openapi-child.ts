@@ -2,7 +2,6 @@
  * One task in a process of its own: `npm run bench` starts it where a fresh process is the point.
  *
  *   first <row> <document> <file>   the first run of a row
- *   cold <row> <file>               the same, in CPU time and in wall time
  *   costliest <file>                the operation whose schemas lead to the most definitions
  *   call <index> <file>             the first call of an operation
  *   weigh <file>                    what the heap holds after an import
@@ -15,8 +14,8 @@ import { importers, quietly } from "./contenders/openapi.ts"
 import type { DocumentName } from "./documents.ts"
 import { loadBuiltImporter } from "./library.ts"
 import { costliest, firstCallOf } from "./openapi-costliest.ts"
-import { coldCost, importLanes } from "./openapi-rows.ts"
-import type { Depth, RowName } from "./openapi-rows.ts"
+import { importLanes } from "./openapi-rows.ts"
+import type { RowName } from "./openapi-rows.ts"
 import { weigh } from "./openapi-heap.ts"
 
 const [task, ...rest] = process.argv.slice(2)
@@ -29,8 +28,6 @@ async function run(): Promise<unknown> {
   switch (task) {
     case "first":
       return await importLanes(library, document as DocumentName, text)[name as RowName].time()
-    case "cold":
-      return await coldCost(library, name as "parse" | Depth, text)
     case "costliest":
       return await costliest(library, text)
     case "call":

@@ -2,11 +2,16 @@
 import { createTypeApplication } from "../scripts/lib/type-cost.ts"
 import { FromOpenAPI } from "../src/from-openapi.ts"
 import { generateTypes } from "../src/typegen/generate.ts"
-import { inChild, readResult } from "./children.ts"
+import { inChild, inFreshProcess, readResult } from "./children.ts"
 import type { DocumentName } from "./documents.ts"
 import type { Goal } from "./goals.ts"
 import { spreadOf } from "./measure.ts"
-import type { Cost } from "./young.ts"
+
+/** Nanoseconds of CPU time of the whole process, and milliseconds until the result was there. */
+interface Cost {
+  readonly cpu: number
+  readonly wall: number
+}
 
 /** What a row takes, as a multiple of the first `JSON.parse` of another fresh process: medians. */
 export interface ColdRatio {
@@ -52,7 +57,7 @@ export function measureCold(document: DocumentName, file: string): ColdDocument 
   const calls: number[] = []
   for (let round = 0; round < PROCESSES; round++) {
     for (const row of ["parse", "list", "schemas"] as const) {
-      costs[row].push(ask<Cost>("cold", row))
+      costs[row].push(readResult(inFreshProcess([row, file]), `${row} of ${document}`))
     }
     calls.push(ask<number>("call", String(index)))
   }

@@ -3,8 +3,7 @@ import { firstCall } from "./openapi-call.ts"
 import type { DocumentName } from "./documents.ts"
 import type { ImportLibrary } from "./library.ts"
 import type { Lane } from "./rounds.ts"
-import { costKept, timeKept } from "./young.ts"
-import type { Cost } from "./young.ts"
+import { timeKept } from "./young.ts"
 
 /** What is timed of a document; each of the first four does what the one before it does, and more. */
 export const ROWS = {
@@ -37,15 +36,6 @@ export function importLanes(
     definitions: lane("definitions"),
     call: { name: ROWS.call, time: () => firstCall(library, document, text) },
   }
-}
-
-/** What one run of a row costs in a process that has done nothing else. */
-export async function coldCost(
-  library: ImportLibrary,
-  row: "parse" | Depth,
-  text: string,
-): Promise<Cost> {
-  return await costKept(() => (row === "parse" ? JSON.parse(text) : importTo(library, text, row)))
 }
 
 /** Imports a document and reads of its operations what the depth says. */

@@ -11,6 +11,7 @@ import type { BenchDocument, DocumentName } from "./documents.ts"
 import type { ImportLibrary } from "./library.ts"
 import { spreadOf } from "./measure.ts"
 import { reachOf } from "./openapi-call.ts"
+import { buildPackage } from "./npm.ts"
 import { measureCircular, measureCold } from "./openapi-cold.ts"
 import type { ColdDocument, ColdResults } from "./openapi-cold.ts"
 import type { CallReach } from "./openapi-call.ts"
@@ -78,6 +79,8 @@ export async function measureOpenAPI(
   { isQuick, log }: { readonly isQuick: boolean; readonly log: (text: string) => void },
 ): Promise<OpenAPIResults> {
   const effort = isQuick ? QUICK : THOROUGH
+  log("Building the package")
+  buildPackage()
   const folder = await mkdtemp(join(tmpdir(), "operations-bench-"))
   const openapi: DocumentResults[] = []
   const cold: ColdDocument[] = []

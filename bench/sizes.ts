@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"
 import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 import type { Goal } from "./goals.ts"
+import { buildPackage, npm } from "./npm.ts"
 
 /** A size, and what it may be at most; in bytes. */
 export interface Size {
@@ -37,9 +37,9 @@ const BUNDLES: readonly (readonly [name: string, source: string, max: number])[]
 /** Weighs the tarball and bundles of the built package. */
 export async function measureSizes(log: (text: string) => void): Promise<SizeResults> {
   log("Building the package")
-  run("run", "build")
+  buildPackage()
   log("Weighing it")
-  const [packed] = JSON.parse(run("pack", "--dry-run", "--json", "--ignore-scripts")) as {
+  const [packed] = JSON.parse(npm("pack", "--dry-run", "--json", "--ignore-scripts")) as {
     readonly size: number
   }[]
   const sizes: Size[] = [{ name: "tarball", bytes: packed?.size ?? Number.NaN, max: 2_000_000 }]
@@ -78,16 +78,6 @@ async function bundledSize(source: string): Promise<number> {
     logLevel: "error",
   })
   return gzipSync(outputFiles[0]?.contents ?? "").length
-}
-
-function run(...args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync("npm", args, {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 2 ** 26,
-  })
-  if (status !== 0) throw new Error(`npm ${args.join(" ")} failed:\n${stdout}${stderr}`)
-  return stdout
 }
 
 function kilobytes(bytes: number): string {

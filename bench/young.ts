@@ -12,30 +12,17 @@ export function collectYoung(): void {
   gc({ type: "minor" })
 }
 
-/** What something took: nanoseconds of CPU time of the whole process, and milliseconds until it was there. */
-export interface Cost {
-  readonly cpu: number
-  readonly wall: number
-}
-
 /**
- * The cost of making something that is kept.
+ * The CPU time of making something that is kept.
  *
  * It begins with nothing young and ends when what was made has outlived a collection. Otherwise a result
  * that is dropped at once costs nothing to keep, and who is next pays for collecting it.
  */
-export async function costKept(make: () => unknown): Promise<Cost> {
+export async function timeKept(make: () => unknown): Promise<number> {
   shelf.kept = undefined
   collectYoung()
-  const started = performance.now()
-  const cpu = await cpuOf(async () => {
+  return await cpuOf(async () => {
     shelf.kept = await make()
     collectYoung()
   })
-  return { cpu, wall: performance.now() - started }
-}
-
-/** The CPU time of the same. */
-export async function timeKept(make: () => unknown): Promise<number> {
-  return (await costKept(make)).cpu
 }
