@@ -81,7 +81,7 @@ class LazySpec {
     this.description = parts.description
     this.tags = parts.tags
     this.accessControl = parts.accessControl
-    this.visibility = parts.visibility
+    if (parts.visibility !== undefined) this.visibility = parts.visibility
     this.annotations = parts.annotations
     this.deprecated = parts.deprecated
     defineLazy(this)
@@ -112,10 +112,10 @@ class LazyDefinition extends LazySpec {
   constructor(parts: LazyParts) {
     super(parts)
     const { policy } = parts
-    this.normalize = policy.normalize
-    this.output = policy.output
+    if (policy.normalize !== undefined) this.normalize = policy.normalize
+    if (policy.output !== undefined) this.output = policy.output
+    if (policy.timeout !== undefined) this.timeout = policy.timeout
     this.defaults = policy.defaults
-    this.timeout = policy.timeout
     this.asData = policy.asData
     this.imported = policy.imported
     define(this, "handler", HANDLER)

@@ -92,6 +92,8 @@ export class OperationSource implements LazyParts {
   /** Changed while listing if two operations have the same name. */
   declare name: string
   declare readonly type: OperationType
+  /** Whether it comes from a document of this library: only those have the extensions that are read here. */
+  declare private readonly isOurs: boolean
   /** The plain operation, if this is the stream twin of one that does both. */
   declare private readonly original: OperationSource | undefined
   declare private cachedInput: TSchema | undefined
@@ -110,7 +112,10 @@ export class OperationSource implements LazyParts {
     this.operation = operation
     this.name = name
     const { method, raw } = operation
-    const isRead = READS.has(method) || (method === "POST" && raw["x-operation-type"] === "query")
+    const isOurs = typeof raw["x-operation-id"] === "string"
+    this.isOurs = isOurs
+    const isRead =
+      READS.has(method) || (isOurs && method === "POST" && raw["x-operation-type"] === "query")
     this.type = isStreamed ? "subscription" : isRead ? "query" : "mutation"
     this.original = original
     this.cachedInput = undefined
@@ -132,8 +137,8 @@ export class OperationSource implements LazyParts {
   }
 
   get version(): string {
-    const own = this.operation.raw["x-operation-version"]
-    return (own === undefined ? undefined : versionText(own)) ?? this.context.version
+    const own = this.isOurs ? versionText(this.operation.raw["x-operation-version"]) : undefined
+    return own ?? this.context.version
   }
 
   get title(): string | undefined {
@@ -148,7 +153,7 @@ export class OperationSource implements LazyParts {
   get tags(): readonly string[] | undefined {
     const { raw } = this.operation
     const { tags } = raw
-    if (!Array.isArray(tags) || raw[UNTAGGED_EXTENSION] === true) return undefined
+    if (!Array.isArray(tags) || (this.isOurs && raw[UNTAGGED_EXTENSION] === true)) return undefined
     for (let index = 0; index < tags.length; index++) {
       if (!isText(tags[index])) return tags.filter(isText)
     }
@@ -161,8 +166,7 @@ export class OperationSource implements LazyParts {
 
   get annotations(): OperationAnnotations {
     const { raw, method } = this.operation
-    const declared = raw[ANNOTATIONS_EXTENSION]
-    const own = declared === undefined ? undefined : declaredAnnotations(declared)
+    const own = this.isOurs ? declaredAnnotations(raw[ANNOTATIONS_EXTENSION]) : undefined
     return own ?? annotationsOf(this.type === "query" && method === "POST" ? "QUERY" : method)
   }
 
@@ -265,11 +269,6 @@ export class OperationSource implements LazyParts {
     this.makeOutput(notes, notes)
     this.makeErrors(notes, notes)
     return unique(notes)
-  }
-
-  /** Whether it comes from a document of this library. */
-  private get isOurs(): boolean {
-    return typeof this.operation.raw["x-operation-id"] === "string"
   }
 
   private get parts(): CachedParts {
