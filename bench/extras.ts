@@ -12,8 +12,21 @@ export interface Extras {
   close(): Promise<void>
 }
 
+/** The rows with targets. */
+export const REJECTED = "execute, rejected with three faults"
+export const SUBSCRIBED = "subscribe, per item"
+export const PUSHED = "subscribe to a push source, per item"
+export const LISTENED = "execute, with a listener of onCall"
+const ERROR = "an Error with its stack, rejected"
+const BARE_PUSH = "bare push source, per item"
+
 const shop = { namespace: "shop", description: "", accessControl: { requiredScopes: [] } } as const
 const schemas = { inputSchema: QuoteInput, outputSchema: Quote } as const
+const stream = {
+  type: "subscription",
+  inputSchema: Type.Object({ count: Type.Integer() }),
+  outputSchema: Quote,
+} as const
 
 /** Rows of calls, streams and registrations. */
 export function extras(library: Library): Extras {
@@ -29,15 +42,16 @@ export function extras(library: Library): Extras {
       handler: async (input, context) =>
         (await (context.call as UntypedCall)("shop.quote", input)).data as Quote,
     }),
-    defineOperation({
-      ...shop,
-      name: "quotes",
-      type: "subscription",
-      inputSchema: Type.Object({ count: Type.Integer() }),
-      outputSchema: Quote,
-      handler: ({ count }) => quotes(count),
-    }),
+    defineOperation({ ...shop, ...stream, name: "quotes", handler: ({ count }) => quotes(count) }),
+    defineOperation({ ...shop, ...stream, name: "pushed", handler: ({ count }) => pushed(count) }),
   ])
+  const watched = createRegistry([
+    defineOperation({ ...shop, ...schemas, name: "quote", type: "query", handler: quote }),
+  ])
+  let ends = 0
+  watched.onCall(({ phase }) => {
+    if (phase === "end") ends++
+  })
   const { signal } = new AbortController()
   const deadline = Date.now() + 3_600_000
 
@@ -52,8 +66,11 @@ export function extras(library: Library): Extras {
       calls("execute, deadline and signal given", (input) =>
         registry.execute("shop.quote", input, { deadline, signal }),
       ),
+      calls(LISTENED, (input) => watched.execute("shop.quote", input)),
+      { name: ERROR, run: callLoop("error", rejectByHand, quoteInputs) },
       {
-        name: "execute, rejected with three faults",
+        name: REJECTED,
+        against: ERROR,
         run: callLoop(
           "rejected",
           (input) => registry.execute("shop.quote", input as QuoteInput).catch(expectFaults),
@@ -68,13 +85,22 @@ export function extras(library: Library): Extras {
       ),
       { name: "bare async generator, per item", run: streamLoop("generator", quotes) },
       {
-        name: "subscribe, per item",
+        name: SUBSCRIBED,
         against: "bare async generator, per item",
         run: streamLoop("subscribe", (count) => registry.subscribe("shop.quotes", { count })),
       },
+      { name: BARE_PUSH, run: streamLoop("push", pushed) },
+      {
+        name: PUSHED,
+        against: BARE_PUSH,
+        run: streamLoop("pushed", (count) => registry.subscribe("shop.pushed", { count })),
+      },
       ...registrations(library),
     ],
-    close: () => registry.close(),
+    close: async () => {
+      if (ends === 0) throw new Error("The listener of onCall was never called.")
+      await Promise.all([registry.close(), watched.close()])
+    },
   }
 }
 
@@ -129,6 +155,28 @@ function calls(
 
 async function* quotes(count: number): AsyncGenerator<Quote, void, undefined> {
   for (let index = 0; index < count; index++) yield quoteNow(quoteInputs[index & 7] as QuoteInput)
+}
+
+/** A source whose items are there before they are asked for, as those of a socket or a queue are. */
+function pushed(count: number): AsyncIterableIterator<Quote> {
+  let index = 0
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    next: async () => {
+      if (index >= count) return { done: true, value: undefined }
+      return { done: false, value: quoteNow(quoteInputs[index++ & 7] as QuoteInput) }
+    },
+    return: async () => {
+      index = count
+      return { done: true, value: undefined }
+    },
+  }
+}
+
+async function rejectByHand(): Promise<void> {
+  await Promise.reject(new TypeError("The input is invalid.")).catch(() => undefined)
 }
 
 function expectFaults(error: unknown): void {

@@ -15,7 +15,8 @@ import { BY_HAND, FEW_TOOLS, MANY_TOOLS, NODE_TOOLS, OUR_CALL, SDK_CALL } from "
 import { OVER_HTTP, SDK_SESSION } from "./mcp-http.ts"
 import type { FirstRequests } from "./mcp-http.ts"
 import { IN_FLIGHT, LOOPBACK } from "./protocol.ts"
-import { nameOf } from "./scaling.ts"
+import { LISTENED, PUSHED, REJECTED, SUBSCRIBED } from "./extras.ts"
+import { nameOf, ROTATION } from "./scaling.ts"
 
 /** What was measured of calls within the registry. */
 export interface CoreResults {
@@ -23,6 +24,9 @@ export interface CoreResults {
   readonly large: readonly Measurement[]
   readonly extras: readonly Measurement[]
   readonly scaling: readonly Measurement[]
+  /** Calls of many operations in turn, and how many calls it takes until they are as fast as they get. */
+  readonly rotation: readonly Measurement[]
+  readonly settledAfter: number
   /** What 10,000 calls of an asynchronous handler made on the side. */
   readonly made: Made
 }
@@ -43,6 +47,8 @@ export interface ProtocolResults extends BetweenResults {
   readonly socketCalls: readonly Measurement[]
   readonly socketStreams: readonly Measurement[]
   readonly flatness: readonly Flatness[]
+  /** Heap of a call that waits, at the caller. */
+  readonly pendingBytes: number
 }
 
 /** What was measured of MCP tools. */
@@ -71,6 +77,16 @@ export interface Goal {
 /** Times the floor: small and large without an identity, and with one. */
 const MAX_RATIO = { small: 1.6, large: 1.4, scopes: 1.8 }
 const MAX_BYTES = 1024
+/** Times what each is compared with. */
+const MAX_EXTRA: Readonly<Record<string, number>> = {
+  [REJECTED]: 2,
+  [SUBSCRIBED]: 1.7,
+  [PUSHED]: 2,
+}
+const MAX_LISTENER_NS = 1000
+const MAX_ROTATION = 1.6
+const MAX_UNTIL_SETTLED = 100_000
+const MAX_PENDING_BYTES = 400
 // The same time, within the noise of a ratio of two measurements.
 const MAX_GROWTH = 1.15
 
@@ -201,7 +217,8 @@ export function httpGoals({ requests, events, idle, disconnects }: HTTPResults):
 }
 
 /** Compares calls within the registry with the goals of the library. */
-export function coreGoals({ small, large, scaling, made }: CoreResults): Goal[] {
+export function coreGoals(results: CoreResults): Goal[] {
+  const { small, large, extras, scaling, rotation, settledAfter, made } = results
   const goals: Goal[] = []
   for (const [size, rows] of [
     ["small", small],
@@ -239,13 +256,42 @@ export function coreGoals({ small, large, scaling, made }: CoreResults): Goal[] 
       isMet: ratio.median <= MAX_GROWTH,
     })
   }
-  const { abortControllers, proxies, requestIds, timers } = made
+  for (const [name, max] of Object.entries(MAX_EXTRA)) {
+    const { against, ratio } = find(extras, name)
+    goals.push({
+      goal: `${name}: at most ${max} times ${against}`,
+      measured: ratio.median.toFixed(2),
+      isMet: ratio.median <= max,
+    })
+  }
+  const listener = find(extras, LISTENED).nanoseconds - find(extras, "execute").nanoseconds
   goals.push({
+    goal: `${LISTENED}: at most ${MAX_LISTENER_NS / 1000} µs more`,
+    measured: `${(listener / 1000).toFixed(2)} µs`,
+    isMet: listener <= MAX_LISTENER_NS,
+  })
+  const turns = find(rotation, ROTATION)
+  goals.push({
+    goal: `${ROTATION}: at most ${MAX_ROTATION} times by hand`,
+    measured: turns.ratio.median.toFixed(2),
+    isMet: turns.ratio.median <= MAX_ROTATION,
+  })
+  goals.push({
+    goal: `execute is as fast as it gets after at most ${rate(MAX_UNTIL_SETTLED)} calls`,
+    measured: rate(settledAfter),
+    isMet: settledAfter > 0 && settledAfter <= MAX_UNTIL_SETTLED,
+  })
+  goals.push(madeGoal(made))
+  return goals
+}
+
+/** What calls may make on the side. */
+export function madeGoal({ abortControllers, proxies, requestIds, timers }: Made): Goal {
+  return {
     goal: "10,000 calls make no controller, proxy or id, and share their timers",
     measured: `${abortControllers}, ${proxies}, ${requestIds}; ${timers} timers`,
     isMet: abortControllers + proxies + requestIds === 0 && timers < 10,
-  })
-  return goals
+  }
 }
 
 /** Compares the call protocol with the goals of the library. */
@@ -262,6 +308,11 @@ export function protocolGoals(results: ProtocolResults): Goal[] {
       goal: `10,000 ${IN_FLIGHT}: at most ${MAX_IN_FLIGHT_GROWTH} times 100, per call`,
       measured: growth.toFixed(2),
       isMet: growth <= MAX_IN_FLIGHT_GROWTH,
+    },
+    {
+      goal: `a call that waits: at most ${MAX_PENDING_BYTES} bytes at the caller`,
+      measured: results.pendingBytes.toFixed(0),
+      isMet: results.pendingBytes <= MAX_PENDING_BYTES,
     },
     ahead("calls over WebSocket: ahead of tRPC and oRPC", results.socketCalls),
     ahead("stream items over WebSocket: ahead of tRPC and oRPC", results.socketStreams),

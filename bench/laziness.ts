@@ -1,4 +1,7 @@
 /** Counts what calls make that nobody asked for. */
+import { Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
+import type { Library } from "./library.ts"
+import { callLoop } from "./measure.ts"
 
 /** How many of each were made. */
 export interface Made {
@@ -8,15 +11,44 @@ export interface Made {
   readonly requestIds: number
 }
 
+/** What 10,000 calls of an asynchronous handler make on the side. */
+export async function madeByCalls({
+  createRegistry,
+  defineOperation,
+}: Pick<Library, "createRegistry" | "defineOperation">): Promise<Made> {
+  const base = {
+    namespace: "shop",
+    type: "query",
+    description: "",
+    inputSchema: QuoteInput,
+    accessControl: { requiredScopes: [] },
+  } as const
+  await using registry = createRegistry([
+    defineOperation({ ...base, name: "quote", outputSchema: Quote, handler: quote }),
+    defineOperation({
+      ...base,
+      name: "id",
+      outputSchema: {},
+      handler: (_input, { requestId }) => requestId,
+    }),
+  ])
+  const first = quoteInputs[0] as QuoteInput
+  const loop = callLoop("made", (input) => registry.execute("shop.quote", input), quoteInputs)
+  return await countMade(
+    () => loop(10_000),
+    async () => {
+      const { data } = await registry.execute("shop.id", first)
+      return Number.parseInt(String(data).split("-").at(-1) ?? "", 36)
+    },
+  )
+}
+
 /**
  * Runs something and counts the controllers, timers and proxies made meanwhile.
  *
  * `nextId` gives the number of a fresh request id; ids are counted up, so that their difference is the number of ids.
  */
-export async function countMade(
-  run: () => Promise<void>,
-  nextId: () => Promise<number>,
-): Promise<Made> {
+async function countMade(run: () => Promise<void>, nextId: () => Promise<number>): Promise<Made> {
   const host = globalThis as unknown as Record<string, unknown>
   const { AbortController, Proxy, setImmediate, setTimeout } = globalThis
   const counts = { abortControllers: 0, timers: 0, proxies: 0 }

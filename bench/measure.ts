@@ -209,7 +209,7 @@ const BATCH_BYTES = 1_000_000
  * Heap allocated by one repetition: how much the used heap grows over a batch far smaller than the young
  * generation. A batch in which a collection ran shrinks it instead; the median of many passes over those.
  */
-async function bytesPerCall(workload: Workload): Promise<number> {
+export async function bytesPerCall(workload: Workload): Promise<number> {
   // Of many at once, a young generation is too small for a batch; another process has a heap of its own.
   if (workload.step !== undefined || workload.cpu !== undefined) return Number.NaN
   const rough = await growth(workload, 64)

@@ -1,4 +1,4 @@
-/** A stream so long that whatever it kept of its items would show. */
+/** What is held on to: by a stream so long that whatever it kept would show, and by calls that wait. */
 
 /** What a long stream held on to. */
 export interface Flatness {
@@ -14,17 +14,41 @@ export async function flatness(
   items: number,
   open: (count: number) => AsyncIterable<unknown>,
 ): Promise<Flatness> {
-  const { gc } = globalThis
-  if (gc === undefined) throw new TypeError("Run it with --expose-gc: node --expose-gc …")
   const weights: number[] = []
   let seen = 0
   for await (const _item of open(items)) {
     if (++seen % Math.floor(items / 10) > 0) continue
-    gc()
-    const { heapUsed, external } = process.memoryUsage()
-    weights.push(heapUsed + external)
+    weights.push(weighHeap())
   }
   if (seen !== items) throw new Error(`"${name}" gave ${seen} items of ${items}.`)
   const [first = Number.NaN, ...rest] = weights
   return { name, items, grownBytes: Math.max(0, ...rest.map((weight) => weight - first)) }
+}
+
+const PENDING = 20_000
+
+/** Heap of a call that waits for its answer, at the caller. */
+export async function bytesPerPendingCall(call: () => Promise<unknown>): Promise<number> {
+  const pending: Promise<unknown>[] = []
+  const begin = (count: number): void => {
+    for (let index = 0; index < count; index++) pending.push(call().catch(() => undefined))
+  }
+  begin(PENDING)
+  await new Promise((resolve) => setImmediate(resolve))
+  const before = weighHeap()
+  begin(PENDING)
+  await new Promise((resolve) => setImmediate(resolve))
+  // The array and the promises of `catch` belong to the benchmark.
+  const own = 8 + PROMISE_BYTES
+  return (weighHeap() - before) / PENDING - own
+}
+
+const PROMISE_BYTES = 56
+
+function weighHeap(): number {
+  const { gc } = globalThis
+  if (gc === undefined) throw new TypeError("Run it with --expose-gc: node --expose-gc …")
+  gc()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }

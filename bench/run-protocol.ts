@@ -5,7 +5,7 @@ import type { BetweenResults, ProtocolResults } from "./goals.ts"
 import type { Library } from "./library.ts"
 import { measure } from "./measure.ts"
 import type { Effort } from "./measure.ts"
-import { flatness } from "./memory.ts"
+import { bytesPerPendingCall, flatness } from "./memory.ts"
 import { protocol } from "./protocol.ts"
 import { sockets } from "./websocket.ts"
 
@@ -31,10 +31,21 @@ export async function measureProtocol(
     await flatness("in process", items, inProcess.stream),
     await flatness("over WebSocket", items, overSocket.stream),
   ]
+  const unanswered = new library.PendingRequestMap(new EventTarget())
+  const pendingBytes = await bytesPerPendingCall(() => unanswered.call("shop.quote", {}))
+  await unanswered.close()
   await inProcess.close()
   await overSocket.close()
   const between = await measureBetween(effort, log)
-  return { protocol: calls, inFlight, socketCalls, socketStreams, flatness: lengths, ...between }
+  return {
+    protocol: calls,
+    inFlight,
+    socketCalls,
+    socketStreams,
+    flatness: lengths,
+    pendingBytes,
+    ...between,
+  }
 }
 
 /** Calls and streams over WebSocket with both ends in processes of their own, and from a thread. */

@@ -1,13 +1,13 @@
 /**
- * Measures `execute`, the call protocol, MCP, HTTP, calls over brokers, the import of OpenAPI documents, the start
- * of the command line, what users download, what types cost compilers and the console's first paint, against their
- * floors, peers and targets: `npm run bench`. Exits with 1 when a target is missed.
+ * Measures every part below against its floor, its peers and its targets: `npm run bench`. Exits with 1 when a target
+ * is missed.
  *
- * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--bus`, `--openapi`, `--documents`, `--cli`,
- * `--patterns`, `--sizes`, `--types` and `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
+ * The flag of a part leaves out all others; several can be given. `--quick` takes fewer and shorter rounds, `--goals`
+ * prints the targets alone, `--json` one JSON value.
  */
 import assert from "node:assert/strict"
-import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
+import { orderInputs, placeOrder, quote, quoteInputs } from "./cases.ts"
+import type { QuoteInput } from "./cases.ts"
 import type { Contender } from "./contenders/contender.ts"
 import { floor } from "./contenders/floor.ts"
 import { moleculer } from "./contenders/moleculer.ts"
@@ -23,9 +23,8 @@ import {
 import { cliGoals, cliTables, measureCLI } from "./cli.ts"
 import { consoleGoals, consoleTables } from "./console-report.ts"
 import { coreGoals, httpGoals, mcpGoals, openapiGoals, protocolGoals } from "./goals.ts"
-import type { CoreResults } from "./goals.ts"
-import { countMade } from "./laziness.ts"
-import type { Made } from "./laziness.ts"
+import type { CoreResults, Goal } from "./goals.ts"
+import { madeByCalls } from "./laziness.ts"
 import { loadBuiltImporter, loadBuiltMCP, loadLibrary } from "./library.ts"
 import type { Library } from "./library.ts"
 import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
@@ -38,8 +37,9 @@ import { measureHTTP } from "./run-http.ts"
 import { measureMCP } from "./run-mcp.ts"
 import { measureProtocol } from "./run-protocol.ts"
 import { measurePatterns, patternGoals, patternTables } from "./patterns.ts"
-import { scaling } from "./scaling.ts"
+import { callsUntilSettled, rotation, scaling } from "./scaling.ts"
 import { measureSizes, sizeGoals, sizeTables } from "./sizes.ts"
+import { measureStart, startGoals, startTables } from "./start.ts"
 import { measureTypes, typeGoals, typeTables } from "./types.ts"
 import {
   coreTables,
@@ -52,114 +52,112 @@ import {
 
 const isQuick = process.argv.includes("--quick")
 const effort = isQuick ? QUICK : THOROUGH
+const options = { isQuick, log }
 
 log("Building the library")
 const library = await loadLibrary()
-const PARTS = [
-  "--protocol",
-  "--mcp",
-  "--http",
-  "--bus",
-  "--openapi",
-  "--documents",
-  "--cli",
-  "--patterns",
-  "--sizes",
-  "--types",
-  "--console",
+
+/** What a part measured, as text, against its targets, and as data. */
+interface Report {
+  readonly tables: readonly string[]
+  readonly goals: readonly Goal[]
+  readonly results: object
+}
+
+/** One part: its flag, and what measures it. */
+interface Part {
+  readonly flag: string
+  report(): Promise<Report>
+}
+
+const PARTS: readonly Part[] = [
+  part("--core", () => measureCore(library), coreTables, coreGoals),
+  part(
+    "--protocol",
+    () => measureProtocol(library, effort, options),
+    protocolTables,
+    protocolGoals,
+  ),
+  part("--mcp", async () => measureMCP(await loadBuiltMCP(), effort, log), mcpTables, mcpGoals),
+  part("--http", () => measureHTTP(library, effort, log), httpTables, httpGoals),
+  part("--bus", () => measureBus(effort, options), busTables, busGoals),
+  part("--cli", () => measureCLI(options), cliTables, cliGoals),
+  part("--start", () => measureStart(options), startTables, startGoals),
+  part(
+    "--documents",
+    () => measureFirstDocuments(options),
+    firstDocumentTables,
+    firstDocumentGoals,
+  ),
+  part("--patterns", () => measurePatterns(library, log), patternTables, patternGoals),
+  part("--sizes", () => measureSizes(log), sizeTables, sizeGoals),
+  part("--types", () => measureTypes(options), typeTables, typeGoals),
+  // Late: its documents and its peers leave a heap behind that others should not have to live in.
+  part(
+    "--openapi",
+    async () => measureOpenAPI(await loadBuiltImporter(), options),
+    openapiTables,
+    openapiGoals,
+  ),
+  part(
+    "--console",
+    // Loaded only then: a browser's driver is no part of what else is measured.
+    async () => (await import("./console.ts")).measureConsole(options),
+    consoleTables,
+    consoleGoals,
+  ),
 ]
-const only = [...PARTS, "--bus-faults"].filter((part) => process.argv.includes(part))
-const isWanted = (part: string): boolean => only.length === 0 || only.includes(part)
-const core = only.length === 0 ? await measureCore(library) : undefined
-const protocol = isWanted("--protocol")
-  ? await measureProtocol(library, effort, { isQuick, log })
-  : undefined
-const mcp = isWanted("--mcp") ? await measureMCP(await loadBuiltMCP(), effort, log) : undefined
-const http = isWanted("--http") ? await measureHTTP(library, effort, log) : undefined
-const bus = isWanted("--bus") ? await measureBus(effort, { isQuick, log }) : undefined
-// Minutes of killing and freezing, which say nothing of speed.
-const busFaults = only.includes("--bus-faults")
-  ? await measureBusFaults({ isQuick, log })
-  : undefined
-const cli = isWanted("--cli") ? measureCLI({ isQuick, log }) : undefined
-const documents = isWanted("--documents")
-  ? await measureFirstDocuments({ isQuick, log })
-  : undefined
-const patterns = isWanted("--patterns") ? measurePatterns(library, log) : undefined
-const sizes = isWanted("--sizes") ? await measureSizes(log) : undefined
-const types = isWanted("--types") ? await measureTypes({ isQuick, log }) : undefined
-// Last: its documents and its peers leave a heap behind that others should not have to live in.
-const openapi = isWanted("--openapi")
-  ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, log })
-  : undefined
-// Loaded only then: a browser's driver is no part of what else is measured.
-const page = isWanted("--console")
-  ? await (await import("./console.ts")).measureConsole({ isQuick, log })
-  : undefined
-const goals = [
-  ...(core === undefined ? [] : coreGoals(core)),
-  ...(protocol === undefined ? [] : protocolGoals(protocol)),
-  ...(mcp === undefined ? [] : mcpGoals(mcp)),
-  ...(http === undefined ? [] : httpGoals(http)),
-  ...(bus === undefined ? [] : busGoals(bus)),
-  ...(busFaults === undefined ? [] : busFaultGoals(busFaults)),
-  ...(openapi === undefined ? [] : openapiGoals(openapi)),
-  ...(documents === undefined ? [] : firstDocumentGoals(documents)),
-  ...(cli === undefined ? [] : cliGoals(cli)),
-  ...(patterns === undefined ? [] : patternGoals(patterns)),
-  ...(sizes === undefined ? [] : sizeGoals(sizes)),
-  ...(types === undefined ? [] : typeGoals(types)),
-  ...(page === undefined ? [] : consoleGoals(page)),
-]
+/** Minutes of killing and freezing, which say nothing of speed: only done when it is asked for. */
+const FAULTS = part("--bus-faults", () => measureBusFaults(options), busFaultTables, busFaultGoals)
+
+const asked = [...PARTS, FAULTS].filter(({ flag }) => process.argv.includes(flag))
+const reports: Report[] = []
+for (const each of asked.length > 0 ? asked : PARTS) reports.push(await each.report())
+
+const goals = reports.flatMap((report) => report.goals)
 if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1
 if (process.argv.includes("--json")) {
   const { version: node, arch, platform } = process
-  const parts = {
-    ...core,
-    ...protocol,
-    ...mcp,
-    ...http,
-    ...bus,
-    ...busFaults,
-    ...openapi,
-    ...documents,
-    ...cli,
-    ...patterns,
-    ...sizes,
-    ...types,
-    ...page,
-  }
-  const results = { node, platform, arch, isQuick, ...parts, goals }
-  console.log(JSON.stringify(results, null, 2))
+  const results: object = Object.assign({}, ...reports.map((report) => report.results))
+  console.log(JSON.stringify({ node, platform, arch, isQuick, ...results, goals }, null, 2))
 } else {
-  const tables = [
-    ...(core === undefined ? [] : coreTables(core)),
-    ...(protocol === undefined ? [] : protocolTables(protocol)),
-    ...(mcp === undefined ? [] : mcpTables(mcp)),
-    ...(http === undefined ? [] : httpTables(http)),
-    ...(bus === undefined ? [] : busTables(bus)),
-    ...(busFaults === undefined ? [] : busFaultTables(busFaults)),
-    ...(openapi === undefined ? [] : openapiTables(openapi)),
-    ...(documents === undefined ? [] : firstDocumentTables(documents)),
-    ...(cli === undefined ? [] : cliTables(cli)),
-    ...(patterns === undefined ? [] : patternTables(patterns)),
-    ...(sizes === undefined ? [] : sizeTables(sizes)),
-    ...(types === undefined ? [] : typeTables(types)),
-    ...(page === undefined ? [] : consoleTables(page)),
-  ]
+  const isShort = process.argv.includes("--goals")
+  const tables = isShort ? [] : reports.flatMap((report) => report.tables)
   console.log([...tables, goalsTable(goals)].join("\n\n"))
 }
 
+function part<TResults extends object>(
+  flag: string,
+  take: () => TResults | Promise<TResults>,
+  tables: (results: TResults) => string[],
+  goalsOf: (results: TResults) => Goal[],
+): Part {
+  return {
+    flag,
+    report: async () => {
+      const results = await take()
+      return { tables: tables(results), goals: goalsOf(results), results }
+    },
+  }
+}
+
 async function measureCore(ours: Library): Promise<CoreResults> {
+  // First, while nothing is compiled yet.
+  const rotated = rotation(ours)
+  log("Calling operations until they are as fast as they get")
+  const settledAfter = await callsUntilSettled(
+    (count) => rotated[1]?.run(count) ?? Promise.resolve(),
+  )
   const compared = await compare(ours, effort)
   log("Measuring the other rows")
   const rows = extras(ours)
   const other = await measure(rows.workloads, effort)
   await rows.close()
-  const made = await makes(ours)
+  const made = await madeByCalls(ours)
   log("Measuring registries of three sizes")
   const registries = await measure(scaling(ours), effort)
-  return { ...compared, extras: other, scaling: registries, made }
+  const turns = await measure(rotated, effort)
+  return { ...compared, extras: other, scaling: registries, rotation: turns, settledAfter, made }
 }
 
 async function compare(
@@ -214,34 +212,6 @@ async function verify(contender: Contender): Promise<void> {
   await assert.rejects(
     contender.small({ ...(input as QuoteInput), quantity: 0 }),
     `${contender.name} must refuse an invalid input`,
-  )
-}
-
-async function makes({ createRegistry, defineOperation }: Library): Promise<Made> {
-  const base = {
-    namespace: "shop",
-    type: "query",
-    description: "",
-    inputSchema: QuoteInput,
-    accessControl: { requiredScopes: [] },
-  } as const
-  await using registry = createRegistry([
-    defineOperation({ ...base, name: "quote", outputSchema: Quote, handler: quote }),
-    defineOperation({
-      ...base,
-      name: "id",
-      outputSchema: {},
-      handler: (_input, { requestId }) => requestId,
-    }),
-  ])
-  const first = quoteInputs[0] as QuoteInput
-  const loop = callLoop("made", (input) => registry.execute("shop.quote", input), quoteInputs)
-  return await countMade(
-    () => loop(10_000),
-    async () => {
-      const { data } = await registry.execute("shop.id", first)
-      return Number.parseInt(String(data).split("-").at(-1) ?? "", 36)
-    },
   )
 }
 

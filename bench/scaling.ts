@@ -1,7 +1,9 @@
-/** One call among few and many registered operations. */
+/** One call among few and many registered operations, and calls of many operations. */
+import Type from "typebox"
+import { Compile } from "typebox/schema"
 import { INPUTS, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
 import type { Library } from "./library.ts"
-import { callLoop } from "./measure.ts"
+import { callLoop, cpuOf, spreadOf } from "./measure.ts"
 import type { Workload } from "./measure.ts"
 
 const SIZES = [10, 1000, 100_000] as const
@@ -42,4 +44,83 @@ export function scaling({ OperationRegistry, defineOperation }: Library): Worklo
 /** The row of a size. */
 export function nameOf(size: number): string {
   return `${size.toLocaleString("en")} operations`
+}
+
+const ROTATED = 64
+export const ROTATION = `${ROTATED} operations in rotation`
+
+/** Calls of many operations in turn, each with schemas of its own, next to as many by hand. */
+export function rotation({ createRegistry, defineOperation }: Library): Workload[] {
+  const cases = Array.from({ length: ROTATED }, (_, index) => {
+    const key = `sku${index}`
+    return {
+      key,
+      name: `quote${index}`,
+      input: { [key]: `lamp-${index}`, quantity: index + 1, express: index % 2 === 0 },
+      inputSchema: Type.Object({
+        [key]: Type.String({ minLength: 1 }),
+        quantity: Type.Integer({ minimum: 1 }),
+        express: Type.Boolean(),
+      }),
+      outputSchema: Type.Object({ [key]: Type.String(), total: Type.Integer({ minimum: 0 }) }),
+      handler: async (input: Readonly<Record<string, unknown>>) => ({
+        [key]: input[key],
+        total: (input["quantity"] as number) * 995,
+      }),
+    }
+  })
+  const byHand = cases.map(({ inputSchema, outputSchema, handler }) => {
+    const before = Compile(inputSchema)
+    const after = Compile(outputSchema)
+    return async (input: Readonly<Record<string, unknown>>) => {
+      if (!before.Check(input)) throw new TypeError("The input is invalid.")
+      const output = await handler(input)
+      if (!after.Check(output)) throw new TypeError("The output is invalid.")
+      return output
+    }
+  })
+  const registry = createRegistry(
+    cases.map(({ name, inputSchema, outputSchema, handler }) =>
+      defineOperation({
+        namespace: "shop",
+        name,
+        type: "query",
+        description: "Prices an article",
+        inputSchema,
+        outputSchema: Type.Unsafe<Readonly<Record<string, unknown>>>(outputSchema),
+        accessControl: { requiredScopes: [] },
+        handler,
+      }),
+    ),
+  ) as { execute(id: string, input: unknown): Promise<unknown> }
+  const ids = cases.map(({ name }) => `shop.${name}`)
+  const inputs = cases.map(({ input }) => input)
+  const rotate = (call: (index: number) => Promise<unknown>) => async (count: number) => {
+    for (let index = 0; index < count; index++) await call(index % ROTATED)
+  }
+  return [
+    {
+      name: `${ROTATED} checks and handlers in rotation, by hand`,
+      run: rotate((index) => byHand[index]?.(inputs[index] ?? {}) ?? Promise.resolve()),
+    },
+    { name: ROTATION, run: rotate((index) => registry.execute(ids[index] ?? "", inputs[index])) },
+  ]
+}
+
+const SETTLING_BATCH = 10_000
+const SETTLING_BATCHES = 200
+
+/**
+ * How many calls of a new operation it takes until they cost what they cost in the end, within a tenth: the end of the
+ * first of three such batches in a row. Time of garbage collection and of other threads counts.
+ */
+export async function callsUntilSettled(run: (count: number) => Promise<void>): Promise<number> {
+  const times: number[] = []
+  for (let batch = 0; batch < SETTLING_BATCHES; batch++) {
+    times.push(await cpuOf(() => run(SETTLING_BATCH)))
+  }
+  const end = spreadOf(times.slice(-SETTLING_BATCHES / 4)).median
+  const isSettled = (at: number): boolean => (times[at] ?? Number.POSITIVE_INFINITY) <= end * 1.1
+  const first = times.findIndex((_, at) => isSettled(at) && isSettled(at + 1) && isSettled(at + 2))
+  return (first + 1) * SETTLING_BATCH
 }

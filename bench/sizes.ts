@@ -34,11 +34,16 @@ const BUNDLES: readonly (readonly [name: string, source: string, max: number])[]
   ["an OpenAPI import", `export { FromOpenAPI } from "./dist/from-openapi.js"`, 130_000],
 ]
 
-/** Weighs the tarball and bundles of the built package. */
+/** Builds the package, and weighs it. */
 export async function measureSizes(log: (text: string) => void): Promise<SizeResults> {
   log("Building the package")
   buildPackage()
   log("Weighing it")
+  return await weighPackage()
+}
+
+/** Weighs the tarball and bundles of the built package. */
+export async function weighPackage(): Promise<SizeResults> {
   const [packed] = JSON.parse(npm("pack", "--dry-run", "--json", "--ignore-scripts")) as {
     readonly size: number
   }[]

@@ -7,12 +7,13 @@ import type { Measurement, Spread } from "./measure.ts"
 import type { DocumentResults, ImporterResult, OpenAPIResults } from "./openapi.ts"
 
 /** Calls within the registry, as plain text. */
-export function coreTables({ small, large, extras, scaling }: CoreResults): string[] {
+export function coreTables({ small, large, extras, scaling, rotation }: CoreResults): string[] {
   return [
     section("Small: three fields in, three out; times the floor", small),
     section("Large: thirty leaves, nested, the same in and out; times the floor", large),
     section("Other rows; times the row named, or the floor", extras),
     section("Registered operations; times 10 operations", scaling),
+    section("Many operations in turn; times by hand", rotation),
   ]
 }
 

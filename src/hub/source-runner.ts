@@ -169,10 +169,15 @@ export class SourceRunner {
         opening.signal.throwIfAborted()
       }
       this.#opening = undefined
-      this.#adopt(source, namespace)
+      try {
+        this.#adopt(source, namespace)
+      } catch (error) {
+        await source.close()
+        throw error
+      }
     } catch (error) {
       // Otherwise a newer attempt is running, or the source was closed.
-      if (this.#opening === opening) this.#fail(error)
+      if (!opening.signal.aborted) this.#fail(error)
       throw new CallError("UNAVAILABLE", this.#reason ?? `Source "${name}" was closed.`, {
         cause: error,
         retryable: false,

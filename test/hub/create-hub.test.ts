@@ -75,6 +75,16 @@ describe("sources of a hub", () => {
     await expect(hub.reopen("locl")).rejects.toThrow(`Did you mean "local"?`)
   })
 
+  test("a source whose operations cannot be taken over fails with the reason, and does not stay loading", async () => {
+    const dir = folder({ "a.ts": operationText("near.word", `() => "near"`) })
+    // Not what `resolveConfig` returns.
+    const hub = hubOf([sourceOf("local", { scan: dir }, { exclude: 7 as never })])
+    await hub.ready()
+    expect(hub.sources).toMatchObject([
+      { name: "local", state: "failed", attempts: 1, reason: expect.any(String) },
+    ])
+  })
+
   test("failed sources are retried until they are ready", async () => {
     const dir = folder()
     const hub = hubOf([sourceOf("later", { scan: join(dir, "later") })])
