@@ -89,6 +89,8 @@ export class Catalog {
   readonly #options: CatalogOptions
   readonly #listeners = new Listeners<RegistryChange>()
   #index: SearchIndex | undefined
+  /** Ids of what is new or changed since the index was last brought up to date. */
+  #unindexed = new Set<string>()
   #isClosed = false
 
   constructor(options: CatalogOptions) {
@@ -152,6 +154,7 @@ export class Catalog {
     const record = this.store.get(id)
     if (record === undefined) return false
     this.store.delete(record)
+    this.#unindexed.delete(id)
     this.#index?.remove(id)
     this.#notify({ type: "removed", id, spec: record.spec })
     return true
@@ -170,11 +173,26 @@ export class Catalog {
       if (type !== undefined && record.spec.type !== type) return false
       return !asCaller || mayEverCall(record, identity)
     }
-    return this.#searchIndex()
+    this.updateIndex()
+    return (this.#index as SearchIndex)
       .search(query, limit === undefined ? { accept } : { limit, accept })
       .map(({ id, score }) =>
         toSearchResult(id, score, (this.store.get(id) as OperationRecord).spec),
       )
+  }
+
+  /** Brings the search index up to date; `false` where `isDue` interrupted that. */
+  updateIndex(isDue?: () => boolean): boolean {
+    if (this.#index === undefined) {
+      this.#index = new SearchIndex()
+      this.#unindexed = new Set(Array.from(this.store.values(), ({ id }) => id))
+    }
+    for (const id of this.#unindexed) {
+      if (isDue?.() === true) return false
+      this.#unindexed.delete(id)
+      this.#index.add(documentOf(this.store.get(id) as OperationRecord))
+    }
+    return true
   }
 
   onChange(listener: (change: RegistryChange) => void): () => void {
@@ -209,21 +227,12 @@ export class Catalog {
   #put(record: OperationRecord): void {
     const type = this.store.get(record.id) === undefined ? "added" : "replaced"
     this.store.set(record)
-    this.#index?.add(documentOf(record))
+    if (this.#index !== undefined) this.#unindexed.add(record.id)
     this.#notify({ type, id: record.id, spec: record.spec })
   }
 
   #expectFree(id: string): void {
     if (this.store.get(id) !== undefined) throw alreadyRegistered(id, "is registered already")
-  }
-
-  /** Built at the first search, and kept up to date from then on. */
-  #searchIndex(): SearchIndex {
-    if (this.#index === undefined) {
-      this.#index = new SearchIndex()
-      for (const record of this.store.values()) this.#index.add(documentOf(record))
-    }
-    return this.#index
   }
 
   #notify(change: RegistryChange): void {

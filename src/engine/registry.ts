@@ -270,6 +270,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     this.#kernel.callInto(id, input, sink)
   }
 
+  /** @internal Prepares `search` by parts; `false` where `isDue` interrupted that. */
+  updateIndex(isDue: () => boolean): boolean {
+    return this.#catalog.updateIndex(isDue)
+  }
+
   /** @internal The error for an id that does not exist for a remote caller. */
   missing(id: string, identity: Identity | undefined): CallError {
     return notRegistered(this.#catalog.store, id, identity)

@@ -25,6 +25,7 @@ import { createConsoleFiles } from "./console-files.ts"
 import { internalsOf } from "./create-hub.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
+import { prepareSearch } from "./prepare-search.ts"
 import { authOf, exposureOf, rateLimitOf } from "./server-options.ts"
 
 /** Options of `serveHub`; they override the server settings of the configuration. */
@@ -112,7 +113,7 @@ async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Prom
     await Promise.all([servers.api.close(), servers.mcp?.close()])
     throw explain(error, host, port)
   }
-  return new Served(served, servers, {
+  return new Served(served, servers, prepareSearch(hub, logger), {
     console: config.console !== false,
     websocket,
   })
@@ -231,11 +232,13 @@ class Served implements ServedHub {
   readonly wsUrl: string | undefined
   readonly #served: ServedHTTP
   readonly #servers: Servers
+  readonly #stopIndexing: () => void
   #closing: Promise<void> | undefined
 
   constructor(
     served: ServedHTTP,
     servers: Servers,
+    stopIndexing: () => void,
     has: { readonly console: boolean; readonly websocket: boolean },
   ) {
     this.url = served.url
@@ -244,6 +247,7 @@ class Served implements ServedHub {
     this.wsUrl = has.websocket ? `${served.url.replace(/^http/, "ws")}/ws` : undefined
     this.#served = served
     this.#servers = servers
+    this.#stopIndexing = stopIndexing
   }
 
   close(): Promise<void> {
@@ -256,6 +260,7 @@ class Served implements ServedHub {
 
   /** Closes the port last: answers to MCP clients go through it. */
   async #close(): Promise<void> {
+    this.#stopIndexing()
     const served = this.#served.close()
     // The activity streams of consoles do not end by themselves.
     this.#servers.activity.close()
