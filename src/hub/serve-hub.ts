@@ -19,7 +19,7 @@ import { UPGRADE_RULES } from "../serve/upgrade.ts"
 import { checkServerSDK } from "../serve/mcp/sdk.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../internal/describe.ts"
-import { loadWs } from "../transport/websocket/ws.ts"
+import { checkWs } from "../transport/websocket/ws.ts"
 import { Activity } from "./activity.ts"
 import { createConsoleFiles } from "./console-files.ts"
 import { internalsOf } from "./create-hub.ts"
@@ -103,8 +103,8 @@ export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promi
 async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Promise<ServedHub> {
   const { port = 3000, host = "127.0.0.1" } = config
   const { logger, clock } = internalsOf(hub)
-  const loadSockets = (): Promise<unknown> => loadWs("server.websocket")
-  const websocket = await canServe("WebSocket", loadSockets, config.websocket, logger)
+  const findSockets = (): Promise<unknown> => checkWs("server.websocket")
+  const websocket = await canServe("WebSocket", findSockets, config.websocket, logger)
   const servers = await makeServers(hub, config, activity)
   let served: ServedHTTP
   try {

@@ -186,6 +186,23 @@ describe("serveWebSocket", () => {
     expect((await client(`${url}/x`).call("demo.echo", 1)).data).toBe(1)
   })
 
+  test("answers its first clients, several at once, and closes before, while and after it loads ws", async () => {
+    const { server, url } = await httpServer()
+    const unused = await serve({ server, path: "/unused" })
+    await unused.close()
+    const served = await serve({ server, path: "/calls" })
+    const calls = Array.from({ length: 5 }, (_, at) => client(`${url}/calls`).call("demo.echo", at))
+    const results = await Promise.all(calls)
+    expect(results.map(({ data }) => data)).toEqual([0, 1, 2, 3, 4])
+    await served.close()
+    const closing = await serve({ server, path: "/closing" })
+    const upgraded = once(server, "upgrade")
+    const late = client(`${url}/closing`, { reconnect: false }).call("demo.echo", 1)
+    await upgraded
+    await closing.close()
+    await expect(late).rejects.toMatchObject({ code: "UNAVAILABLE" })
+  })
+
   test("can call its clients", async () => {
     const connections: WebSocketConnection[] = []
     const served = await serve({ onConnection: (connection) => void connections.push(connection) })

@@ -10,7 +10,7 @@ import type { Clock } from "../../internal/platform.ts"
 import { resolveLimits } from "../../transport/websocket/limits.ts"
 import { SocketTransport } from "../../transport/websocket/socket-transport.ts"
 import type { SocketLimits } from "../../transport/websocket/socket.ts"
-import { loadWs } from "../../transport/websocket/ws.ts"
+import { checkWs, loadWs } from "../../transport/websocket/ws.ts"
 import type { NodeWebSocketLike, WsServerLike } from "../../transport/websocket/ws.ts"
 import type { Identity } from "../../core/types.ts"
 import { Accounts } from "../accounts.ts"
@@ -53,29 +53,28 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
         "() => null lets everyone in, anonymously.",
     )
   }
-  const limits = resolveLimits(options)
-  const { WebSocketServer } = await loadWs("serve/websocket")
-  const served = new Served(options, limits)
-  const shared = {
-    maxPayload: limits.maxFrameBytes,
-    perMessageDeflate: false,
-    clientTracking: false,
-    verifyClient: served.gate.verify,
-    handleProtocols: chooseProtocol,
-  }
+  const served = new Served(options, resolveLimits(options))
   if (port === undefined) {
-    served.attach(new WebSocketServer({ ...shared, noServer: true }))
-    return served
-  }
-  await served.listen(new WebSocketServer({ ...shared, port, host }), host)
+    await checkWs(USER)
+    served.attach()
+  } else await served.listen(host, port)
   return served
 }
+
+const USER = "serve/websocket"
 
 // An application-defined close code that resembles 401.
 const EXPIRED = { code: 4401, reason: "The credential has expired." }
 
 /** No further limit: `maxInFlight`, `maxQueued` and `maxStreams` limit callers that only use WebSockets. */
 const UNLIMITED = { maxConcurrency: Number.POSITIVE_INFINITY }
+
+/** The connection of an upgrade. */
+interface RawSocket {
+  on(type: "error", listener: () => void): unknown
+  off(type: "error", listener: () => void): unknown
+  destroy(): unknown
+}
 
 class Served implements ServedWebSocket {
   readonly gate: Gate
@@ -88,6 +87,8 @@ class Served implements ServedWebSocket {
   readonly #connections = new Set<CallServer>()
   readonly #accounts: Accounts
   #sockets: WsServerLike | undefined
+  /** Loaded with the first upgrade. */
+  #loading: Promise<WsServerLike> | undefined
   #closing: Promise<void> | undefined
   url: string | undefined
 
@@ -108,19 +109,49 @@ class Served implements ServedWebSocket {
   }
 
   readonly handleUpgrade: UpgradeListener = (request, socket, head) => {
-    this.#sockets?.handleUpgrade(request, socket, head, (opened) => this.#connect(opened, request))
+    const take = (sockets: WsServerLike): void =>
+      sockets.handleUpgrade(request, socket, head, (opened) => this.#connect(opened, request))
+    if (this.#sockets !== undefined) return take(this.#sockets)
+    const raw = socket as RawSocket
+    const drop = (): void => {
+      raw.destroy()
+    }
+    raw.on("error", drop)
+    this.#loading ??= this.#load({ noServer: true })
+    this.#loading.then(
+      (sockets) => {
+        raw.off("error", drop)
+        take(sockets)
+      },
+      (error: unknown) => {
+        this.#logger.error("WebSocket clients cannot connect", { error })
+        drop()
+      },
+    )
   }
 
   /** Handles upgrades of an HTTP server, if there is one. */
-  attach(sockets: WsServerLike): void {
-    this.#sockets = sockets
+  attach(): void {
     this.#options.server?.on("upgrade", this.#onUpgrade)
   }
 
+  async #load(place: Readonly<Record<string, unknown>>): Promise<WsServerLike> {
+    const { WebSocketServer } = await loadWs(USER)
+    this.#sockets = new WebSocketServer({
+      ...place,
+      maxPayload: this.#limits.maxFrameBytes,
+      perMessageDeflate: false,
+      clientTracking: false,
+      verifyClient: this.gate.verify,
+      handleProtocols: chooseProtocol,
+    })
+    return this.#sockets
+  }
+
   /** Waits until the port is open. */
-  async listen(sockets: WsServerLike, host: string): Promise<void> {
-    this.#sockets = sockets
-    const { port, path = "/" } = this.#options
+  async listen(host: string, port: number): Promise<void> {
+    const sockets = await this.#load({ port, host })
+    const { path = "/" } = this.#options
     this.gate.onlyPath = this.#options.path
     await new Promise<void>((resolve, reject) => {
       sockets.on("listening", resolve)
@@ -152,10 +183,12 @@ class Served implements ServedWebSocket {
   async #close(): Promise<void> {
     this.gate.isClosed = true
     this.#options.server?.off("upgrade", this.#onUpgrade)
-    const sockets = this.#sockets
+    // Whoever asked before is answered: that the server is closing.
+    const sockets = this.#sockets ?? (await this.#loading?.catch(() => undefined))
+    if (sockets === undefined) return
     // Idle connections would keep the port's server from closing.
     const { _server } = sockets as { readonly _server?: { closeAllConnections?(): void } | null }
-    const closed = new Promise<void>((resolve) => sockets?.close(resolve))
+    const closed = new Promise<void>((resolve) => sockets.close(resolve))
     await Promise.all([...this.#connections].map((connection) => connection.close()))
     _server?.closeAllConnections?.()
     await closed

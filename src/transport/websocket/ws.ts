@@ -1,4 +1,4 @@
-import { importPeer } from "../../internal/import-peer.ts"
+import { checkPeer, importPeer } from "../../internal/import-peer.ts"
 
 /** A WebSocket: the platform's, or one of the package `ws`. */
 export interface WebSocketLike {
@@ -59,6 +59,11 @@ export const OPEN = 1
 /** Loads `ws`. Its types are the shapes here, so that the core needs no types of Node. */
 export function loadWs(user: string): Promise<WsModule> {
   return importPeer(user, "ws", importWs)
+}
+
+/** Rejects if `ws` is not installed. Loading it takes Node longer than all else that a server needs. */
+export function checkWs(user: string): Promise<void> {
+  return checkPeer(user, "ws", importWs)
 }
 
 // Bundlers skip imports whose failure is handled, or that say so: browser projects do not have `ws`.
