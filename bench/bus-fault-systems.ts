@@ -6,6 +6,7 @@ import { ServiceBroker } from "moleculer"
 import type { BrokerOptions } from "moleculer"
 import { LabCaller } from "../faults/caller.ts"
 import { Child } from "../faults/children.ts"
+import { createTransport } from "../faults/engines.ts"
 import type { CallerRecords, CallRecord } from "../faults/records.ts"
 import type { WorkerSettings } from "../faults/worker.ts"
 import type { Broker } from "../test/support/brokers.ts"
@@ -47,7 +48,7 @@ export const ours: FaultSystem = {
     return worker
   },
   async connect({ port }) {
-    const caller = new LabCaller("c", { engine: "nats", port })
+    const caller = new LabCaller("c", createTransport({ engine: "nats", port }))
     await caller.transport.whenConnected()
     return {
       call: () => caller.call({ operation: "work", ms: WORK, timeout: DEADLINE }),

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
 import { basename, resolve } from "node:path"
 import { promisify } from "node:util"
+import { bundleExamples } from "./bundle-examples.ts"
+import type { BundledExamples } from "./bundle-examples.ts"
 
 export interface RunExamplesOptions {
   /** The folder with `<name>.ts`, `<name>.out` and a tsconfig.json that maps the package to its sources. */
@@ -24,11 +25,12 @@ const AT_ONCE = 2
 /** Runs every example and compares what it prints with the file beside it. Results come in the order of names. */
 export async function* runExamples(options: RunExamplesOptions): AsyncGenerator<ExampleResult> {
   const names = namesIn(options.folder, ".ts")
+  await using bundled = await bundleExamples(options.folder, names)
   const waiting = [...names]
   const results = new Map<string, Promise<ExampleResult>>()
   const startNext = (): void => {
     const name = waiting.shift()
-    if (name !== undefined) results.set(name, runExample(name, options).finally(startNext))
+    if (name !== undefined) results.set(name, runExample(name, bundled, options).finally(startNext))
   }
   for (let at = 0; at < AT_ONCE; at++) startNext()
   // Each starts the next one before its result is reported.
@@ -50,11 +52,15 @@ export function firstDifference(expected: string, actual: string): string | unde
   return `line ${at + 1}: expected ${show(before[at])}, got ${show(after[at])}`
 }
 
-async function runExample(name: string, options: RunExamplesOptions): Promise<ExampleResult> {
+async function runExample(
+  name: string,
+  bundled: BundledExamples,
+  options: RunExamplesOptions,
+): Promise<ExampleResult> {
   const outPath = resolve(options.folder, `${name}.out`)
   let printed: string
   try {
-    printed = await print(resolve(options.folder, `${name}.ts`), options.folder)
+    printed = await print(bundled.fileOf(name), options.folder, bundled.tsconfig)
   } catch (error) {
     return failed(name, error instanceof Error ? error.message : String(error))
   }
@@ -70,13 +76,13 @@ async function runExample(name: string, options: RunExamplesOptions): Promise<Ex
 }
 
 /** What a program prints to stdout. Throws with its stderr when it fails or takes too long. */
-async function print(file: string, folder: string): Promise<string> {
-  const tsx = createRequire(import.meta.url).resolve("tsx/cli")
-  const args = [tsx, "--tsconfig", resolve(folder, "tsconfig.json"), file]
+async function print(file: string, folder: string, tsconfig: string): Promise<string> {
+  // Some start programs of TypeScript.
+  const args = ["--import", import.meta.resolve("tsx"), file]
   const { FORCE_COLOR: _, ...env } = process.env
   const running = promisify(execFile)(process.execPath, args, {
     cwd: folder,
-    env: { ...env, NO_COLOR: "1", TZ: "UTC" },
+    env: { ...env, NO_COLOR: "1", TZ: "UTC", TSX_TSCONFIG_PATH: tsconfig },
     // One that hangs is found; one that starts many processes on a busy machine is given its time.
     timeout: 240_000,
   })
