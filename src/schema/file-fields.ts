@@ -105,16 +105,18 @@ function decodeFile(value: unknown, { kind, mediaType = "" }: FileField): unknow
   return new Blob([bytes], { type: mediaType })
 }
 
-/** Whether a schema is marked as `Bytes` or `FileStream`. */
-export function isFileNode(schema: JsonSchema): boolean {
+function isFileNode(schema: JsonSchema): boolean {
   return schema[FILE_MARK] === "bytes" || schema[FILE_MARK] === "stream"
 }
 
-/** A schema for readers of JSON, in which files are base64 text. */
+/** A schema for readers of JSON, in which files are base64 text; the same one when it has no files. */
 export function withBase64(schema: JsonSchema): JsonSchema {
-  return mapSchemas(schema, (node) => {
+  let hasFiles = false
+  const mapped = mapSchemas(schema, (node) => {
     if (!isFileNode(node)) return node
+    hasFiles = true
     const { format: _, [FILE_MARK]: __, ...rest } = node
     return { type: "string", ...rest, contentEncoding: "base64" }
   })
+  return hasFiles ? mapped : schema
 }
