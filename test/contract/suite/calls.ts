@@ -48,6 +48,7 @@ export function testCalls(link: () => ContractLink): void {
       const named = new File(["abc"], "ä.txt", { type: "text/plain" })
       const streamed = toFile(new Blob(["stream"]).stream() as ReadableStream<Uint8Array>, {
         name: "s",
+        size: 6,
       })
       const input = { files: [named, new Blob(["xyz"], { type: "a/b" })], streamed }
 
