@@ -111,6 +111,8 @@ function isFileNode(schema: JsonSchema): boolean {
 
 /** A schema for readers of JSON, in which files are base64 text; the same one when it has no files. */
 export function withBase64(schema: JsonSchema): JsonSchema {
+  const before = converted.get(schema)
+  if (before !== undefined) return before
   let hasFiles = false
   const mapped = mapSchemas(schema, (node) => {
     if (!isFileNode(node)) return node
@@ -118,5 +120,9 @@ export function withBase64(schema: JsonSchema): JsonSchema {
     const { format: _, [FILE_MARK]: __, ...rest } = node
     return { type: "string", ...rest, contentEncoding: "base64" }
   })
-  return hasFiles ? mapped : schema
+  const result = hasFiles ? mapped : schema
+  converted.set(schema, result)
+  return result
 }
+
+const converted = new WeakMap<JsonSchema, JsonSchema>()
