@@ -58,15 +58,16 @@ function findFields(schema: object): FileFields | undefined {
 }
 
 function fieldOf(view: SchemaView): FileField | undefined {
-  const kind = kindOf(view)
+  const kind = fileKindOf(view)
   if (kind !== undefined) return { kind, isList: false, mediaType: mediaTypeOf(view) }
   if (!view.types.has("array")) return undefined
   const item = view.item(0)
-  const itemKind = kindOf(item)
+  const itemKind = fileKindOf(item)
   return itemKind && { kind: itemKind, isList: true, mediaType: mediaTypeOf(item) }
 }
 
-function kindOf(view: SchemaView): FileKind | undefined {
+/** What the value of a schema is for a handler, if it is a file. */
+export function fileKindOf(view: SchemaView): FileKind | undefined {
   const mark = view.first(FILE_MARK)
   if (mark === "bytes" || mark === "stream") return mark
   const isText = view.types.has("string")
@@ -79,7 +80,10 @@ function mediaTypeOf(view: SchemaView): string | undefined {
   return typeof type === "string" ? type : undefined
 }
 
-/** Converts base64 text in JSON to the files that it stands for. Other text stays, for validation to report. */
+/**
+ * Converts base64 text in JSON to the files that it stands for, and bytes where a file is expected. Other text stays,
+ * for validation to report.
+ */
 export function decodeFiles(schema: unknown, input: unknown): unknown {
   const fields = fileFieldsOf(schema)
   if (fields === undefined) return input
@@ -99,10 +103,10 @@ export function decodeFiles(schema: unknown, input: unknown): unknown {
 }
 
 function decodeFile(value: unknown, { kind, mediaType = "" }: FileField): unknown {
-  if (typeof value !== "string" || (kind !== "bytes" && kind !== "stream")) return value
-  const bytes = fromBase64(value)
-  if (bytes === undefined || kind === "bytes") return bytes ?? value
-  return new Blob([bytes], { type: mediaType })
+  if (kind !== "bytes" && kind !== "stream") return value
+  const bytes = typeof value === "string" ? fromBase64(value) : value
+  if (!(bytes instanceof Uint8Array) || kind === "bytes") return bytes ?? value
+  return new Blob([bytes as BlobPart], { type: mediaType })
 }
 
 function isFileNode(schema: JsonSchema): boolean {

@@ -20,8 +20,12 @@ export interface Upload {
   readonly body: () => Promise<Blob | ReadableStream<Uint8Array>>
 }
 
-/** The body for an input with large files, at its top or among its properties; `undefined` for other inputs. */
-export function uploadOf(input: unknown): Upload | undefined {
+/**
+ * The body for an input with files of more than `maxInline` bytes, at its top or among its properties; `undefined` for
+ * other inputs.
+ */
+export function uploadOf(input: unknown, maxInline: number = MAX_INLINE): Upload | undefined {
+  const isLarge = ({ size = Number.POSITIVE_INFINITY }: FileLike): boolean => size > maxInline
   if (isFileLike(input)) return isLarge(input) ? fileUpload(input) : undefined
   if (!isPlainObject(input)) return undefined
   for (const key in input) {
@@ -32,14 +36,17 @@ export function uploadOf(input: unknown): Upload | undefined {
 }
 
 /** The file that an answer is. */
-export function downloadOf(response: Response): FileLike | undefined {
-  const { headers, body } = response
-  if (headers.get("preference-applied") !== FILE_PREFERENCE || body === null) return undefined
-  const length = headers.get("content-length")
-  return toFile(body as ReadableStream<Uint8Array>, {
-    name: fileNameOf(headers.get("content-disposition")),
-    type: headers.get("content-type") ?? "",
-    size: length === null || headers.has("content-encoding") ? undefined : Number(length),
+export function downloadOf(
+  header: (name: string) => string | undefined,
+  body: ReadableStream<Uint8Array> | null,
+): FileLike | undefined {
+  if (header("preference-applied") !== FILE_PREFERENCE || body === null) return undefined
+  const length = header("content-length")
+  const isLength = length !== undefined && header("content-encoding") === undefined
+  return toFile(body, {
+    name: fileNameOf(header("content-disposition")),
+    type: header("content-type") ?? "",
+    size: isLength ? Number(length) : undefined,
   })
 }
 
@@ -47,10 +54,6 @@ function filesIn(value: unknown): readonly FileLike[] | undefined {
   if (typeof value !== "object" || value === null) return undefined
   if (!Array.isArray(value)) return isFileLike(value) ? [value] : undefined
   return value.length > 0 && value.every(isFileLike) ? value : undefined
-}
-
-function isLarge({ size }: FileLike): boolean {
-  return size === undefined || size > MAX_INLINE
 }
 
 function fileUpload(file: FileLike): Upload {

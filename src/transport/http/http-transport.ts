@@ -205,7 +205,7 @@ class HTTPTransport implements Transport {
         headers: { prefer: FILE_PREFERENCE, ...outgoing.headers(this.#clock.now()) },
         signal: controller.signal,
       })
-      const file = downloadOf(response)
+      const file = downloadOf((name) => response.headers.get(name) ?? undefined, response.body)
       if (file !== undefined) {
         const output = localEnvelope(file, operationId)
         this.#deliver(outgoing, { type: "call.responded", requestId, output })
