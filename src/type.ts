@@ -2,3 +2,7 @@
 
 export { Type } from "typebox"
 export type * from "typebox"
+export { Bytes, FileStream } from "./schema/file-types.ts"
+export type { FileTypeOptions } from "./schema/file-types.ts"
+export { toFile } from "./internal/files.ts"
+export type { FileDetails, FileLike, FileSource } from "./internal/files.ts"

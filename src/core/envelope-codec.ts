@@ -1,13 +1,22 @@
 import { CallError } from "./errors.ts"
 import { fromBase64, toBase64 } from "../internal/base64.ts"
+import { isFileLike } from "../internal/files.ts"
+import { isRecord } from "../internal/guards.ts"
 import { setOwn } from "../internal/own.ts"
 import { parsePointer, pointerSegment } from "../internal/pointer.ts"
 import { reading } from "../internal/brands.ts"
 import { isResponseEnvelope } from "./envelope.ts"
+import { loadedBytes } from "./unread-file.ts"
 import type { ResponseEnvelope, ResponseMeta } from "./envelope.ts"
 
-/** Binary types that are restored. A Node `Buffer` is restored as a `Uint8Array`. */
-export type BinaryKind = "Uint8Array" | "ArrayBuffer"
+/** Binary types that are restored. A Node `Buffer` is restored as a `Uint8Array`, and a file as a `File` or `Blob`. */
+export type BinaryKind = "Uint8Array" | "ArrayBuffer" | FileKind
+
+/** A file on the wire: its content type, and its name if it has one. */
+export interface FileKind {
+  readonly type: string
+  readonly name?: string
+}
 
 /**
  * An envelope as JSON carries it.
@@ -90,6 +99,12 @@ function encode(
   if (value instanceof ArrayBuffer) {
     binary[path] = "ArrayBuffer"
     return toBase64(new Uint8Array(value))
+  }
+  if (typeof (value as Partial<Blob>).stream === "function" && isFileLike(value)) {
+    const { type, name } = value
+    const text = toBase64(loadedBytes(value, path))
+    binary[path] = name === undefined ? { type } : { type, name }
+    return text
   }
   if (parents.includes(value)) throw noJson(path, "a circular reference")
   if (parents.length >= MAX_DEPTH) throw noJson(path, `nested more than ${MAX_DEPTH} levels deep`)
@@ -174,11 +189,13 @@ function own(parent: unknown, key: string, path: string): unknown {
   return (parent as Record<string, unknown>)[key]
 }
 
-function decodeBytes(value: unknown, path: string, kind: unknown): Uint8Array | ArrayBuffer {
+function decodeBytes(value: unknown, path: string, kind: unknown): Uint8Array | ArrayBuffer | Blob {
   const bytes = typeof value === "string" ? fromBase64(value) : undefined
-  if (bytes === undefined || (kind !== "Uint8Array" && kind !== "ArrayBuffer"))
-    throw badBinary(path)
-  return kind === "ArrayBuffer" ? bytes.buffer : bytes
+  if (bytes !== undefined && kind === "Uint8Array") return bytes
+  if (bytes !== undefined && kind === "ArrayBuffer") return bytes.buffer
+  const { type, name } = isRecord(kind) ? kind : {}
+  if (bytes === undefined || typeof type !== "string") throw badBinary(path)
+  return typeof name === "string" ? new File([bytes], name, { type }) : new Blob([bytes], { type })
 }
 
 function noJson(path: string, what: string): CallError {

@@ -27,6 +27,8 @@ export interface HTTPIncoming {
   slot?: RequestSlot | undefined
   /** Reads the whole body as text; `undefined` when it is too long. */
   readBody(maxBytes: number): Promise<string | undefined>
+  /** Opens the body as a stream instead, for files. Throws a `CallError` when other code has read it. */
+  openBody?(): ReadableStream<Uint8Array>
   /** Notifies once when the client disconnects before it has its response. Returns a function that unsubscribes. */
   onGone(listener: () => void): () => void
 }
@@ -51,8 +53,10 @@ export interface HTTPStream {
 export interface HTTPSink {
   /** The client disconnected, or the server is closing. */
   readonly isGone: boolean
-  /** Writes text; on `false`, wait for `drained()` before writing more. */
-  write(text: string): boolean
+  /** Writes text or bytes; on `false`, wait for `drained()` before writing more. */
+  write(chunk: string | Uint8Array): boolean
+  /** Ends the connection, so that the client sees that something is missing. */
+  cut?(): void
   /** Resolves when there is room again, or the client is gone. */
   drained(): Promise<void>
   /** Notifies once when the client disconnects. Returns a function that unsubscribes. */

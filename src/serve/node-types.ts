@@ -8,6 +8,7 @@ export type Listener = (chunk: Uint8Array) => void
 /** A request of Node; `http.IncomingMessage` is one. */
 export interface NodeRequestLike extends UpgradeRequestLike, NodeBodyLike {
   readonly method?: string | undefined
+  pause?(): unknown
   off(type: string, listener: Listener): unknown
   resume(): unknown
 }
@@ -39,7 +40,7 @@ export interface HTTPResponseLike {
   /** `headers` is a flat list of names and values, which the types of HTTP/2 responses lack. */
   writeHead(status: number, headers: never): unknown
   flushHeaders?(): void
-  write(chunk: string): boolean
+  write(chunk: string | Uint8Array): boolean
   end(chunk?: string | Uint8Array): unknown
   destroy(error?: Error): unknown
   on(type: string, listener: Listener): unknown

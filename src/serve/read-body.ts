@@ -85,10 +85,17 @@ export async function readWebBody(
   }
 }
 
+/** Opens the body of a web request as a stream. Throws when other code has read it. */
+export function openWebBody(request: Request): ReadableStream<Uint8Array> {
+  const body = request.body as ReadableStream<Uint8Array> | null
+  if (request.bodyUsed || body?.locked === true) throw bodyGone(WEB_MOUNT)
+  return body ?? new ReadableStream({ start: (controller) => controller.close() })
+}
+
 const NO_BODY: Promise<string> = Promise.resolve("")
 
 /** Whether an argument is a body: Express passes `next` in its place. */
-function isBody(provided: unknown): boolean {
+export function isBody(provided: unknown): boolean {
   return provided !== undefined && typeof provided !== "function"
 }
 
@@ -140,6 +147,7 @@ function collect(
   })
 }
 
-function cutOff(): CallError {
+/** The error of a body that did not arrive as a whole. */
+export function cutOff(): CallError {
   return new CallError("ABORTED", "The request was not completed.")
 }

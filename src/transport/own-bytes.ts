@@ -1,11 +1,15 @@
+import { isFileLike } from "../internal/files.ts"
 import { isPlainObject } from "../internal/guards.ts"
 import type { CallEvent } from "../core/events.ts"
 
 // Deeper values are left as they are; the receiver validates them.
 const MAX_DEPTH = 512
 
+/** Thrown for a file: threads would lose its name, and cannot be sent a stream. */
+export const HAS_FILE: unique symbol = Symbol("an event with a file")
+
 /**
- * Copies views of shared buffers in an event.
+ * Copies views of shared buffers in an event. Throws `HAS_FILE` if there is a file in it.
  *
  * A structured clone of a view contains the whole buffer behind it. Node allocates small buffers from a shared pool,
  * and a thread that runs foreign code must not see the rest of that pool.
@@ -35,7 +39,10 @@ function owned(value: unknown, depth: number): unknown {
     }
     return copy ?? value
   }
-  if (!isPlainObject(value)) return value
+  if (!isPlainObject(value)) {
+    if (isFileLike(value)) throw HAS_FILE
+    return value
+  }
   let changed: [string, unknown][] | undefined
   for (const [key, item] of Object.entries(value)) {
     const own = owned(item, depth + 1)

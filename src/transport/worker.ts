@@ -1,11 +1,12 @@
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
+import { decodeCallEvent, encodeCallEvent } from "../core/event-codec.ts"
 import type { CallEvent } from "../core/events.ts"
 import { refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import { reasonOf } from "../internal/describe.ts"
-import { withOwnBytes } from "./own-bytes.ts"
+import { HAS_FILE, withOwnBytes } from "./own-bytes.ts"
 import type { Transport, TransportReceiver } from "../protocol/transport.ts"
 
 /** A port between threads: a `Worker`, a `MessagePort`, `parentPort`, `self`. */
@@ -118,7 +119,8 @@ class PortTransport implements WorkerTransport {
     try {
       this.#port.postMessage(withOwnBytes(event))
     } catch (error) {
-      throw uncloned(event, error)
+      if (error !== HAS_FILE) throw uncloned(event, error)
+      this.#port.postMessage(JSON.parse(encodeCallEvent(event)))
     }
   }
 
@@ -165,7 +167,7 @@ class PortTransport implements WorkerTransport {
     if (this.#over !== undefined) return
     if ((item as { readonly type?: unknown } | null | undefined)?.type === CLOSED.type) {
       this.#lose("closed its end")
-    } else this.#receiver?.event(item)
+    } else this.#receiver?.event(decodeCallEvent(item))
   }
 
   #onFailure(cause: unknown): void {

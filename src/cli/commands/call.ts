@@ -1,6 +1,10 @@
 import { unwrapOrThrow } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { isFileLike } from "../../internal/files.ts"
+import type { FileLike } from "../../internal/files.ts"
+import { encodeEnvelope } from "../../core/envelope-codec.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"
@@ -70,6 +74,7 @@ async function printEnvelope(
   const isFailure = meta.source === "mcp" && meta.isError
   // A failed tool is reported as text; with --json the envelope contains it.
   if (isFailure && form === "people") unwrapOrThrow(envelope)
+  if (isFileLike(envelope.data)) return await printFile(envelope, envelope.data, args, io)
   if (output !== undefined && !isFailure) {
     const { saveResult } = await import("../result/save.ts")
     await saveResult(envelope, output, io)
@@ -77,6 +82,25 @@ async function printEnvelope(
   }
   showResult(envelope, form, io)
   return isFailure ? 1 : 0
+}
+
+/** A file as the result: written as it arrives, unless it becomes part of JSON. */
+async function printFile(
+  envelope: ResponseEnvelope,
+  file: FileLike,
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<number> {
+  const { saveFile, showFile } = await import("../result/files.ts")
+  const form = formOf(args)
+  const output = args.text("output")
+  if (output !== undefined) await saveFile(file, output, io)
+  else if (form === "people") await showFile(file, io)
+  else {
+    await encodeFiles(() => encodeEnvelope(envelope))
+    showResult(envelope, form, io)
+  }
+  return 0
 }
 
 async function dryRun(
@@ -89,6 +113,6 @@ async function dryRun(
 ): Promise<number> {
   const { checkInput, showRequest } = await import("../result/dry-run.ts")
   checkInput(id, spec, input)
-  showRequest(id, input, await target.prepare(id, input), args, io)
+  await showRequest(id, input, await target.prepare(id, input), args, io)
   return 0
 }

@@ -2,6 +2,7 @@ import type { OperationSpec } from "../../core/types.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
 import { note, escapeForTerminal } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"
+import { decodeFiles } from "../../schema/file-fields.ts"
 import { readInput } from "./index.ts"
 
 /** Input options of commands that call an operation. */
@@ -25,6 +26,7 @@ export const INPUT_HELP = `Inputs are read by the operation's schema: text stays
   address.city=Bonn       inside an object; items[0].name=… inside a list
   count:=5  tags:='[]'    JSON, whatever the schema says
   body=@notes.md          what a file holds; @- for stdin; @@ for a text that begins with @
+  photo=cat.png           a file, where the schema takes one; - for stdin
   --input order.json      all of it; - for stdin, or the JSON itself
 On a terminal you are asked for what is missing.`
 
@@ -45,5 +47,5 @@ export async function gatherInput(
   for (const text of notes) note(io, escapeForTerminal(text))
   if (usedStdin || !canAsk(args, io)) return value
   const { completeInput } = await import("../prompt/complete.ts")
-  return await completeInput(value, spec.inputSchema, io)
+  return decodeFiles(spec.inputSchema, await completeInput(value, spec.inputSchema, io))
 }

@@ -10,6 +10,8 @@ import type { InputArgument } from "./argument.ts"
 import { assign, mergeInputs, placeOf } from "./assign.ts"
 import type { Place } from "./assign.ts"
 import { InputReader, textOf } from "./read.ts"
+import { toBase64 } from "../../internal/base64.ts"
+import { decodeFiles, fileKindOf } from "../../schema/file-fields.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
 import { readText } from "./text.ts"
@@ -60,8 +62,8 @@ export async function readInput(
     const given = await valueOf(argument, place, reader)
     put(value as object, argument, place, given, taken)
   }
-  const usedStdin = inputs.includes("-") || parsed.some(({ from }) => from === "stdin")
-  return { value, notes, usedStdin }
+  const usedStdin = inputs.includes("-") || reader.usedStdin
+  return { value: decodeFiles(schema, value), notes, usedStdin }
 }
 
 function put(
@@ -88,12 +90,17 @@ async function valueOf(
   const { key, from, as } = argument
   const operator = as === "json" ? ":=" : "="
   const what = from === "stdin" ? `${key}${operator}@-` : `${key}${operator}@${argument.value}`
-  if (from === "argument") {
+  const kind = as === "json" ? undefined : fileKindOf(view)
+  const isFile = kind === "bytes" || kind === "stream"
+  if (from === "argument" && !isFile) {
     return as === "json" ? json(argument.value, `${key}:=`) : readText(argument.value, view)
   }
-  const bytes =
-    from === "stdin" ? await reader.stdin(what) : await reader.file(argument.value, what)
+  // For a file, the text of an argument is its name.
+  const isStdin = from === "stdin" || (isFile && argument.value === "-")
+  if (kind === "stream" && !isStdin) return await reader.blob(argument.value, what)
+  const bytes = isStdin ? await reader.stdin(what) : await reader.file(argument.value, what)
   if (as === "json") return json(textOf(bytes, what), what)
+  if (kind === "text") return toBase64(bytes)
   if (view.isBinary) return bytes
   const text = textOf(bytes, what)
   // A file may end with a line break, which numbers and lists do not need.

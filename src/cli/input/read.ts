@@ -1,5 +1,6 @@
+import { openAsBlob } from "node:fs"
 import { readFile, stat } from "node:fs/promises"
-import { isAbsolute, resolve } from "node:path"
+import { basename, isAbsolute, resolve } from "node:path"
 import type { CommandIO } from "../model.ts"
 import { UsageError } from "../model.ts"
 
@@ -22,11 +23,25 @@ export class InputReader {
       if (size > MAX_BYTES) throw new UsageError(`${what}: "${name}" is larger than 256 MiB.`)
       return new Uint8Array(await readFile(path, { signal: this.#io.signal }))
     } catch (error) {
-      if (error instanceof UsageError) throw error
-      const { code } = error as NodeJS.ErrnoException
-      const cure = what.includes("=") ? ` For the text itself: ${what.replace("=@", "=@@")}` : ""
-      throw new UsageError(`${what}: cannot read "${name}" (${reason(code)}).${cure}`)
+      throw unreadable(error, name, what)
     }
+  }
+
+  /** Opens a file with its name; it is read when it is sent. */
+  async blob(name: string, what: string): Promise<File> {
+    const path = isAbsolute(name) ? name : resolve(this.#io.cwd, name)
+    try {
+      // Opening does not fail for a folder.
+      if (!(await stat(path)).isFile()) throw Object.assign(new Error(), { code: "EISDIR" })
+      return new File([await openAsBlob(path)], basename(path))
+    } catch (error) {
+      throw unreadable(error, name, what)
+    }
+  }
+
+  /** Whether stdin was read, so that it cannot be read again. */
+  get usedStdin(): boolean {
+    return this.#stdinFor !== undefined
   }
 
   /** Reads all of stdin. */
@@ -54,6 +69,13 @@ export function textOf(bytes: Uint8Array, what: string): string {
   } catch {
     throw new UsageError(`${what}: that is not UTF-8 text, and no bytes are taken here.`)
   }
+}
+
+function unreadable(error: unknown, name: string, what: string): UsageError {
+  if (error instanceof UsageError) return error
+  const { code } = error as NodeJS.ErrnoException
+  const cure = what.includes("=") ? ` For the text itself: ${what.replace("=@", "=@@")}` : ""
+  return new UsageError(`${what}: cannot read "${name}" (${reason(code)}).${cure}`)
 }
 
 function reason(code: string | undefined): string {

@@ -1,5 +1,6 @@
 import type { OperationSpec } from "../../core/types.ts"
 import { validateOrThrow } from "../../core/validation.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
 import { encodeValue } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, PreparedCall } from "../model.ts"
 import { jsonText, note, print, printJson, escapeForTerminal, styled } from "../output.ts"
@@ -10,14 +11,15 @@ export function checkInput(id: string, spec: OperationSpec, input: unknown): voi
 }
 
 /** Prints the request that a call would send; for an operation without a request, its validated input. */
-export function showRequest(
+export async function showRequest(
   id: string,
   input: unknown,
   request: PreparedCall | undefined,
   args: CommandArgs,
   io: CommandIO,
-): void {
-  const given = encodeValue(input).value
+): Promise<void> {
+  const given =
+    request === undefined ? await encodeFiles(() => encodeValue(input).value) : undefined
   if (args.flag("json")) {
     printJson(io, { id, ...(request === undefined ? { input: given ?? null } : { request }) })
     return

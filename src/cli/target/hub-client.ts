@@ -11,7 +11,9 @@ export interface HubRequest {
   /** Path after the hub's URL: `/operations`. */
   readonly path: string
   readonly signal: AbortSignal
-  readonly body?: string | undefined
+  readonly body?: string | Blob | ReadableStream<Uint8Array> | undefined
+  /** Further headers, such as the content type of a body that is not JSON. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly accept?: string | undefined
   readonly operationId?: string | undefined
   /** Milliseconds that the hub may take. */
@@ -36,6 +38,7 @@ export class HubClient {
     return {
       accept: request.accept ?? "application/json",
       ...(request.body !== undefined && { "content-type": "application/json" }),
+      ...request.headers,
       ...(request.timeout !== undefined && { "x-timeout-ms": String(request.timeout) }),
       ...(this.#token !== undefined && {
         authorization: `Bearer ${withToken ? this.#token : "***"}`,
@@ -45,7 +48,11 @@ export class HubClient {
 
   /** Sends a request and returns the JSON of a successful response. */
   async json(request: HubRequest): Promise<unknown> {
-    const response = await this.open(request)
+    return await this.read(await this.open(request), request)
+  }
+
+  /** Reads the JSON of a successful response. */
+  async read(response: HttpResponse, request: HubRequest): Promise<unknown> {
     const { data } = await readBody(response, this.#reading(request))
     if (typeof data === "object" && data !== null) return data
     throw this.#notHub(response.status)

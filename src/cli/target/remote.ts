@@ -3,7 +3,9 @@ import { readEvents } from "../../http-client/events.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { localEnvelope } from "../../core/envelope.ts"
 import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
+import { downloadOf, FILE_PREFERENCE, uploadOf } from "../../transport/http/files.ts"
 import type {
   CommandIO,
   ListedOperation,
@@ -56,7 +58,10 @@ class RemoteTarget implements Target {
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
-    return decodeEnvelope(await this.#client.json(callRequest(id, input, options)))
+    const response = await this.#client.open(await uploadRequest(id, input, options))
+    const file = downloadOf((name) => response.headers[name], response.body)
+    if (file !== undefined) return localEnvelope(file, id)
+    return decodeEnvelope(await this.#client.read(response, callRequest(id, undefined, options)))
   }
 
   async *subscribe(
@@ -77,11 +82,12 @@ class RemoteTarget implements Target {
     throw endless(id)
   }
 
-  prepare(id: string, input: unknown): Promise<PreparedCall> {
-    const request = callRequest(id, input, { signal: this.#signal })
+  async prepare(id: string, input: unknown): Promise<PreparedCall> {
+    const request = await uploadRequest(id, input, { signal: this.#signal })
     const { method, path, body } = request
     const headers = this.#client.headers(request, false)
-    return Promise.resolve({ method, url: `${this.#client.url}${path}`, headers, body })
+    const shown = typeof body === "object" ? "(a form with files)" : body
+    return { method, url: `${this.#client.url}${path}`, headers, body: shown }
   }
 
   close(): Promise<void> {
@@ -148,6 +154,22 @@ function callRequest(
     timeout,
     operationId: id,
     body: input === undefined ? undefined : JSON.stringify(encodeValue(input).value),
+  }
+}
+
+/** The request for a call; files are sent as such, with their names. */
+async function uploadRequest(
+  id: string,
+  input: unknown,
+  options: TargetCallOptions,
+): Promise<HubRequest> {
+  const upload = uploadOf(input, -1)
+  const prefer = { prefer: FILE_PREFERENCE }
+  if (upload === undefined) return { ...callRequest(id, input, options), headers: prefer }
+  return {
+    ...callRequest(id, undefined, options),
+    headers: { ...prefer, ...upload.headers },
+    body: await upload.body(),
   }
 }
 

@@ -3,8 +3,10 @@ import type {
   CallCompletedEvent,
   CallErrorEvent,
   CallProgressEvent,
+  CallRequestedEvent,
   CallRespondedEvent,
 } from "../../core/events.ts"
+import { UnreadFile } from "../../core/unread-file.ts"
 import { mintNumber, requestIdOf } from "../../engine/ids.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../../core/errors.ts"
@@ -81,12 +83,21 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     const timeout = sharedDeadline === undefined ? this.#timeoutForPeer(deadline) : undefined
     const event = requestEvent(this, input, sharedDeadline, timeout, options)
     endpoint.sending = this
-    try {
-      endpoint.link.send(window === undefined ? event : { ...event, window })
-    } catch (thrown) {
-      this.fail(sendFailure(thrown, this.operationId, this.requestId))
-    }
+    this.#send(window === undefined ? event : { ...event, window })
     endpoint.sending = undefined
+  }
+
+  /** Sends the request; if it contains files, as soon as they have been read. */
+  #send(event: CallRequestedEvent): void {
+    if (this.isOver) return
+    try {
+      this.endpoint.link.send(event)
+    } catch (thrown) {
+      const fail = (error: unknown): void =>
+        this.fail(sendFailure(error, this.operationId, this.requestId))
+      if (thrown instanceof UnreadFile) thrown.load().then(() => this.#send(event), fail)
+      else fail(thrown)
+    }
   }
 
   due(now: number = this.endpoint.settings.clock.now()): number {

@@ -2,6 +2,7 @@ import type { CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
+import { UnreadFile } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -177,10 +178,19 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     try {
       link.send({ type: "call.responded", requestId: this.requestId, output })
     } catch (thrown) {
-      this.fail(isCallError(thrown) ? withMayHaveExecuted(thrown) : thrown)
+      if (thrown instanceof UnreadFile) {
+        thrown.load().then(
+          () => this.succeed(output),
+          (error: unknown) => this.#failSending(error),
+        )
+      } else this.#failSending(thrown)
       return
     }
     this.#finish()
+  }
+
+  #failSending(thrown: unknown): void {
+    this.fail(isCallError(thrown) ? withMayHaveExecuted(thrown) : thrown)
   }
 
   #finish(): void {

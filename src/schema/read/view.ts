@@ -69,7 +69,7 @@ export class SchemaView {
   }
 
   /** The first value of a keyword: of the schema itself, or of what it refers to. */
-  first(keyword: "default" | "minimum"): unknown {
+  first(keyword: string): unknown {
     return this.#layers().find(({ schema }) => Object.hasOwn(schema, keyword))?.schema[keyword]
   }
 

@@ -1,8 +1,11 @@
 import { unwrapOrThrow } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import { fileFieldsOf } from "../../schema/file-fields.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import type { HTTPContext } from "./context.ts"
+import { fileAnswer } from "./files/download.ts"
 
 /** An envelope as JSON. */
 export function envelopeText(envelope: ResponseEnvelope): string {
@@ -49,12 +52,18 @@ export function itemText(envelope: ResponseEnvelope): string {
   return dataText(envelope) ?? "null"
 }
 
-/** An answer with data without its envelope; 204 when there is none. */
+/** An answer with data without its envelope: a file, JSON, or a 204 when there is none. */
 export function dataAnswer(
   context: HTTPContext,
   envelope: ResponseEnvelope,
+  { outputSchema }: OperationSpec,
   headers?: Readonly<Record<string, string>>,
 ): HTTPAnswer {
+  if (typeof envelope.data === "object") {
+    const mediaType = fileFieldsOf(outputSchema)?.whole?.mediaType
+    const file = fileAnswer(context, envelope, mediaType, headers)
+    if (file !== undefined) return file
+  }
   const text = dataText(envelope)
   return text === undefined ? context.empty() : context.json(text, headers)
 }

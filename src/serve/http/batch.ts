@@ -1,5 +1,6 @@
 import { decodeValue } from "../../core/envelope-codec.ts"
 import { refusal } from "../../core/errors.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn } from "../../schema/json.ts"
@@ -126,7 +127,8 @@ async function resultOf(
     })
     const input = decodeValue(getOwn(fields, "input"), getOwn(fields, "binary"))
     const envelope = await context.execute(id, input, incoming, caller, terms)
-    return `{${shown}"ok":true,"envelope":${envelopeText(envelope)}}`
+    const text = await encodeFiles(() => envelopeText(envelope))
+    return `{${shown}"ok":true,"envelope":${text}}`
   } catch (error) {
     const spec = typeof id === "string" ? context.find(id) : undefined
     return `{${shown}"ok":false,"problem":${context.problemText(error, incoming, spec, caller)}}`

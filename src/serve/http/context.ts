@@ -30,6 +30,8 @@ export interface Route {
   readonly method: "GET" | "POST"
   /** Path after the base path: `/operations/{id}`. A `{name}` matches one whole segment, never empty. */
   readonly path: string
+  /** Bodies may be something else than JSON; the handler checks their type. */
+  readonly takesFiles?: boolean | undefined
   /** Handles a request. An error becomes a problem response. */
   handle(request: RouteRequest): HTTPAnswer | Promise<HTTPAnswer>
 }
@@ -153,6 +155,7 @@ export interface ResolvedHTTPOptions {
   readonly allowedOrigins: readonly string[] | undefined
   readonly cors: CorsOptions | undefined
   readonly maxBodyBytes: number
+  readonly maxUploadBytes: number
   readonly maxBatch: number
   readonly maxDepth: number
   readonly rateLimit: RateLimitOptions | undefined

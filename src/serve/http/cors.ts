@@ -18,10 +18,11 @@ type Headers = Readonly<Record<string, string>>
 // DELETE ends an MCP session; the MCP headers are those of both protocol eras.
 const METHODS = "GET, POST, DELETE"
 const REQUEST_HEADERS =
-  "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, " +
-  "mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-resume, x-timeout-ms"
+  "accept, authorization, content-disposition, content-type, last-event-id, mcp-method, mcp-name, " +
+  "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-resume, x-timeout-ms"
 const EXPOSED =
-  "deprecation, link, mcp-session-id, request-id, retry-after, sunset, www-authenticate"
+  "content-disposition, deprecation, link, mcp-session-id, preference-applied, request-id, retry-after, " +
+  "sunset, www-authenticate"
 const PREFLIGHT: Headers = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": REQUEST_HEADERS,

@@ -1,5 +1,5 @@
 import type { Authenticated } from "../authenticated.ts"
-import { readWebBody } from "../read-body.ts"
+import { openWebBody, readWebBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NULL_SINK, isStream } from "./answer.ts"
@@ -59,6 +59,10 @@ export class WebIncoming implements HTTPIncoming {
   readBody(maxBytes: number): Promise<string | undefined> {
     return readWebBody(this.#request, maxBytes, this.slot)
   }
+
+  openBody(): ReadableStream<Uint8Array> {
+    return openWebBody(this.#request)
+  }
 }
 
 /** Converts an answer to a web response. */
@@ -96,10 +100,12 @@ function readable(stream: HTTPStream, leaving: Leaving): ReadableStream<Uint8Arr
           get isGone() {
             return leaving.isGone
           },
-          write(text) {
-            if (!leaving.isGone) controller.enqueue(encoder.encode(text))
+          write(chunk) {
+            const bytes = typeof chunk === "string" ? encoder.encode(chunk) : chunk
+            if (!leaving.isGone) controller.enqueue(bytes)
             return !isFull()
           },
+          cut: () => leaving.leave(),
           drained: () =>
             isFull() ? new Promise<void>((resolve) => (wake = resolve)) : Promise.resolve(),
           onGone: (listener) => leaving.listen(listener),

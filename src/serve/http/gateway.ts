@@ -1,13 +1,16 @@
 import { specFields } from "../../core/spec-schemas.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
+import { isFileLike } from "../../internal/files.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
 import { dataAnswer, envelopeText } from "./answer-bodies.ts"
 import { withDeprecation } from "./deprecation.ts"
+import { readInput } from "./files/upload.ts"
 import { listOperations } from "./listing.ts"
 import type { HTTPAnswer } from "../exchange.ts"
-import { checkAcceptsEvents, prefersData, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
+import { checkAcceptsEvents, preferredReturn, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
@@ -15,6 +18,7 @@ import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
 const descriptions = new WeakMap<OperationSpec, string>()
 
 const PREFERENCE = { "preference-applied": "return=data" }
+const FILE_PREFERENCE = { "preference-applied": "return=file" }
 
 /** Routes that call every operation by its id and return envelopes. */
 export function createGateway(context: HTTPContext): Routes {
@@ -30,7 +34,12 @@ export function createGateway(context: HTTPContext): Routes {
       path: "/operations/{id}",
       handle: (request) => describeOrStream(context, request),
     },
-    { method: "POST", path: "/operations/{id}", handle: (request) => call(context, request) },
+    {
+      method: "POST",
+      path: "/operations/{id}",
+      takesFiles: true,
+      handle: (request) => call(context, request),
+    },
     batchRoute(context),
   ]
 }
@@ -68,18 +77,23 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
   const accept = incoming.header("accept")
   if (spec.type === "subscription") {
     checkAcceptsEvents(accept, id)
-    return await stream(context, request, spec, await context.readJSON(incoming))
+    return await stream(context, request, spec, await readInput(context, incoming, spec))
   }
   if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
   // Read before anything runs: a malformed query is refused without side effects.
   const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
-  const isPreferred = prefersData(incoming.header("prefer"))
-  const input = context.parseBody(await incoming.readBody(context.options.maxBodyBytes))
+  const preferred = preferredReturn(incoming.header("prefer"))
+  const input = await readInput(context, incoming, spec)
   let answered: HTTPAnswer
   try {
     const envelope = await context.execute(id, input, incoming, caller)
-    if (isPreferred) answered = dataAnswer(context, envelope, PREFERENCE)
-    else answered = isBare ? dataAnswer(context, envelope) : context.json(envelopeText(envelope))
+    const isFile = preferred === "file" && isFileLike(envelope.data)
+    if (preferred === "data") answered = dataAnswer(context, envelope, spec, PREFERENCE)
+    // Other metadata than that of a local result would be lost.
+    else if (isFile && envelope.meta.source === "local")
+      answered = dataAnswer(context, envelope, spec, FILE_PREFERENCE)
+    else if (isBare) answered = dataAnswer(context, envelope, spec)
+    else answered = context.json(await encodeFiles(() => envelopeText(envelope)))
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }

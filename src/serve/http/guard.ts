@@ -57,9 +57,14 @@ export interface Guard {
   checkSource(incoming: HTTPIncoming, isPublic: boolean): Refused | undefined
   /**
    * Authenticates and admits a request; synchronously if possible. Never throws or rejects.
-   * A mount may accept bodies other than JSON, and a public mount admits everyone.
+   * A mount may accept bodies other than JSON, and a public mount admits everyone. `takesFiles` is for paths that
+   * take other bodies.
    */
-  admit(incoming: HTTPIncoming, mount?: MountAccess): Admission | Promise<Admission>
+  admit(
+    incoming: HTTPIncoming,
+    mount?: MountAccess,
+    takesFiles?: boolean,
+  ): Admission | Promise<Admission>
 }
 
 /** Creates a guard; throws a `TypeError` for invalid options. */
@@ -117,13 +122,17 @@ class RequestGuard implements Guard {
     return this.#refuse(403, error, this.#sources.headersFor(incoming), reason)
   }
 
-  admit(incoming: HTTPIncoming, mount?: MountAccess): Admission | Promise<Admission> {
+  admit(
+    incoming: HTTPIncoming,
+    mount?: MountAccess,
+    takesFiles?: boolean,
+  ): Admission | Promise<Admission> {
     const refused = this.checkSource(incoming, mount?.isPublic === true)
     if (refused !== undefined) return refused
     const headers = this.#sources.headersFor(incoming)
     const preflight = this.#sources.preflight(incoming)
     if (preflight !== undefined) return { kind: "answered", answer: preflight }
-    const issue = mount === undefined ? checkMedia(incoming) : undefined
+    const issue = mount === undefined ? checkMedia(incoming, takesFiles) : undefined
     if (issue !== undefined) {
       return this.#refuse(415, refusal("VALIDATION_ERROR", issue), headers, issue)
     }

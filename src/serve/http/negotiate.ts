@@ -51,15 +51,19 @@ export function prefersLines(accept: string | undefined): boolean {
   return lines > 0 && lines >= (qualityOf(accept, JSON_TYPES) ?? 0)
 }
 
-/** Whether a client asks for data without an envelope: `Prefer: return=data`. */
-export function prefersData(prefer: string | undefined): boolean {
-  if (prefer === undefined) return false
-  return prefer
-    .split(",")
-    .some(
-      (one) =>
-        (one.split(";", 1)[0] ?? "").replaceAll(/[\s"]/g, "").toLowerCase() === "return=data",
-    )
+/**
+ * How a client asks for a result: `data` without an envelope, or in an envelope unless it is a `file`.
+ *
+ * `Prefer: return=data`, `Prefer: return=file`.
+ */
+export function preferredReturn(prefer: string | undefined): "data" | "file" | undefined {
+  if (prefer === undefined) return undefined
+  for (const one of prefer.split(",")) {
+    const text = (one.split(";", 1)[0] ?? "").replaceAll(/[\s"]/g, "").toLowerCase()
+    if (text === "return=data") return "data"
+    if (text === "return=file") return "file"
+  }
+  return undefined
 }
 
 /** The highest weight of these media ranges; `undefined` when none of them is listed. */

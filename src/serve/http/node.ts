@@ -1,5 +1,6 @@
 import type { Identity } from "../../core/types.ts"
 import { readNodeBody } from "../read-body.ts"
+import { openNodeBody } from "../open-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
 import { NULL_SINK, isStream } from "./answer.ts"
@@ -119,6 +120,10 @@ class NodeIncoming implements HTTPIncoming {
   readBody(maxBytes: number): Promise<string | undefined> {
     return readNodeBody(this.like, maxBytes, this.#body, this.slot)
   }
+
+  openBody(): ReadableStream<Uint8Array> {
+    return openNodeBody(this.like, this.#response, this.#body)
+  }
 }
 
 /** Placeholder for an answer that other code has sent. */
@@ -181,8 +186,12 @@ class NodeSink implements HTTPSink {
     return this.#leaving.isGone
   }
 
-  write(text: string): boolean {
-    return this.#leaving.isGone || this.#response.write(text)
+  write(chunk: string | Uint8Array): boolean {
+    return this.#leaving.isGone || this.#response.write(chunk)
+  }
+
+  cut(): void {
+    this.#response.destroy()
   }
 
   drained(): Promise<void> {

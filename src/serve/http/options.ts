@@ -45,6 +45,8 @@ export interface HTTPServerOptions extends ErrorReporting {
   readonly cors?: CorsOptions | undefined
   /** Maximum size of a body; default: 1 MiB. */
   readonly maxBodyBytes?: number | undefined
+  /** Maximum size of a body with files; default: `maxBodyBytes`. Files beyond `maxBodyBytes` are streams. */
+  readonly maxUploadBytes?: number | undefined
   /** Maximum number of calls in one batch; default: 100. */
   readonly maxBatch?: number | undefined
   /** Maximum depth of JSON; default: 64. */
@@ -137,6 +139,7 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
   ...UPGRADE_RULES,
   cors: { members: CORS_OPTIONS },
   maxBodyBytes: "count",
+  maxUploadBytes: "count",
   maxBatch: "count",
   maxDepth: "count",
   rateLimit: { members: RATE_LIMIT_OPTIONS },
@@ -157,6 +160,7 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
 /** Fills in defaults; throws a `TypeError` for an invalid path. */
 export function resolveHTTPOptions(options: HTTPServerOptions): ResolvedHTTPOptions {
   const { gateway = true, rest = true, sse = {}, auth, authenticate, timeout } = options
+  const { maxBodyBytes = 1024 * 1024, maxUploadBytes = maxBodyBytes } = options
   const restPath = typeof rest === "object" ? rest.path : "/api"
   return {
     title: options.title ?? "Operations",
@@ -172,7 +176,8 @@ export function resolveHTTPOptions(options: HTTPServerOptions): ResolvedHTTPOpti
     allowedHosts: options.allowedHosts,
     allowedOrigins: options.allowedOrigins,
     cors: options.cors,
-    maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024,
+    maxBodyBytes,
+    maxUploadBytes,
     maxBatch: options.maxBatch ?? 100,
     maxDepth: options.maxDepth ?? 64,
     rateLimit: options.rateLimit,

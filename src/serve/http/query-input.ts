@@ -59,8 +59,16 @@ export function queryForm(inputSchema: JsonSchema): QueryForm {
 
 /** Reads an input from a query. Values of the wrong type stay as they are, for validation to report. */
 export function readQueryInput(query: string, inputSchema: JsonSchema, parse: Parse): unknown {
+  return readFormInput(parseQuery(query), inputSchema, parse)
+}
+
+/** Reads an input from the texts of a form, by name, in the same way. */
+export function readFormInput(
+  given: ReadonlyMap<string, readonly string[]>,
+  inputSchema: JsonSchema,
+  parse: Parse,
+): unknown {
   const { form, types, byName, rest } = readerOf(inputSchema)
-  const given = parseQuery(query)
   if (form.isWhole) {
     const [text] = given.get(WHOLE_INPUT) ?? []
     if (text !== undefined) return parse(text)

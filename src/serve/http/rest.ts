@@ -3,6 +3,7 @@ import type { OperationSpec } from "../../core/types.ts"
 import { dataAnswer, itemText } from "./answer-bodies.ts"
 import { withDeprecation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
+import { readInput } from "./files/upload.ts"
 import { checkAcceptsEvents } from "./negotiate.ts"
 import { readQueryInput } from "./query-input.ts"
 import { HTTPRefusal } from "./context.ts"
@@ -14,7 +15,7 @@ export function createRest(context: HTTPContext): Routes {
   if (rest === undefined) return []
   const path = `${rest.path}/{namespace}/{name}`
   return [
-    { method: "POST", path, handle: (request) => post(context, request) },
+    { method: "POST", path, takesFiles: true, handle: (request) => post(context, request) },
     { method: "GET", path, handle: (request) => get(context, request) },
   ]
 }
@@ -22,8 +23,8 @@ export function createRest(context: HTTPContext): Routes {
 async function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const [id, spec] = operationOf(context, request)
   if (spec.type === "subscription") checkAcceptsEvents(request.incoming.header("accept"), id)
-  const text = await request.incoming.readBody(context.options.maxBodyBytes)
-  return await answer(context, request, id, spec, context.parseBody(text))
+  const input = await readInput(context, request.incoming, spec)
+  return await answer(context, request, id, spec, input)
 }
 
 /** GET runs only queries and streams: a link, a crawler or a prefetch must not change anything. */
@@ -56,7 +57,7 @@ async function answer(
     answered =
       spec.type === "subscription"
         ? await context.stream(id, input, incoming, caller, itemText)
-        : dataAnswer(context, await context.execute(id, input, incoming, caller))
+        : dataAnswer(context, await context.execute(id, input, incoming, caller), spec)
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }

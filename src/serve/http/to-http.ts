@@ -16,6 +16,7 @@ import { createGuard } from "./guard.ts"
 import type { Admission, Admitted, Guard, Refused } from "./guard.ts"
 import { answerHealth } from "./health.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
+import { isJsonBody } from "./media.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts } from "./mounts.ts"
 import type { Mount, MountHandler } from "./mounts.ts"
@@ -171,7 +172,7 @@ class Server implements HTTPServer {
       const refused = this.#guard.checkSource(incoming, true)
       return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
     }
-    const admission = this.#guard.admit(incoming)
+    const admission = this.#guard.admit(incoming, undefined, this.#takesFiles(incoming))
     return admission instanceof Promise
       ? admission.then((settled) => this.#enter(incoming, settled))
       : this.#enter(incoming, admission)
@@ -244,6 +245,19 @@ class Server implements HTTPServer {
     const route = methods.get(incoming.method === "HEAD" ? "GET" : incoming.method)
     if (route !== undefined) return route.handle({ incoming, caller, params })
     throw methodNotAllowed(methods, incoming.method)
+  }
+
+  /**
+   * Whether a path takes bodies other than JSON.
+   *
+   * Where every page may call, none may do so in the name of its visitor: forms are sent with cookies, and without a
+   * preflight request.
+   */
+  #takesFiles(incoming: HTTPIncoming): boolean {
+    if (isJsonBody(incoming)) return false
+    const isOpen = this.inner.options.cors?.origins.includes("*") === true
+    if (isOpen && incoming.header("cookie") !== undefined) return false
+    return this.#router.find(incoming.path)?.methods.get(incoming.method)?.takesFiles === true
   }
 
   #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {

@@ -1,3 +1,4 @@
+import { encodeFiles } from "../../core/unread-file.ts"
 import { mintRequestId } from "../../engine/ids.ts"
 import { CallError } from "../../core/errors.ts"
 import { systemClock } from "../../internal/clock.ts"
@@ -38,9 +39,8 @@ export async function runOperation(
     }
     const callOptions = optionsOf(call, requestId, call.progress)
     const envelope = await registry.execute(tool.id, tool.form.toInput(input), callOptions)
-    const result = resultOf(tool, envelope, call.era, options)
-    const settled = result instanceof Promise ? await result : result
-    return boundedResult(tool, settled, options.maxResultBytes)
+    const result = await encodeFiles(() => resultOf(tool, envelope, call.era, options))
+    return boundedResult(tool, result, options.maxResultBytes)
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     return failed(error, tool, { call, requestId }, options, place)

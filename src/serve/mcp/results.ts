@@ -2,6 +2,12 @@ import { mapMCPContentBlocks } from "../../mcp/content.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 import { toBase64 } from "../../internal/base64.ts"
 import type { MCPResponseMeta, ResponseEnvelope, ResponseMeta } from "../../core/envelope.ts"
+import { refusal } from "../../core/errors.ts"
+import { safeFileName } from "../../internal/file-names.ts"
+import { isFileLike, readFile } from "../../internal/files.ts"
+import type { FileLike } from "../../internal/files.ts"
+import { fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
+import type { JsonSchema } from "../../schema/json.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { formatValueErrors, toValueErrors } from "../../core/validation.ts"
@@ -27,8 +33,8 @@ export function resultOf(
       : handedOn(tool, data, meta, era)
   }
   const bytes = typeof data === "object" && data !== null ? bytesOf(data, meta) : undefined
-  if (bytes instanceof Promise) return bytes.then((read) => binaryResult(read, tool.id))
-  if (bytes !== undefined) return binaryResult(bytes, tool.id)
+  if (bytes instanceof Promise) return bytes.then((read) => binaryResult(read, tool))
+  if (bytes !== undefined) return binaryResult(bytes, tool)
   const output = tool.output(era)
   if (data === undefined && output === undefined) return { content: [] }
   const json = jsonOf(data)
@@ -45,7 +51,7 @@ export function structured(
   value: unknown,
   content: readonly Block[],
   isWrapped: boolean,
-  schema: unknown = tool.spec.outputSchema,
+  schema: unknown = withBase64(tool.spec.outputSchema as JsonSchema),
 ): SurfaceResult {
   const compiled = compileSchema(schema)
   if (value !== undefined && compiled.check(value)) {
@@ -126,18 +132,29 @@ function ownText(
 interface Bytes {
   readonly bytes: Uint8Array
   readonly mimeType: string
+  readonly name?: string | undefined
 }
 
 function bytesOf(data: object, meta: ResponseMeta): Bytes | Promise<Bytes> | undefined {
   const declared = meta.source === "http" ? meta.contentType.split(";")[0]?.trim() : undefined
-  if (data instanceof Blob) return blobBytes(data, declared)
+  if (isFileLike(data)) return fileBytes(data, declared)
   const bytes = viewOf(data)
   return bytes === undefined ? undefined : { bytes, mimeType: declared || kindOf(bytes) }
 }
 
-async function blobBytes(data: Blob, declared: string | undefined): Promise<Bytes> {
-  const bytes = new Uint8Array(await data.arrayBuffer())
-  return { bytes, mimeType: data.type || declared || kindOf(bytes) }
+/** Larger files are not read: no client takes them. */
+const MAX_FILE = 64 * 1024 * 1024
+
+async function fileBytes(file: FileLike, declared: string | undefined): Promise<Bytes> {
+  const bytes = await readFile(file, MAX_FILE)
+  if (bytes === undefined) {
+    throw refusal(
+      "PAYLOAD_TOO_LARGE",
+      `The file has more than ${MAX_FILE} bytes. It can be downloaded over HTTP.`,
+      { mayHaveExecuted: true },
+    )
+  }
+  return { bytes, mimeType: file.type || declared || kindOf(bytes), name: file.name }
 }
 
 function viewOf(data: unknown): Uint8Array | undefined {
@@ -147,15 +164,17 @@ function viewOf(data: unknown): Uint8Array | undefined {
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
 }
 
-function binaryResult(bytes: Bytes, id: string): SurfaceResult {
-  return { content: [binaryBlock(bytes, id)] }
+function binaryResult(bytes: Bytes, { id, spec }: OperationTool): SurfaceResult {
+  const declared = fileFieldsOf(spec.outputSchema)?.whole?.mediaType
+  const isUnknown = bytes.mimeType === "application/octet-stream" && declared !== undefined
+  return { content: [binaryBlock(isUnknown ? { ...bytes, mimeType: declared } : bytes, id)] }
 }
 
-function binaryBlock({ bytes, mimeType }: Bytes, id: string): Block {
+function binaryBlock({ bytes, mimeType, name }: Bytes, id: string): Block {
   const data = toBase64(bytes)
   if (mimeType.startsWith("image/")) return { type: "image", data, mimeType }
   if (mimeType.startsWith("audio/")) return { type: "audio", data, mimeType }
-  const uri = `operation://${id}/result`
+  const uri = `operation://${id}/${encodeURIComponent(safeFileName(name) ?? "result")}`
   return { type: "resource", resource: { uri, mimeType, blob: data } }
 }
 

@@ -1,5 +1,6 @@
 import { isNoValue } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
+import { decodeFiles, fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
 import {
   plainSchema,
   fromJson,
@@ -42,7 +43,13 @@ export function inputForm(schema: JsonSchema): InputForm {
       pointer: "",
     }
   }
-  const plain = plainSchema(schema)
+  const form = plainForm(withBase64(schema), schema)
+  if (fileFieldsOf(schema) === undefined) return form
+  return { ...form, toInput: (given) => decodeFiles(schema, form.toInput(given)) }
+}
+
+function plainForm(shown: JsonSchema, schema: JsonSchema): InputForm {
+  const plain = plainSchema(shown)
   const object = mayBeVoid(schema) ? undefined : asObject(plain)
   if (object !== undefined) return { schema: object, toInput: (given) => given, pointer: "" }
   return wrappedInput(plain, !mayBeVoid(schema))

@@ -3,6 +3,7 @@ import type { AccessRequirement } from "../../core/access.ts"
 import type { MCPEra, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
+import { fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
 import { deprecationText } from "../../core/deprecation.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { annotationsOf, originOf } from "./annotations.ts"
@@ -130,7 +131,11 @@ export class OperationTool {
   #makeOutput(isLegacy: boolean): OutputForm | undefined {
     const own = this.spec.outputSchema as JsonSchema
     if (this.isStream) return itemsOutput(own)
-    if (this.raw === undefined) return outputForm(own, isLegacy)
+    if (this.raw === undefined) {
+      // A result that is a file is a content block of its own.
+      const isFile = ["bytes", "stream"].includes(fileFieldsOf(own)?.whole?.kind ?? "")
+      return isFile ? undefined : outputForm(withBase64(own), isLegacy)
+    }
     const { outputSchema } = this.raw
     if (!isRecord(outputSchema)) return undefined
     if (isLegacy) return outputForm(outputSchema, isLegacy, Number.POSITIVE_INFINITY)

@@ -24,7 +24,7 @@ export interface HTTPPeer {
 export interface HTTPRequest {
   readonly path: string
   readonly accept: string
-  readonly body: string | undefined
+  readonly body: string | Blob | ReadableStream<Uint8Array> | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -47,6 +47,8 @@ export async function exchange(peer: HTTPPeer, request: HTTPRequest): Promise<Re
       body,
       signal,
       redirect: "manual",
+      // Needed for a stream; the types of the platform do not know it.
+      ...(typeof body === "object" && !(body instanceof Blob) && { duplex: "half" }),
     })
   } catch (cause) {
     throw connectionError(peer, cause)
@@ -163,7 +165,7 @@ async function headersFor(
     const all = new Headers(given === undefined ? {} : plainHeaders(given))
     for (const [name, value] of Object.entries(own)) all.set(name, value)
     all.set("accept", accept)
-    if (body !== undefined) all.set("content-type", "application/json")
+    if (typeof body === "string") all.set("content-type", "application/json")
     return all
   } catch (cause) {
     // The message of the platform would repeat the value, which may be a credential.

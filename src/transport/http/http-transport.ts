@@ -1,6 +1,7 @@
 // Requests of the call protocol over HTTP: which calls share a request, and what is repeated or resumed.
 
 import { errorEvent } from "../../core/error-event.ts"
+import { localEnvelope } from "../../core/envelope.ts"
 import { decodeEnvelope } from "../../core/envelope-codec.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
@@ -18,6 +19,7 @@ import { pageLifecycle } from "../page-lifecycle.ts"
 import { connectionError, exchange, problemError, readLines, readText } from "./exchange.ts"
 import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
 import { readStream } from "./event-stream.ts"
+import { downloadOf, FILE_PREFERENCE } from "./files.ts"
 import { Outgoing } from "./outgoing.ts"
 
 /** Options of `createHTTPTransport`. */
@@ -158,6 +160,7 @@ class HTTPTransport implements Transport {
   #start(outgoing: Outgoing): void {
     this.#open.set(outgoing.event.requestId, outgoing)
     if (outgoing.event.kind === "stream") void this.#stream(outgoing)
+    else if (outgoing.upload !== undefined) void this.#call(outgoing)
     else if (this.#queue.push(outgoing) === 1) {
       if (this.#maxBatch === 1) this.#flush()
       else deferOn(this.#clock, () => this.#flush())
@@ -190,17 +193,24 @@ class HTTPTransport implements Transport {
   }
 
   async #call(outgoing: Outgoing): Promise<void> {
-    const { event, input } = outgoing
+    const { event, input, upload } = outgoing
+    const { operationId, requestId } = event
     const controller = new AbortController()
     outgoing.cancel = () => controller.abort()
     try {
       const response = await exchange(this.#peer, {
-        path: pathOf(event.operationId),
+        path: pathOf(operationId),
         accept: "application/json",
-        body: input,
-        headers: outgoing.headers(this.#clock.now()),
+        body: upload === undefined ? input : await upload.body(),
+        headers: { prefer: FILE_PREFERENCE, ...outgoing.headers(this.#clock.now()) },
         signal: controller.signal,
       })
+      const file = downloadOf((name) => response.headers.get(name) ?? undefined, response.body)
+      if (file !== undefined) {
+        const output = localEnvelope(file, operationId)
+        this.#deliver(outgoing, { type: "call.responded", requestId, output })
+        return
+      }
       this.#respond(outgoing, parse(this.#peer, await readText(this.#peer, response)))
     } catch (thrown) {
       this.#fail(outgoing, thrown)
@@ -314,7 +324,8 @@ class HTTPTransport implements Transport {
     if (!this.#isOpen(outgoing)) return
     const error = asCallError(this.#peer, thrown)
     outgoing.failures++
-    if (!error.retryable || outgoing.failures > this.#retries) return this.#reject(outgoing, error)
+    const canRepeat = error.retryable && outgoing.upload?.isRepeatable !== false
+    if (!canRepeat || outgoing.failures > this.#retries) return this.#reject(outgoing, error)
     void this.#pause(outgoing, outgoing.failures, error.retryAfterMs).then((isOpen) => {
       if (isOpen) this.#start(outgoing)
     })

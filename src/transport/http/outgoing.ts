@@ -1,6 +1,8 @@
 import { encodeValue } from "../../core/envelope-codec.ts"
 import type { CallRequestedEvent } from "../../core/events.ts"
 import { Credit } from "./event-stream.ts"
+import { uploadOf } from "./files.ts"
+import type { Upload } from "./files.ts"
 
 /** Larger timeouts are left out: nobody waits that long. */
 const MAX_TIMEOUT = 9_999_999_999
@@ -11,6 +13,8 @@ export class Outgoing {
   /** The input as JSON; `undefined` without one. */
   readonly input: string | undefined
   readonly binary: Readonly<Record<string, unknown>> | undefined
+  /** The body of an input with large files, which is sent in a request of its own. */
+  readonly upload: Upload | undefined
   readonly began: number
   readonly credit: Credit
   /** Failed attempts. */
@@ -19,7 +23,8 @@ export class Outgoing {
   cancel: (() => void) | undefined
 
   constructor(event: CallRequestedEvent, began: number) {
-    const { value, binary } = encodeValue(event.input)
+    this.upload = event.kind === "stream" ? undefined : uploadOf(event.input)
+    const { value, binary } = encodeValue(this.upload === undefined ? event.input : undefined)
     this.event = event
     this.input = JSON.stringify(value)
     this.binary = binary
@@ -46,6 +51,7 @@ export class Outgoing {
       "request-id": requestId,
       ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
       ...(traceparent !== undefined && { traceparent }),
+      ...this.upload?.headers,
     }
   }
 

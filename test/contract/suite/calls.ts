@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { createClient } from "../../../src/index.ts"
 import type { ProgressUpdate } from "../../../src/index.ts"
+import { toFile } from "../../../src/type.ts"
+import type { FileLike } from "../../../src/type.ts"
 import { failure } from "../link.ts"
 import type { ContractLink } from "../link.ts"
 import type { ContractRegistry } from "../operations.ts"
@@ -40,6 +42,23 @@ export function testCalls(link: () => ContractLink): void {
     ])("carry %s there and back", async (_name, value) => {
       const { data } = await call("demo.echo", value)
       expect(data).toStrictEqual(value)
+    })
+
+    test("carry files there and back, with their names and types", async () => {
+      const named = new File(["abc"], "ä.txt", { type: "text/plain" })
+      const streamed = toFile(new Blob(["stream"]).stream() as ReadableStream<Uint8Array>, {
+        name: "s",
+        size: 6,
+      })
+      const input = { files: [named, new Blob(["xyz"], { type: "a/b" })], streamed }
+
+      const { data } = await call("demo.echo", input)
+
+      const back = data as { files: [File, Blob]; streamed: FileLike }
+      expect([back.files[0].name, back.files[0].type]).toEqual(["ä.txt", "text/plain"])
+      expect(await back.files[0].text()).toBe("abc")
+      expect([back.files[1].type, await back.files[1].text()]).toEqual(["a/b", "xyz"])
+      expect([back.streamed.name, await back.streamed.text()]).toEqual(["s", "stream"])
     })
 
     test("carry a key named __proto__ as a key", async () => {

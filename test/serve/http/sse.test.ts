@@ -158,7 +158,7 @@ function piece(count: number, maxBufferBytes = 64 * 1024, hold?: Promise<void>) 
   const source = items() as unknown as EnvelopeStream
   const sink: HTTPSink = {
     isGone: false,
-    write: (text) => written.push(text) > 0,
+    write: (text) => written.push(String(text)) > 0,
     drained: () => Promise.resolve(),
     onGone: () => () => {},
   }

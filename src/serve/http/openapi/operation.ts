@@ -3,7 +3,9 @@ import { isNoValue } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 import { mayBeVoid, hasContent } from "../../../schema/read/plain-schema.ts"
+import { withBase64 } from "../../../schema/file-fields.ts"
 import { isShowable, namedExamples } from "./examples.ts"
+import { binarySchema, fileContent, fileResult, sentFiles } from "./files.ts"
 import type { DocumentSecurity, JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
 import type { SchemaPool } from "./schema-pool.ts"
@@ -26,7 +28,9 @@ export interface OperationWriter {
  */
 export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
   const { pool, security } = writer
-  const parameters = spec.type === "mutation" ? undefined : parametersOf(id, spec, pool)
+  const isPosted =
+    spec.type === "mutation" || sentFiles(spec.inputSchema as JsonSchema) !== undefined
+  const parameters = isPosted ? undefined : parametersOf(id, spec, pool)
   const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
   const own = operationSecurity(security, spec.accessControl)
   const { title, description, tags = [], deprecated, annotations, namespace } = spec
@@ -65,20 +69,23 @@ function bodyOf(
   const schema = inputSchema as JsonSchema
   if (isNoValue(schema)) return undefined
   const shown = namedExamples((examples ?? []).filter(isShowable))
+  const extra = shown === undefined ? undefined : { examples: shown }
+  const add = (own: JsonSchema): JsonObject => pool.add(own, "input", `${id}.input`)
+  const files = sentFiles(schema)
+  if (files !== undefined) {
+    return { required: true, content: fileContent(files, add(binarySchema(schema)), extra) }
+  }
   return {
     ...(!mayBeVoid(schema) && hasContent(schema) && { required: true }),
-    content: {
-      "application/json": {
-        schema: pool.add(schema, "input", `${id}.input`),
-        ...(shown !== undefined && { examples: shown }),
-      },
-    },
+    content: { "application/json": { schema: add(withBase64(schema)), ...extra } },
   }
 }
 
 function successResponses(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
   const schema = spec.outputSchema as JsonSchema
-  const add = (): JsonObject => writer.pool.add(schema, "output", `${id}.output`)
+  const file = spec.type === "subscription" ? undefined : fileResult(schema)
+  const shown = file === undefined ? withBase64(schema) : binarySchema(schema)
+  const add = (): JsonObject => writer.pool.add(shown, "output", `${id}.output`)
   if (spec.type === "subscription") {
     const item = isNoValue(schema) ? {} : add()
     const media = writer.hasItemSchema ? { itemSchema: eventOf(item) } : { schema: item }
@@ -87,8 +94,10 @@ function successResponses(id: string, spec: OperationSpec, writer: OperationWrit
   }
   const nothing = { "204": { description: "It worked; there is no result." } }
   if (isNoValue(schema)) return nothing
+  const type = file === undefined ? "application/json" : file.mediaType
+  const content = { [type ?? "application/octet-stream"]: { schema: add() } }
   return {
-    "200": { description: "The result.", content: { "application/json": { schema: add() } } },
+    "200": { description: "The result.", content },
     ...(mayBeVoid(schema) && nothing),
   }
 }

@@ -1,6 +1,7 @@
 // Builds the schemas of an operation from those of its document.
 import type { TSchema } from "typebox"
 import { adoptSchema } from "../../../schema/trusted-schemas.ts"
+import { FILE_MARK } from "../../../internal/files.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { NO_VALUE, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
@@ -210,6 +211,9 @@ export class SchemaBuilder {
       const isBytes = media.class === "binary"
       const plain = isBytes ? BYTES : TEXT
       if (media.schema === undefined) return plain
+      if (isBytes && this.#isMarked(media.schema)) {
+        return parts.take(this.#convert(media.schema, view))
+      }
       if (view === "output" && !isBytes && isScalarText(this.#document, media)) {
         return parts.take(this.#convert(media.schema, view))
       }
@@ -252,6 +256,12 @@ export class SchemaBuilder {
     const { type, properties } = place.value
     if (Array.isArray(type)) return type.includes("string")
     return type === "string" || type === "file" || (type === undefined && properties === undefined)
+  }
+
+  /** Whether a schema was written by a registry of this library, which marks its files. */
+  #isMarked(schema: Place): boolean {
+    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
+    return !isBroken(place) && isRecord(place.value) && place.value[FILE_MARK] !== undefined
   }
 
   #body(body: Body, parts: Parts): SchemaNode {

@@ -1,3 +1,4 @@
+import { isFileLike } from "../../../internal/files.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { EncodingModel, FieldModel } from "../model.ts"
 import { Unwritable } from "./errors.ts"
@@ -167,7 +168,12 @@ function fileOf(name: string, value: unknown, type: string | undefined): File | 
     if (value instanceof ReadableStream && value.locked) {
       throw new Unwritable("is a stream that is being read already")
     }
-    return { source: value, name, type: type ?? "application/octet-stream" }
+    const own = isFileLike(value) ? value : undefined
+    return {
+      source: value,
+      name: own?.name ?? name,
+      type: own?.type || type || "application/octet-stream",
+    }
   }
   if (value instanceof File && (value.type !== "" || type === undefined)) return value
   const own = value instanceof Blob ? value.type : ""

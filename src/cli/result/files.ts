@@ -1,0 +1,73 @@
+import { createWriteStream } from "node:fs"
+import { isAbsolute, resolve } from "node:path"
+import { pipeline } from "node:stream/promises"
+import type { FileLike } from "../../internal/files.ts"
+import { UsageError } from "../model.ts"
+import type { CommandIO } from "../model.ts"
+import { escapeForTerminal, note, styled } from "../output.ts"
+import { sizeText } from "./blocks.ts"
+
+/** Writes a file as it arrives, never whole in memory; `-` is stdout. */
+export async function saveFile(file: FileLike, output: string, io: CommandIO): Promise<void> {
+  if (output === "-") {
+    await toStdout(file, io)
+    return
+  }
+  const path = isAbsolute(output) ? output : resolve(io.cwd, output)
+  let size = 0
+  const count = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of chunksOf(file)) {
+      size += chunk.length
+      yield chunk
+    }
+  }
+  try {
+    await pipeline(count(), createWriteStream(path), { signal: io.signal })
+  } catch (error) {
+    const { code = "it broke off" } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `--output: the operation ran, and its result could not be written to "${output}" (${code}).`,
+    )
+  }
+  note(io, styled(io, io.stderr).dim(escapeForTerminal(`Wrote ${sizeText(size)} to ${path}`)))
+}
+
+/** Writes a file to stdout, unless that is a terminal, which could interpret its bytes. */
+export async function showFile(file: FileLike, io: CommandIO): Promise<void> {
+  if (io.stdout.isTTY !== true) {
+    await toStdout(file, io)
+    return
+  }
+  const { name = "a file", type, size } = file
+  const what = [name, type, size === undefined ? "" : sizeText(size)].filter((one) => one !== "")
+  note(
+    io,
+    escapeForTerminal(`The result is ${what.join(", ")}. Write it to a file: --output <file>`),
+  )
+  file
+    .stream()
+    .cancel()
+    .catch(() => undefined)
+}
+
+async function toStdout(file: FileLike, io: CommandIO): Promise<void> {
+  const { stdout } = io as { readonly stdout: CommandIO["stdout"] & Partial<NodeJS.WritableStream> }
+  for await (const chunk of chunksOf(file)) {
+    if (stdout.write(chunk) === false && stdout.once !== undefined) {
+      await new Promise<void>((go) => stdout.once?.("drain", () => go()))
+    }
+  }
+}
+
+async function* chunksOf(file: FileLike): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = file.stream().getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    reader.cancel().catch(() => undefined)
+  }
+}

@@ -1,0 +1,171 @@
+/** The keyword of schemas of `Bytes` and `FileStream`; its value says which of them a schema is. */
+export const FILE_MARK = "x-operation-file"
+
+/**
+ * A file: a `File` or `Blob` of the platform, or one that is read as a stream and never in memory as a whole.
+ *
+ * A stream can be read once, with one of the three methods.
+ */
+export interface FileLike {
+  /** Without folders; `undefined` when nobody named it. */
+  readonly name?: string | undefined
+  /** Its content type, such as `image/png`; empty when unknown. */
+  readonly type: string
+  /** In bytes; `undefined` while that is not known. */
+  readonly size?: number | undefined
+  stream(): ReadableStream<Uint8Array>
+  arrayBuffer(): Promise<ArrayBuffer>
+  text(): Promise<string>
+}
+
+/** What a file can be made of. */
+export type FileSource =
+  | string
+  | Blob
+  | ArrayBuffer
+  | Uint8Array
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+
+/** What is known of a file besides its bytes. */
+export interface FileDetails {
+  readonly name?: string | undefined
+  /** Default: that of a `Blob`, or unknown. */
+  readonly type?: string | undefined
+  /** Of a stream whose length is known; a download then has a length, too. */
+  readonly size?: number | undefined
+}
+
+/** Makes a file of bytes, text or a stream. A stream is read when the file is. */
+export function toFile(source: FileSource, { name, type, size }: FileDetails = {}): FileLike {
+  const isData =
+    typeof source === "string" ||
+    source instanceof Blob ||
+    source instanceof ArrayBuffer ||
+    source instanceof Uint8Array
+  if (!isData) return new StreamedFile(source, { name, type, size })
+  const known = { type: type ?? (source instanceof Blob ? source.type : "") }
+  const given = name ?? (source instanceof Blob ? (source as Partial<File>).name : undefined)
+  const parts = [source as BlobPart]
+  return given === undefined ? new Blob(parts, known) : new File(parts, given, known)
+}
+
+/** Whether a value is a file. */
+export function isFileLike(value: unknown): value is FileLike {
+  if (value instanceof Blob) return true
+  if (typeof value !== "object" || value === null) return false
+  const { stream, arrayBuffer, type } = value as Partial<FileLike>
+  return (
+    typeof stream === "function" && typeof arrayBuffer === "function" && typeof type === "string"
+  )
+}
+
+/** Reads a file into memory; `undefined` when it is longer than `maxBytes`. */
+export async function readFile(
+  file: FileLike,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (file.size !== undefined && file.size > maxBytes) return undefined
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const reader = file.stream().getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return joinBytes(chunks, length)
+    length += value.byteLength
+    if (length > maxBytes) {
+      reader.cancel().catch(() => undefined)
+      return undefined
+    }
+    chunks.push(value)
+  }
+}
+
+/** One array of several chunks. */
+export function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return bytes
+}
+
+/** A file that is read as a stream, once. It can be iterated as well. */
+class StreamedFile implements FileLike, AsyncIterable<Uint8Array> {
+  readonly name: string | undefined
+  readonly type: string
+  readonly size: number | undefined
+  #source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | undefined
+
+  constructor(
+    source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+    { name, type = "", size }: FileDetails,
+  ) {
+    const isStream =
+      source instanceof ReadableStream ||
+      typeof (source as Partial<AsyncIterable<unknown>> | null)?.[Symbol.asyncIterator] ===
+        "function"
+    if (!isStream) {
+      throw new TypeError(
+        "toFile(source): source must be text, bytes, a Blob or a stream of bytes.",
+      )
+    }
+    this.#source = source
+    this.name = name
+    this.type = type
+    this.size = size
+  }
+
+  stream(): ReadableStream<Uint8Array> {
+    const source = this.#source
+    if (source === undefined) {
+      const which = this.name === undefined ? "" : ` "${this.name}"`
+      throw new TypeError(`The file${which} is a stream, and was read before.`)
+    }
+    this.#source = undefined
+    return source instanceof ReadableStream ? source : streamOf(source)
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return await new Response(this.stream()).arrayBuffer()
+  }
+
+  async text(): Promise<string> {
+    return await new Response(this.stream()).text()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    const reader = this.stream().getReader()
+    let isOver = false
+    try {
+      for (;;) {
+        const { done, value } = await reader.read()
+        isOver = done
+        if (done) return
+        yield value
+      }
+    } finally {
+      if (!isOver) reader.cancel().catch(() => undefined)
+    }
+  }
+}
+
+function streamOf(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next()
+        if (done === true) controller.close()
+        else if (value instanceof Uint8Array) controller.enqueue(value)
+        else throw new TypeError(`A file's stream must give bytes, got ${typeof value}.`)
+      },
+      async cancel() {
+        await chunks.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,94 @@
+import { parseMediaType } from "../../../http-client/media-type.ts"
+import { contentDisposition, fileNameOf } from "../../../internal/file-names.ts"
+import { isFileLike } from "../../../internal/files.ts"
+import type { FileLike } from "../../../internal/files.ts"
+import type { ResponseEnvelope } from "../../../core/envelope.ts"
+import type { HTTPAnswer, HTTPSink, HTTPStream } from "../../exchange.ts"
+import { COMMON_HEADERS } from "../context.ts"
+import type { HTTPContext } from "../context.ts"
+
+/** Types that browsers show without running anything; all others are saved. */
+const SHOWN =
+  /^(?:(?:audio|video)\/[\w.+-]+|image\/(?:png|jpeg|gif|webp|avif|bmp)|text\/(?:plain|csv)|application\/(?:json|pdf))$/
+
+/** The answer with a result that is a file or bytes; `undefined` for other results. */
+export function fileAnswer(
+  context: HTTPContext,
+  { data, meta }: ResponseEnvelope,
+  mediaType: string | undefined,
+  extra?: Readonly<Record<string, string>>,
+): HTTPAnswer | undefined {
+  const isFile = isFileLike(data)
+  const bytes = bytesOf(data)
+  if (!isFile && bytes === undefined) return undefined
+  const own = isFile ? data.type : ""
+  const sent = meta.source === "http" ? meta.contentType : undefined
+  const name = isFile
+    ? data.name
+    : meta.source === "http"
+      ? fileNameOf(meta.headers["content-disposition"])
+      : undefined
+  const headers = { ...fileHeaders(own || sent || mediaType, name), ...extra }
+  if (bytes !== undefined) return { status: 200, headers, body: bytes }
+  const { size } = data as FileLike
+  const length = size === undefined ? undefined : { "content-length": String(size) }
+  return {
+    status: 200,
+    headers: { ...headers, ...length },
+    body: new FileBody(data as FileLike, context),
+  }
+}
+
+function bytesOf(data: unknown): Uint8Array | undefined {
+  if (data instanceof Uint8Array) return data
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : undefined
+}
+
+function fileHeaders(type: string | undefined, name: string | undefined): Record<string, string> {
+  const essence = parseMediaType(type)?.essence
+  const isValid = essence !== undefined && /^[\x20-\x7e]{1,255}$/.test(type ?? "")
+  const isShown = isValid && SHOWN.test(essence)
+  return {
+    ...COMMON_HEADERS,
+    "content-type": isValid && type !== undefined ? type : "application/octet-stream",
+    "content-disposition": contentDisposition(isShown ? "inline" : "attachment", name),
+  }
+}
+
+/** A file as the body of an answer: a chunk is read when the connection has room for it. */
+class FileBody implements HTTPStream {
+  readonly #file: FileLike
+  readonly #context: HTTPContext
+
+  constructor(file: FileLike, context: HTTPContext) {
+    this.#file = file
+    this.#context = context
+  }
+
+  async run(sink: HTTPSink): Promise<void> {
+    const { size } = this.#file
+    let left = size ?? Number.POSITIVE_INFINITY
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+    const stop = sink.onGone(() => void reader?.cancel().catch(() => undefined))
+    try {
+      reader = this.#file.stream().getReader()
+      while (!sink.isGone) {
+        const { done, value } = await reader.read()
+        if (done) break
+        left -= value.byteLength
+        if (left < 0) throw new TypeError(`The file is longer than its size of ${size} bytes.`)
+        if (!sink.write(value)) await sink.drained()
+      }
+      if (left > 0 && size !== undefined && !sink.isGone) {
+        throw new TypeError(`The file is shorter than its size of ${size} bytes.`)
+      }
+    } catch (error) {
+      // The status has been sent: only a broken connection tells that something is missing.
+      this.#context.logger.error("A file could not be sent to its end", { error })
+      sink.cut?.()
+    } finally {
+      stop()
+      reader?.cancel().catch(() => undefined)
+    }
+  }
+}

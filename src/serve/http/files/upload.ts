@@ -1,0 +1,194 @@
+import type { OperationSpec } from "../../../core/types.ts"
+import { parseMediaType } from "../../../http-client/media-type.ts"
+import { fileNameOf } from "../../../internal/file-names.ts"
+import { joinBytes, toFile } from "../../../internal/files.ts"
+import { toBase64 } from "../../../internal/base64.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { getOwn, setOwn } from "../../../schema/json.ts"
+import type { JsonSchema } from "../../../schema/json.ts"
+import { decodeFiles, fileFieldsOf } from "../../../schema/file-fields.ts"
+import type { FileField, FileFields } from "../../../schema/file-fields.ts"
+import { decodeBody } from "../../body-text.ts"
+import type { HTTPIncoming } from "../../exchange.ts"
+import { HTTPRefusal } from "../context.ts"
+import type { HTTPContext } from "../context.ts"
+import { isJsonBody } from "../media.ts"
+import { readFormInput, readQueryInput } from "../query-input.ts"
+import { LimitedReader, tooLong } from "./limited-reader.ts"
+import { boundaryOf, malformed, MultipartReader } from "./multipart.ts"
+import type { ByteReader, Part } from "./multipart.ts"
+
+/**
+ * The input in the body of a request: JSON, a form with files, or one file.
+ *
+ * Files up to `maxBodyBytes` are complete before the handler runs. A longer one is a stream, which the handler reads
+ * while it arrives.
+ */
+export async function readInput(
+  context: HTTPContext,
+  incoming: HTTPIncoming,
+  spec: OperationSpec,
+): Promise<unknown> {
+  if (isJsonBody(incoming)) {
+    const text = await incoming.readBody(context.options.maxBodyBytes)
+    return decodeFiles(spec.inputSchema, context.parseBody(text))
+  }
+  const fields = fileFieldsOf(spec.inputSchema)
+  const type = incoming.header("content-type") ?? ""
+  const { essence, parameters } = parseMediaType(type) ?? {}
+  const isForm = essence === "multipart/form-data"
+  if (fields === undefined || parameters === undefined || !takes(fields, isForm)) {
+    throw unsupported(fields)
+  }
+  const { slot } = incoming
+  slot?.pause()
+  const body = new LimitedReader(incoming, context.options.maxUploadBytes)
+  const upload = new Upload(context, spec.inputSchema as JsonSchema, fields)
+  const input = isForm
+    ? await upload.form(new MultipartReader(body, boundaryOf(parameters)))
+    : await upload.file(body, type, incoming)
+  const full = slot?.resume()
+  if (full !== undefined) throw full
+  return input
+}
+
+function takes({ whole, only }: FileFields, isForm: boolean): boolean {
+  return isForm ? whole === undefined : (whole ?? only) !== undefined
+}
+
+class Upload {
+  readonly #context: HTTPContext
+  readonly #schema: JsonSchema
+  readonly #fields: FileFields
+  readonly #parse = (text: string): unknown => this.#context.parseJSON(text)
+  /** Bytes that may still be kept in memory. */
+  #left: number
+
+  constructor(context: HTTPContext, schema: JsonSchema, fields: FileFields) {
+    this.#context = context
+    this.#schema = schema
+    this.#fields = fields
+    this.#left = context.options.maxBodyBytes
+  }
+
+  /** A body that is one file; other inputs are in the query. */
+  async file(body: ByteReader, type: string, incoming: HTTPIncoming): Promise<unknown> {
+    const { whole, only } = this.#fields
+    const fileName = fileNameOf(incoming.header("content-disposition"))
+    const field = (whole ?? only?.field) as FileField
+    const { value } = await this.#take({ type, fileName }, field, body)
+    if (only === undefined) return value
+    const input = readQueryInput(incoming.query, this.#schema, this.#parse)
+    const named = isRecord(input) ? input : {}
+    setOwn(named, only.name, value)
+    return named
+  }
+
+  async form(reader: MultipartReader): Promise<unknown> {
+    const texts = new Map<string, string[]>()
+    const others: Record<string, unknown> = {}
+    let isStreamed = false
+    while (!isStreamed) {
+      const part = await reader.next()
+      if (part === undefined) break
+      const { name } = part
+      const field = this.#fields.properties.get(name)
+      if (field === undefined) {
+        if (part.isFile) throw notAFile(name)
+        const text = decodeBody([await this.#collect(reader)])
+        if (isJsonPart(part)) setOwn(others, name, this.#context.parseJSON(text))
+        else texts.set(name, [...(texts.get(name) ?? []), text])
+        continue
+      }
+      const taken = await this.#take(part, field, reader)
+      const before = getOwn(others, name)
+      if (!field.isList) setOwn(others, name, taken.value)
+      else if (Array.isArray(before)) before.push(taken.value)
+      else setOwn(others, name, [taken.value])
+      isStreamed = taken.isStreamed
+    }
+    const input = readFormInput(texts, this.#schema, this.#parse)
+    const named = isRecord(input) ? input : {}
+    for (const [name, value] of Object.entries(others)) setOwn(named, name, value)
+    return named
+  }
+
+  /** The value of a file for the handler: in memory, or the stream of one that is too long for that. */
+  async #take(
+    { type, fileName }: Pick<Part, "type" | "fileName">,
+    { kind, mediaType = "" }: FileField,
+    reader: ByteReader,
+  ): Promise<{ readonly value: unknown; readonly isStreamed: boolean }> {
+    const details = { name: fileName, type: type || mediaType }
+    const chunks: Uint8Array[] = []
+    let length = 0
+    for (;;) {
+      const chunk = await reader.read()
+      if (chunk === undefined) break
+      chunks.push(chunk)
+      length += chunk.byteLength
+      this.#left -= chunk.byteLength
+      if (this.#left >= 0) continue
+      if (kind !== "stream") throw tooLong(this.#context.options.maxBodyBytes)
+      return { value: toFile(rest(chunks, reader), details), isStreamed: true }
+    }
+    const bytes = joinBytes(chunks, length)
+    if (kind === "stream") return { value: toFile(bytes, details), isStreamed: false }
+    return { value: kind === "text" ? toBase64(bytes) : bytes, isStreamed: false }
+  }
+
+  async #collect(reader: ByteReader): Promise<Uint8Array> {
+    const { value } = await this.#take(
+      NO_FILE,
+      { kind: "raw", isList: false, mediaType: "" },
+      reader,
+    )
+    return value as Uint8Array
+  }
+}
+
+const NO_FILE = { type: "", fileName: undefined }
+
+/** What was read of a file, and what still arrives. */
+async function* rest(
+  chunks: Uint8Array[],
+  reader: ByteReader,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for (const chunk of chunks.splice(0)) yield chunk
+    for (;;) {
+      const chunk = await reader.read()
+      if (chunk === undefined) break
+      yield chunk
+    }
+    if (reader instanceof MultipartReader && (await reader.next()) !== undefined) {
+      throw malformed("parts follow a large file; send the large file last")
+    }
+  } finally {
+    reader.cancel()
+  }
+}
+
+function isJsonPart({ type }: Part): boolean {
+  return parseMediaType(type)?.essence === "application/json"
+}
+
+function notAFile(name: string): HTTPRefusal {
+  return new HTTPRefusal(
+    400,
+    "VALIDATION_ERROR",
+    `${JSON.stringify(name.slice(0, 100))} is not a file of this operation.`,
+  )
+}
+
+/** The refusal of a body of another type. */
+function unsupported(fields: FileFields | undefined): HTTPRefusal {
+  const ways = ["application/json"]
+  if (fields !== undefined && takes(fields, true)) ways.push("multipart/form-data")
+  if (fields !== undefined && takes(fields, false)) ways.push("the type of the file")
+  return new HTTPRefusal(
+    415,
+    "VALIDATION_ERROR",
+    `Send the body as content-type: ${ways.join(", or ")}.`,
+  )
+}

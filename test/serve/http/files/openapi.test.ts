@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { FromOpenAPI } from "../../../../src/from-openapi.ts"
+import { createRegistry } from "../../../../src/engine/registry.ts"
+import { silentLogger } from "../../../../src/internal/logger.ts"
+import { serveHTTP } from "../../../../src/node.ts"
+import { createDocument } from "../../../../src/serve/http/openapi/document.ts"
+import { plainSchema } from "../../../../src/schema/read/plain-schema.ts"
+import { toFile } from "../../../../src/type.ts"
+import { faultsOf } from "../openapi-back.ts"
+import { fileRegistry, repeated } from "./files.ts"
+
+const about = { title: "Files", version: "1.0.0", restPath: "/api" }
+
+describe("files in an OpenAPI document", () => {
+  test("are forms with binary parts, bodies of bytes, and responses of bytes", async () => {
+    const document = createDocument(fileRegistry(), about)
+    const paths = document.paths as Record<string, Record<string, never>>
+    const post = (name: string): Record<string, any> =>
+      paths[`/api/files/${name}`]?.["post"] as never
+
+    expect(await faultsOf(document)).toBeUndefined()
+    expect(post("upload")["requestBody"]).toMatchObject({
+      required: true,
+      content: {
+        "multipart/form-data": {
+          schema: {
+            type: "object",
+            required: ["title", "file"],
+            properties: {
+              title: { type: "string" },
+              file: { type: "string", format: "binary", description: "The file to keep" },
+            },
+          },
+        },
+      },
+    })
+    expect(Object.keys(post("upload")["requestBody"].content)).toEqual(["multipart/form-data"])
+    expect(post("sum")["requestBody"].content).toHaveProperty(["multipart/form-data"])
+    expect(post("whole")["requestBody"].content).toMatchObject({
+      "application/octet-stream": { schema: { type: "string", format: "binary" } },
+    })
+    expect(post("whole")["responses"]["200"].content).toMatchObject({
+      "image/png": { schema: { type: "string", format: "binary" } },
+    })
+    expect(post("encoded")["requestBody"].content).toMatchObject({
+      "application/json": {
+        schema: { properties: { text: { type: "string", contentEncoding: "base64" } } },
+      },
+    })
+    const get = paths["/api/files/download"]?.["get"] as Record<string, any> | undefined
+    expect(get?.["responses"]["200"].content).toMatchObject({
+      "application/octet-stream": { schema: { type: "string", format: "binary" } },
+    })
+  })
+
+  test.each(["3.1", "3.2"] as const)("are read back unchanged from %s", (openapi) => {
+    const registry = fileRegistry()
+    const text = JSON.stringify(createDocument(registry, { ...about, openapi }))
+
+    const imported = FromOpenAPI(text, { namespace: "files", baseUrl: "https://api.test" })
+
+    const schemas = imported.map(({ name, inputSchema, outputSchema }) => {
+      const spec = registry.getSpec(`files.${name}`)
+      const input = plainSchema(inputSchema) as Record<string, any>
+      return {
+        name,
+        input: input["properties"]?.body ?? input,
+        output: plainSchema(outputSchema),
+        expected: [plainSchema(spec?.inputSchema), plainSchema(spec?.outputSchema)],
+      }
+    })
+    for (const { name, input, output, expected } of schemas) {
+      if (name === "download" || name === "broken") expect(output).toEqual(expected[1])
+      else expect([name, input, output]).toEqual([name, ...expected])
+    }
+  })
+
+  test("work when the import calls the server", async () => {
+    const server = await serveHTTP(fileRegistry(), {
+      port: 0,
+      logger: silentLogger,
+      maxBodyBytes: 1000,
+      maxUploadBytes: 10_000_000,
+    })
+    onTestFinished(() => server.close())
+    const document = await (await fetch(new URL("openapi.json", server.url))).text()
+    const imported = FromOpenAPI(document, { namespace: "files", baseUrl: server.url })
+    const registry = createRegistry(imported)
+    const call = async (name: string, body: unknown): Promise<any> =>
+      (await registry.execute(`files.${name}`, body)).data
+
+    const hash = createHash("sha256").update(new Uint8Array(500_000).fill(7)).digest("hex")
+    const uploaded = await call("upload", {
+      body: { title: "T", file: toFile(repeated(500_000), { name: "a.bin", type: "a/b" }) },
+    })
+    const named = await call("upload", { body: { title: "T", file: new File(["abc"], "n.txt") } })
+
+    expect(uploaded).toMatchObject({ file: { hash, name: "a.bin", type: "a/b" } })
+    expect(named).toMatchObject({ file: { name: "n.txt" } })
+    expect(await call("whole", { body: new Uint8Array([1, 2]) })).toEqual(new Uint8Array([2, 1]))
+    expect(await call("download", { length: 5 })).toEqual(new Uint8Array(5).fill(7))
+  })
+})
