@@ -1,5 +1,7 @@
 import type { TSchema } from "typebox"
 import type { Logger } from "../internal/logger.ts"
+import type { Middleware, MiddlewareFunction } from "./middleware.ts"
+import type { CallPolicy, Resilience } from "./resilience.ts"
 
 /** The kind of an operation: it reads, changes something, or returns a stream. */
 export const OperationType = {
@@ -160,6 +162,10 @@ export interface CallOptions {
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
   /** Answers what handlers ask with `context.requestInput`, nested calls included. */
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
+  /** What this caller asks of the operation's policies: fewer attempts, no cached result. */
+  readonly policy?: CallPolicy | undefined
+  /** 1 to 255 characters that name this call, so that it can be repeated without a second effect. */
+  readonly idempotencyKey?: string | undefined
 }
 
 /** The call that a function returns a credential or headers for. */
@@ -204,6 +210,10 @@ export interface OperationPolicy {
    * that JSON has no form for, such as a `Date`. If that matches, the handler gets the input as it is.
    */
   readonly asData?: ((input: unknown) => unknown) | undefined
+  /** Middleware of this operation, inside that of the registry; the first one is outermost. */
+  readonly use?: readonly (Middleware | MiddlewareFunction)[] | undefined
+  /** What happens when a call fails, is slow or is made too often; `"standard"` for usual limits. */
+  readonly resilience?: Resilience | "standard" | undefined
 }
 
 /**

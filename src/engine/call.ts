@@ -7,6 +7,7 @@ import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import { stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
+import type { Revalidation } from "../core/middleware.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
@@ -128,6 +129,16 @@ export class Call implements DeadlineEntry {
 
   get operationId(): string {
     return this.record.id
+  }
+
+  /** Counts from 1. */
+  get attempt(): number {
+    return 1
+  }
+
+  /** A result that the caller holds already. */
+  get revalidate(): Revalidation | undefined {
+    return undefined
   }
 
   get signal(): AbortSignal {

@@ -95,6 +95,8 @@ export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & Operation
   timeout: "any",
   imported: "any",
   asData: "any",
+  use: "any",
+  resilience: "any",
 }
 
 /** Whether a registration replaces another. Throws a `TypeError` for invalid options. */
