@@ -8,9 +8,9 @@ import type {
   ProgressUpdate,
   InputRequest,
   InputResponse,
-  OperationPolicy,
   RegisteredOperations,
 } from "./types.ts"
+import type { OperationPolicy } from "./operation-policy.ts"
 
 /**
  * The second argument of a handler. The registry creates it; its members cannot be assigned.

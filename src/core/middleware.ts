@@ -1,7 +1,6 @@
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { EnvelopeStream } from "./infer.ts"
-import type { CallPolicy } from "./resilience.ts"
-import type { Identity, OperationSpec } from "./types.ts"
+import type { CallPolicy, Identity, OperationSpec } from "./types.ts"
 import type { Logger } from "../internal/logger.ts"
 
 /** A call as middleware sees it. Its members cannot be assigned. */

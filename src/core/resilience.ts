@@ -144,16 +144,6 @@ export interface Resilience {
   readonly invalidates?: readonly string[] | undefined
 }
 
-/** What a caller asks of policies. It can only narrow them: fewer attempts, no cached results. */
-export interface CallPolicy {
-  /** No repeats, or at most so many attempts. */
-  readonly retry?: false | { readonly attempts: number } | undefined
-  /** `skip`: the result does not come from the cache, and does not go there. `refresh`: it goes there. */
-  readonly cache?: "skip" | "refresh" | undefined
-  /** No second attempt at the same time. */
-  readonly hedge?: false | undefined
-}
-
 /** @internal An operation that policies are made for. Its object is the operation itself: a replaced one has another. */
 export interface PolicyTarget {
   readonly operationId: string

@@ -30,11 +30,11 @@ import type {
   CallOptions,
   ErrorDefinition,
   Identity,
-  OperationPolicy,
   OperationSpec,
   OperationType,
   RegisteredOperations,
 } from "../core/types.ts"
+import type { OperationPolicy } from "../core/operation-policy.ts"
 import type { OperationContext } from "../core/handler.ts"
 
 /** The calls of a registry without an identity check, for the application's own use. */
