@@ -1,13 +1,5 @@
+import type { BreakerPolicy } from "../core/resilience.ts"
 import type { Clock } from "../internal/platform.ts"
-
-/** When a circuit opens, and for how long. */
-export interface BreakerSettings {
-  readonly share: number
-  readonly least: number
-  readonly window: number
-  readonly rest: number
-  readonly probes: number
-}
 
 export type BreakerState = "closed" | "open" | "half-open"
 
@@ -28,7 +20,11 @@ export const REFUSED = -1
  * Whoever gets a ticket from `enter` gives it back with `leave`, whatever happens.
  */
 export class Breaker {
-  readonly #settings: BreakerSettings
+  /** What it protects. */
+  readonly name: string
+  /** The code of the last failure. */
+  lastCode: string | undefined
+  readonly #settings: Readonly<Record<"share" | "least" | "window" | "rest" | "probes", number>>
   readonly #clock: Clock
   /** Outcomes of each slot of the window. */
   readonly #successes = new Array<number>(SLOTS).fill(0)
@@ -44,10 +40,12 @@ export class Breaker {
   #probes = 0
   #goodProbes = 0
 
-  constructor(settings: BreakerSettings, clock: Clock) {
-    this.#settings = settings
+  constructor(policy: BreakerPolicy, name: string, clock: Clock) {
+    const { share = 0.5, least = 20, window = 10_000, rest = 5_000, probes = 1 } = policy
+    this.name = name
+    this.#settings = { share, least, window, rest, probes }
     this.#clock = clock
-    this.#rest = settings.rest
+    this.#rest = rest
   }
 
   /** The state at this moment: an open circuit whose rest is over is half open. */
@@ -76,7 +74,8 @@ export class Breaker {
     return this.#generation
   }
 
-  leave(ticket: number, outcome: Outcome): void {
+  leave(ticket: number, outcome: Outcome, code?: string): void {
+    if (outcome === "failure") this.lastCode = code
     if (ticket !== this.#generation) return
     if (this.#state === "closed") {
       if (outcome !== "neutral") this.#count(outcome)
@@ -93,7 +92,8 @@ export class Breaker {
   }
 
   /** A failure of something that had succeeded at first, such as a stream that breaks off. */
-  fail(): void {
+  fail(code?: string): void {
+    this.lastCode = code
     if (this.#state === "closed") this.#count("failure")
   }
 

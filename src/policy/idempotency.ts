@@ -3,6 +3,8 @@ import { CallError, isCallError } from "../core/errors.ts"
 import type { CallErrorJSON } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { decodeEnvelope, encodeEnvelope } from "../core/envelope-codec.ts"
+import type { WireEnvelope } from "../core/envelope-codec.ts"
+import { isInternal, markInternal } from "../core/error-marks.ts"
 import type { MiddlewareCall, MiddlewareFunction, Next } from "../core/middleware.ts"
 import type { IdempotencyPolicy, IdempotencyStore } from "../core/resilience.ts"
 import { wallTimeOf } from "../internal/clock.ts"
@@ -18,7 +20,7 @@ import { SharedCall } from "./shared-call.ts"
 type Kept = { readonly input: string } & (
   | { readonly state: "running"; readonly until: number }
   | { readonly state: "done"; readonly envelope: unknown }
-  | { readonly state: "failed"; readonly error: CallErrorJSON }
+  | { readonly state: "failed"; readonly error: CallErrorJSON; readonly internal: boolean }
   | { readonly state: "unknown" }
 )
 
@@ -62,10 +64,20 @@ export class Idempotency {
     const timeout = Math.min(call.remainingMs, MAX_RUN_MS)
     const until = wallTimeOf(this.#clock) + timeout + GRACE_MS
     const started: Kept = { input, state: "running", until }
-    const kept = await this.#begin(call, key, started)
-    if (kept !== undefined) return await this.#replay(call, key, input, kept)
-    const shared = new SharedCall(call, next, { clock: this.#clock, timeout }, (detached, attempt) =>
-      this.#runOnce(detached, attempt, key, input),
+    for (;;) {
+      const kept = await this.#begin(call, key, started)
+      if (kept === undefined) break
+      const known = this.#outcomeOf(call, key, input, kept)
+      if (known !== undefined) return replayed(await known)
+      // Another process runs it.
+      await pause(POLL_MS, { clock: this.#clock, signal: call.signal })
+      if (call.signal.aborted) throw inDoubt(call)
+    }
+    const shared = new SharedCall(
+      call,
+      next,
+      { clock: this.#clock, timeout },
+      (detached, attempt) => this.#runOnce(detached, attempt, key, input),
     )
     this.#running.set(key, shared)
     return await shared.join(call, { endsWithLast: false })
@@ -79,46 +91,45 @@ export class Idempotency {
   ): Promise<ResponseEnvelope> {
     try {
       const envelope = await this.#run(call, next)
-      await this.#finish(call, key, { input, state: "done", envelope: encoded(envelope) })
+      const wire = encoded(envelope)
+      const isKept = wire !== undefined
+      await this.#finish(
+        call,
+        key,
+        isKept ? { input, state: "done", envelope: wire } : { input, state: "unknown" },
+      )
       return envelope
     } catch (thrown) {
       if (!isCallError(thrown) || !thrown.mayHaveExecuted) await this.#forget(call, key)
       else if (IN_DOUBT.has(thrown.code)) await this.#finish(call, key, { input, state: "unknown" })
-      else await this.#finish(call, key, { input, state: "failed", error: thrown.toJSON() })
+      else {
+        const [error, internal] = [thrown.toJSON(), isInternal(thrown)]
+        await this.#finish(call, key, { input, state: "failed", error, internal })
+      }
       throw thrown
     } finally {
       this.#running.delete(key)
     }
   }
 
-  async #replay(
+  /** The outcome for a later caller; `undefined` while it is not known here. */
+  #outcomeOf(
     call: MiddlewareCall,
     key: string,
     input: string,
-    first: Kept,
-  ): Promise<ResponseEnvelope> {
-    let kept = first
-    for (;;) {
-      if (kept.input !== input) throw reused(call)
-      if (kept.state === "done") return replayed(decodeEnvelope(kept.envelope))
-      if (kept.state === "failed") throw new CallError(kept.error.code, kept.error.message, kept.error)
-      if (kept.state === "unknown") throw inDoubt(call)
-      const running = this.#running.get(key)
-      if (running !== undefined) {
-        return replayed(await running.join(call, { endsWithLast: false }))
-      }
-      if (wallTimeOf(this.#clock) > kept.until) throw inDoubt(call)
-      await pause(POLL_MS, { clock: this.#clock, signal: call.signal })
-      if (call.signal.aborted) throw inDoubt(call)
-      const now = await this.#begin(call, key, kept)
-      // It was forgotten: this caller has written that it runs, and it does not.
-      if (now === undefined) {
-        await this.#forget(call, key)
-        throw refuse("UNAVAILABLE", `The first call of "${call.operationId}" with this idempotency key did not run. Call it again.`, {
-          operationId: call.operationId,
-        })
-      }
-      kept = now
+    kept: Kept,
+  ): ResponseEnvelope | Promise<ResponseEnvelope> | undefined {
+    if (kept.input !== input) throw reused(call)
+    switch (kept.state) {
+      case "done":
+        return decodeEnvelope(kept.envelope)
+      case "failed":
+        throw restoredError(kept)
+      case "unknown":
+        throw inDoubt(call)
+      case "running":
+        if (wallTimeOf(this.#clock) > kept.until) throw inDoubt(call)
+        return this.#running.get(key)?.join(call, { endsWithLast: false })
     }
   }
 
@@ -154,13 +165,18 @@ export class Idempotency {
   }
 }
 
-/** An envelope as JSON; `null` for a result that has no JSON form. */
-function encoded(envelope: ResponseEnvelope): unknown {
+/** An envelope for JSON; `undefined` for a result that has no JSON form. */
+function encoded(envelope: ResponseEnvelope): WireEnvelope | undefined {
   try {
     return encodeEnvelope(envelope)
   } catch {
-    return null
+    return undefined
   }
+}
+
+function restoredError({ error, internal }: Kept & { readonly state: "failed" }): CallError {
+  const restored = new CallError(error.code, error.message, error)
+  return internal ? markInternal(restored) : restored
 }
 
 function replayed({ data, meta }: ResponseEnvelope): ResponseEnvelope {

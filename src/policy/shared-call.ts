@@ -27,7 +27,10 @@ export class SharedCall<TResult> {
   }
 
   /** Waits for the work, unless this caller leaves. The last one who leaves may end the work. */
-  join(call: MiddlewareCall, { endsWithLast }: { readonly endsWithLast: boolean }): Promise<TResult> {
+  join(
+    call: MiddlewareCall,
+    { endsWithLast }: { readonly endsWithLast: boolean },
+  ): Promise<TResult> {
     this.#members++
     const { signal } = call
     return new Promise((resolve, reject) => {

@@ -41,7 +41,10 @@ export class TokenBuckets {
 
   /** No token before a time. */
   hold(key: string, until: number): void {
-    this.#set(key, Math.max(this.#fullAt.get(key) ?? Number.NEGATIVE_INFINITY, until + this.#tolerance))
+    this.#set(
+      key,
+      Math.max(this.#fullAt.get(key) ?? Number.NEGATIVE_INFINITY, until + this.#tolerance),
+    )
   }
 
   /** Milliseconds until there is a token. */
