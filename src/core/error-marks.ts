@@ -55,6 +55,36 @@ export function stampError(error: CallError, call: LeavingCall): CallError {
   return writeIds(copyError(error), call, root, true)
 }
 
+/** What is known of the attempts of a call. */
+interface Attempts {
+  readonly started: number
+  readonly hasExecuted: boolean
+}
+
+/**
+ * The error of a call that may have been tried before: it counts the attempts, and an earlier one that may have had
+ * effects is not hidden by a later one that had none.
+ */
+export function afterAttempts(
+  error: CallError,
+  { started, hasExecuted }: Attempts,
+  isIdempotent: boolean,
+): CallError {
+  const counts = started > 1 && error.attempts === undefined
+  const hides = hasExecuted && !error.mayHaveExecuted
+  if (!counts && !hides) return error
+  const fields: Record<string, PropertyDescriptor> = {}
+  const set = (name: string, value: unknown): void => {
+    fields[name] = { value, enumerable: true, configurable: true, writable: true }
+  }
+  if (counts) set("attempts", started)
+  if (hides) {
+    set("mayHaveExecuted", true)
+    set("retryable", error.retryable && isIdempotent)
+  }
+  return Object.defineProperties(copyOf(error), fields)
+}
+
 function writeIds(
   error: CallError,
   { operationId, requestId }: LeavingCall,

@@ -1,6 +1,7 @@
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { EnvelopeStream } from "./infer.ts"
 import type { CallPolicy, Identity, OperationSpec } from "./types.ts"
+import { typeName } from "../internal/describe.ts"
 import type { Logger } from "../internal/logger.ts"
 
 /** A call as middleware sees it. Its members cannot be assigned. */
@@ -93,4 +94,15 @@ export interface MiddlewareOptions {
   readonly match?: string | readonly string[] | undefined
   /** For messages; by default the name of the function. */
   readonly name?: string | undefined
+}
+
+/** Why a value is not a middleware; `undefined` if it is one. */
+export function middlewareIssue(value: unknown): string | undefined {
+  if (typeof value === "function") return undefined
+  const { for: choose, call, stream } = (value ?? {}) as Partial<Record<keyof Middleware, unknown>>
+  const members = [choose, call, stream].filter((member) => member !== undefined)
+  if (members.length > 0 && members.every((member) => typeof member === "function")) {
+    return undefined
+  }
+  return `must be a function (call, next), or an object with the functions call, stream or for, got ${typeName(value)}`
 }

@@ -2,6 +2,7 @@ import type { CallError } from "./errors.ts"
 import type { Middleware, MiddlewareCall } from "./middleware.ts"
 import type { OperationSpec } from "./types.ts"
 import type { Logger } from "../internal/logger.ts"
+import { findOptionIssue } from "../internal/options.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { Clock } from "../internal/platform.ts"
 
@@ -142,6 +143,99 @@ export interface Resilience {
   readonly idempotency?: IdempotencyPolicy | false | undefined
   /** Operations whose cached results a success of this one removes: `["task.*"]`. */
   readonly invalidates?: readonly string[] | undefined
+}
+
+const milliseconds: OptionRule = { min: 0 }
+
+const TIMEOUT: OptionsSchema<TimeoutPolicy> = { attempt: { required: "duration" } }
+const RETRY: OptionsSchema<RetryPolicy> = {
+  attempts: { min: 1, max: 100, whole: true },
+  delay: milliseconds,
+  maxDelay: milliseconds,
+  maxRetryAfter: milliseconds,
+}
+const BREAKER: OptionsSchema<BreakerPolicy> = {
+  share: { min: 0.01, max: 1 },
+  least: "count",
+  window: "duration",
+  rest: "duration",
+  probes: "count",
+  scope: { oneOf: ["source", "operation"] },
+}
+const CONCURRENCY: OptionsSchema<ConcurrencyPolicy> = {
+  most: { required: "count" },
+  queue: { min: 0, whole: true },
+  wait: milliseconds,
+}
+const RATE_LIMIT: OptionsSchema<RateLimitPolicy> = {
+  perSecond: { required: { min: 0.000_001 } },
+  burst: "count",
+  per: { either: [{ oneOf: ["registry", "identity"] }, "function"] },
+  wait: milliseconds,
+  limiter: { methods: ["take"], expected: "a limiter with take()" },
+}
+const CACHE: OptionsSchema<CachePolicy> = {
+  ttl: { required: milliseconds },
+  stale: milliseconds,
+  staleIfError: milliseconds,
+  vary: { either: [{ oneOf: ["identity", "none"] }, "function"] },
+  max: "count",
+  obey: "boolean",
+}
+const HEDGE: OptionsSchema<HedgePolicy> = {
+  after: { either: ["duration", { oneOf: ["p95"] }] },
+  most: { min: 1, max: 10, whole: true },
+}
+const IDEMPOTENCY: OptionsSchema<IdempotencyPolicy> = {
+  ttl: "duration",
+  store: { methods: ["begin", "finish", "forget"], expected: "a store of outcomes" },
+}
+
+export const RESILIENCE: OptionsSchema<Resilience> = {
+  timeout: orOff({ members: TIMEOUT }),
+  retry: orOff({ members: RETRY }),
+  breaker: orOff({ members: BREAKER }),
+  concurrency: orOff({ members: CONCURRENCY }),
+  rateLimit: orOff({ members: RATE_LIMIT }),
+  cache: orOff({ members: CACHE }),
+  hedge: orOff({ members: HEDGE }),
+  fallback: orOff("function"),
+  idempotency: orOff({ members: IDEMPOTENCY }),
+  invalidates: { list: "text" },
+}
+
+function orOff(rule: OptionRule): OptionRule {
+  return { either: [rule, { oneOf: [false] }] }
+}
+
+/** Why an operation cannot have these policies; `undefined` if it can. */
+export function resilienceIssue(
+  resilience: unknown,
+  { type, annotations }: Partial<Pick<OperationSpec, "type" | "annotations">>,
+): { readonly path: string; readonly message: string } | undefined {
+  const rule: OptionRule = { either: [{ oneOf: ["standard"] }, { members: RESILIENCE }] }
+  const issue = findOptionIssue(resilience, rule)
+  if (issue !== undefined) return { path: issue.path, message: issue.message.replace(/\.$/, "") }
+  const isRepeatable = annotations?.idempotent ?? type !== "mutation"
+  for (const name of type === "subscription" ? ONE_RESULT : isRepeatable ? [] : REPEATS) {
+    if (!isSet(resilience, name)) continue
+    return {
+      path: name,
+      message:
+        type === "subscription"
+          ? "is for operations with one result, and this one is a subscription"
+          : `is for operations that can be repeated; set annotations: { idempotent: true } if that is so`,
+    }
+  }
+  return undefined
+}
+
+const ONE_RESULT = ["cache", "hedge", "fallback", "idempotency"] as const
+const REPEATS = ["cache", "hedge"] as const
+
+function isSet(resilience: unknown, name: keyof Resilience): boolean {
+  const value = typeof resilience === "object" && (resilience as Resilience)[name]
+  return value !== undefined && value !== false
 }
 
 /** @internal An operation that policies are made for. Its object is the operation itself: a replaced one has another. */

@@ -1,11 +1,12 @@
 // A running call, from its options to the listeners of its end. Its fields are in one flat object.
 import type { CallError } from "../core/errors.ts"
+import type { AttemptLog } from "./attempt-log.ts"
 import type { DeadlineEntry, Deadlines } from "../internal/deadlines.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
-import { stampError } from "../core/error-marks.ts"
+import { afterAttempts, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
@@ -22,6 +23,8 @@ export interface CallHost extends EnvDirectory {
   readonly clock: Clock
   readonly logger: Logger
   readonly deadlines: Deadlines
+  /** Checks access and input; returns the input for the handler, or a promise of it. */
+  admit(call: Call, input: unknown, trusted: boolean): unknown
   /** Throws when the caller may not make this call. */
   permit(call: Call, input: unknown, trusted: boolean): void
   begin(call: Call): void
@@ -107,9 +110,17 @@ export class Call implements DeadlineEntry {
 
   /** How deep the call is nested, the outermost counted. */
   get depth(): number {
-    let depth = 1
-    for (let call = this.parent; call !== undefined; call = call.parent) depth++
-    return depth
+    return this.parent === undefined ? 1 : this.parent.depth + 1
+  }
+
+  /** The call that made this one. */
+  get caller(): Call | undefined {
+    return this.parent
+  }
+
+  /** Whether it is a part of another call, and was admitted with that. */
+  get isAttempt(): boolean {
+    return false
   }
 
   /** The identity as passed by the caller, unchecked. Handlers get a frozen copy from `CallContext`. */
@@ -180,7 +191,21 @@ export class Call implements DeadlineEntry {
 
   /** Counts one more call under the outermost one; returns the count. */
   countNested(): number {
-    return ++this.root.ensureExtras().nestedCalls
+    return this.parent === undefined ? ++this.ensureExtras().nestedCalls : this.parent.countNested()
+  }
+
+  /** The attempts of a call that has middleware. */
+  get attemptLog(): AttemptLog | undefined {
+    return this.extras?.attemptLog
+  }
+
+  set attemptLog(log: AttemptLog | undefined) {
+    this.ensureExtras().attemptLog = log
+  }
+
+  /** Counts a start of the handler, in this call or in an attempt of it. */
+  noteStart(runner: Call = this): void {
+    this.attemptLog?.begin(runner)
   }
 
   /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
@@ -232,14 +257,8 @@ export class Call implements DeadlineEntry {
   /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
   watch(): void {
     this.isOver = false
-    const { kernel, parent, options } = this
-    if (this.deadline === undefined && kernel.isTimed(this)) {
-      kernel.deadlines.addUndated(this)
-    } else if (this.due() === Number.POSITIVE_INFINITY) {
-      this.ensureExtras().untrack = kernel.track(this)
-    } else {
-      kernel.deadlines.add(this)
-    }
+    const { parent, options } = this
+    this.watchDeadline()
     if (parent !== undefined) parent.adopt(this)
     if (options?.signal === undefined) return
     // A token belongs to this call alone and needs no removal.
@@ -248,6 +267,17 @@ export class Call implements DeadlineEntry {
     addSignalListener(options.signal, this)
     // It may have fired while the handler ran synchronously; the caller is never notified before this returns.
     if (options.signal.aborted) queueMicrotask(() => this.handleEvent())
+  }
+
+  protected watchDeadline(): void {
+    const { kernel } = this
+    if (this.deadline === undefined && kernel.isTimed(this)) {
+      kernel.deadlines.addUndated(this)
+    } else if (this.due() === Number.POSITIVE_INFINITY) {
+      this.ensureExtras().untrack = kernel.track(this)
+    } else {
+      kernel.deadlines.add(this)
+    }
   }
 
   unwatch(): void {
@@ -285,9 +315,19 @@ export class Call implements DeadlineEntry {
     this.stopWork(reason, message)
   }
 
-  /** Whether there may have been effects. A handler that only forwards the call may know that there were none. */
-  private get hasBegun(): boolean {
+  /** Whether there may have been effects. */
+  protected get hasBegun(): boolean {
+    return this.extras?.attemptLog?.mayHaveExecuted ?? this.workHasBegun
+  }
+
+  /** The same for a handler that has started. One that only forwards the call may know that there were none. */
+  get workHasBegun(): boolean {
     return this.extras?.token?.listener?.mayHaveExecuted?.() ?? true
+  }
+
+  /** The details of an error that says that the deadline has passed. */
+  get timeoutDetails(): object {
+    return { deadline: this.deadline }
   }
 
   /** The error of a call that ends before its handler was called. */
@@ -298,9 +338,16 @@ export class Call implements DeadlineEntry {
 
   /** The error for anything a handler threw, with the ids of the call. Call it once per failed call: it reports. */
   fail(thrown: unknown): CallError {
-    const error = stampError(mapError(thrown, this.record.spec.errorSchemas, this), this)
+    const { attemptLog } = this
+    let error = this.toError(thrown)
+    if (attemptLog !== undefined) error = afterAttempts(error, attemptLog, this.record.isIdempotent)
     if (this.parent === undefined) this.kernel.reportError(error, this)
     return error
+  }
+
+  /** The same without a report. */
+  toError(thrown: unknown): CallError {
+    return stampError(mapError(thrown, this.record.spec.errorSchemas, this), this)
   }
 
   /** Aborts the handler and the nested calls of a call that has ended. */
@@ -317,7 +364,7 @@ export class Call implements DeadlineEntry {
   private finish(result: unknown): void {
     let envelope: unknown
     try {
-      envelope = this.kernel.toEnvelope(this.record, result)
+      envelope = this.complete(result)
     } catch (thrown) {
       this.finishWith(thrown)
       return
@@ -325,6 +372,11 @@ export class Call implements DeadlineEntry {
     this.unwatch()
     if (this.resolve !== undefined) this.resolve(envelope)
     else if (this.options instanceof CallSink) this.options.succeed(envelope as ResponseEnvelope)
+  }
+
+  /** The envelope of a result. Middleware returns envelopes that are complete. */
+  protected complete(result: unknown): unknown {
+    return this.attemptLog === undefined ? this.kernel.toEnvelope(this.record, result) : result
   }
 
   private finishWith(thrown: unknown): void {
@@ -354,6 +406,7 @@ export class Call implements DeadlineEntry {
       nestedCalls: 0,
       env: undefined,
       identity: undefined,
+      attemptLog: undefined,
     })
   }
 }
@@ -368,6 +421,7 @@ interface Extras {
   nestedCalls: number
   env: unknown
   identity: unknown
+  attemptLog: AttemptLog | undefined
 }
 
 /** The message for a caller that aborted its call. */

@@ -34,6 +34,8 @@ const NO_POLICY = {
   timeout: undefined,
   imported: undefined,
   asData: undefined,
+  use: undefined,
+  resilience: undefined,
 }
 
 /** One change of the registered operations. */

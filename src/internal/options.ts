@@ -111,13 +111,26 @@ interface DataIssue {
 
 /** Finds the first invalid member of data from a file: unknown members are ignored, and no value is quoted. */
 export function findDataIssue(data: unknown, schema: OptionsSchema): DataIssue | undefined {
+  return firstIssue({ path: "", isSecret: true, isOpen: true }, { members: schema }, data)
+}
+
+/** Finds the first member of a value that is unknown or invalid. */
+export function findOptionIssue(value: unknown, rule: OptionRule): DataIssue | undefined {
+  return firstIssue({ path: "" }, rule, value)
+}
+
+function firstIssue(
+  place: Omit<Place, "fail">,
+  rule: OptionRule,
+  value: unknown,
+): DataIssue | undefined {
   let issue: DataIssue | undefined
   const fail = (path: string, message: string): Error => {
     issue = { path, message }
     return new Error(message)
   }
   try {
-    check({ path: "", isSecret: true, isOpen: true, fail }, { members: schema }, data)
+    check({ ...place, fail }, rule, value)
   } catch (thrown) {
     if (issue === undefined) throw thrown
   }
