@@ -213,9 +213,11 @@ function runHandler(call: Call, input: unknown, log: AttemptLog): Promise<Respon
   }
 }
 
-/** Creates an attempt. Throws if the call is over, or if the change is not one. */
+/** Creates an attempt. Throws if the call is over, or if the change is not one. Shared work outlives its first caller. */
 function openAttempt(call: Call, change: Change, log: AttemptLog): Attempt {
-  if (call.ended !== undefined || call.isOver) {
+  const isOver =
+    change.detached === true ? call.kernel.isClosed : call.ended !== undefined || call.isOver
+  if (isOver) {
     throw refusal("ABORTED", `"${call.record.id}" was not called: its call had ended.`, {
       operationId: call.record.id,
       mayHaveExecuted: false,

@@ -55,10 +55,10 @@ export class Attempts {
       } catch (thrown) {
         tally ??= { attempts: 1, mayHaveExecuted: false }
         const wait = this.waitBefore(call, thrown, round)
-        if (wait === undefined) throw withAttempts(thrown, tally)
+        if (wait === undefined) throw withAttempts(thrown, tally, call.isIdempotent)
         tally.mayHaveExecuted ||= (thrown as CallError).mayHaveExecuted
         if (wait > 0) await pause(wait, { clock: this.policies.clock, signal: call.signal })
-        if (call.signal.aborted) throw withAttempts(thrown, tally)
+        if (call.signal.aborted) throw withAttempts(thrown, tally, call.isIdempotent)
       }
     }
   }

@@ -1,6 +1,8 @@
 // The policies of a registry: what each operation does when something fails, is slow or is asked too often.
 import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
 import type { Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
+import { compilePattern } from "../internal/pattern.ts"
+import type { Matcher } from "../internal/pattern.ts"
 import { RetryBudget } from "../internal/retry-budget.ts"
 import { Attempts } from "./attempts.ts"
 import { Breaker } from "./breaker.ts"
@@ -91,10 +93,10 @@ export class RegistryPolicies implements Policies {
     }
   }
 
-  /** Drops the cached results of operations: `"task.list"`, `"task.*"` or `"*"`. */
-  invalidate(patterns: readonly string[]): void {
+  /** Drops the cached results of operations. */
+  invalidate(matchers: readonly Matcher[]): void {
     for (const [id, { cache }] of this.#made) {
-      if (cache !== undefined && patterns.some((pattern) => matches(pattern, id))) cache.clear()
+      if (cache !== undefined && matchers.some((matches) => matches(id))) cache.clear()
     }
   }
 
@@ -134,9 +136,10 @@ export class RegistryPolicies implements Policies {
   }
 
   #invalidating(patterns: readonly string[], run: MiddlewareFunction): MiddlewareFunction {
+    const matchers = patterns.map(compilePattern)
     return async (call, next) => {
       const envelope = await run(call, next)
-      this.invalidate(patterns)
+      this.invalidate(matchers)
       return envelope
     }
   }
@@ -167,11 +170,6 @@ function nameOf({ isImported, source, operationId }: PolicyTarget, scope = "sour
 
 function none(target: PolicyTarget): Made {
   return { target, middleware: undefined, cache: undefined, slots: undefined, rateLimit: undefined }
-}
-
-function matches(pattern: string, id: string): boolean {
-  if (pattern === "*" || pattern === id) return true
-  return pattern.endsWith(".*") && id.startsWith(pattern.slice(0, -1))
 }
 
 function getOrMake<TValue>(map: Map<string, TValue>, key: string, make: () => TValue): TValue {
