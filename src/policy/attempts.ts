@@ -41,7 +41,10 @@ export class Attempts {
 
   constructor(policies: AttemptPolicies) {
     this.policies = policies
-    this.#change = policies.timeout === undefined ? undefined : { timeout: policies.timeout }
+    const { timeout, breaker, slots } = policies
+    const isHeld = breaker !== undefined || slots !== undefined
+    // What is held must be given back when the call ends, even if its handler goes on: an attempt ends with the call.
+    this.#change = timeout !== undefined ? { timeout } : isHeld ? {} : undefined
   }
 
   readonly call = async (call: MiddlewareCall, next: Next): Promise<ResponseEnvelope> => {

@@ -14,6 +14,7 @@ import { Idempotency } from "./idempotency.ts"
 import { RateLimit } from "./rate-limit.ts"
 import { resolveResilience } from "./resolve.ts"
 import type { ResolvedResilience } from "./resolve.ts"
+import { SharedCalls } from "./shared-call.ts"
 import { Slots } from "./slots.ts"
 import type { PolicyState } from "./state.ts"
 import { PolicyStream } from "./stream.ts"
@@ -47,10 +48,12 @@ export class RegistryPolicies implements Policies {
   readonly #breakers = new Map<string, Breaker>()
   readonly #rateLimits = new Map<string, RateLimit>()
   readonly #pool = new CachePool()
+  readonly #shared: SharedCalls
 
   constructor(host: PolicyHost, random: () => number) {
     this.#host = host
     this.#random = random
+    this.#shared = new SharedCalls(host.clock)
   }
 
   for(target: PolicyTarget): Middleware | undefined {
@@ -72,6 +75,7 @@ export class RegistryPolicies implements Policies {
   close(): void {
     for (const { cache } of this.#made.values()) cache?.close()
     this.#made.clear()
+    this.#shared.close()
   }
 
   /** What the policies know at this moment. */
@@ -80,6 +84,7 @@ export class RegistryPolicies implements Policies {
       breakers: [...this.#breakers.values()].map((breaker) => ({
         name: breaker.name,
         state: breaker.state,
+        probing: breaker.probing,
         retryAfterMs: breaker.retryAfter(),
         lastCode: breaker.lastCode,
       })),
@@ -121,7 +126,8 @@ export class RegistryPolicies implements Policies {
       const stream: Middleware["stream"] = (call, next) => new PolicyStream(attempts, call, next)
       return { ...none(target), middleware: { stream }, slots, rateLimit: limit }
     }
-    const made = cache && new Cache(cache, this.#pool, clock, attempts.call)
+    const made =
+      cache && new Cache(cache, { clock, pool: this.#pool, shared: this.#shared }, attempts.call)
     const call = this.#around(resolved, made?.call ?? attempts.call)
     return { target, middleware: { call }, cache: made, slots, rateLimit: limit }
   }
@@ -130,7 +136,10 @@ export class RegistryPolicies implements Policies {
   #around(resolved: ResolvedResilience, inner: MiddlewareFunction): MiddlewareFunction {
     const { idempotency, fallback, invalidates } = resolved
     let run = inner
-    if (idempotency !== undefined) run = new Idempotency(idempotency, this.#host.clock, run).call
+    if (idempotency !== undefined) {
+      const host = { clock: this.#host.clock, shared: this.#shared }
+      run = new Idempotency(idempotency, host, run).call
+    }
     if (invalidates !== undefined) run = this.#invalidating(invalidates, run)
     return fallback === undefined ? run : withFallback(fallback, run)
   }
