@@ -73,16 +73,11 @@ export function afterAttempts(
   const counts = started > 1 && error.attempts === undefined
   const hides = hasExecuted && !error.mayHaveExecuted
   if (!counts && !hides) return error
-  const fields: Record<string, PropertyDescriptor> = {}
-  const set = (name: string, value: unknown): void => {
-    fields[name] = { value, enumerable: true, configurable: true, writable: true }
-  }
-  if (counts) set("attempts", started)
-  if (hides) {
-    set("mayHaveExecuted", true)
-    set("retryable", error.retryable && isIdempotent)
-  }
-  return Object.defineProperties(copyOf(error), fields)
+  const copy = copyError(error) as { -readonly [TKey in keyof CallError]: CallError[TKey] }
+  if (counts) copy.attempts = started
+  copy.mayHaveExecuted ||= hasExecuted
+  copy.retryable &&= !hides || isIdempotent
+  return copy
 }
 
 function writeIds(

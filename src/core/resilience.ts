@@ -145,6 +145,14 @@ export interface Resilience {
   readonly invalidates?: readonly string[] | undefined
 }
 
+/** The policies of all operations that match; they count before those of the definitions. */
+export interface PolicyRule extends Resilience {
+  /** Ids; `*` stands for any part: `"github.*"`. */
+  readonly match: string | readonly string[]
+  /** The preset, for what the rule does not set itself. */
+  readonly standard?: boolean | undefined
+}
+
 const milliseconds: OptionRule = { min: 0 }
 
 const TIMEOUT: OptionsSchema<TimeoutPolicy> = { attempt: { required: "duration" } }
@@ -204,6 +212,12 @@ export const RESILIENCE: OptionsSchema<Resilience> = {
   invalidates: { list: "text" },
 }
 
+export const POLICY_RULE: OptionsSchema<PolicyRule> = {
+  ...RESILIENCE,
+  match: { required: { either: ["text", { list: "text" }] } },
+  standard: "boolean",
+}
+
 function orOff(rule: OptionRule): OptionRule {
   return { either: [rule, { oneOf: [false] }] }
 }
@@ -215,12 +229,12 @@ export function resilienceIssue(
 ): { readonly path: string; readonly message: string } | undefined {
   const rule: OptionRule = { either: [{ oneOf: ["standard"] }, { members: RESILIENCE }] }
   const issue = findOptionIssue(resilience, rule)
-  if (issue !== undefined) return { path: issue.path, message: issue.message.replace(/\.$/, "") }
+  if (issue !== undefined) return issue
   const isRepeatable = annotations?.idempotent ?? type !== "mutation"
   for (const name of type === "subscription" ? ONE_RESULT : isRepeatable ? [] : REPEATS) {
     if (!isSet(resilience, name)) continue
     return {
-      path: name,
+      path: `/${name}`,
       message:
         type === "subscription"
           ? "is for operations with one result, and this one is a subscription"

@@ -10,6 +10,7 @@ import type { ResponseEnvelope } from "../core/envelope.ts"
 import { processResult } from "./result-pipeline.ts"
 import type { NormalizeReport, OutputWarning, PipelineHost } from "./result-pipeline.ts"
 import type { CallOptions } from "../core/types.ts"
+import type { PolicyRule } from "../core/resilience.ts"
 import { abortedMessage, Call } from "./call.ts"
 import type { CallHost } from "./call.ts"
 import { CallContext } from "./context.ts"
@@ -40,6 +41,7 @@ export interface KernelOptions {
   readonly timeout: number
   readonly maxDepth: number
   readonly maxNestedCalls: number
+  readonly policies: readonly PolicyRule[]
 }
 
 /**
@@ -72,7 +74,7 @@ export class Kernel implements PipelineHost, CallHost {
     this.onWarning = options.onWarning
     this.onNormalize = options.onNormalize
     this.deadlines = new Deadlines(options.clock)
-    this.middleware = new MiddlewareStack(store)
+    this.middleware = new MiddlewareStack(store, options)
   }
 
   /** Runs a query or mutation. Only the registry's `trusted` facade sets `trusted`. */
@@ -291,6 +293,7 @@ export class Kernel implements PipelineHost, CallHost {
     }
     this.#endless.clear()
     this.deadlines.close((entry) => (entry as Call).end("ABORTED", CLOSED))
+    this.middleware.close()
   }
 
   namespaces(): Iterable<string> {

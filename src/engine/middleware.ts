@@ -11,6 +11,8 @@ import { Chain } from "./chain.ts"
 import type { Link } from "./chain.ts"
 import type { OperationRecord } from "./record.ts"
 import type { RecordStore } from "./store.ts"
+import type { PolicyHost, PolicyRule } from "../core/resilience.ts"
+import { PolicyLoader } from "./policies.ts"
 
 export const MIDDLEWARE_OPTIONS: OptionsSchema<MiddlewareOptions> = {
   match: { either: ["text", { list: "text" }] },
@@ -29,10 +31,16 @@ interface Entry {
 /** The middleware of a registry and of its operations. */
 export class MiddlewareStack {
   readonly #store: RecordStore
+  readonly policies: PolicyLoader
   #entries: readonly Entry[] = []
 
-  constructor(store: RecordStore) {
+  constructor(
+    store: RecordStore,
+    options: PolicyHost & { readonly policies: readonly PolicyRule[] },
+  ) {
     this.#store = store
+    this.policies = new PolicyLoader(options, options.policies, () => this.#set(this.#entries))
+    store.onDrop = (record) => this.policies.drop(record)
   }
 
   /** Adds a middleware inside of those that are used already; returns a function that removes it. */
@@ -59,6 +67,10 @@ export class MiddlewareStack {
     return record.chain as Chain | undefined
   }
 
+  close(): void {
+    this.policies.close()
+  }
+
   #set(entries: readonly Entry[]): void {
     this.#entries = entries
     for (const record of this.#store.values()) record.chain = null
@@ -77,6 +89,8 @@ export class MiddlewareStack {
       const link = linkFor(middleware, nameOf(middleware) || `use[${index}]`, record)
       if (link !== undefined) links.push(link)
     }
+    const policies = this.policies.linkFor(record)
+    if (policies !== undefined) links.push(policies)
     return links.length === 0 ? undefined : new Chain(links)
   }
 }

@@ -60,10 +60,7 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   } else use?.forEach((one, index) => add(`/use/${index}`, middlewareIssue(one)))
   if (resilience !== undefined) {
     const issue = resilienceIssue(resilience, definition)
-    if (issue !== undefined) {
-      const path = issue.path === "" ? "" : `/${issue.path.replaceAll(".", "/")}`
-      add(`/resilience${path}`, issue.message)
-    }
+    if (issue !== undefined) add(`/resilience${issue.path}`, issue.message)
   }
   const pointer: unknown = accessControl?.resourceIdPath
   if (typeof pointer === "string" && parsePointer(pointer) === undefined) {

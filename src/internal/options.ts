@@ -114,9 +114,13 @@ export function findDataIssue(data: unknown, schema: OptionsSchema): DataIssue |
   return firstIssue({ path: "", isSecret: true, isOpen: true }, { members: schema }, data)
 }
 
-/** Finds the first member of a value that is unknown or invalid. */
+/** Finds the first member of a value that is unknown or invalid, as a JSON pointer and a part of a sentence. */
 export function findOptionIssue(value: unknown, rule: OptionRule): DataIssue | undefined {
-  return firstIssue({ path: "" }, rule, value)
+  const issue = firstIssue({ path: "" }, rule, value)
+  if (issue === undefined) return undefined
+  const path = issue.path === "" ? "" : `/${issue.path.replaceAll(".", "/")}`
+  const message = issue.message.replace(/\. Did you mean (.*)\?$/, " (did you mean $1?)")
+  return { path, message: message.replace(/\.$/, "") }
 }
 
 function firstIssue(
