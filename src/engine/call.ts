@@ -23,6 +23,7 @@ export interface CallHost extends EnvDirectory {
   readonly clock: Clock
   readonly logger: Logger
   readonly deadlines: Deadlines
+  readonly isClosed: boolean
   /** Checks access and input; returns the input for the handler, or a promise of it. */
   admit(call: Call, input: unknown, trusted: boolean): unknown
   /** Throws when the caller may not make this call. */

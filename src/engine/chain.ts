@@ -276,9 +276,10 @@ function isOpen(call: Call): boolean {
   return call.ended === undefined && !call.isOver
 }
 
-/** Creates an attempt. Throws if the call is over, or if the change is not one. */
+/** Creates an attempt. Throws if the call is over, or if the change is not one. Shared work outlives its first caller. */
 function openAttempt(call: Call, change: Change, log: AttemptLog): Attempt {
-  if (!isOpen(call)) {
+  const isOver = change.detached === true ? call.kernel.isClosed : !isOpen(call)
+  if (isOver) {
     throw refusal("ABORTED", `"${call.record.id}" was not called: its call had ended.`, {
       operationId: call.record.id,
       mayHaveExecuted: false,

@@ -64,7 +64,7 @@ export class Kernel implements PipelineHost, CallHost {
   readonly #endless = new Set<WeakRef<Call>>()
   /** Reported errors: an error is reported once, even if several calls fail with it. */
   readonly #reported = new WeakSet<CallError>()
-  #isClosed = false
+  isClosed = false
 
   constructor(store: RecordStore, options: KernelOptions) {
     this.store = store
@@ -202,7 +202,7 @@ export class Kernel implements PipelineHost, CallHost {
       const issue = optionsIssue(options)
       if (issue !== undefined) throw badOptions(record, issue)
     }
-    if (this.#isClosed) throw closed(record.id)
+    if (this.isClosed) throw closed(record.id)
     if (parent !== undefined && !call.isAttempt) this.#admitNested(call, parent)
     const { requirement } = record
     if (requirement === undefined || trusted) return
@@ -267,7 +267,7 @@ export class Kernel implements PipelineHost, CallHost {
   onCall(listener: CallListener): () => void {
     const observer = this.observer ?? new CallObserver(this.clock, this.logger)
     const stop = observer.add(listener)
-    if (!this.#isClosed) this.observer = observer
+    if (!this.isClosed) this.observer = observer
     return () => {
       stop()
       if (observer.isIdle && this.observer === observer) this.observer = undefined
@@ -287,7 +287,7 @@ export class Kernel implements PipelineHost, CallHost {
 
   /** Ends all running calls; later calls are rejected. */
   close(): void {
-    this.#isClosed = true
+    this.isClosed = true
     for (const reference of this.#endless) {
       reference.deref()?.end("ABORTED", CLOSED)
     }

@@ -41,7 +41,10 @@ export class Attempts {
 
   constructor(policies: AttemptPolicies) {
     this.policies = policies
-    this.#change = policies.timeout === undefined ? undefined : { timeout: policies.timeout }
+    const { timeout, breaker, slots } = policies
+    const isHeld = breaker !== undefined || slots !== undefined
+    // What is held must be given back when the call ends, even if its handler goes on: an attempt ends with the call.
+    this.#change = timeout !== undefined ? { timeout } : isHeld ? {} : undefined
   }
 
   readonly call = async (call: MiddlewareCall, next: Next): Promise<ResponseEnvelope> => {
@@ -55,10 +58,10 @@ export class Attempts {
       } catch (thrown) {
         tally ??= { attempts: 1, mayHaveExecuted: false }
         const wait = this.waitBefore(call, thrown, round)
-        if (wait === undefined) throw withAttempts(thrown, tally)
+        if (wait === undefined) throw withAttempts(thrown, tally, call.isIdempotent)
         tally.mayHaveExecuted ||= (thrown as CallError).mayHaveExecuted
         if (wait > 0) await pause(wait, { clock: this.policies.clock, signal: call.signal })
-        if (call.signal.aborted) throw withAttempts(thrown, tally)
+        if (call.signal.aborted) throw withAttempts(thrown, tally, call.isIdempotent)
       }
     }
   }

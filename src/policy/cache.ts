@@ -12,25 +12,34 @@ import type { CacheEntry, CachePool } from "./cache-store.ts"
 import { freezeData } from "./frozen-data.ts"
 import { jsonKey } from "./json-key.ts"
 import { isFailure, statusOf } from "./outcome.ts"
-import { SharedCall } from "./shared-call.ts"
+import type { SharedCall, SharedCalls } from "./shared-call.ts"
 
 type Headers = Readonly<Record<string, string>>
 
 const MAX_RESULTS = 1_000
 
+/** What the caches of a registry share. */
+export interface CacheHost {
+  readonly clock: Clock
+  readonly pool: CachePool
+  readonly shared: SharedCalls
+}
+
 /** The cache of one operation; a replaced operation has another one. */
 export class Cache {
   readonly #policy: CachePolicy
   readonly #clock: Clock
+  readonly #shared: SharedCalls
   readonly #run: MiddlewareFunction
   readonly #store: CacheStore
   /** Loads that run. */
   #loading = new Map<string, SharedCall<Loaded>>()
   readonly counts = { hits: 0, stale: 0, joined: 0, misses: 0 }
 
-  constructor(policy: CachePolicy, pool: CachePool, clock: Clock, run: MiddlewareFunction) {
+  constructor(policy: CachePolicy, { clock, pool, shared }: CacheHost, run: MiddlewareFunction) {
     this.#policy = policy
     this.#clock = clock
+    this.#shared = shared
     this.#run = run
     this.#store = new CacheStore(policy.max ?? MAX_RESULTS, pool)
   }
@@ -105,10 +114,10 @@ export class Cache {
   ): SharedCall<Loaded> {
     const loading = this.#loading
     const revalidate = entry?.validators
-    const shared = new SharedCall(
+    const shared = this.#shared.start(
       call,
       next,
-      { clock: this.#clock, timeout: Infinity },
+      Infinity,
       async (detached, attempt): Promise<Loaded> => {
         try {
           const envelope = await this.#run(

@@ -14,7 +14,7 @@ import { pause } from "../internal/wait.ts"
 import { jsonKey } from "./json-key.ts"
 import { MemoryOutcomes } from "./memory-outcomes.ts"
 import { refuse } from "./outcome.ts"
-import { SharedCall } from "./shared-call.ts"
+import type { SharedCall, SharedCalls } from "./shared-call.ts"
 
 /** What a store holds for a key: the input, and what became of the call. */
 type Kept = { readonly input: string } & (
@@ -39,10 +39,16 @@ export class Idempotency {
   readonly #ttl: number
   readonly #store: IdempotencyStore
   readonly #clock: Clock
+  readonly #shared: SharedCalls
   readonly #run: MiddlewareFunction
   readonly #running = new Map<string, SharedCall<ResponseEnvelope>>()
 
-  constructor({ ttl = DAY_MS, store }: IdempotencyPolicy, clock: Clock, run: MiddlewareFunction) {
+  constructor(
+    { ttl = DAY_MS, store }: IdempotencyPolicy,
+    { clock, shared }: { readonly clock: Clock; readonly shared: SharedCalls },
+    run: MiddlewareFunction,
+  ) {
+    this.#shared = shared
     this.#ttl = ttl
     this.#store = store ?? new MemoryOutcomes(clock)
     this.#clock = clock
@@ -73,11 +79,8 @@ export class Idempotency {
       await pause(POLL_MS, { clock: this.#clock, signal: call.signal })
       if (call.signal.aborted) throw inDoubt(call)
     }
-    const shared = new SharedCall(
-      call,
-      next,
-      { clock: this.#clock, timeout },
-      (detached, attempt) => this.#runOnce(detached, attempt, key, input),
+    const shared = this.#shared.start(call, next, timeout, (detached, attempt) =>
+      this.#runOnce(detached, attempt, key, input),
     )
     this.#running.set(key, shared)
     return await shared.join(call, { endsWithLast: false })

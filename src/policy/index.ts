@@ -1,6 +1,8 @@
 // The policies of a registry: what each operation does when something fails, is slow or is asked too often.
 import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
 import type { Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
+import { compilePattern } from "../internal/pattern.ts"
+import type { Matcher } from "../internal/pattern.ts"
 import { RetryBudget } from "../internal/retry-budget.ts"
 import { Attempts } from "./attempts.ts"
 import { Breaker } from "./breaker.ts"
@@ -12,6 +14,7 @@ import { Idempotency } from "./idempotency.ts"
 import { RateLimit } from "./rate-limit.ts"
 import { resolveResilience } from "./resolve.ts"
 import type { ResolvedResilience } from "./resolve.ts"
+import { SharedCalls } from "./shared-call.ts"
 import { Slots } from "./slots.ts"
 import type { PolicyState } from "./state.ts"
 import { PolicyStream } from "./stream.ts"
@@ -45,10 +48,12 @@ export class RegistryPolicies implements Policies {
   readonly #breakers = new Map<string, Breaker>()
   readonly #rateLimits = new Map<string, RateLimit>()
   readonly #pool = new CachePool()
+  readonly #shared: SharedCalls
 
   constructor(host: PolicyHost, random: () => number) {
     this.#host = host
     this.#random = random
+    this.#shared = new SharedCalls(host.clock)
   }
 
   for(target: PolicyTarget): Middleware | undefined {
@@ -70,6 +75,7 @@ export class RegistryPolicies implements Policies {
   close(): void {
     for (const { cache } of this.#made.values()) cache?.close()
     this.#made.clear()
+    this.#shared.close()
   }
 
   /** What the policies know at this moment. */
@@ -78,6 +84,7 @@ export class RegistryPolicies implements Policies {
       breakers: [...this.#breakers.values()].map((breaker) => ({
         name: breaker.name,
         state: breaker.state,
+        probing: breaker.probing,
         retryAfterMs: breaker.retryAfter(),
         lastCode: breaker.lastCode,
       })),
@@ -91,10 +98,10 @@ export class RegistryPolicies implements Policies {
     }
   }
 
-  /** Drops the cached results of operations: `"task.list"`, `"task.*"` or `"*"`. */
-  invalidate(patterns: readonly string[]): void {
+  /** Drops the cached results of operations. */
+  invalidate(matchers: readonly Matcher[]): void {
     for (const [id, { cache }] of this.#made) {
-      if (cache !== undefined && patterns.some((pattern) => matches(pattern, id))) cache.clear()
+      if (cache !== undefined && matchers.some((matches) => matches(id))) cache.clear()
     }
   }
 
@@ -119,7 +126,8 @@ export class RegistryPolicies implements Policies {
       const stream: Middleware["stream"] = (call, next) => new PolicyStream(attempts, call, next)
       return { ...none(target), middleware: { stream }, slots, rateLimit: limit }
     }
-    const made = cache && new Cache(cache, this.#pool, clock, attempts.call)
+    const made =
+      cache && new Cache(cache, { clock, pool: this.#pool, shared: this.#shared }, attempts.call)
     const call = this.#around(resolved, made?.call ?? attempts.call)
     return { target, middleware: { call }, cache: made, slots, rateLimit: limit }
   }
@@ -128,15 +136,19 @@ export class RegistryPolicies implements Policies {
   #around(resolved: ResolvedResilience, inner: MiddlewareFunction): MiddlewareFunction {
     const { idempotency, fallback, invalidates } = resolved
     let run = inner
-    if (idempotency !== undefined) run = new Idempotency(idempotency, this.#host.clock, run).call
+    if (idempotency !== undefined) {
+      const host = { clock: this.#host.clock, shared: this.#shared }
+      run = new Idempotency(idempotency, host, run).call
+    }
     if (invalidates !== undefined) run = this.#invalidating(invalidates, run)
     return fallback === undefined ? run : withFallback(fallback, run)
   }
 
   #invalidating(patterns: readonly string[], run: MiddlewareFunction): MiddlewareFunction {
+    const matchers = patterns.map(compilePattern)
     return async (call, next) => {
       const envelope = await run(call, next)
-      this.invalidate(patterns)
+      this.invalidate(matchers)
       return envelope
     }
   }
@@ -167,11 +179,6 @@ function nameOf({ isImported, source, operationId }: PolicyTarget, scope = "sour
 
 function none(target: PolicyTarget): Made {
   return { target, middleware: undefined, cache: undefined, slots: undefined, rateLimit: undefined }
-}
-
-function matches(pattern: string, id: string): boolean {
-  if (pattern === "*" || pattern === id) return true
-  return pattern.endsWith(".*") && id.startsWith(pattern.slice(0, -1))
 }
 
 function getOrMake<TValue>(map: Map<string, TValue>, key: string, make: () => TValue): TValue {

@@ -1,6 +1,6 @@
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../core/errors.ts"
-import { copyError } from "../core/error-marks.ts"
+import { afterAttempts } from "../core/error-marks.ts"
 import { isRecord } from "../internal/guards.ts"
 
 const FAILURES: ReadonlySet<string> = new Set([
@@ -56,14 +56,10 @@ export interface Tally {
 }
 
 /** The error of a call with several attempts: a later one does not hide that an earlier one may have had an effect. */
-export function withAttempts(thrown: unknown, { attempts, mayHaveExecuted }: Tally): unknown {
+export function withAttempts(thrown: unknown, tally: Tally, isIdempotent: boolean): unknown {
   if (!isCallError(thrown)) return thrown
-  const all = Math.max(attempts, thrown.attempts ?? 1)
-  const may = mayHaveExecuted || thrown.mayHaveExecuted
-  if (all === (thrown.attempts ?? 1) && may === thrown.mayHaveExecuted) return thrown
-  const error = copyError(thrown) as { attempts?: number; mayHaveExecuted: boolean }
-  error.mayHaveExecuted = may
-  error.attempts = all
+  const attempts = { started: tally.attempts, hasExecuted: tally.mayHaveExecuted }
+  const error = afterAttempts(thrown, attempts, isIdempotent)
   if (isRefusal(thrown)) refusals.add(error)
   return error
 }

@@ -2,6 +2,34 @@ import type { Change, MiddlewareCall, Next } from "../core/middleware.ts"
 import type { Clock } from "../internal/platform.ts"
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 
+/** The shared work of one registry that runs. */
+export class SharedCalls {
+  readonly #clock: Clock
+  readonly #running = new Set<SharedCall<unknown>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Starts work that ends by itself, after a timeout, or with the registry. */
+  start<TResult>(
+    call: MiddlewareCall,
+    next: Next,
+    timeout: number,
+    work: (call: MiddlewareCall, next: Next) => Promise<TResult>,
+  ): SharedCall<TResult> {
+    const shared = new SharedCall(call, next, { clock: this.#clock, timeout }, work)
+    this.#running.add(shared)
+    const end = (): void => void this.#running.delete(shared)
+    shared.work.then(end, end)
+    return shared
+  }
+
+  close(): void {
+    for (const shared of this.#running) shared.end(new Error("The registry was closed."))
+  }
+}
+
 /**
  * Work on behalf of a call that does not end with it: other calls may wait for the result, too.
  *
@@ -9,7 +37,7 @@ import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
  */
 export class SharedCall<TResult> {
   readonly #controller = new AbortController()
-  readonly #work: Promise<TResult>
+  readonly work: Promise<TResult>
   #members = 0
 
   constructor(
@@ -21,9 +49,11 @@ export class SharedCall<TResult> {
     const { signal } = this.#controller
     const end = clock.now() + timeout
     const detached = detachedCall(call, signal, () => end - clock.now())
-    this.#work = work(detached, (change) => next(detachedChange(change, signal, detached)))
-    // Someone may wait for it or not; a failure that nobody waits for is no accident.
-    this.#work.catch(() => undefined)
+    this.work = work(detached, (change) => next(detachedChange(change, signal, detached)))
+  }
+
+  end(reason: unknown): void {
+    this.#controller.abort(reason)
   }
 
   /** Waits for the work, unless this caller leaves. The last one who leaves may end the work. */
@@ -43,11 +73,11 @@ export class SharedCall<TResult> {
           leave()
           // The call has ended with an error of its own, so that nobody sees this one.
           reject(signal.reason as Error)
-          if (endsWithLast && this.#members === 0) this.#controller.abort(signal.reason)
+          if (endsWithLast && this.#members === 0) this.end(signal.reason)
         },
       }
       addSignalListener(signal, listener)
-      this.#work.then(
+      this.work.then(
         (result) => {
           leave()
           resolve(result)
@@ -59,11 +89,6 @@ export class SharedCall<TResult> {
       )
       if (signal.aborted) listener.handleEvent()
     })
-  }
-
-  /** Waits without being a member: for work that goes on behind. */
-  get settled(): Promise<unknown> {
-    return this.#work.catch(() => undefined)
   }
 }
 

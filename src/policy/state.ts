@@ -6,6 +6,8 @@ export interface PolicyState {
     /** What it protects: a source, or an operation. */
     readonly name: string
     readonly state: BreakerState
+    /** Probes that run. */
+    readonly probing: number
     /** Milliseconds until the next probe. */
     readonly retryAfterMs: number
     /** The code of the last failure. */

@@ -47,7 +47,7 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
         const wait = this.#afterFailure(thrown, round)
         if (wait === undefined) {
           this.#isOver = true
-          throw withAttempts(thrown, this.#tally)
+          throw withAttempts(thrown, this.#tally, this.#call.isIdempotent)
         }
         const { clock } = this.#attempts.policies
         if (wait > 0) await pause(wait, { clock, signal: this.#call.signal })

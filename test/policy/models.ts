@@ -4,6 +4,7 @@ import type { Clock, MiddlewareCall, ResponseEnvelope } from "../../src/index.ts
 import { Breaker, REFUSED } from "../../src/policy/breaker.ts"
 import { Cache } from "../../src/policy/cache.ts"
 import { CachePool } from "../../src/policy/cache-store.ts"
+import { SharedCalls } from "../../src/policy/shared-call.ts"
 import { Slots } from "../../src/policy/slots.ts"
 import { TokenBuckets } from "../../src/policy/token-buckets.ts"
 import { RetryBudget } from "../../src/internal/retry-budget.ts"
@@ -328,7 +329,11 @@ export const compareCache: Comparison = async (seed, steps) => {
   let version = 0
   let isFailing = false
   let loads = 0
-  const cache = new Cache(policy, new CachePool(), clock, (call, next) => next())
+  const cache = new Cache(
+    policy,
+    { clock, pool: new CachePool(), shared: new SharedCalls(clock) },
+    (_call, next) => next(),
+  )
   const load = async (): Promise<ResponseEnvelope> => {
     loads++
     if (isFailing) {
