@@ -73,7 +73,7 @@ export function afterAttempts(
   const counts = started > 1 && error.attempts === undefined
   const hides = hasEffects && !error.mayHaveExecuted
   if (!counts && !hides) return error
-  const copy = copyError(error) as { -readonly [TKey in keyof CallError]: CallError[TKey] }
+  const copy = copyOf(error) as { -readonly [TKey in keyof CallError]: CallError[TKey] }
   if (counts) copy.attempts = started
   copy.mayHaveExecuted ||= hasEffects
   copy.retryable &&= !hides || isIdempotent
