@@ -1,9 +1,35 @@
 // The public API of the core: names that are not here are internal.
 
 export { OperationType } from "./core/types.ts"
+export type { OperationPolicy } from "./core/operation-policy.ts"
+export type {
+  Change,
+  Middleware,
+  MiddlewareCall,
+  MiddlewareFunction,
+  MiddlewareOptions,
+  Next,
+  Revalidation,
+  StreamNext,
+} from "./core/middleware.ts"
+export type {
+  BreakerPolicy,
+  CachePolicy,
+  ConcurrencyPolicy,
+  Fallback,
+  HedgePolicy,
+  IdempotencyPolicy,
+  IdempotencyStore,
+  RateLimiter,
+  RateLimitPolicy,
+  Resilience,
+  RetryPolicy,
+  TimeoutPolicy,
+} from "./core/resilience.ts"
 export type {
   AccessControl,
   CallOptions,
+  CallPolicy,
   CredentialContext,
   ErrorDefinition,
   FormInputRequest,
@@ -13,7 +39,6 @@ export type {
   NormalizeMode,
   OperationAnnotations,
   OperationDeprecation,
-  OperationPolicy,
   OperationSpec,
   OutputMode,
   ProgressUpdate,
@@ -94,6 +119,7 @@ export type {
   MCPIcon,
   MCPResourceContent,
   MCPResponseMeta,
+  PolicyResponseMeta,
   ResponseEnvelope,
   ResponseMeta,
   ResponseSource,

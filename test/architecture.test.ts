@@ -63,7 +63,8 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   search: { uses: [] },
   core: { uses: ["internal", "schema"], packages: ["typebox"] },
   "http-client": { uses: ["internal", "core"], packages: ["eventsource-parser"] },
-  engine: { uses: BASE },
+  policy: { uses: BASE },
+  engine: { uses: [...BASE, "policy"] },
   protocol: { uses: [...BASE, "engine"] },
   transport: {
     uses: [...BASE, "http-client"],

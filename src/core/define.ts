@@ -3,7 +3,8 @@ import type { DefinitionLike, ErrorsOf } from "./infer.ts"
 import type { OutputOf } from "../schema/standard.ts"
 import { isCallError } from "./errors.ts"
 import { reading } from "../internal/brands.ts"
-import type { ErrorDefinition, OperationPolicy, OperationSpec, OperationType } from "./types.ts"
+import type { ErrorDefinition, OperationSpec, OperationType } from "./types.ts"
+import type { OperationPolicy } from "./operation-policy.ts"
 import type { OperationContext, OperationHandler, SubscriptionHandler } from "./handler.ts"
 
 /** The handler that fits a type and its schemas. */

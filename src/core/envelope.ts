@@ -7,8 +7,20 @@ export const RESPONSE_SOURCES = ["local", "http", "mcp"] as const
 
 export type ResponseSource = (typeof RESPONSE_SOURCES)[number]
 
+/** What the policies of an operation did for a result; left out where they did nothing. */
+export interface PolicyResponseMeta {
+  /** The result comes from a cache: its age in milliseconds, and whether it was fresh. */
+  readonly cache?: { readonly age: number; readonly state: "fresh" | "stale" } | undefined
+  /** The call failed, and this is what its operation returns instead. */
+  readonly fallback?: true | undefined
+  /** The outcome of an earlier call with the same idempotency key. */
+  readonly replayed?: true | undefined
+  /** How many attempts it took, if more than one. */
+  readonly attempts?: number | undefined
+}
+
 /** A result of a function in this process. */
-export interface LocalResponseMeta {
+export interface LocalResponseMeta extends PolicyResponseMeta {
   readonly source: "local"
   readonly operationId: string
   /** Epoch milliseconds at which the result was wrapped. */
@@ -16,7 +28,7 @@ export interface LocalResponseMeta {
 }
 
 /** A result of an HTTP request. */
-export interface HTTPResponseMeta {
+export interface HTTPResponseMeta extends PolicyResponseMeta {
   readonly source: "http"
   readonly statusCode: number
   /** Lower-case names; several values of one name joined with `, `. */
@@ -35,7 +47,7 @@ export interface HTTPStreamEvent {
 }
 
 /** A result of an MCP tool. */
-export interface MCPResponseMeta {
+export interface MCPResponseMeta extends PolicyResponseMeta {
   readonly source: "mcp"
   /** The tool ran and reports a failure; `unwrapOrThrow` turns it into an error. */
   readonly isError: boolean

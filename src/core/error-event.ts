@@ -4,7 +4,8 @@ import { isInternal } from "./error-marks.ts"
 
 /** The event for an error, with secrets masked. */
 export function errorEvent(requestId: string, error: CallError): CallErrorEvent {
-  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs } = error.toJSON()
+  const json = error.toJSON()
+  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs, attempts } = json
   return {
     type: "call.error",
     requestId,
@@ -14,6 +15,7 @@ export function errorEvent(requestId: string, error: CallError): CallErrorEvent 
     mayHaveExecuted,
     ...(details !== undefined && { details }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(attempts !== undefined && { attempts }),
     ...(isInternal(error) && { internal: true }),
   }
 }

@@ -55,6 +55,31 @@ export function stampError(error: CallError, call: LeavingCall): CallError {
   return writeIds(copyOf(error), call, root, true)
 }
 
+/** What is known of the attempts of a call. */
+interface Attempts {
+  readonly started: number
+  readonly hasEffects: boolean
+}
+
+/**
+ * The error of a call that may have been tried before: it counts the attempts, and an earlier one that may have had
+ * effects is not hidden by a later one that had none.
+ */
+export function afterAttempts(
+  error: CallError,
+  { started, hasEffects }: Attempts,
+  isIdempotent: boolean,
+): CallError {
+  const counts = started > 1 && error.attempts === undefined
+  const hides = hasEffects && !error.mayHaveExecuted
+  if (!counts && !hides) return error
+  const copy = copyOf(error) as { -readonly [TKey in keyof CallError]: CallError[TKey] }
+  if (counts) copy.attempts = started
+  copy.mayHaveExecuted ||= hasEffects
+  copy.retryable &&= !hides || isIdempotent
+  return copy
+}
+
 function writeIds(
   error: CallError,
   { operationId, requestId }: LeavingCall,

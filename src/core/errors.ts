@@ -35,6 +35,7 @@ export const ErrorCode = {
   SLOW_CONSUMER: "SLOW_CONSUMER",
   CONFLICT: "CONFLICT",
   EGRESS_BLOCKED: "EGRESS_BLOCKED",
+  CIRCUIT_OPEN: "CIRCUIT_OPEN",
   EXECUTION_ERROR: "EXECUTION_ERROR",
   UNKNOWN_ERROR: "UNKNOWN_ERROR",
 } as const
@@ -61,6 +62,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = {
   SLOW_CONSUMER: row(502, -32013, 1, false, true),
   CONFLICT: row(409, -32014, 1, false, false),
   EGRESS_BLOCKED: row(502, -32015, 1, false, false),
+  CIRCUIT_OPEN: row(503, -32016, 1, true, false),
   EXECUTION_ERROR: row(500, -32000, 1, false, true),
   UNKNOWN_ERROR: row(500, -32603, 1, false, true),
 }
@@ -72,6 +74,7 @@ export interface CallErrorOptions<TDetails = unknown> {
   readonly retryable?: boolean | undefined
   readonly mayHaveExecuted?: boolean | undefined
   readonly retryAfterMs?: number | undefined
+  readonly attempts?: number | undefined
   readonly requestId?: string | undefined
   readonly operationId?: string | undefined
 }
@@ -84,6 +87,7 @@ export interface CallErrorJSON {
   readonly retryable: boolean
   readonly mayHaveExecuted: boolean
   readonly retryAfterMs?: number
+  readonly attempts?: number
   readonly requestId?: string
   readonly operationId?: string
 }
@@ -99,6 +103,8 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
   /** `false` only if the handler certainly did not start, or if it is a request to an HTTP API that only reads. */
   readonly mayHaveExecuted: boolean
   readonly retryAfterMs?: number
+  /** How often the call was tried, if it was repeated. Such an error is not repeated again, by whomever. */
+  readonly attempts?: number
   readonly requestId?: string
   readonly operationId?: string
 
@@ -115,13 +121,14 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
     this.retryable = options.retryable ?? defaults?.retryable ?? false
     this.mayHaveExecuted = options.mayHaveExecuted ?? defaults?.mayHaveExecuted ?? true
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    if (options.attempts !== undefined) this.attempts = options.attempts
     if (options.requestId !== undefined) this.requestId = options.requestId
     if (options.operationId !== undefined) this.operationId = options.operationId
   }
 
   /** Safe for a wire: no stack, no cause, secrets masked, always serialisable. */
   toJSON(): CallErrorJSON {
-    const { details, retryAfterMs, requestId, operationId } = this
+    const { details, retryAfterMs, attempts, requestId, operationId } = this
     return {
       code: this.code,
       message: redactText(this.message),
@@ -129,6 +136,7 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
       retryable: this.retryable,
       mayHaveExecuted: this.mayHaveExecuted,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(attempts !== undefined && { attempts }),
       ...(requestId !== undefined && { requestId }),
       ...(operationId !== undefined && { operationId }),
     }

@@ -66,6 +66,8 @@ export interface CallErrorEvent {
   readonly retryable?: boolean | undefined
   readonly mayHaveExecuted?: boolean | undefined
   readonly retryAfterMs?: number | undefined
+  /** How often the call was tried, if it was repeated. */
+  readonly attempts?: number | undefined
   /** The message was not written for callers: hide it when you pass the error on. */
   readonly internal?: boolean | undefined
 }
@@ -176,6 +178,7 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
       retryable: flag,
       mayHaveExecuted: flag,
       retryAfterMs: milliseconds,
+      attempts: count,
       internal: flag,
     },
     ["code", "message"],

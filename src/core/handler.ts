@@ -1,15 +1,16 @@
 import type { OperationCall, OperationEnv, OperationStream } from "./infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
+import type { Revalidation } from "./middleware.ts"
 import type {
   Identity,
   OperationSpec,
   ProgressUpdate,
   InputRequest,
   InputResponse,
-  OperationPolicy,
   RegisteredOperations,
 } from "./types.ts"
+import type { OperationPolicy } from "./operation-policy.ts"
 
 /**
  * The second argument of a handler. The registry creates it; its members cannot be assigned.
@@ -25,6 +26,12 @@ export interface OperationContext<TOperations = RegisteredOperations> {
   /** Aborts when the caller leaves, the deadline passes or a parent is aborted. */
   readonly signal: AbortSignal
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Which attempt of the call this is, from 1: policies and other middleware may repeat it. */
+  readonly attempt: number
+  /** The caller's key for a call that must not have its effect twice. */
+  readonly idempotencyKey?: string | undefined
+  /** A result that the caller holds already: a handler may answer that it has not changed. */
+  readonly revalidate?: Revalidation | undefined
   readonly env: OperationEnv<TOperations>
   readonly log: Logger
   /** Calls another operation as a child of this call. */

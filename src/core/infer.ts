@@ -176,7 +176,7 @@ export type CallArguments<TOperations, TId, TOptions = CallOptions> = [TId] exte
 /** The options of a nested call; the rest comes from the handler's context. */
 export type NestedCallOptions = Pick<
   CallOptions,
-  "deadline" | "timeout" | "signal" | "metadata" | "progress"
+  "deadline" | "timeout" | "signal" | "metadata" | "progress" | "policy" | "idempotencyKey"
 >
 
 /** `context.call`. */

@@ -31,6 +31,7 @@ export function isCallEvent(value: unknown): value is CallEvent {
         maybe("boolean", it.retryable) &&
         maybe("boolean", it.mayHaveExecuted) &&
         maybeMilliseconds(it.retryAfterMs) &&
+        maybeCount(it.attempts) &&
         maybe("boolean", it.internal)
       )
     case "call.progress":

@@ -2,12 +2,12 @@ import type {
   AccessControl,
   NormalizeMode,
   OperationAnnotations,
-  OperationPolicy,
   OperationSpec,
   OperationType,
   OutputMode,
   Visibility,
 } from "./types.ts"
+import type { OperationPolicy } from "./operation-policy.ts"
 import type { OperationHandler, SubscriptionHandler } from "./handler.ts"
 
 /** The parts of an operation of an adapter; costly ones are getters that create them at the first read. */

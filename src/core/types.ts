@@ -144,6 +144,16 @@ export interface InputResponse {
   readonly content?: unknown
 }
 
+/** What a caller asks of policies. It can only narrow them: fewer attempts, no cached results. */
+export interface CallPolicy {
+  /** No repeats, or at most so many attempts. */
+  readonly retry?: false | { readonly attempts: number } | undefined
+  /** `skip`: the result does not come from the cache, and does not go there. `refresh`: it goes there. */
+  readonly cache?: "skip" | "refresh" | undefined
+  /** No second attempt at the same time. */
+  readonly hedge?: false | undefined
+}
+
 /** The options of a call. A handler passes its own context to make a nested call. */
 export interface CallOptions {
   readonly requestId?: string | undefined
@@ -160,6 +170,10 @@ export interface CallOptions {
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
   /** Answers what handlers ask with `context.requestInput`, nested calls included. */
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
+  /** What this caller asks of the operation's policies: fewer attempts, no cached result. */
+  readonly policy?: CallPolicy | undefined
+  /** 1 to 255 characters that name this call, so that it can be repeated without a second effect. */
+  readonly idempotencyKey?: string | undefined
 }
 
 /** The call that a function returns a credential or headers for. */
@@ -177,34 +191,6 @@ export type NormalizeMode = "strip" | "keep" | "off"
 
 /** What happens when a result fails its schema. */
 export type OutputMode = "warn" | "strict" | "off"
-
-/** Settings of an operation besides its spec; they never leave the process. */
-export interface OperationPolicy {
-  /**
-   * Operations this one may call on the application's authority: `"audit.write"`, `"task.*"`.
-   * All other nested calls are checked against the caller.
-   */
-  readonly composes?: readonly string[] | undefined
-  readonly normalize?: NormalizeMode | undefined
-  readonly output?: OutputMode | undefined
-  /** Declared defaults of inputs are filled in; `leave` if the called system fills in its own. */
-  readonly defaults?: "fill" | "leave" | undefined
-  /**
-   * Timeout in milliseconds for calls without one of their own, instead of the registry's default.
-   * `Infinity` for no limit.
-   */
-  readonly timeout?: number | undefined
-  /**
-   * The operation runs elsewhere, and its description may lag behind: where neither `normalize` nor
-   * the registry says otherwise, results are normalised with `"keep"` instead of `"strip"`.
-   */
-  readonly imported?: boolean | undefined
-  /**
-   * What an input that does not match its schema is as JSON data, where the handler also takes values
-   * that JSON has no form for, such as a `Date`. If that matches, the handler gets the input as it is.
-   */
-  readonly asData?: ((input: unknown) => unknown) | undefined
-}
 
 /**
  * Operations known to the whole program, by id. Empty here: generated declarations, or your own,

@@ -1,12 +1,14 @@
 // A running call, from its options to the listeners of its end. Its fields are in one flat object.
 import type { CallError } from "../core/errors.ts"
+import type { AttemptLog } from "./attempt-log.ts"
 import type { DeadlineEntry, Deadlines } from "../internal/deadlines.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
-import { stampError } from "../core/error-marks.ts"
+import { afterAttempts, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
+import type { Revalidation } from "../core/middleware.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
@@ -21,6 +23,9 @@ export interface CallHost extends EnvDirectory {
   readonly clock: Clock
   readonly logger: Logger
   readonly deadlines: Deadlines
+  readonly isClosed: boolean
+  /** Checks access and input; returns the input for the handler, or a promise of it. */
+  admit(call: Call, input: unknown, trusted: boolean): unknown
   /** Throws when the caller may not make this call. */
   permit(call: Call, input: unknown, trusted: boolean): void
   begin(call: Call): void
@@ -106,9 +111,17 @@ export class Call implements DeadlineEntry {
 
   /** How deep the call is nested, the outermost counted. */
   get depth(): number {
-    let depth = 1
-    for (let call = this.parent; call !== undefined; call = call.parent) depth++
-    return depth
+    return this.parent === undefined ? 1 : this.parent.depth + 1
+  }
+
+  /** The call that made this one. */
+  get caller(): Call | undefined {
+    return this.parent
+  }
+
+  /** Whether it is a part of another call, and was admitted with that. */
+  get isAttempt(): boolean {
+    return false
   }
 
   /** The identity as passed by the caller, unchecked. Handlers get a frozen copy from `CallContext`. */
@@ -128,6 +141,16 @@ export class Call implements DeadlineEntry {
 
   get operationId(): string {
     return this.record.id
+  }
+
+  /** Counts from 1. */
+  get attempt(): number {
+    return 1
+  }
+
+  /** A result that the caller holds already. */
+  get revalidate(): Revalidation | undefined {
+    return undefined
   }
 
   get signal(): AbortSignal {
@@ -169,7 +192,21 @@ export class Call implements DeadlineEntry {
 
   /** Counts one more call under the outermost one; returns the count. */
   countNested(): number {
-    return ++this.root.ensureExtras().nestedCalls
+    return this.parent === undefined ? ++this.ensureExtras().nestedCalls : this.parent.countNested()
+  }
+
+  /** The attempts of a call that has middleware. */
+  get attemptLog(): AttemptLog | undefined {
+    return this.extras?.attemptLog
+  }
+
+  set attemptLog(log: AttemptLog | undefined) {
+    this.ensureExtras().attemptLog = log
+  }
+
+  /** Counts a start of the handler, in this call or in an attempt of it. */
+  noteStart(runner: Call = this): void {
+    this.attemptLog?.begin(runner)
   }
 
   /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
@@ -180,10 +217,16 @@ export class Call implements DeadlineEntry {
 
   /** Waits for a handler's promise, for as long as the call lasts. */
   wait(promise: Promise<unknown>): Promise<never> {
+    const outcome = this.expose()
+    this.finishAfter(promise)
+    return outcome
+  }
+
+  /** The promise of the caller. */
+  expose(): Promise<never> {
     const outcome = new Promise(capture)
     this.resolve = capturedResolve
     this.reject = capturedReject
-    this.finishAfter(promise)
     return outcome as Promise<never>
   }
 
@@ -191,13 +234,16 @@ export class Call implements DeadlineEntry {
   finishAfter(promise: Promise<unknown>): void {
     this.watch()
     promise.then(
-      (result) => {
-        if (this.ended === undefined) this.finish(result)
-      },
-      (thrown: unknown) => {
-        if (this.ended === undefined) this.finishWith(thrown)
-      },
+      (result) => this.finish(result),
+      (thrown: unknown) => this.finishWith(thrown),
     )
+  }
+
+  /** Calls back if the call ends before its handler does. */
+  onEnd(callback: (error: CallError) => void): void {
+    const more = this.ensureExtras()
+    more.onEnd ??= []
+    more.onEnd.push(callback)
   }
 
   /** Waits for something that comes before the handler; the call may end meanwhile. */
@@ -221,14 +267,8 @@ export class Call implements DeadlineEntry {
   /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
   watch(): void {
     this.isOver = false
-    const { kernel, parent, options } = this
-    if (this.deadline === undefined && kernel.isTimed(this)) {
-      kernel.deadlines.addUndated(this)
-    } else if (this.due() === Number.POSITIVE_INFINITY) {
-      this.ensureExtras().untrack = kernel.track(this)
-    } else {
-      kernel.deadlines.add(this)
-    }
+    const { parent, options } = this
+    this.watchDeadline()
     if (parent !== undefined) parent.adopt(this)
     if (options?.signal === undefined) return
     // A token belongs to this call alone and needs no removal.
@@ -237,6 +277,17 @@ export class Call implements DeadlineEntry {
     addSignalListener(options.signal, this)
     // It may have fired while the handler ran synchronously; the caller is never notified before this returns.
     if (options.signal.aborted) queueMicrotask(() => this.handleEvent())
+  }
+
+  protected watchDeadline(): void {
+    const { kernel } = this
+    if (this.deadline === undefined && kernel.isTimed(this)) {
+      kernel.deadlines.addUndated(this)
+    } else if (this.due() === Number.POSITIVE_INFINITY) {
+      this.ensureExtras().untrack = kernel.track(this)
+    } else {
+      kernel.deadlines.add(this)
+    }
   }
 
   unwatch(): void {
@@ -274,9 +325,19 @@ export class Call implements DeadlineEntry {
     this.stopWork(reason, message)
   }
 
-  /** Whether there may have been effects. A handler that only forwards the call may know that there were none. */
-  private get hasBegun(): boolean {
+  /** Whether there may have been effects. */
+  protected get hasBegun(): boolean {
+    return this.extras?.attemptLog?.mayHaveExecuted ?? this.workHasBegun
+  }
+
+  /** The same for a handler that has started. One that only forwards the call may know that there were none. */
+  get workHasBegun(): boolean {
     return this.extras?.token?.listener?.mayHaveExecuted?.() ?? true
+  }
+
+  /** The details of an error that says that the deadline has passed. */
+  get timeoutDetails(): object {
+    return { deadline: this.deadline }
   }
 
   /** The error of a call that ends before its handler was called. */
@@ -287,38 +348,64 @@ export class Call implements DeadlineEntry {
 
   /** The error for anything a handler threw, with the ids of the call. Call it once per failed call: it reports. */
   fail(thrown: unknown): CallError {
-    const error = stampError(mapError(thrown, this.record.spec.errorSchemas, this), this)
+    const { attemptLog } = this
+    let error = this.toError(thrown)
+    if (attemptLog !== undefined) error = afterAttempts(error, attemptLog, this.record.isIdempotent)
     if (this.parent === undefined) this.kernel.reportError(error, this)
     return error
+  }
+
+  /** The same without a report. */
+  toError(thrown: unknown): CallError {
+    return stampError(mapError(thrown, this.record.spec.errorSchemas, this), this)
   }
 
   /** Aborts the handler and the nested calls of a call that has ended. */
   stopWork(reason: EndReason, message: string): void {
     const { extras } = this
     if (extras === undefined) return
-    const { children, controller, token } = extras
+    const { children, controller, token, onEnd } = extras
     extras.children = undefined
+    extras.onEnd = undefined
     if (children !== undefined) for (const child of children) child.end(reason, message)
     controller?.abort(this.ended)
     token?.cancel(this.ended)
+    if (onEnd !== undefined) for (const callback of onEnd) callback(this.ended as CallError)
   }
 
-  private finish(result: unknown): void {
+  /** Ends the call with a result, unless it has ended early. */
+  finish(result: unknown): void {
+    if (this.ended !== undefined) return
     let envelope: unknown
     try {
-      envelope = this.kernel.toEnvelope(this.record, result)
+      envelope = this.complete(result)
     } catch (thrown) {
       this.finishWith(thrown)
       return
     }
     this.unwatch()
+    if (this.extras?.children !== undefined) this.endAttempts()
     if (this.resolve !== undefined) this.resolve(envelope)
     else if (this.options instanceof CallSink) this.options.succeed(envelope as ResponseEnvelope)
   }
 
-  private finishWith(thrown: unknown): void {
+  /** The envelope of a result. Middleware returns envelopes that are complete. */
+  protected complete(result: unknown): unknown {
+    return this.attemptLog === undefined ? this.kernel.toEnvelope(this.record, result) : result
+  }
+
+  finishWith(thrown: unknown): void {
+    if (this.ended !== undefined) return
     this.unwatch()
+    if (this.extras?.children !== undefined) this.endAttempts()
     this.refuseWith(this.fail(thrown))
+  }
+
+  /** Ends attempts that nobody waits for any more. Nested calls may go on. */
+  private endAttempts(): void {
+    for (const child of this.extras?.children ?? []) {
+      if (child.isAttempt) child.end("ABORTED", `The call of "${this.record.id}" has ended.`)
+    }
   }
 
   private refuseWith(error: CallError): void {
@@ -343,6 +430,8 @@ export class Call implements DeadlineEntry {
       nestedCalls: 0,
       env: undefined,
       identity: undefined,
+      attemptLog: undefined,
+      onEnd: undefined,
     })
   }
 }
@@ -357,6 +446,8 @@ interface Extras {
   nestedCalls: number
   env: unknown
   identity: unknown
+  attemptLog: AttemptLog | undefined
+  onEnd: ((error: CallError) => void)[] | undefined
 }
 
 /** The message for a caller that aborted its call. */

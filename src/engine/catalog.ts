@@ -10,11 +10,11 @@ import type { SearchDocument } from "../search/index.ts"
 import type {
   Identity,
   NormalizeMode,
-  OperationPolicy,
   OperationSpec,
   OperationType,
   OutputMode,
 } from "../core/types.ts"
+import type { OperationPolicy } from "../core/operation-policy.ts"
 import { handlerIssue } from "./handler-kind.ts"
 import { typeName } from "../internal/describe.ts"
 import { OperationRecord } from "./record.ts"
@@ -34,6 +34,8 @@ const NO_POLICY = {
   timeout: undefined,
   imported: undefined,
   asData: undefined,
+  use: undefined,
+  resilience: undefined,
 }
 
 /** One change of the registered operations. */

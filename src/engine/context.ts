@@ -10,6 +10,7 @@ import type { Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Call } from "./call.ts"
+import type { Revalidation } from "../core/middleware.ts"
 import { notify } from "../internal/notify.ts"
 
 /**
@@ -60,6 +61,18 @@ export class CallContext implements OperationContext {
 
   get metadata(): Readonly<Record<string, unknown>> | undefined {
     return this.#invocation.options?.metadata
+  }
+
+  get attempt(): number {
+    return this.#invocation.attempt
+  }
+
+  get idempotencyKey(): string | undefined {
+    return this.#invocation.options?.idempotencyKey
+  }
+
+  get revalidate(): Revalidation | undefined {
+    return this.#invocation.revalidate
   }
 
   get env(): OperationContext["env"] {

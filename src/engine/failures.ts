@@ -110,8 +110,8 @@ function hiddenError(
   error: CallError,
   { operationId, requestId }: Pick<FailedCall, "operationId" | "requestId">,
 ): CallError {
-  const { code, retryable, mayHaveExecuted, retryAfterMs } = error
-  const about = { operationId, requestId, retryable, mayHaveExecuted, retryAfterMs }
+  const { code, retryable, mayHaveExecuted, retryAfterMs, attempts } = error
+  const about = { operationId, requestId, retryable, mayHaveExecuted, retryAfterMs, attempts }
   return refusal(code, HIDDEN_MESSAGE, about)
 }
 

@@ -4,12 +4,15 @@ import type { EnvelopeStream } from "../core/infer.ts"
 import type { Clock } from "../internal/platform.ts"
 import { fromWallTime } from "../internal/clock.ts"
 import { Deadlines } from "../internal/deadlines.ts"
+import { isThenable } from "../internal/guards.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { processResult } from "./result-pipeline.ts"
 import type { NormalizeReport, OutputWarning, PipelineHost } from "./result-pipeline.ts"
 import type { CallOptions } from "../core/types.ts"
+import type { PolicyRule } from "../core/resilience.ts"
 import { abortedMessage, Call } from "./call.ts"
+import type { CallHost } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { isReportable, notifyOfError } from "./failures.ts"
 import type { ErrorListener } from "./failures.ts"
@@ -22,8 +25,10 @@ import { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
 import { CallObserver } from "./observe.ts"
 import type { CallListener, ObservedCall } from "./observe.ts"
-import { Stream } from "./stream.ts"
-import type { StreamHost } from "./stream.ts"
+import { HANDLER, Stream } from "./stream.ts"
+import type { StreamSource } from "./stream.ts"
+import { MiddlewareStack } from "./middleware.ts"
+import type { Chain } from "./chain.ts"
 
 /** The limits and listeners of one registry. */
 export interface KernelOptions {
@@ -36,6 +41,7 @@ export interface KernelOptions {
   readonly timeout: number
   readonly maxDepth: number
   readonly maxNestedCalls: number
+  readonly policies: readonly PolicyRule[]
 }
 
 /**
@@ -43,13 +49,14 @@ export interface KernelOptions {
  *
  * Private to its registry. It can call anything without checks, so neither handlers nor transports get it.
  */
-export class Kernel implements PipelineHost, StreamHost {
+export class Kernel implements PipelineHost, CallHost {
   readonly store: RecordStore
   readonly deadlines: Deadlines
   readonly clock: Clock
   readonly logger: Logger
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+  readonly middleware: MiddlewareStack
   /** Set while there are listeners of `onCall`. */
   observer: CallObserver | undefined
   readonly #options: KernelOptions
@@ -57,7 +64,7 @@ export class Kernel implements PipelineHost, StreamHost {
   readonly #endless = new Set<WeakRef<Call>>()
   /** Reported errors: an error is reported once, even if several calls fail with it. */
   readonly #reported = new WeakSet<CallError>()
-  #isClosed = false
+  isClosed = false
 
   constructor(store: RecordStore, options: KernelOptions) {
     this.store = store
@@ -67,6 +74,7 @@ export class Kernel implements PipelineHost, StreamHost {
     this.onWarning = options.onWarning
     this.onNormalize = options.onNormalize
     this.deadlines = new Deadlines(options.clock)
+    this.middleware = new MiddlewareStack(store, options)
   }
 
   /** Runs a query or mutation. Only the registry's `trusted` facade sets `trusted`. */
@@ -97,11 +105,13 @@ export class Kernel implements PipelineHost, StreamHost {
       return
     }
     let call: Call | undefined
+    let chain: Chain | undefined
     let prepared: unknown
     try {
       call = this.#open(id, sink, undefined)
       prepared = this.admit(call, input, false)
       if (call.ended !== undefined) throw call.ended
+      chain = this.#chainOf(call.record)
       this.begin(call)
     } catch (thrown) {
       const refused = asRefusal(thrown, call, sink)
@@ -110,7 +120,11 @@ export class Kernel implements PipelineHost, StreamHost {
     }
     const running = call
     if (isStillChecked(call, prepared)) {
-      call.finishAfter(this.#whenChecked(call, prepared))
+      call.finishAfter(this.#whenChecked(call, prepared, chain, false))
+      return
+    }
+    if (chain !== undefined) {
+      chain.start(call, prepared, false)
       return
     }
     let result: unknown
@@ -163,7 +177,9 @@ export class Kernel implements PipelineHost, StreamHost {
       }
       const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
       const own = from !== undefined && parent === undefined ? undefined : options
-      return { kernel: this, record, parent: from, options: own, input, trusted }
+      const call = new Call(this, record, from, own)
+      const source = (): StreamSource => this.#chainOf(record)?.source(call, trusted) ?? HANDLER
+      return { call, input, isAdmitted: false, trusted, observer: this.observer, source }
     })
   }
 
@@ -186,11 +202,11 @@ export class Kernel implements PipelineHost, StreamHost {
       const issue = optionsIssue(options)
       if (issue !== undefined) throw badOptions(record, issue)
     }
-    if (this.#isClosed) throw closed(record.id)
-    if (parent !== undefined) this.#admitNested(call, parent)
+    if (this.isClosed) throw closed(record.id)
+    if (parent !== undefined && !call.isAttempt) this.#admitNested(call, parent)
     const { requirement } = record
     if (requirement === undefined || trusted) return
-    if (parent?.record.composes?.(record.id) === true) return
+    if (call.caller?.record.composes?.(record.id) === true) return
     if (!allows(requirement, call.identity, input)) {
       throw denial(requirement, call.identity, record.id)
     }
@@ -251,7 +267,7 @@ export class Kernel implements PipelineHost, StreamHost {
   onCall(listener: CallListener): () => void {
     const observer = this.observer ?? new CallObserver(this.clock, this.logger)
     const stop = observer.add(listener)
-    if (!this.#isClosed) this.observer = observer
+    if (!this.isClosed) this.observer = observer
     return () => {
       stop()
       if (observer.isIdle && this.observer === observer) this.observer = undefined
@@ -271,12 +287,13 @@ export class Kernel implements PipelineHost, StreamHost {
 
   /** Ends all running calls; later calls are rejected. */
   close(): void {
-    this.#isClosed = true
+    this.isClosed = true
     for (const reference of this.#endless) {
       reference.deref()?.end("ABORTED", CLOSED)
     }
     this.#endless.clear()
     this.deadlines.close((entry) => (entry as Call).end("ABORTED", CLOSED))
+    this.middleware.close()
   }
 
   namespaces(): Iterable<string> {
@@ -300,8 +317,16 @@ export class Kernel implements PipelineHost, StreamHost {
   #start(call: Call, input: unknown, trusted: boolean): Promise<ResponseEnvelope> {
     const prepared = this.admit(call, input, trusted)
     if (call.ended !== undefined) return rejected(call.ended)
-    if (isStillChecked(call, prepared)) return this.#runLater(call, prepared)
-    return this.#run(call, prepared)
+    const chain = this.#chainOf(call.record)
+    if (isStillChecked(call, prepared)) return this.#runLater(call, prepared, chain, trusted)
+    if (chain === undefined) return this.#run(call, prepared)
+    this.begin(call)
+    return chain.run(call, prepared, trusted)
+  }
+
+  /** The middleware of an operation; most have none. */
+  #chainOf(record: OperationRecord): Chain | undefined {
+    return record.chain === undefined ? undefined : this.middleware.chainOf(record)
   }
 
   #observed(
@@ -335,17 +360,27 @@ export class Kernel implements PipelineHost, StreamHost {
   }
 
   /** As `#run`, while the input is still being checked: the deadline counts from now. */
-  #runLater(call: Call, prepared: Promise<unknown>): Promise<ResponseEnvelope> {
+  #runLater(
+    call: Call,
+    prepared: Promise<unknown>,
+    chain: Chain | undefined,
+    trusted: boolean,
+  ): Promise<ResponseEnvelope> {
     this.begin(call)
-    return call.wait(this.#whenChecked(call, prepared))
+    return call.wait(this.#whenChecked(call, prepared, chain, trusted))
   }
 
-  #whenChecked(call: Call, prepared: Promise<unknown>): Promise<unknown> {
-    return prepared.then((input) =>
-      call.ended === undefined
-        ? (call.record.handler as AnyHandler)(input, new CallContext(call))
-        : undefined,
-    )
+  #whenChecked(
+    call: Call,
+    prepared: Promise<unknown>,
+    chain: Chain | undefined,
+    trusted: boolean,
+  ): Promise<unknown> {
+    return prepared.then((input) => {
+      if (call.ended !== undefined) return undefined
+      if (chain !== undefined) return chain.continue(call, input, trusted)
+      return (call.record.handler as AnyHandler)(input, new CallContext(call))
+    })
   }
 
   /** Looks up a query or mutation and creates its call. */
@@ -397,13 +432,4 @@ function rejected(error: CallError): Promise<never> {
   return new Promise((_resolve, reject) => {
     void SETTLED.then(() => reject(error))
   })
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    value instanceof Promise ||
-    (typeof value === "object" &&
-      value !== null &&
-      typeof (value as { then?: unknown }).then === "function")
-  )
 }

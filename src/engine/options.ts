@@ -1,7 +1,9 @@
-import type { CallOptions } from "../core/types.ts"
+import type { CallOptions, CallPolicy } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
 import { JoinedSignals } from "../internal/signals.ts"
 import { typeName } from "../internal/describe.ts"
+import { findOptionIssue } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 
 /**
  * The first invalid option of a call; `undefined` if all are valid.
@@ -21,6 +23,8 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
     metadata,
     progress,
     requestInput,
+    policy,
+    idempotencyKey,
   } = options
   if (deadline !== undefined && !isNumber(deadline)) {
     return invalidOption("/deadline", "a number of milliseconds since 1970", deadline)
@@ -46,7 +50,27 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
   if (requestInput !== undefined && typeof requestInput !== "function") {
     return invalidOption("/requestInput", "a function", requestInput)
   }
-  return undefined
+  if (idempotencyKey !== undefined && !isKey(idempotencyKey)) {
+    return { path: "/idempotencyKey", message: "must be a string of 1 to 255 characters" }
+  }
+  return policy === undefined ? undefined : policyIssue(policy)
+}
+
+const CALL_POLICY: OptionsSchema<CallPolicy> = {
+  retry: {
+    either: [{ oneOf: [false] }, { members: { attempts: { required: { min: 1, whole: true } } } }],
+  },
+  cache: { oneOf: ["skip", "refresh"] },
+  hedge: { oneOf: [false] },
+}
+
+function policyIssue(policy: unknown): ValueError | undefined {
+  const issue = findOptionIssue(policy, { members: CALL_POLICY })
+  return issue && { path: `/policy${issue.path}`, message: issue.message }
+}
+
+function isKey(value: unknown): boolean {
+  return typeof value === "string" && value.length >= 1 && value.length <= 255
 }
 
 function isNumber(value: unknown): boolean {
@@ -92,6 +116,8 @@ export function rootOptions(
       log,
       progress: options?.progress,
       requestInput: options?.requestInput ?? requestInput,
+      policy: options?.policy ?? context.policy,
+      idempotencyKey: options?.idempotencyKey,
     },
     joined,
   }

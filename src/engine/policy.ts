@@ -1,13 +1,18 @@
 import type { AnyOperation } from "../core/define.ts"
 import { parsePointer } from "../internal/pointer.ts"
-import type { OperationPolicy } from "../core/types.ts"
+import type { OperationPolicy } from "../core/operation-policy.ts"
 import type { ValueError } from "../core/validation.ts"
 import { composesIssue } from "./composes.ts"
 import { handlerIssue } from "./handler-kind.ts"
+import { middlewareIssue } from "../core/middleware.ts"
+import { resilienceIssue } from "../core/resilience.ts"
+import type { Resilience } from "../core/resilience.ts"
+import { frozenCopy } from "../internal/frozen.ts"
 
 /** A copy of the policy of a definition, so that later changes of its lists grant nothing. */
 export function readPolicy(policy: OperationPolicy): OperationPolicy {
   const { composes, normalize, output, defaults, timeout, imported, asData } = policy
+  const { use, resilience } = policy
   return {
     ...(composes && { composes: Object.freeze([...composes]) }),
     ...(normalize && { normalize }),
@@ -16,6 +21,8 @@ export function readPolicy(policy: OperationPolicy): OperationPolicy {
     ...(timeout !== undefined && { timeout }),
     ...(imported === true && { imported }),
     ...(asData && { asData }),
+    ...(use && { use: Object.freeze([...use]) }),
+    ...(resilience && { resilience: frozenCopy(resilience) as Resilience | "standard" }),
   }
 }
 
@@ -24,7 +31,7 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   const issues: ValueError[] = []
   const { handler, type, composes, normalize, output, defaults, timeout, accessControl } =
     definition
-  const { imported, asData } = definition
+  const { imported, asData, use, resilience } = definition
   const add = (path: string, message: string | undefined): void => {
     if (message !== undefined) issues.push({ path, message })
   }
@@ -47,6 +54,13 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   }
   if (asData !== undefined && typeof asData !== "function") {
     add("/asData", "must be a function")
+  }
+  if (use !== undefined && !Array.isArray(use)) {
+    add("/use", "must be an array of middleware")
+  } else use?.forEach((one, index) => add(`/use/${index}`, middlewareIssue(one)))
+  if (resilience !== undefined) {
+    const issue = resilienceIssue(resilience, definition)
+    if (issue !== undefined) add(`/resilience${issue.path}`, issue.message)
   }
   const pointer: unknown = accessControl?.resourceIdPath
   if (typeof pointer === "string" && parsePointer(pointer) === undefined) {

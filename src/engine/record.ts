@@ -6,7 +6,8 @@ import type { Normalizer } from "../schema/normalize/index.ts"
 import { References } from "../schema/normalize/references.ts"
 import { compileReadOnce, schemaOfPath } from "../schema/read-once.ts"
 import type { ReadOnce } from "../schema/read-once.ts"
-import type { NormalizeMode, OperationPolicy, OperationSpec, OutputMode } from "../core/types.ts"
+import type { NormalizeMode, OperationSpec, OutputMode } from "../core/types.ts"
+import type { OperationPolicy } from "../core/operation-policy.ts"
 import { compileComposes } from "./composes.ts"
 import type { ComposesMatcher } from "./composes.ts"
 import type { CheckedSpec, VendorValidate } from "./spec.ts"
@@ -48,6 +49,8 @@ export class OperationRecord {
   /** The time of the last log line about results, and the number of warnings that were not logged since. */
   warnedAt: number = Number.NEGATIVE_INFINITY
   warningsHeld = 0
+  /** Its `Chain` of middleware; `undefined` if it has none, `null` if that is not known yet. */
+  chain: object | null | undefined = null
   readonly #checked: CheckedSpec
   readonly #fills: boolean
   #normalizer: Normalizer | null | undefined
@@ -112,6 +115,11 @@ export class OperationRecord {
       this.outputPasses = this.output.passes(this.normalizeMode)
       return this.outputPasses(value)
     }
+  }
+
+  /** Middleware and policies of the definition. */
+  get policy(): Pick<OperationPolicy, "use" | "resilience"> {
+    return this.#checked.policy
   }
 
   get input(): Compiled {

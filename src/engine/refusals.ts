@@ -92,20 +92,22 @@ export function endedEarly(
   call: {
     readonly record: OperationRecord
     readonly requestId: string
-    readonly deadline: number | undefined
+    readonly timeoutDetails: object
+    readonly attemptLog: { readonly started: number } | undefined
   },
   reason: EndReason,
   message: string,
   started: boolean,
   cause: unknown,
 ): CallError {
-  const { record, requestId, deadline } = call
+  const { record, requestId, timeoutDetails, attemptLog } = call
   return refusal(reason, message, {
     operationId: record.id,
     requestId,
     mayHaveExecuted: started,
     retryable: reason === "TIMEOUT" && (!started || record.isIdempotent),
-    ...(reason === "TIMEOUT" && { details: { deadline } }),
+    ...(reason === "TIMEOUT" && { details: timeoutDetails }),
+    ...(attemptLog !== undefined && attemptLog.started > 1 && { attempts: attemptLog.started }),
     ...(cause !== undefined && { cause }),
   })
 }

@@ -4,10 +4,13 @@ import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { NormalizeReport, OutputWarning } from "./result-pipeline.ts"
-import type { NormalizeMode, OperationPolicy, OutputMode } from "../core/types.ts"
+import type { NormalizeMode, OutputMode } from "../core/types.ts"
+import type { OperationPolicy } from "../core/operation-policy.ts"
 import type { CatalogOptions } from "./catalog.ts"
 import type { ErrorListener } from "./failures.ts"
 import type { KernelOptions } from "./kernel.ts"
+import { POLICY_RULE } from "../core/resilience.ts"
+import type { PolicyRule } from "../core/resilience.ts"
 import { isolatedLogger } from "../internal/notify.ts"
 
 /** The options of a registry. All have defaults. */
@@ -36,6 +39,8 @@ export interface RegistryOptions {
   readonly maxNestedCalls?: number | undefined
   /** Let `format` in schemas reject values; annotations otherwise. */
   readonly formats?: boolean | undefined
+  /** Policies by pattern. Of several that match, the first that sets a policy counts; then the definition. */
+  readonly policies?: readonly PolicyRule[] | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }
@@ -50,6 +55,7 @@ export const REGISTRY_OPTIONS: OptionsSchema<RegistryOptions> = {
   maxDepth: { min: 1 },
   maxNestedCalls: { min: 1 },
   formats: "boolean",
+  policies: { list: { members: POLICY_RULE } },
   logger: "logger",
   clock: "clock",
 }
@@ -74,6 +80,7 @@ export function kernelOptions(options: RegistryOptions): KernelOptions & Catalog
     onWarning: options.onWarning,
     onNormalize: options.onNormalize,
     onError: options.onError,
+    policies: options.policies ?? [],
   }
 }
 
@@ -95,6 +102,8 @@ export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & Operation
   timeout: "any",
   imported: "any",
   asData: "any",
+  use: "any",
+  resilience: "any",
 }
 
 /** Whether a registration replaces another. Throws a `TypeError` for invalid options. */

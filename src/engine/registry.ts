@@ -1,3 +1,4 @@
+// The public face of a registry: types, and methods of one line. The catalog and the kernel do the work.
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { TSchema } from "typebox"
 import type { AnyOperation, Operation, OperationInput } from "../core/define.ts"
@@ -26,15 +27,16 @@ import type {
 import type { CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
 import type {
   CallOptions,
   ErrorDefinition,
   Identity,
-  OperationPolicy,
   OperationSpec,
   OperationType,
   RegisteredOperations,
 } from "../core/types.ts"
+import type { OperationPolicy } from "../core/operation-policy.ts"
 import type { OperationContext } from "../core/handler.ts"
 
 /** The calls of a registry without an identity check, for the application's own use. */
@@ -247,6 +249,16 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** Notifies a listener when a call starts and ends, nested ones too; returns a function that removes it. */
   onCall(listener: (trace: CallTrace) => void): () => void {
     return this.#kernel.onCall(listener)
+  }
+
+  /**
+   * Puts a middleware around calls: it runs after access and input are checked, around the handler and the result
+   * pipeline, for operations of every source. The first one is outermost. Returns a function that removes it.
+   *
+   * A function is for queries and mutations; an object may have `stream` for subscriptions, too.
+   */
+  use(middleware: Middleware | MiddlewareFunction, options?: MiddlewareOptions): () => void {
+    return this.#kernel.middleware.use(middleware, options)
   }
 
   /** Ends running calls with `ABORTED`, removes listeners and rejects later calls. You can call it twice. */

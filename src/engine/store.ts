@@ -7,6 +7,9 @@ export class RecordStore {
   readonly #records = new Map<string, OperationRecord>()
   readonly #namespaces = new Map<string, Map<string, OperationRecord>>()
 
+  /** Called with each record that is removed or replaced. */
+  onDrop: ((record: OperationRecord) => void) | undefined
+
   get(id: string): OperationRecord | undefined {
     return this.#records.get(id)
   }
@@ -16,7 +19,9 @@ export class RecordStore {
   }
 
   set(record: OperationRecord): void {
+    const replaced = this.#records.get(record.id)
     this.#records.set(record.id, record)
+    if (replaced !== undefined) this.onDrop?.(replaced)
     const { namespace, name } = record.spec
     let names = this.#namespaces.get(namespace)
     if (names === undefined) this.#namespaces.set(namespace, (names = new Map()))
@@ -29,6 +34,7 @@ export class RecordStore {
     const names = this.#namespaces.get(namespace)
     names?.delete(name)
     if (names?.size === 0) this.#namespaces.delete(namespace)
+    this.onDrop?.(record)
   }
 
   namespaces(): Iterable<string> {

@@ -1,29 +1,49 @@
 import { CallError } from "../core/errors.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
-import type { CallOptions } from "../core/types.ts"
-import { Call } from "./call.ts"
-import type { CallHost } from "./call.ts"
+import type { Call } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { isStillChecked } from "./input.ts"
 import { asRefusal } from "./refusals.ts"
 import type { CallObserver, ObservedCall } from "./observe.ts"
-import type { AnyHandler, OperationRecord } from "./record.ts"
+import type { AnyHandler } from "./record.ts"
 
-/** The part of the kernel that only streams use. */
-export interface StreamHost extends CallHost {
-  readonly observer: CallObserver | undefined
-  admit(call: Call, input: unknown, trusted: boolean): void
+/** Where the items of a stream come from: its handler, or middleware around it. */
+export interface StreamSource {
+  /** Its items are envelopes, and it stops what it reads from when it is stopped itself. */
+  readonly isMiddleware: boolean
+  /** Called once. */
+  open(call: Call, input: unknown): AsyncIterator<unknown>
+  /** The envelope of an item. */
+  toEnvelope(call: Call, value: unknown): ResponseEnvelope
+  /** The stream has ended, perhaps with an error. */
+  end?(error: CallError | undefined): void
 }
 
-/** The arguments with which a stream starts. */
+/** The handler of the call's operation. */
+export const HANDLER: StreamSource = {
+  isMiddleware: false,
+  open: (call, input) => {
+    const handler = call.record.handler as AnyHandler
+    return iteratorOf(handler(input, new CallContext(call)), () => {
+      const operationId = call.record.id
+      const message = `The handler of "${operationId}" must return an async iterable; write async function*.`
+      return new CallError("EXECUTION_ERROR", message, { operationId })
+    })
+  },
+  toEnvelope: (call, value) => call.kernel.toEnvelope(call.record, value),
+}
+
+/** A stream that starts now. */
 export interface StreamStart {
-  readonly kernel: StreamHost
-  readonly record: OperationRecord
-  readonly parent: Call | undefined
-  readonly options: CallOptions | undefined
+  readonly call: Call
   readonly input: unknown
+  /** Access and input have been checked. */
+  readonly isAdmitted: boolean
   readonly trusted: boolean
+  readonly observer: CallObserver | undefined
+  /** Read when the call is admitted. */
+  readonly source: () => StreamSource
 }
 
 type Result = IteratorResult<ResponseEnvelope, undefined>
@@ -94,29 +114,29 @@ export class Stream implements EnvelopeStream {
   }
 
   #begin(): Promise<void> | undefined {
-    const { kernel, record, parent, options, input, trusted } = this.#open()
-    const call = new Call(kernel, record, parent, options)
+    const { call, input, isAdmitted, trusted, observer, source } = this.#open()
     this.#call = call
-    this.#observed = kernel.observer?.begin(call)
-    const prepared = kernel.admit(call, input, trusted)
+    this.#observed = observer?.begin(call)
+    const prepared = isAdmitted ? input : call.kernel.admit(call, input, trusted)
     if (call.ended !== undefined) throw call.ended
-    if (!isStillChecked(call, prepared)) {
-      this.#running = new RunningStream(call, prepared, this.#observed)
+    if (isAdmitted || !isStillChecked(call, prepared)) {
+      this.#running = new RunningStream(call, prepared, source(), this.#observed)
       return undefined
     }
     // The stream has started: its deadline or signal also ends the wait for the input check.
-    kernel.begin(call)
+    call.kernel.begin(call)
     this.#openingCall = call
     return call.waitFor(prepared).then((ready) => {
       this.#openingCall = undefined
-      this.#running = new RunningStream(call, ready, this.#observed)
+      this.#running = new RunningStream(call, ready, source(), this.#observed)
     })
   }
 }
 
-/** A subscription whose handler has been called. */
+/** A subscription whose handler, or middleware, has been called. */
 class RunningStream {
   readonly #call: Call
+  readonly #from: StreamSource
   readonly #observed: ObservedCall | undefined
   #source: AsyncIterator<unknown> | undefined
   #isDone = false
@@ -127,15 +147,17 @@ class RunningStream {
   #resolve: ((result: Result) => void) | undefined
   #reject: ((error: CallError) => void) | undefined
 
-  constructor(call: Call, input: unknown, observed: ObservedCall | undefined) {
+  constructor(call: Call, input: unknown, from: StreamSource, observed: ObservedCall | undefined) {
     this.#call = call
+    this.#from = from
     this.#observed = observed
     call.kernel.begin(call)
+    // Waiting for the input check may have ended.
+    call.isOver = false
     try {
-      const handler = call.record.handler as AnyHandler
-      this.#source = iteratorOf(handler(input, new CallContext(call)), call.record.id)
+      this.#source = from.open(call, input)
     } catch (thrown) {
-      throw call.fail(thrown)
+      throw this.#fail(thrown)
     }
     call.reject = (error) => this.#endFromOutside(error)
     call.watch()
@@ -166,9 +188,11 @@ class RunningStream {
     const message = leftMessage(this.#call)
     const isIdle = this.#pending === undefined
     this.#close()
+    // Middleware leaves what it reads from itself, so that the end of the handler is awaited.
+    const leaving = this.#from.isMiddleware ? this.#stopSource() : undefined
     this.#call.refuse("ABORTED", message)
     this.#call.stopWork("ABORTED", message)
-    const returned = this.#stopSource()
+    const returned = leaving ?? this.#stopSource()
     // A generator that is busy returns only when it next yields, which may be never.
     if (isIdle) await returned
     else returned.catch(() => undefined)
@@ -189,7 +213,7 @@ class RunningStream {
         this.#close()
         return
       }
-      const value = this.#call.kernel.toEnvelope(this.#call.record, result.value)
+      const value = this.#from.toEnvelope(this.#call, result.value)
       const resolve = this.#resolve
       this.#pending = undefined
       resolve?.({ done: false, value })
@@ -202,13 +226,20 @@ class RunningStream {
   readonly #failPending = (thrown: unknown): void => {
     if (this.#pending === undefined) return
     this.#pending = undefined
-    this.#reject?.(this.#call.fail(thrown))
+    this.#reject?.(this.#fail(thrown))
     this.#close()
+  }
+
+  #fail(thrown: unknown): CallError {
+    const error = this.#call.fail(thrown)
+    this.#from.end?.(error)
+    return error
   }
 
   /** A deadline, a signal, a parent or `close` ended it. */
   #endFromOutside(error: CallError): void {
     this.#observed?.fail(error)
+    this.#from.end?.(error)
     // Without a pending `next`, the following one gets the error.
     if (this.#pending === undefined) this.#undeliveredError = error
     else this.#reject?.(error)
@@ -226,6 +257,7 @@ class RunningStream {
   /** Ends the stream, and a pending `next` with it. */
   #close(): void {
     this.#isDone = true
+    this.#from.end?.(undefined)
     this.#call.unwatch()
     if (this.#pending !== undefined) this.#resolve?.(DONE)
     this.#pending = undefined
@@ -242,16 +274,11 @@ function leftMessage(call: Call): string {
   return `The consumer of "${call.record.id}" left.`
 }
 
-function iteratorOf(iterable: unknown, operationId: string): AsyncIterator<unknown> {
+/** The iterator of what a handler or middleware returned. */
+export function iteratorOf(iterable: unknown, problem: () => CallError): AsyncIterator<unknown> {
   const open = (iterable as Partial<AsyncIterable<unknown>> | undefined | null)?.[
     Symbol.asyncIterator
   ]
-  if (typeof open !== "function") {
-    throw new CallError(
-      "EXECUTION_ERROR",
-      `The handler of "${operationId}" must return an async iterable; write async function*.`,
-      { operationId },
-    )
-  }
+  if (typeof open !== "function") throw problem()
   return open.call(iterable)
 }

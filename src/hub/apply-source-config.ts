@@ -4,6 +4,8 @@ import { changedOperation, lazyPartsOf } from "../core/lazy-operation.ts"
 import type { LazyChanges } from "../core/lazy-operation.ts"
 import type { AccessControl } from "../core/types.ts"
 import { idOf } from "../core/define.ts"
+import { compilePattern } from "../internal/pattern.ts"
+import type { Matcher } from "../internal/pattern.ts"
 
 /** Operations of a source after its configuration was applied. */
 export interface Shaped {
@@ -222,29 +224,5 @@ function compileRule({ match, ...access }: AccessRule): CompiledRule {
   return {
     matches: (text) => matchers.some((matches) => matches(text)),
     access: Object.freeze({ ...access, requiredScopes }),
-  }
-}
-
-/** Whether a text fits a pattern, in which `*` stands for anything. */
-type Matcher = (text: string) => boolean
-
-/** Compiles a pattern such as `issues.*`. */
-export function compilePattern(pattern: string): Matcher {
-  const parts = pattern.split("*")
-  const [first = "", ...rest] = parts
-  const last = rest.pop()
-  if (last === undefined) return (text) => text === pattern
-  return (text) => {
-    if (text.length < first.length + last.length) return false
-    if (!text.startsWith(first) || !text.endsWith(last)) return false
-    // Matching each part at its first position is sufficient, and takes one pass.
-    let from = first.length
-    const end = text.length - last.length
-    for (const part of rest) {
-      const at = text.indexOf(part, from)
-      if (at === -1 || at + part.length > end) return false
-      from = at + part.length
-    }
-    return true
   }
 }

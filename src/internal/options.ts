@@ -111,13 +111,30 @@ interface DataIssue {
 
 /** Finds the first invalid member of data from a file: unknown members are ignored, and no value is quoted. */
 export function findDataIssue(data: unknown, schema: OptionsSchema): DataIssue | undefined {
+  return firstIssue({ path: "", isSecret: true, isOpen: true }, { members: schema }, data)
+}
+
+/** Finds the first member of a value that is unknown or invalid, as a JSON pointer and a part of a sentence. */
+export function findOptionIssue(value: unknown, rule: OptionRule): DataIssue | undefined {
+  const issue = firstIssue({ path: "" }, rule, value)
+  if (issue === undefined) return undefined
+  const path = issue.path === "" ? "" : `/${issue.path.replaceAll(".", "/")}`
+  const message = issue.message.replace(/\. Did you mean (.*)\?$/, " (did you mean $1?)")
+  return { path, message: message.replace(/\.$/, "") }
+}
+
+function firstIssue(
+  place: Omit<Place, "fail">,
+  rule: OptionRule,
+  value: unknown,
+): DataIssue | undefined {
   let issue: DataIssue | undefined
   const fail = (path: string, message: string): Error => {
     issue = { path, message }
     return new Error(message)
   }
   try {
-    check({ path: "", isSecret: true, isOpen: true, fail }, { members: schema }, data)
+    check({ ...place, fail }, rule, value)
   } catch (thrown) {
     if (issue === undefined) throw thrown
   }

@@ -181,8 +181,9 @@ export class Endpoint implements Deliverer {
     const pending = this.pending.get(requestId)
     if (pending === undefined) return
     const { operationId } = pending
-    const { details, retryable, retryAfterMs, mayHaveExecuted } = error
-    const about = { operationId, requestId, details, retryable, retryAfterMs, mayHaveExecuted }
+    const { details, retryable, retryAfterMs, attempts, mayHaveExecuted } = error
+    const terms = { retryable, retryAfterMs, attempts, mayHaveExecuted }
+    const about = { operationId, requestId, details, ...terms }
     pending.fail(
       refusal(error.code, `"${operationId}" was not sent: ${error.message}`, {
         ...about,

@@ -26,6 +26,7 @@ test("error codes and their numbers are what they were", () => {
     "SLOW_CONSUMER 502 -32013 1 false true",
     "CONFLICT 409 -32014 1 false false",
     "EGRESS_BLOCKED 502 -32015 1 false false",
+    "CIRCUIT_OPEN 503 -32016 1 true false",
     "EXECUTION_ERROR 500 -32000 1 false true",
     "UNKNOWN_ERROR 500 -32603 1 false true",
   ])

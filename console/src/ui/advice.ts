@@ -19,6 +19,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   CONFLICT: "Something else changed the same data. Read its current state, then try again.",
   EGRESS_BLOCKED:
     "The hub is not allowed to reach that address. Its configuration lists the allowed ones.",
+  CIRCUIT_OPEN: "The source of the operation has failed too often. It is tried again in a moment.",
 }
 
 /** Advice for a problem; `undefined` if its own message has to suffice. */

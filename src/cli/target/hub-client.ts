@@ -112,7 +112,7 @@ export function problemError(data: unknown, hub: string): CallError | undefined 
     typeof data[name] === "boolean" ? data[name] : undefined
   const word = (name: string): string | undefined =>
     typeof data[name] === "string" ? data[name] : undefined
-  const { retryAfterMs } = data
+  const { retryAfterMs, attempts } = data
   return new CallError(code, text + cureOf(code, hub), {
     details,
     retryable: flag("retryable"),
@@ -120,6 +120,7 @@ export function problemError(data: unknown, hub: string): CallError | undefined 
     requestId: word("requestId"),
     operationId: word("operationId"),
     retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : undefined,
+    attempts: typeof attempts === "number" ? attempts : undefined,
   })
 }
 

@@ -46,7 +46,7 @@ export function errorText(
   callId?: string,
 ): SurfaceResult {
   const json = mapError(thrown).toJSON()
-  const { code, message, details, retryAfterMs, retryable, mayHaveExecuted } = json
+  const { code, message, details, retryAfterMs, retryable, mayHaveExecuted, attempts } = json
   const { requestId } = callId === undefined ? json : { requestId: callId }
   const issues = code === "VALIDATION_ERROR" ? issueLines(details, tool, pointer) : []
   // The message also lists the issues, but with paths in the operation's input.
@@ -69,6 +69,7 @@ export function errorText(
         retryable,
         mayHaveExecuted,
         ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(attempts !== undefined && { attempts }),
         ...(requestId !== undefined && { requestId }),
       },
     },

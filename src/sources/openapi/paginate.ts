@@ -35,6 +35,10 @@ export const PAGINATE_OPTIONS: OptionsSchema<PaginateOptions & OperationContext>
   log: "any",
   progress: "any",
   requestInput: "any",
+  policy: "any",
+  idempotencyKey: "any",
+  attempt: "any",
+  revalidate: "any",
   env: "any",
   call: "any",
   subscribe: "any",
@@ -91,10 +95,10 @@ async function* pagesOf(
 // Request ids are unique: the first page uses the caller's, the others get their own.
 function callOptions(options: PaginateOptions, count: number): CallOptions {
   const { requestId, parentRequestId, identity, deadline, timeout, signal } = options
-  const { metadata, log, progress } = options
+  const { metadata, log, progress, policy } = options
   return {
     ...(count === 1 ? { requestId } : {}),
-    ...{ parentRequestId, identity, deadline, timeout, signal, metadata, log, progress },
+    ...{ parentRequestId, identity, deadline, timeout, signal, metadata, log, progress, policy },
   }
 }
 

@@ -65,10 +65,11 @@ function termsOf(
   problem: Readonly<Record<string, unknown>>,
   failure: CallError,
   isOurs: boolean,
-): Pick<CallErrorOptions, "retryable" | "mayHaveExecuted" | "retryAfterMs"> {
+): Pick<CallErrorOptions, "retryable" | "mayHaveExecuted" | "retryAfterMs" | "attempts"> {
   const retryable = getOwn(problem, "retryable")
   const mayHaveExecuted = getOwn(problem, "mayHaveExecuted")
   const after = getOwn(problem, "retryAfterMs")
+  const attempts = isOurs ? getOwn(problem, "attempts") : undefined
   const isTime = typeof after === "number" && Number.isFinite(after) && after >= 0
   const retryAfterMs = isTime ? Math.min(after, MAX_TIMER_DELAY) : failure.retryAfterMs
   return {
@@ -81,5 +82,6 @@ function termsOf(
         ? mayHaveExecuted
         : failure.mayHaveExecuted || mayHaveExecuted === true,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(typeof attempts === "number" && attempts > 1 && { attempts }),
   }
 }

@@ -144,13 +144,14 @@ function tooLong({ maxResponseBytes }: HTTPPeer): CallError {
 /** The error that a problem in JSON describes; `undefined` for anything else. */
 export function problemError(problem: unknown): CallError | undefined {
   if (!isRecord(problem)) return undefined
-  const { code, detail, details, retryable, mayHaveExecuted, retryAfterMs } = problem
+  const { code, detail, details, retryable, mayHaveExecuted, retryAfterMs, attempts } = problem
   if (typeof code !== "string" || code === "" || typeof detail !== "string") return undefined
   const options: CallErrorOptions = {
     details,
     retryable: typeof retryable === "boolean" ? retryable : undefined,
     mayHaveExecuted: typeof mayHaveExecuted === "boolean" ? mayHaveExecuted : undefined,
     retryAfterMs: typeof retryAfterMs === "number" && retryAfterMs >= 0 ? retryAfterMs : undefined,
+    attempts: typeof attempts === "number" && attempts > 1 ? attempts : undefined,
   }
   return refusal(code, detail, options)
 }

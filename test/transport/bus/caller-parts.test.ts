@@ -4,36 +4,12 @@ import { AcceptLatency } from "../../../src/transport/bus/caller/accept-latency.
 import { Breaker } from "../../../src/transport/bus/caller/breaker.ts"
 import { mergeAnswers } from "../../../src/transport/bus/caller/gather-merge.ts"
 import { Offers } from "../../../src/transport/bus/caller/offers.ts"
-import { RetryBudget } from "../../../src/transport/bus/caller/retry-budget.ts"
 import { StreamOrder } from "../../../src/transport/bus/caller/stream-order.ts"
 import { compareVersions } from "../../../src/transport/bus/wire/versions.ts"
 import { Warnings } from "../../../src/transport/bus/warnings.ts"
 import { silentLogger } from "../../../src/index.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 import { envelope } from "./caller-harness.ts"
-
-describe("RetryBudget", () => {
-  test("pays as often as it has, and again after ten successes", () => {
-    const budget = new RetryBudget(2)
-    expect([budget.take(5), budget.take(5), budget.take(5)]).toEqual([true, true, false])
-    for (let earned = 0; earned < 9; earned++) budget.earn()
-    expect([budget.left, budget.take(5)]).toEqual([0, false])
-    budget.earn()
-    expect([budget.left, budget.take(5), budget.denied]).toEqual([1, true, 2])
-  })
-
-  test("pays ten times a second when it is empty, a second's worth at most at once", () => {
-    const budget = new RetryBudget(1)
-    const takeAll = (now: number): number => {
-      let taken = 0
-      while (budget.take(now)) taken++
-      return taken
-    }
-    expect([0, 99, 100, 150, 200].map(takeAll)).toEqual([1, 0, 1, 0, 1])
-    expect([takeAll(60_000), takeAll(60_050), takeAll(60_500)]).toEqual([10, 0, 5])
-    expect(new RetryBudget(0).take(60_000)).toBe(false)
-  })
-})
 
 describe("AcceptLatency", () => {
   test("rises soon, falls slowly, and is never impatient", () => {

@@ -26,6 +26,7 @@ export const PROBLEM_SCHEMA: JsonSchema = {
     },
     mayHaveExecuted: { type: "boolean", description: "The effect of the request may exist." },
     retryAfterMs: { type: "number" },
+    attempts: { type: "integer", description: "How often the operation was tried." },
     requestId: { type: "string" },
     operationId: { type: "string" },
     details: { description: "More about it; what exactly depends on the code." },

@@ -10,7 +10,7 @@ import type { CallEntry } from "./model.ts"
 import type { KnownWorker } from "./model.ts"
 import type { GuardSettings } from "../options.ts"
 import type { SentGroup } from "./model.ts"
-import { RetryBudget } from "./retry-budget.ts"
+import { RetryBudget } from "../../../internal/retry-budget.ts"
 import type { TicketSigner } from "../tickets/model.ts"
 import type { Bus } from "../types.ts"
 import { Warnings } from "../warnings.ts"
@@ -93,7 +93,7 @@ export class CallerState {
     this.random = random
     this.signer = signer
     this.warnings = new Warnings(logger, clock)
-    this.budget = new RetryBudget(settings.retryBudget)
+    this.budget = new RetryBudget(settings.retryBudget, { tricklesWhenEmpty: true })
     this.latency = new AcceptLatency(settings.acceptMs)
     this.book = new WorkerBook({ bus, clock, settings, random, ...listener })
     this.deadlines = new Deadlines(clock)

@@ -1,25 +1,32 @@
 /** A success earns a tenth of a retry. */
 const TENTHS = 10
-/** Without any left, one retry per interval is still allowed; unused ones add up to at most a second's. */
+/** Without any left, one retry per interval may still be allowed; unused ones add up to at most a second's. */
 const INTERVAL_MS = 100
 const MAX_UNUSED_MS = 1000
 
+/** What a budget allows once it is used up. */
+export interface RetryBudgetOptions {
+  /** Ten retries per second, so that a caller without any successes gets on; otherwise none. */
+  readonly tricklesWhenEmpty: boolean
+}
+
 /**
- * Limits retries to a small part of all calls, and to ten per second once they are used up.
+ * Limits retries to a small part of all calls: one for ten successes, and some in advance.
  *
- * Without it, slow workers would get every call several times, and become slower still. Without the ten per second,
- * calls of a caller that has no others would wait for successes that never come.
+ * Without it, slow workers would get every call several times, and become slower still.
  */
 export class RetryBudget {
   readonly #max: number
+  readonly #trickles: boolean
   #tenths: number
   /** When the retry before the next one of an empty budget was taken. */
   #takenAt = 0
   /** Retries that were denied. */
   denied = 0
 
-  constructor(max: number) {
+  constructor(max: number, { tricklesWhenEmpty }: RetryBudgetOptions) {
     this.#max = max * TENTHS
+    this.#trickles = tricklesWhenEmpty && max > 0
     this.#tenths = this.#max
   }
 
@@ -35,7 +42,7 @@ export class RetryBudget {
       this.#takenAt = now
       return true
     }
-    if (this.#max > 0 && now - this.#takenAt >= INTERVAL_MS) {
+    if (this.#trickles && now - this.#takenAt >= INTERVAL_MS) {
       this.#takenAt = Math.max(this.#takenAt, now - MAX_UNUSED_MS) + INTERVAL_MS
       return true
     }

@@ -1,0 +1,108 @@
+import type { ResponseEnvelope } from "./envelope.ts"
+import type { EnvelopeStream } from "./infer.ts"
+import type { CallPolicy, Identity, OperationSpec } from "./types.ts"
+import { typeName } from "../internal/describe.ts"
+import type { Logger } from "../internal/logger.ts"
+
+/** A call as middleware sees it. Its members cannot be assigned. */
+export interface MiddlewareCall {
+  readonly operationId: string
+  readonly spec: OperationSpec
+  /** Repeating the call has no further effect: a query, or an operation that is declared idempotent. */
+  readonly isIdempotent: boolean
+  readonly requestId: string
+  readonly parentRequestId: string | undefined
+  /** A frozen copy; `undefined` for anonymous callers. */
+  readonly identity: Identity | undefined
+  /** As the handler gets it: validated, with its defaults. */
+  readonly input: unknown
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  /** Epoch milliseconds after which the caller no longer waits; `undefined` if there is no limit. */
+  readonly deadline: number | undefined
+  /** Milliseconds until the deadline, by the registry's clock; `Infinity` if there is no limit. */
+  readonly remainingMs: number
+  /** Aborts when the caller leaves, the deadline passes, a parent is aborted or the registry is closed. */
+  readonly signal: AbortSignal
+  /** Counts from 1. Above 1 if a middleware further out has called `next` before. */
+  readonly attempt: number
+  readonly log: Logger
+  /** What the caller asks of policies. */
+  readonly policy: CallPolicy | undefined
+  /** The caller's key for calls that must not have their effect twice. */
+  readonly idempotencyKey: string | undefined
+}
+
+/** What is different for one attempt. Members that are left out stay as they are. */
+export interface Change {
+  /** Another input; it is validated as the caller's was. */
+  readonly input?: unknown
+  /** Milliseconds after which this attempt ends with `TIMEOUT`. The deadline of the call stays above it. */
+  readonly timeout?: number | undefined
+  /** Ends this attempt with `ABORTED`. The caller's own signal ends it, too. */
+  readonly signal?: AbortSignal | undefined
+  /**
+   * Work that several callers share: it has the identity of this caller, and continues when this caller leaves.
+   * It ends with its own `timeout`, `signal`, or with the registry. Without a `timeout`, that of the operation counts.
+   */
+  readonly detached?: boolean | undefined
+  /** Added to the metadata of the call; the handler reads both in `context.metadata`. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** A result that is known already: a handler may answer that it has not changed, with the HTTP status 304. */
+  readonly revalidate?: Revalidation | undefined
+}
+
+/** The validators of a result that a cache holds. */
+export interface Revalidation {
+  /** The `etag` of the result. */
+  readonly etag?: string | undefined
+  /** Its `last-modified` date. */
+  readonly lastModified?: string | undefined
+}
+
+/**
+ * Runs the rest: the middleware further in, the handler, and the result pipeline.
+ *
+ * Each call of it is an attempt. It may be called never, once, or often; it rejects with a `CallError`.
+ */
+export type Next = (change?: Change) => Promise<ResponseEnvelope>
+
+/** The same for a stream. Nothing runs before the first item is requested. */
+export type StreamNext = (change?: Change) => EnvelopeStream
+
+/** Middleware for queries and mutations. It returns an envelope: that of `next`, or one of its own. */
+export type MiddlewareFunction = (call: MiddlewareCall, next: Next) => Promise<ResponseEnvelope>
+
+/**
+ * Something that can change the outcome of calls: it runs after access and input are checked, around the handler
+ * and the result pipeline.
+ */
+export interface Middleware {
+  /**
+   * Asked once for each operation, when it is first called: returns the middleware for it, or `undefined` if there is
+   * none. An operation without middleware has no costs.
+   */
+  for?(spec: OperationSpec): Middleware | MiddlewareFunction | undefined
+  /** Runs around queries and mutations. */
+  call?: MiddlewareFunction | undefined
+  /** Runs around subscriptions, when the first item is requested. */
+  stream?: ((call: MiddlewareCall, next: StreamNext) => AsyncIterable<ResponseEnvelope>) | undefined
+}
+
+/** For which operations a middleware is used, and under which name. */
+export interface MiddlewareOptions {
+  /** Ids (`"task.create"`), namespaces (`"task.*"`) or `"*"`; all operations by default. */
+  readonly match?: string | readonly string[] | undefined
+  /** For messages; by default the name of the function. */
+  readonly name?: string | undefined
+}
+
+/** Why a value is not a middleware; `undefined` if it is one. */
+export function middlewareIssue(value: unknown): string | undefined {
+  if (typeof value === "function") return undefined
+  const { for: choose, call, stream } = (value ?? {}) as Partial<Record<keyof Middleware, unknown>>
+  const members = [choose, call, stream].filter((member) => member !== undefined)
+  if (members.length > 0 && members.every((member) => typeof member === "function")) {
+    return undefined
+  }
+  return `must be a function (call, next), or an object with the functions call, stream or for, got ${typeName(value)}`
+}

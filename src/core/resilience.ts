@@ -1,0 +1,286 @@
+import type { CallError } from "./errors.ts"
+import type { Middleware, MiddlewareCall } from "./middleware.ts"
+import type { OperationSpec } from "./types.ts"
+import type { Logger } from "../internal/logger.ts"
+import { findOptionIssue } from "../internal/options.ts"
+import type { OptionRule, OptionsSchema } from "../internal/options.ts"
+import type { Clock } from "../internal/platform.ts"
+
+/** A promise of something, or the thing itself. */
+type Awaitable<TValue> = TValue | Promise<TValue>
+
+/** Limits the time of each attempt; the deadline of the call stays above it. */
+export interface TimeoutPolicy {
+  /** Milliseconds until an attempt ends with `TIMEOUT`. For a stream: until its first item. */
+  readonly attempt: number
+}
+
+/** Repeats calls that failed with an error that is `retryable`. */
+export interface RetryPolicy {
+  /** How many attempts a call has, the first one counted; 3. */
+  readonly attempts?: number | undefined
+  /** The wait before attempt n + 1 is random, between 0 and `delay` · 2ⁿ⁻¹ milliseconds; 100. */
+  readonly delay?: number | undefined
+  /** Upper limit of a wait in milliseconds; 5,000. */
+  readonly maxDelay?: number | undefined
+  /** A server that asks for a longer wait than this is not asked again; 30,000 milliseconds. */
+  readonly maxRetryAfter?: number | undefined
+}
+
+/** Stops calling what keeps failing: calls end with `CIRCUIT_OPEN` until it has recovered. */
+export interface BreakerPolicy {
+  /** The share of failures, from 0 to 1, at which the circuit opens; 0.5. */
+  readonly share?: number | undefined
+  /** The least number of outcomes in the window before it can open; 20. */
+  readonly least?: number | undefined
+  /** How long outcomes count, in milliseconds; 10,000. */
+  readonly window?: number | undefined
+  /** How long the circuit stays open before the first probe, in milliseconds; 5,000. Doubled after each probe that fails, up to ten times. */
+  readonly rest?: number | undefined
+  /** How many probes may run at the same time; 1. */
+  readonly probes?: number | undefined
+  /** What the circuit protects: the whole source, which is the default, or this operation alone. */
+  readonly scope?: "source" | "operation" | undefined
+}
+
+/** Limits how many calls run at the same time; further ones wait in turn, or end with `OVERLOADED`. */
+export interface ConcurrencyPolicy {
+  /** How many may run. */
+  readonly most: number
+  /** How many may wait; 0. */
+  readonly queue?: number | undefined
+  /** How long one may wait, in milliseconds; until its deadline by default. */
+  readonly wait?: number | undefined
+}
+
+/** Whether a call may start, decided outside of this process; `createRedisLimiter` makes one. */
+export interface RateLimiter {
+  /** Takes a token for a key. Returns the milliseconds until there is one; 0 if it was taken. */
+  take(
+    key: string,
+    limit: { readonly perSecond: number; readonly burst: number },
+    options: { readonly signal: AbortSignal },
+  ): Awaitable<number>
+}
+
+/** Limits how many calls start in a time; others end with `RATE_LIMITED`. */
+export interface RateLimitPolicy {
+  readonly perSecond: number
+  /** How many may start at once after a pause; `perSecond` by default, and at least 1. */
+  readonly burst?: number | undefined
+  /** Whose calls are counted together: all of the registry, which is the default, those of each identity, or of each key. */
+  readonly per?: "registry" | "identity" | ((call: MiddlewareCall) => string) | undefined
+  /** How long a call may wait for its turn, in milliseconds; 0. */
+  readonly wait?: number | undefined
+  /** Counts for several processes. */
+  readonly limiter?: RateLimiter | undefined
+}
+
+/** Answers from memory, and runs the same calls at the same time only once. */
+export interface CachePolicy {
+  /** How long a result is fresh, in milliseconds. */
+  readonly ttl: number
+  /** How long after that it is still returned, while it is loaded again; 0. */
+  readonly stale?: number | undefined
+  /** How long after `ttl` it is returned if loading fails; 0. */
+  readonly staleIfError?: number | undefined
+  /** Who shares results: nobody but the same identity, which is the default, all callers, or those of the same key. */
+  readonly vary?: "identity" | "none" | ((call: MiddlewareCall) => string) | undefined
+  /** How many results are kept; 1,000. */
+  readonly max?: number | undefined
+  /** Let the `cache-control` of an answer set the times; otherwise it can only shorten them. */
+  readonly obey?: boolean | undefined
+}
+
+/** Starts another attempt when the first one takes long; the first success counts. Only where repeating has no effect. */
+export interface HedgePolicy {
+  /** Milliseconds, or the time in which 95 % of the last calls had ended; `"p95"` by default. */
+  readonly after?: number | "p95" | undefined
+  /** How many further attempts; 1. */
+  readonly most?: number | undefined
+}
+
+/** Keeps the outcomes of calls with a key; `createRedisIdempotencyStore` makes one for several processes. */
+export interface IdempotencyStore {
+  /**
+   * Stores a value for a key that has none, in one step. Returns `undefined` if it was stored, and the existing
+   * value otherwise.
+   */
+  begin(key: string, value: string, ttl: number): Awaitable<string | undefined>
+  /** Replaces the value of a key. */
+  finish(key: string, value: string, ttl: number): Awaitable<void>
+  /** Removes a key: the call had no outcome that counts. */
+  forget(key: string): Awaitable<void>
+}
+
+/** Runs a call with an `idempotencyKey` once: the same key gets the same outcome. */
+export interface IdempotencyPolicy {
+  /** How long outcomes are kept, in milliseconds; a day. */
+  readonly ttl?: number | undefined
+  /** Where they are kept; in memory by default. */
+  readonly store?: IdempotencyStore | undefined
+}
+
+/** What a failed call returns instead: data, or an envelope. */
+export type Fallback = (error: CallError, call: MiddlewareCall) => Awaitable<unknown>
+
+/**
+ * What happens to a call when something fails, is slow or is asked too often. Everything is off unless it is set;
+ * `false` switches off what a more general setting has set.
+ *
+ * The order is fixed, outermost first: fallback, idempotency, cache, retry, hedge, breaker, rate limit, concurrency,
+ * timeout of the attempt, handler.
+ */
+export interface Resilience {
+  readonly timeout?: TimeoutPolicy | false | undefined
+  readonly retry?: RetryPolicy | false | undefined
+  readonly breaker?: BreakerPolicy | false | undefined
+  readonly concurrency?: ConcurrencyPolicy | false | undefined
+  readonly rateLimit?: RateLimitPolicy | false | undefined
+  readonly cache?: CachePolicy | false | undefined
+  readonly hedge?: HedgePolicy | false | undefined
+  readonly fallback?: Fallback | false | undefined
+  readonly idempotency?: IdempotencyPolicy | false | undefined
+  /** Operations whose cached results a success of this one removes: `["task.*"]`. */
+  readonly invalidates?: readonly string[] | undefined
+}
+
+/** The policies of all operations that match; they count before those of the definitions. */
+export interface PolicyRule extends Resilience {
+  /** Ids; `*` stands for any part: `"github.*"`. */
+  readonly match: string | readonly string[]
+  /** The preset, for what the rule does not set itself. */
+  readonly standard?: boolean | undefined
+}
+
+const milliseconds: OptionRule = { min: 0 }
+
+const TIMEOUT: OptionsSchema<TimeoutPolicy> = { attempt: { required: "duration" } }
+const RETRY: OptionsSchema<RetryPolicy> = {
+  attempts: { min: 1, max: 100, whole: true },
+  delay: milliseconds,
+  maxDelay: milliseconds,
+  maxRetryAfter: milliseconds,
+}
+const BREAKER: OptionsSchema<BreakerPolicy> = {
+  share: { min: 0.01, max: 1 },
+  least: "count",
+  window: "duration",
+  rest: "duration",
+  probes: "count",
+  scope: { oneOf: ["source", "operation"] },
+}
+const CONCURRENCY: OptionsSchema<ConcurrencyPolicy> = {
+  most: { required: "count" },
+  queue: { min: 0, whole: true },
+  wait: milliseconds,
+}
+const RATE_LIMIT: OptionsSchema<RateLimitPolicy> = {
+  perSecond: { required: { min: 0.000_001 } },
+  burst: "count",
+  per: { either: [{ oneOf: ["registry", "identity"] }, "function"] },
+  wait: milliseconds,
+  limiter: { methods: ["take"], expected: "a limiter with take()" },
+}
+const CACHE: OptionsSchema<CachePolicy> = {
+  ttl: { required: milliseconds },
+  stale: milliseconds,
+  staleIfError: milliseconds,
+  vary: { either: [{ oneOf: ["identity", "none"] }, "function"] },
+  max: "count",
+  obey: "boolean",
+}
+const HEDGE: OptionsSchema<HedgePolicy> = {
+  after: { either: ["duration", { oneOf: ["p95"] }] },
+  most: { min: 1, max: 10, whole: true },
+}
+const IDEMPOTENCY: OptionsSchema<IdempotencyPolicy> = {
+  ttl: "duration",
+  store: { methods: ["begin", "finish", "forget"], expected: "a store of outcomes" },
+}
+
+export const RESILIENCE: OptionsSchema<Resilience> = {
+  timeout: orOff({ members: TIMEOUT }),
+  retry: orOff({ members: RETRY }),
+  breaker: orOff({ members: BREAKER }),
+  concurrency: orOff({ members: CONCURRENCY }),
+  rateLimit: orOff({ members: RATE_LIMIT }),
+  cache: orOff({ members: CACHE }),
+  hedge: orOff({ members: HEDGE }),
+  fallback: orOff("function"),
+  idempotency: orOff({ members: IDEMPOTENCY }),
+  invalidates: { list: "text" },
+}
+
+export const POLICY_RULE: OptionsSchema<PolicyRule> = {
+  ...RESILIENCE,
+  match: { required: { either: ["text", { list: "text" }] } },
+  standard: "boolean",
+}
+
+function orOff(rule: OptionRule): OptionRule {
+  return { either: [rule, { oneOf: [false] }] }
+}
+
+/** Why an operation cannot have these policies; `undefined` if it can. */
+export function resilienceIssue(
+  resilience: unknown,
+  { type, annotations }: Partial<Pick<OperationSpec, "type" | "annotations">>,
+): { readonly path: string; readonly message: string } | undefined {
+  const rule: OptionRule = { either: [{ oneOf: ["standard"] }, { members: RESILIENCE }] }
+  const issue = findOptionIssue(resilience, rule)
+  if (issue !== undefined) return issue
+  const isRepeatable = annotations?.idempotent ?? type !== "mutation"
+  for (const name of type === "subscription" ? ONE_RESULT : isRepeatable ? [] : REPEATS) {
+    if (!isSet(resilience, name)) continue
+    return {
+      path: `/${name}`,
+      message:
+        type === "subscription"
+          ? "is for operations with one result, and this one is a subscription"
+          : `is for operations that can be repeated; set annotations: { idempotent: true } if that is so`,
+    }
+  }
+  return undefined
+}
+
+const ONE_RESULT = ["cache", "hedge", "fallback", "idempotency"] as const
+const REPEATS = ["cache", "hedge"] as const
+
+function isSet(resilience: unknown, name: keyof Resilience): boolean {
+  const value = typeof resilience === "object" && (resilience as Resilience)[name]
+  return value !== undefined && value !== false
+}
+
+/** @internal An operation that policies are made for. Its object is the operation itself: a replaced one has another. */
+export interface PolicyTarget {
+  readonly operationId: string
+  readonly spec: OperationSpec
+  readonly isIdempotent: boolean
+  readonly isStream: boolean
+  /** The handler forwards calls to another system. */
+  readonly isImported: boolean
+  /** Names what the operations of one source share: their breaker and their budget. */
+  readonly source: string
+  /** The settings, valid, the most important first: of several for one policy, the first counts. */
+  readonly layers: readonly (Resilience | "standard")[]
+}
+
+/** @internal What policies use of their registry. */
+export interface PolicyHost {
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** @internal The policies of one registry, with what they remember. */
+export interface Policies {
+  /** The middleware for an operation; `undefined` if nothing applies. */
+  for(target: PolicyTarget): Middleware | undefined
+  /** Forgets an operation that was removed or replaced. */
+  forget(target: PolicyTarget): void
+  /** Ends what runs behind, and forgets everything. */
+  close(): void
+}
+
+/** @internal What `src/policy/index.ts` exports. It is loaded when an operation with policies is first called. */
+export type CreatePolicies = (host: PolicyHost) => Policies

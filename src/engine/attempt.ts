@@ -1,0 +1,140 @@
+import type { CallError } from "../core/errors.ts"
+import type { Change, Revalidation } from "../core/middleware.ts"
+import type { CallOptions } from "../core/types.ts"
+import { Call } from "./call.ts"
+import type { AttemptLog } from "./attempt-log.ts"
+
+/**
+ * A part of a call with its own signal, and an earlier deadline or another input: what `next(change)` runs.
+ *
+ * For callers and logs it is the call itself: it has the same ids, depth and identity. It ends with the call, unless
+ * it is detached.
+ */
+export class Attempt extends Call {
+  readonly #of: Call
+  readonly #log: AttemptLog
+  readonly #revalidate: Revalidation | undefined
+  #number: number
+  /** Where the handler runs, once it does: in this attempt, or in one within. */
+  #runner: Call | undefined
+
+  constructor(of: Call, change: Change, log: AttemptLog) {
+    super(of.kernel, of.record, change.detached === true ? undefined : of, optionsOf(of, change))
+    this.#of = of
+    this.#log = log
+    this.#number = log.started + 1
+    this.#revalidate = change.revalidate ?? of.revalidate
+    const { timeout } = change
+    if (timeout === undefined || this.parent === undefined) return
+    const due = of.kernel.clock.now() + timeout
+    if (due < of.due()) this.deadline = due
+  }
+
+  override get isAttempt(): boolean {
+    return true
+  }
+
+  override get attempt(): number {
+    return this.#number
+  }
+
+  override get revalidate(): Revalidation | undefined {
+    return this.#revalidate
+  }
+
+  override get requestId(): string {
+    return this.#of.requestId
+  }
+
+  override get parentRequestId(): string | undefined {
+    return this.#of.parentRequestId
+  }
+
+  override get caller(): Call | undefined {
+    return this.#of.caller
+  }
+
+  override get depth(): number {
+    return this.#of.depth
+  }
+
+  override countNested(): number {
+    return this.#of.countNested()
+  }
+
+  /** The handler starts here. */
+  override noteStart(runner: Call = this): void {
+    this.#of.noteStart(runner)
+    this.#runner = runner
+    this.#number = this.#log.started
+  }
+
+  override due(now?: number): number {
+    if (this.deadline !== undefined || this.parent === undefined) return super.due(now)
+    return this.parent.due(now)
+  }
+
+  override get isPlain(): boolean {
+    return this.deadline === undefined && this.parent?.isPlain === true
+  }
+
+  override capDeadline(): void {
+    // Set from the beginning.
+  }
+
+  override end(...args: Parameters<Call["end"]>): void {
+    super.end(...args)
+    if (this.ended?.mayHaveExecuted === true) this.#log.hasExecuted = true
+  }
+
+  override expire(): void {
+    const { id } = this.record
+    const { timeout } = this.options as CallOptions
+    const message = `Attempt ${this.#number} of "${id}" took longer than ${timeout} ms (request ${this.requestId}).`
+    this.end("TIMEOUT", message)
+  }
+
+  override get timeoutDetails(): object {
+    return { attemptTimeout: this.options?.timeout }
+  }
+
+  /** Only the outcome of the call is reported. A failed attempt can start nothing new. */
+  override fail(thrown: unknown): CallError {
+    const error = this.toError(thrown)
+    if (this.ended === undefined) {
+      this.ended = error
+      this.stopWork("ABORTED", `This attempt of "${this.record.id}" has failed.`)
+    }
+    return error
+  }
+
+  protected override get hasBegun(): boolean {
+    return this.#runner === undefined ? this.#log.isShared : this.#runner.workHasBegun
+  }
+
+  protected override watchDeadline(): void {
+    if (this.parent === undefined || this.deadline !== undefined) super.watchDeadline()
+  }
+
+  protected override complete(result: unknown): unknown {
+    return result
+  }
+}
+
+/** The options of an attempt: those of the call, and what is changed. Nobody listens to detached work. */
+function optionsOf(of: Call, { timeout, signal, metadata, detached }: Change): CallOptions {
+  const from = of.options
+  const hasCaller = detached !== true
+  return {
+    identity: of.identity,
+    timeout,
+    signal,
+    metadata:
+      metadata === undefined ? from?.metadata : Object.freeze({ ...from?.metadata, ...metadata }),
+    log: from?.log ?? of.root.options?.log,
+    progress: hasCaller ? from?.progress : undefined,
+    requestInput: hasCaller ? from?.requestInput : undefined,
+    policy: from?.policy,
+    idempotencyKey: from?.idempotencyKey,
+  }
+}

@@ -1,0 +1,41 @@
+import type { MiddlewareCall } from "../core/middleware.ts"
+import type { CallPolicy, OperationSpec } from "../core/types.ts"
+import type { Call } from "./call.ts"
+import { CallContext } from "./context.ts"
+
+/**
+ * A call as middleware sees it.
+ *
+ * It is a genuine context, too: middleware that passes it as the options of another call makes a nested one.
+ */
+export class CallView extends CallContext implements MiddlewareCall {
+  readonly #call: Call
+  readonly input: unknown
+
+  constructor(call: Call, input: unknown) {
+    super(call)
+    this.#call = call
+    this.input = input
+  }
+
+  get operationId(): string {
+    return this.#call.record.id
+  }
+
+  get spec(): OperationSpec {
+    return this.#call.record.spec
+  }
+
+  get isIdempotent(): boolean {
+    return this.#call.record.isIdempotent
+  }
+
+  get remainingMs(): number {
+    const { kernel } = this.#call
+    return this.#call.due() - kernel.clock.now()
+  }
+
+  get policy(): CallPolicy | undefined {
+    return this.#call.options?.policy
+  }
+}

@@ -1,0 +1,143 @@
+import { CallError } from "../core/errors.ts"
+import { markInternal } from "../core/error-marks.ts"
+import { middlewareIssue } from "../core/middleware.ts"
+import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
+import { reasonOf } from "../internal/describe.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
+import { compilePattern } from "../internal/pattern.ts"
+import type { Matcher } from "../internal/pattern.ts"
+import { Chain } from "./chain.ts"
+import type { Link } from "./chain.ts"
+import type { OperationRecord } from "./record.ts"
+import type { RecordStore } from "./store.ts"
+import type { PolicyHost, PolicyRule } from "../core/resilience.ts"
+import { PolicyLoader } from "./policies.ts"
+
+export const MIDDLEWARE_OPTIONS: OptionsSchema<MiddlewareOptions> = {
+  match: { either: ["text", { list: "text" }] },
+  name: "text",
+}
+
+/** A middleware of a registry. */
+interface Entry {
+  readonly name: string
+  readonly middleware: Middleware | MiddlewareFunction
+  readonly matchers: readonly Matcher[]
+  /** What it answered for each operation. */
+  readonly links: WeakMap<OperationRecord, Link | undefined>
+}
+
+/** The middleware of a registry and of its operations. */
+export class MiddlewareStack {
+  readonly #store: RecordStore
+  readonly policies: PolicyLoader
+  #entries: readonly Entry[] = []
+
+  constructor(
+    store: RecordStore,
+    options: PolicyHost & { readonly policies: readonly PolicyRule[] },
+  ) {
+    this.#store = store
+    this.policies = new PolicyLoader(options, options.policies, () => this.#set(this.#entries))
+    store.onDrop = (record) => this.policies.drop(record)
+  }
+
+  /** Adds a middleware inside of those that are used already; returns a function that removes it. */
+  use(middleware: Middleware | MiddlewareFunction, options: MiddlewareOptions = {}): () => void {
+    const issue = middlewareIssue(middleware)
+    if (issue !== undefined) throw new TypeError(`use(middleware): ${issue}.`)
+    validateOptions("use", options, MIDDLEWARE_OPTIONS)
+    const { match = "*", name } = options
+    const entry: Entry = {
+      name: name ?? (nameOf(middleware) || `middleware ${this.#entries.length + 1}`),
+      middleware,
+      matchers: (typeof match === "string" ? [match] : match).map(compilePattern),
+      links: new WeakMap(),
+    }
+    this.#set([...this.#entries, entry])
+    return () => {
+      if (this.#entries.includes(entry)) this.#set(this.#entries.filter((one) => one !== entry))
+    }
+  }
+
+  /** The middleware of an operation; `undefined` if it has none. */
+  chainOf(record: OperationRecord): Chain | undefined {
+    if (record.chain === null) record.chain = this.#compile(record)
+    return record.chain as Chain | undefined
+  }
+
+  close(): void {
+    this.policies.close()
+  }
+
+  #set(entries: readonly Entry[]): void {
+    this.#entries = entries
+    for (const record of this.#store.values()) record.chain = null
+  }
+
+  #compile(record: OperationRecord): Chain | undefined {
+    const links: Link[] = []
+    for (const entry of this.#entries) {
+      const { name, middleware, matchers } = entry
+      if (!matchers.some((matches) => matches(record.id))) continue
+      if (!entry.links.has(record)) entry.links.set(record, linkFor(middleware, name, record))
+      const link = entry.links.get(record)
+      if (link !== undefined) links.push(link)
+    }
+    for (const [index, middleware] of (record.policy.use ?? []).entries()) {
+      const link = linkFor(middleware, nameOf(middleware) || `use[${index}]`, record)
+      if (link !== undefined) links.push(link)
+    }
+    const policies = this.policies.linkFor(record)
+    if (policies !== undefined) links.push(policies)
+    return links.length === 0 ? undefined : new Chain(links)
+  }
+}
+
+/** What a middleware does for one operation; `undefined` if it does nothing. */
+function linkFor(
+  middleware: Middleware | MiddlewareFunction,
+  name: string,
+  record: OperationRecord,
+): Link | undefined {
+  const chosen = isChoosing(middleware) ? choose(middleware, name, record) : middleware
+  if (chosen === undefined) return undefined
+  if (typeof chosen === "function") {
+    return record.isStream ? undefined : { name, call: chosen }
+  }
+  const { call, stream } = chosen
+  if (record.isStream) return stream && { name, stream: stream.bind(chosen) }
+  return call && { name, call: call.bind(chosen) }
+}
+
+type Choosing = Middleware & Required<Pick<Middleware, "for">>
+
+function isChoosing(middleware: Middleware | MiddlewareFunction): middleware is Choosing {
+  return typeof middleware === "object" && middleware.for !== undefined
+}
+
+function choose(
+  middleware: Choosing,
+  name: string,
+  { id, spec }: OperationRecord,
+): Middleware | MiddlewareFunction | undefined {
+  try {
+    const chosen = middleware.for(spec) ?? undefined
+    const issue = chosen === undefined ? undefined : middlewareIssue(chosen)
+    if (issue === undefined) return chosen
+    throw new TypeError(`what it returns ${issue}`)
+  } catch (cause) {
+    const reason = reasonOf(cause).replace(/\.$/, "")
+    const message = `"${id}" was not called: for() of the middleware "${name}" failed: ${reason}.`
+    throw markInternal(
+      new CallError("EXECUTION_ERROR", message, { cause, mayHaveExecuted: false, operationId: id }),
+    )
+  }
+}
+
+function nameOf(middleware: Middleware | MiddlewareFunction): string {
+  const name: unknown =
+    typeof middleware === "function" ? middleware.name : middleware.constructor?.name
+  return typeof name === "string" && name !== "Object" ? name : ""
+}

@@ -1,0 +1,189 @@
+// The attempts of one call: retry, hedge, breaker, rate limit, concurrency and timeout, in this order from the outside.
+import { isCallError } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
+import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { Change, MiddlewareCall, Next } from "../core/middleware.ts"
+import type { RetryPolicy } from "../core/resilience.ts"
+import { backOff } from "../internal/back-off.ts"
+import { isObject } from "../internal/guards.ts"
+import type { Clock } from "../internal/platform.ts"
+import type { RetryBudget } from "../internal/retry-budget.ts"
+import { pause } from "../internal/wait.ts"
+import { REFUSED } from "./breaker.ts"
+import type { Breaker } from "./breaker.ts"
+import type { Hedge } from "./hedge.ts"
+import { isFailure, refuse, statusOf, withAttempts } from "./outcome.ts"
+import type { Tally } from "./outcome.ts"
+import type { RateLimit } from "./rate-limit.ts"
+import type { Slots } from "./slots.ts"
+
+/** The policies between a call and its attempts; those that are not set are `undefined`. */
+export interface AttemptPolicies {
+  readonly retry: RetryPolicy | undefined
+  readonly hedge: Hedge | undefined
+  readonly breaker: Breaker | undefined
+  readonly rateLimit: RateLimit | undefined
+  readonly slots: Slots | undefined
+  /** Milliseconds of one attempt. */
+  readonly timeout: number | undefined
+  readonly budget: RetryBudget
+  readonly clock: Clock
+  readonly random: () => number
+}
+
+const NO_TICKET = 0
+
+/** Runs the attempts of calls of one operation. */
+export class Attempts {
+  readonly policies: AttemptPolicies
+  /** What every attempt has in common; the same object for all. */
+  readonly #change: Change | undefined
+
+  constructor(policies: AttemptPolicies) {
+    this.policies = policies
+    const { timeout, breaker, slots } = policies
+    const isHeld = breaker !== undefined || slots !== undefined
+    // What is held must be given back when the call ends, even if its handler goes on: an attempt ends with the call.
+    this.#change = timeout !== undefined ? { timeout } : isHeld ? {} : undefined
+  }
+
+  readonly call = async (call: MiddlewareCall, next: Next): Promise<ResponseEnvelope> => {
+    const { budget, hedge } = this.policies
+    let tally: Tally | undefined = hedge && { attempts: 0, mayHaveExecuted: false }
+    for (let round = 1; ; round++) {
+      try {
+        const envelope = await this.#attempt(call, next, tally)
+        budget.earn()
+        return tally === undefined ? envelope : afterRepeats(envelope, tally)
+      } catch (thrown) {
+        tally ??= { attempts: 1, mayHaveExecuted: false }
+        const wait = this.waitBefore(call, thrown, round)
+        if (wait === undefined) throw withAttempts(thrown, tally, call.isIdempotent)
+        tally.mayHaveExecuted ||= (thrown as CallError).mayHaveExecuted
+        if (wait > 0) await pause(wait, { clock: this.policies.clock, signal: call.signal })
+        if (call.signal.aborted) throw withAttempts(thrown, tally, call.isIdempotent)
+      }
+    }
+  }
+
+  /** Milliseconds before the next attempt; `undefined` if there is none. */
+  waitBefore(call: MiddlewareCall, thrown: unknown, attempt: number): number | undefined {
+    const { retry, budget, clock, random } = this.policies
+    if (retry === undefined || !isCallError(thrown) || !thrown.retryable) return undefined
+    // Someone further in has repeated it already.
+    if ((thrown.attempts ?? 1) > 1 || !isRepeatable(call.input)) return undefined
+    const { attempts = 3, delay = 100, maxDelay = 5_000, maxRetryAfter = 30_000 } = retry
+    if (attempt >= Math.min(attempts, attemptsOf(call))) return undefined
+    const asked = thrown.retryAfterMs
+    if (asked !== undefined && !(asked <= maxRetryAfter)) return undefined
+    const wait = asked === undefined ? random() * backOff(attempt, delay, maxDelay) : asked
+    if (wait >= call.remainingMs || call.signal.aborted) return undefined
+    return budget.take(clock.now()) ? Math.max(wait, 0) : undefined
+  }
+
+  /** Goes through breaker, rate limit and concurrency; returns the breaker's ticket. Throws when one of them refuses. */
+  async enter(call: MiddlewareCall): Promise<number> {
+    const ticket = this.#enterBreaker(call)
+    try {
+      await this.#takePlace(call)
+      return ticket
+    } catch (thrown) {
+      this.policies.breaker?.leave(ticket, "neutral")
+      throw thrown
+    }
+  }
+
+  /** One attempt, or several at the same time. */
+  #attempt(call: MiddlewareCall, next: Next, tally: Tally | undefined): Promise<ResponseEnvelope> {
+    const { hedge } = this.policies
+    if (hedge !== undefined && tally !== undefined && call.policy?.hedge !== false) {
+      const run = (change: Change): Promise<ResponseEnvelope> =>
+        this.#once(call, next, { ...this.#change, ...change })
+      return hedge.run(call, tally, run)
+    }
+    if (tally !== undefined) tally.attempts++
+    return this.#once(call, next, this.#change)
+  }
+
+  async #once(
+    call: MiddlewareCall,
+    next: Next,
+    change: Change | undefined,
+  ): Promise<ResponseEnvelope> {
+    const { breaker, slots } = this.policies
+    const ticket = breaker === undefined ? NO_TICKET : this.#enterBreaker(call)
+    let isPlaced = false
+    try {
+      const waiting = this.#takePlace(call)
+      if (waiting !== undefined) await waiting
+      isPlaced = true
+      const envelope = await next(change)
+      breaker?.leave(ticket, "success")
+      return envelope
+    } catch (thrown) {
+      this.failed(call, ticket, thrown)
+      throw thrown
+    } finally {
+      if (isPlaced) slots?.leave()
+    }
+  }
+
+  /** Tells the breaker, and the rate limit if the called system asked for a pause. */
+  failed(call: MiddlewareCall, ticket: number, thrown: unknown): void {
+    const { breaker, rateLimit } = this.policies
+    if (!isCallError(thrown)) {
+      breaker?.leave(ticket, "neutral")
+      return
+    }
+    breaker?.leave(ticket, isFailure(thrown) ? "failure" : "neutral", thrown.code)
+    if (rateLimit === undefined) return
+    if (statusOf(thrown) === 429) rateLimit.hold(call, thrown.retryAfterMs ?? 0)
+  }
+
+  #enterBreaker({ operationId }: MiddlewareCall): number {
+    const { breaker } = this.policies
+    if (breaker === undefined) return NO_TICKET
+    const ticket = breaker.enter()
+    if (ticket === REFUSED) throw circuitOpen(operationId, breaker)
+    return ticket
+  }
+
+  /** Rate limit and concurrency: at once, or when the promise resolves. */
+  #takePlace(call: MiddlewareCall): Promise<void> | undefined {
+    const { rateLimit, slots } = this.policies
+    const turn = rateLimit?.take(call)
+    if (turn !== undefined) return turn.then(() => slots?.enter(call))
+    return slots?.enter(call)
+  }
+}
+
+function afterRepeats(envelope: ResponseEnvelope, { attempts }: Tally): ResponseEnvelope {
+  const { data, meta } = envelope
+  // The error result of an MCP tool is recognised by its object.
+  if (attempts === 1 || (meta.source === "mcp" && meta.isError)) return envelope
+  return { data, meta: { ...meta, attempts } }
+}
+
+/** How many attempts the caller wants at most. */
+function attemptsOf({ policy }: MiddlewareCall): number {
+  const wish = policy?.retry
+  return wish === false ? 1 : (wish?.attempts ?? Infinity)
+}
+
+/** Whether an input can be sent again: a stream can be read only once. */
+function isRepeatable(input: unknown): boolean {
+  if (!isObject(input)) return true
+  return ![input, ...Object.values(input)].some(
+    (value) => isObject(value) && (Symbol.asyncIterator in value || "getReader" in value),
+  )
+}
+
+function circuitOpen(operationId: string, breaker: Breaker): CallError {
+  const retryAfterMs = Math.ceil(breaker.retryAfter())
+  const { name, lastCode } = breaker
+  return refuse(
+    "CIRCUIT_OPEN",
+    `"${operationId}" was not called: too many of the last calls of ${name} failed${lastCode === undefined ? "" : `, the last one with ${lastCode}`}. It is tried again in ${retryAfterMs} ms.`,
+    { operationId, retryAfterMs, details: { breaker: name, lastCode } },
+  )
+}

@@ -1,0 +1,148 @@
+import type { BreakerPolicy } from "../core/resilience.ts"
+import type { Clock } from "../internal/platform.ts"
+
+export type BreakerState = "closed" | "open" | "half-open"
+
+/** The result of a call for the breaker; `neutral` if it says nothing about the called system. */
+export type Outcome = "success" | "failure" | "neutral"
+
+/** The window moves in tenths. */
+const SLOTS = 10
+/** How often the rest can double: it is at most ten times the first one. */
+const MAX_RESTS = 10
+
+/** The ticket of a call that was refused. */
+export const REFUSED = -1
+
+/**
+ * A circuit breaker. Opens when too many of the last calls failed, then lets probes through until they succeed.
+ *
+ * Whoever gets a ticket from `enter` gives it back with `leave`, whatever happens.
+ */
+export class Breaker {
+  /** What it protects. */
+  readonly name: string
+  /** The code of the last failure. */
+  lastCode: string | undefined
+  readonly #settings: Readonly<Record<"share" | "least" | "window" | "rest" | "probes", number>>
+  readonly #clock: Clock
+  /** Outcomes of each slot of the window. */
+  readonly #successes = new Array<number>(SLOTS).fill(0)
+  readonly #failures = new Array<number>(SLOTS).fill(0)
+  #successCount = 0
+  #failureCount = 0
+  #slot = 0
+  /** Counts changes of state: a ticket of an earlier state does not count. */
+  #generation = 0
+  #state: BreakerState = "closed"
+  #openUntil = 0
+  #rest: number
+  #probes = 0
+  #goodProbes = 0
+
+  constructor(policy: BreakerPolicy, name: string, clock: Clock) {
+    const { share = 0.5, least = 20, window = 10_000, rest = 5_000, probes = 1 } = policy
+    this.name = name
+    this.#settings = { share, least, window, rest, probes }
+    this.#clock = clock
+    this.#rest = rest
+  }
+
+  /** The state at this moment: an open circuit whose rest is over is half open. */
+  get state(): BreakerState {
+    return this.#state === "open" && this.#clock.now() >= this.#openUntil
+      ? "half-open"
+      : this.#state
+  }
+
+  /** Probes that run. */
+  get probing(): number {
+    return this.#state === "half-open" ? this.#probes : 0
+  }
+
+  /** A ticket for one call, or `REFUSED`. */
+  enter(): number {
+    if (this.#state === "closed") return this.#generation
+    if (this.#state === "open") {
+      if (this.#clock.now() < this.#openUntil) return REFUSED
+      this.#become("half-open")
+      this.#probes = 0
+      this.#goodProbes = 0
+    }
+    if (this.#probes >= this.#settings.probes) return REFUSED
+    this.#probes++
+    return this.#generation
+  }
+
+  leave(ticket: number, outcome: Outcome, code?: string): void {
+    if (outcome === "failure") this.lastCode = code
+    if (ticket !== this.#generation) return
+    if (this.#state === "closed") {
+      if (outcome !== "neutral") this.#count(outcome)
+      return
+    }
+    this.#probes--
+    if (outcome === "failure") {
+      this.#rest = Math.min(this.#rest * 2, this.#settings.rest * MAX_RESTS)
+      this.#open()
+    } else if (outcome === "success" && ++this.#goodProbes >= this.#settings.probes) {
+      this.#rest = this.#settings.rest
+      this.#become("closed")
+    }
+  }
+
+  /** A failure of something that had succeeded at first, such as a stream that breaks off. */
+  fail(code?: string): void {
+    this.lastCode = code
+    if (this.#state === "closed") this.#count("failure")
+  }
+
+  /** Milliseconds until the next probe is possible; while probes run, as long as the circuit would rest again. */
+  retryAfter(): number {
+    if (this.#state === "closed") return 0
+    const left = this.#openUntil - this.#clock.now()
+    return this.#state === "open" && left > 0 ? left : this.#rest
+  }
+
+  #count(outcome: "success" | "failure"): void {
+    this.#moveWindow()
+    const at = this.#slot % SLOTS
+    if (outcome === "success") {
+      this.#successCount++
+      this.#successes[at]!++
+      return
+    }
+    this.#failureCount++
+    this.#failures[at]!++
+    const { least, share } = this.#settings
+    const total = this.#successCount + this.#failureCount
+    if (total >= least && this.#failureCount >= share * total) this.#open()
+  }
+
+  /** Drops the outcomes of slots that are no longer in the window. */
+  #moveWindow(): void {
+    const slot = Math.floor((this.#clock.now() * SLOTS) / this.#settings.window)
+    if (slot === this.#slot) return
+    const passed = Math.min(slot - this.#slot, SLOTS)
+    for (let step = 0; step < passed; step++) this.#clear((slot - step) % SLOTS)
+    this.#slot = slot
+  }
+
+  #clear(at: number): void {
+    this.#successCount -= this.#successes[at]!
+    this.#failureCount -= this.#failures[at]!
+    this.#successes[at] = 0
+    this.#failures[at] = 0
+  }
+
+  #open(): void {
+    this.#become("open")
+    this.#openUntil = this.#clock.now() + this.#rest
+  }
+
+  #become(state: BreakerState): void {
+    this.#state = state
+    this.#generation++
+    for (let at = 0; at < SLOTS; at++) this.#clear(at)
+  }
+}

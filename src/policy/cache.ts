@@ -1,0 +1,233 @@
+// Answers from memory, and runs the same calls at the same time only once.
+import { isCallError } from "../core/errors.ts"
+import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { MiddlewareCall, MiddlewareFunction, Next, Revalidation } from "../core/middleware.ts"
+import type { CachePolicy } from "../core/resilience.ts"
+import { isRecord } from "../internal/guards.ts"
+import type { Clock } from "../internal/platform.ts"
+import { lifetimeByHeaders, lifetimeOf } from "./cache-control.ts"
+import type { Lifetime } from "./cache-control.ts"
+import { CacheStore } from "./cache-store.ts"
+import type { CacheEntry, CachePool } from "./cache-store.ts"
+import { freezeData } from "./frozen-data.ts"
+import { jsonKey } from "./json-key.ts"
+import { isFailure, statusOf } from "./outcome.ts"
+import type { SharedCall, SharedCalls } from "./shared-call.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+const MAX_RESULTS = 1_000
+
+/** What the caches of a registry share. */
+export interface CacheHost {
+  readonly clock: Clock
+  readonly pool: CachePool
+  readonly shared: SharedCalls
+}
+
+/** The cache of one operation; a replaced operation has another one. */
+export class Cache {
+  readonly #policy: CachePolicy
+  readonly #clock: Clock
+  readonly #shared: SharedCalls
+  readonly #run: MiddlewareFunction
+  readonly #store: CacheStore
+  /** Loads that run. */
+  #loading = new Map<string, SharedCall<Loaded>>()
+  readonly counts = { hits: 0, stale: 0, joined: 0, misses: 0 }
+
+  constructor(policy: CachePolicy, { clock, pool, shared }: CacheHost, run: MiddlewareFunction) {
+    this.#policy = policy
+    this.#clock = clock
+    this.#shared = shared
+    this.#run = run
+    this.#store = new CacheStore(policy.max ?? MAX_RESULTS, pool)
+  }
+
+  get size(): number {
+    return this.#store.size
+  }
+
+  get bytes(): number {
+    return this.#store.bytes
+  }
+
+  readonly call = (call: MiddlewareCall, next: Next): Promise<ResponseEnvelope> => {
+    const wish = call.policy?.cache
+    const key = wish === "skip" ? undefined : this.#keyOf(call)
+    if (key === undefined) return this.#run(call, next)
+    const entry = this.#store.get(key)
+    if (entry !== undefined && wish !== "refresh") {
+      const now = this.#clock.now()
+      if (now < entry.freshUntil) {
+        this.counts.hits++
+        return Promise.resolve(answer(entry, now, "fresh"))
+      }
+      if (now < entry.staleUntil) {
+        this.counts.stale++
+        if (!this.#loading.has(key)) this.#load(call, next, key, entry)
+        return Promise.resolve(answer(entry, now, "stale"))
+      }
+    }
+    return this.#loaded(call, next, key, entry)
+  }
+
+  /** Drops all results, also those that are being loaded: they may be from before a change. */
+  clear(): void {
+    this.#store.clear()
+    this.#loading = new Map()
+  }
+
+  close(): void {
+    this.clear()
+    this.#store.close()
+  }
+
+  async #loaded(
+    call: MiddlewareCall,
+    next: Next,
+    key: string,
+    entry: CacheEntry | undefined,
+  ): Promise<ResponseEnvelope> {
+    const running = this.#loading.get(key)
+    if (running === undefined) this.counts.misses++
+    else this.counts.joined++
+    const load = running ?? this.#load(call, next, key, entry)
+    try {
+      const { envelope, isShareable } = await load.join(call, { endsWithLast: true })
+      if (isShareable || running === undefined) return envelope
+      return { data: structuredClone(envelope.data), meta: envelope.meta }
+    } catch (thrown) {
+      const now = this.#clock.now()
+      if (entry === undefined || now >= entry.errorUntil || !isFailure(thrown)) throw thrown
+      this.counts.stale++
+      return answer(entry, now, "stale")
+    }
+  }
+
+  /** Starts to load a result. It goes on when this caller leaves. */
+  #load(
+    call: MiddlewareCall,
+    next: Next,
+    key: string,
+    entry: CacheEntry | undefined,
+  ): SharedCall<Loaded> {
+    const loading = this.#loading
+    const revalidate = entry?.validators
+    const shared = this.#shared.start(
+      call,
+      next,
+      Infinity,
+      async (detached, attempt): Promise<Loaded> => {
+        try {
+          const envelope = await this.#run(
+            detached,
+            revalidate === undefined ? attempt : (change) => attempt({ ...change, revalidate }),
+          )
+          return this.#keep(key, envelope, loading)
+        } catch (thrown) {
+          const renewed = entry === undefined ? undefined : this.#renew(key, entry, thrown, loading)
+          if (renewed === undefined) throw thrown
+          return renewed
+        } finally {
+          loading.delete(key)
+        }
+      },
+    )
+    // It may have settled already only in later turns: nothing above runs to its end at once.
+    loading.set(key, shared)
+    return shared
+  }
+
+  #keep(key: string, envelope: ResponseEnvelope, loading: Map<string, unknown>): Loaded {
+    const frozen = freezeData(envelope.data)
+    const meta = freezeData(envelope.meta)
+    if (frozen === undefined || meta === undefined) return { envelope, isShareable: false }
+    const kept: ResponseEnvelope = Object.freeze({
+      data: frozen.data,
+      meta: meta.data as ResponseEnvelope["meta"],
+    })
+    const lifetime = lifetimeOf(envelope, this.#policy)
+    // Another map: the cache was cleared while this was loaded.
+    if (lifetime !== undefined && loading === this.#loading) {
+      const size = frozen.size + meta.size
+      this.#store.set(key, this.#entryOf(kept, size, lifetime, validatorsOf(kept)))
+    } else if (loading === this.#loading) this.#store.delete(key)
+    return { envelope: kept, isShareable: true }
+  }
+
+  /** The entry is as it was, says the server: it is fresh again. */
+  #renew(
+    key: string,
+    { envelope, size, validators }: CacheEntry,
+    thrown: unknown,
+    loading: Map<string, unknown>,
+  ): Loaded | undefined {
+    if (!isCallError(thrown) || statusOf(thrown) !== 304) return undefined
+    const headers = isRecord(thrown.details) ? thrown.details["headers"] : undefined
+    const lifetime = lifetimeByHeaders(isRecord(headers) ? (headers as Headers) : {}, this.#policy)
+    if (lifetime !== undefined && loading === this.#loading) {
+      this.#store.set(key, this.#entryOf(envelope, size, lifetime, validators))
+    }
+    return { envelope, isShareable: true }
+  }
+
+  #entryOf(
+    envelope: ResponseEnvelope,
+    size: number,
+    { ttl, stale, staleIfError }: Lifetime,
+    validators: Revalidation | undefined,
+  ): CacheEntry {
+    const storedAt = this.#clock.now()
+    const freshUntil = storedAt + ttl
+    return {
+      ...{ envelope, size, storedAt, freshUntil, validators },
+      staleUntil: freshUntil + stale,
+      errorUntil: freshUntil + staleIfError,
+    }
+  }
+
+  /** The caller and the input; `undefined` if the call cannot be cached. */
+  #keyOf(call: MiddlewareCall): string | undefined {
+    const input = jsonKey(call.input)
+    if (input === undefined) return undefined
+    const { vary = "identity" } = this.#policy
+    if (vary === "none") return input
+    if (vary !== "identity") return `${JSON.stringify(vary(call))}${input}`
+    const { identity } = call
+    return identity === undefined ? `-${input}` : `${identityKey(identity)}${input}`
+  }
+}
+
+interface Loaded {
+  readonly envelope: ResponseEnvelope
+  /** Frozen: callers can share it. */
+  readonly isShareable: boolean
+}
+
+const identityKeys = new WeakMap<object, string>()
+
+/** Everything that decides what an identity may see; it is a frozen copy. */
+function identityKey(identity: NonNullable<MiddlewareCall["identity"]>): string {
+  const known = identityKeys.get(identity)
+  if (known !== undefined) return known
+  const { id, scopes, resources } = identity
+  const key = JSON.stringify([id, scopes, jsonKey(resources)])
+  identityKeys.set(identity, key)
+  return key
+}
+
+function answer(
+  { envelope, storedAt }: CacheEntry,
+  now: number,
+  state: "fresh" | "stale",
+): ResponseEnvelope {
+  const cache = { age: now - storedAt, state }
+  return { data: envelope.data, meta: { ...envelope.meta, cache } }
+}
+
+function validatorsOf({ meta }: ResponseEnvelope): Revalidation | undefined {
+  if (meta.source !== "http") return undefined
+  const { etag, "last-modified": lastModified } = meta.headers
+  return etag === undefined && lastModified === undefined ? undefined : { etag, lastModified }
+}

@@ -1,0 +1,29 @@
+import { isCallError } from "../core/errors.ts"
+import { isResponseEnvelope, localEnvelope } from "../core/envelope.ts"
+import type { MiddlewareFunction } from "../core/middleware.ts"
+import type { Fallback } from "../core/resilience.ts"
+
+/** Mistakes of the caller, and calls that nobody waits for: there is nothing to replace. */
+const NO_FALLBACK: ReadonlySet<string> = new Set([
+  "VALIDATION_ERROR",
+  "ACCESS_DENIED",
+  "UNAUTHENTICATED",
+  "OPERATION_NOT_FOUND",
+  "ABORTED",
+])
+
+/** Returns something else when everything further in has failed. */
+export function withFallback(fallback: Fallback, run: MiddlewareFunction): MiddlewareFunction {
+  return async (call, next) => {
+    try {
+      return await run(call, next)
+    } catch (thrown) {
+      if (!isCallError(thrown) || NO_FALLBACK.has(thrown.code)) throw thrown
+      const given = await fallback(thrown, call)
+      const { data, meta } = isResponseEnvelope(given)
+        ? given
+        : localEnvelope(given, call.operationId)
+      return { data, meta: { ...meta, fallback: true } }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { MiddlewareCall } from "../core/middleware.ts"
+import type { ConcurrencyPolicy } from "../core/resilience.ts"
+import type { Clock } from "../internal/platform.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
+import { refuse } from "./outcome.ts"
+
+interface Waiter {
+  readonly admit: () => void
+}
+
+/** Limits how many calls run at once; further ones wait in turn. Whoever has entered leaves, once. */
+export class Slots {
+  readonly #most: number
+  readonly #queue: number
+  readonly #maxWait: number
+  readonly #clock: Clock
+  readonly #waiting = new Set<Waiter>()
+  #running = 0
+  /** The average time between two places that became free while calls waited. */
+  #interval = 0
+  #freedAt: number | undefined
+
+  constructor({ most, queue = 0, wait = Infinity }: ConcurrencyPolicy, clock: Clock) {
+    this.#most = most
+    this.#queue = queue
+    this.#maxWait = wait
+    this.#clock = clock
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** Takes a place: at once, or when the promise resolves. Throws `OVERLOADED` if there is none. */
+  enter(call: MiddlewareCall): Promise<void> | undefined {
+    if (this.#running < this.#most) {
+      this.#running++
+      return undefined
+    }
+    if (this.#waiting.size >= this.#queue || this.#maxWait <= 0) throw this.#overloaded(call)
+    return this.#wait(call)
+  }
+
+  leave(): void {
+    const first = this.#waiting.values().next().value
+    if (first === undefined) {
+      this.#running--
+      this.#freedAt = undefined
+      return
+    }
+    const now = this.#clock.now()
+    if (this.#freedAt !== undefined) {
+      this.#interval += (now - this.#freedAt - this.#interval) / 8
+    }
+    this.#freedAt = now
+    first.admit()
+  }
+
+  #wait(call: MiddlewareCall): Promise<void> {
+    const { signal } = call
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        this.#waiting.delete(waiter)
+        if (timer !== undefined) this.#clock.clearTimeout(timer)
+        removeSignalListener(signal, listener)
+      }
+      const waiter: Waiter = {
+        admit: () => {
+          stop()
+          resolve()
+        },
+      }
+      const giveUp = (): void => {
+        const error = this.#overloaded(call)
+        stop()
+        reject(error)
+      }
+      const listener = { handleEvent: giveUp }
+      const timer = Number.isFinite(this.#maxWait)
+        ? this.#clock.setTimeout(giveUp, this.#maxWait)
+        : undefined
+      this.#waiting.add(waiter)
+      addSignalListener(signal, listener)
+      if (signal.aborted) giveUp()
+    })
+  }
+
+  #overloaded({ operationId }: MiddlewareCall): Error {
+    const [running, waiting] = [this.#running, this.#waiting.size]
+    const after = Math.ceil(this.#interval * (waiting + 1))
+    return refuse(
+      "OVERLOADED",
+      `"${operationId}" was not called: ${running} calls of it run and ${waiting} wait, of at most ${this.#most} and ${this.#queue}.`,
+      {
+        operationId,
+        details: { running, waiting },
+        ...(after > 0 && { retryAfterMs: after }),
+      },
+    )
+  }
+}

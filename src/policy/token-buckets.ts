@@ -1,0 +1,63 @@
+/** So many buckets at most, or callers with ever new identities would fill the memory. */
+const MAX_BUCKETS = 10_000
+
+/**
+ * Token buckets by key, each as one number: the time at which it will be full again.
+ *
+ * A bucket that is full needs no entry. Of too many, the one that was unused for longest goes first.
+ */
+export class TokenBuckets {
+  readonly #interval: number
+  /** How far in the future a bucket may be full and still have a token. */
+  readonly #tolerance: number
+  readonly #fullAt = new Map<string, number>()
+
+  constructor(perSecond: number, burst: number) {
+    this.#interval = 1000 / perSecond
+    this.#tolerance = this.#interval * (burst - 1)
+  }
+
+  get size(): number {
+    return this.#fullAt.size
+  }
+
+  /**
+   * Takes a token. Returns the milliseconds to wait before it may be used, at most `maxWait`; or, negative, the
+   * milliseconds until there is a token, and none was taken.
+   */
+  take(key: string, now: number, maxWait: number): number {
+    const fullAt = this.#fullAt.get(key) ?? Number.NEGATIVE_INFINITY
+    const wait = fullAt - this.#tolerance - now
+    if (wait > maxWait && wait > 0) return -wait
+    this.#set(key, Math.max(fullAt, now) + this.#interval)
+    return Math.max(wait, 0)
+  }
+
+  /** Returns a token that was taken and not used. */
+  giveBack(key: string): void {
+    const fullAt = this.#fullAt.get(key)
+    if (fullAt !== undefined) this.#fullAt.set(key, fullAt - this.#interval)
+  }
+
+  /** No token before a time. */
+  hold(key: string, until: number): void {
+    this.#set(
+      key,
+      Math.max(this.#fullAt.get(key) ?? Number.NEGATIVE_INFINITY, until + this.#tolerance),
+    )
+  }
+
+  /** Milliseconds until there is a token. */
+  heldFor(key: string, now: number): number {
+    return Math.max((this.#fullAt.get(key) ?? Number.NEGATIVE_INFINITY) - this.#tolerance - now, 0)
+  }
+
+  #set(key: string, fullAt: number): void {
+    // The order of the map is that of the last use.
+    if (this.#fullAt.size > 1) this.#fullAt.delete(key)
+    this.#fullAt.set(key, fullAt)
+    if (this.#fullAt.size <= MAX_BUCKETS) return
+    const oldest = this.#fullAt.keys().next().value
+    if (oldest !== undefined) this.#fullAt.delete(oldest)
+  }
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest"
+import { CallError } from "../../src/index.ts"
+import type { CallOptions, OperationContext } from "../../src/index.ts"
+import type { IdempotencyStore } from "../../src/core/resilience.ts"
+import { MemoryOutcomes } from "../../src/policy/memory-outcomes.ts"
+import { operation, rejection } from "../support/operations.ts"
+import { VirtualClock } from "../support/virtual-clock.ts"
+import { guarded, settle } from "./harness.ts"
+
+const key = (idempotencyKey: string, id = "ada"): CallOptions => ({
+  idempotencyKey,
+  identity: { id, scopes: [] },
+})
+
+/** A mutation that counts its runs. */
+function paying(
+  run: (runs: number, context: OperationContext) => unknown = (runs) => ({ receipt: runs }),
+): { pay: ReturnType<typeof operation>; runs: () => number } {
+  let runs = 0
+  const pay = operation("shop.pay", {
+    handler: async (_input: unknown, context: OperationContext) => await run(++runs, context),
+  })
+  return { pay, runs: () => runs }
+}
+
+describe("an idempotency key", () => {
+  test("runs a call once, and gives later ones its outcome", async () => {
+    const { pay, runs } = paying()
+    await using it = guarded([pay], { idempotency: {} })
+    const first = await it.registry.execute("shop.pay", { amount: 5, to: "x" }, key("k"))
+    const again = await it.registry.execute("shop.pay", { to: "x", amount: 5 }, key("k"))
+
+    expect([first.data, first.meta.replayed]).toEqual([{ receipt: 1 }, undefined])
+    expect([again.data, again.meta.replayed]).toEqual([{ receipt: 1 }, true])
+    await it.registry.execute("shop.pay", { amount: 5 }, key("other"))
+    await it.registry.execute("shop.pay", { amount: 5 }, key("k", "bob"))
+    await it.registry.execute("shop.pay", { amount: 5 })
+    expect(runs()).toBe(4)
+  })
+
+  test("with another input is a conflict", async () => {
+    const { pay, runs } = paying()
+    await using it = guarded([pay], { idempotency: {} })
+    await it.registry.execute("shop.pay", { amount: 5 }, key("k"))
+
+    expect(await rejection(it.registry.execute("shop.pay", { amount: 6 }, key("k")))).toMatchObject(
+      {
+        code: "CONFLICT",
+        retryable: false,
+        mayHaveExecuted: false,
+        details: { reason: "IDEMPOTENCY_KEY_REUSED" },
+      },
+    )
+    expect(
+      await rejection(it.registry.execute("shop.pay", new Uint8Array(1), key("b"))),
+    ).toMatchObject({ code: "VALIDATION_ERROR" })
+    expect(runs()).toBe(1)
+  })
+
+  test("makes calls at the same time wait for the one that runs, also when its caller leaves", async () => {
+    const clock = new VirtualClock()
+    const { pay, runs } = paying(async (count) => {
+      await clock.sleep(100)
+      return { receipt: count }
+    })
+    await using it = guarded([pay], { idempotency: {} }, { clock })
+    const leaving = new AbortController()
+    const calls = [
+      it.registry.execute("shop.pay", 1, { ...key("k"), signal: leaving.signal }),
+      it.registry.execute("shop.pay", 1, key("k")),
+    ]
+    const outcomes = Promise.allSettled(calls)
+    await clock.advance(50)
+    leaving.abort()
+    await clock.advance(100)
+    expect(await outcomes).toMatchObject([
+      { reason: { code: "ABORTED", mayHaveExecuted: true } },
+      { value: { data: { receipt: 1 }, meta: { replayed: true } } },
+    ])
+    expect(await it.registry.execute("shop.pay", 1, key("k"))).toMatchObject({
+      data: { receipt: 1 },
+    })
+    expect(runs()).toBe(1)
+  })
+
+  test("keeps an error that is an outcome, and forgets a refusal", async () => {
+    const { pay, runs } = paying((count) => {
+      throw count === 1
+        ? new CallError("OVERLOADED", "busy")
+        : new CallError("NO_MONEY", "none", { details: { left: 0 } })
+    })
+    await using it = guarded([pay], { idempotency: {} })
+    const call = (): Promise<unknown> => rejection(it.registry.execute("shop.pay", 1, key("k")))
+    expect([await call(), await call(), await call()]).toMatchObject([
+      { code: "OVERLOADED" },
+      { code: "NO_MONEY" },
+      { code: "NO_MONEY", details: { left: 0 } },
+    ])
+    expect(runs()).toBe(2)
+  })
+
+  test("is in doubt after a call that ended without a known outcome", async () => {
+    const clock = new VirtualClock()
+    const { pay, runs } = paying(() => new Promise(() => {}))
+    await using it = guarded([pay], { idempotency: {} }, { clock })
+    await settle(clock, it.registry.execute("shop.pay", 1, { ...key("k"), timeout: 500 }))
+
+    expect(await rejection(it.registry.execute("shop.pay", 1, key("k")))).toMatchObject({
+      code: "CONFLICT",
+      retryable: false,
+      mayHaveExecuted: true,
+      details: { reason: "IDEMPOTENCY_IN_DOUBT" },
+    })
+    expect(runs()).toBe(1)
+  })
+
+  test("is in doubt when the process that ran it has died, and waits while it may be alive", async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryOutcomes(clock)
+    const dead = paying(() => new Promise(() => {}))
+    const first = guarded([dead.pay], { idempotency: { store } }, { clock })
+    void first.registry
+      .execute("shop.pay", 1, { ...key("k"), timeout: 2_000 })
+      .catch(() => undefined)
+    await clock.advance(10)
+    // A process that is gone writes nothing more.
+    const gone: IdempotencyStore = {
+      begin: (...args) => store.begin(...args),
+      finish: () => {},
+      forget: () => {},
+    }
+    const { pay, runs } = paying()
+    await using second = guarded([pay], { idempotency: { store: gone } }, { clock })
+    const waiting = rejection(
+      second.registry.execute("shop.pay", 1, { ...key("k"), timeout: 60_000 }),
+    )
+    store.finish = () => {}
+    store.forget = () => {}
+    await clock.advance(30_000)
+    expect(await waiting).toMatchObject({
+      code: "CONFLICT",
+      details: { reason: "IDEMPOTENCY_IN_DOUBT" },
+    })
+    expect(runs()).toBe(0)
+    await first[Symbol.asyncDispose]()
+  })
+
+  test("lets no call run while its store does not answer", async () => {
+    const { pay, runs } = paying()
+    const down = (): never => {
+      throw new Error("down")
+    }
+    await using it = guarded([pay], {
+      idempotency: { store: { begin: down, finish: down, forget: down } },
+    })
+
+    expect(await rejection(it.registry.execute("shop.pay", 1, key("k")))).toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: true,
+      mayHaveExecuted: false,
+    })
+    expect(runs()).toBe(0)
+  })
+
+  test("hides from remote callers on a replay what was hidden the first time", async () => {
+    const { isInternal } = await import("../../src/core/error-marks.ts")
+    const { pay } = paying(() => {
+      throw new Error("password of the database")
+    })
+    await using it = guarded([pay], { idempotency: {} })
+    await rejection(it.registry.execute("shop.pay", 1, key("k")))
+    expect(
+      isInternal((await rejection(it.registry.execute("shop.pay", 1, key("k")))) as CallError),
+    ).toBe(true)
+  })
+
+  test("keeps binary results and results without data", async () => {
+    const { pay } = paying((count) => (count === 1 ? { file: new Uint8Array([1, 2]) } : undefined))
+    await using it = guarded([pay], { idempotency: {} })
+    for (const name of ["a", "b"]) {
+      const first = await it.registry.execute("shop.pay", 1, key(name))
+      expect((await it.registry.execute("shop.pay", 1, key(name))).data).toEqual(first.data)
+    }
+  })
+})

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest"
+import { Attempts } from "../../src/policy/attempts.ts"
+import { Breaker } from "../../src/policy/breaker.ts"
+import { MemoryOutcomes } from "../../src/policy/memory-outcomes.ts"
+import { Slots } from "../../src/policy/slots.ts"
+import { CallError } from "../../src/index.ts"
+import { Random } from "../protocol/sim/random.ts"
+import { operation } from "../support/operations.ts"
+import { guarded } from "./harness.ts"
+import { play } from "./histories.ts"
+
+const HISTORIES = 50_000
+
+describe("whatever the policies and whatever fails,", () => {
+  test("no effect happens twice, no error lies about it, every call ends in time, and nothing is left", async () => {
+    for (let seed = 1; seed <= HISTORIES; seed++) {
+      const broken = await play(seed)
+      if (broken.length > 0) expect.unreachable(broken.join("\n"))
+    }
+  })
+
+  test("repeats are at most a tenth of the successes and 100 more", async () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const random = new Random(seed)
+      let [starts, successes, trouble] = [0, 0, 0]
+      const api = operation("api.do", {
+        type: "query",
+        handler: async () => {
+          starts++
+          if (random.chance(trouble)) throw new CallError("UNAVAILABLE", "away")
+          successes++
+        },
+      })
+      const it = guarded([api], { retry: { attempts: 5, delay: 1 }, hedge: { after: 50 } })
+      for (let calls = 1; calls <= 1_000; calls++) {
+        if (calls % 100 === 1) trouble = random.pick([0, 0.1, 0.5, 1])
+        void it.registry.execute("api.do").catch(() => undefined)
+        await it.clock.advance(20)
+        expect(starts - calls, `seed ${seed}, call ${calls}`).toBeLessThanOrEqual(
+          successes / 10 + 100,
+        )
+      }
+      await it[Symbol.asyncDispose]()
+    }
+  })
+})
+
+type Any = (this: unknown, ...args: unknown[]) => unknown
+
+describe("a bug in a policy breaks a law:", () => {
+  test.each<readonly [string, object, string, (original: Any) => Any, RegExp]>([
+    [
+      "everything is repeated",
+      Attempts.prototype,
+      "waitBefore",
+      () => (_call, _thrown, attempt) => ((attempt as number) < 3 ? 0 : undefined),
+      /repeated after it had/,
+    ],
+    [
+      "one attempt too many",
+      Attempts.prototype,
+      "waitBefore",
+      (wait) =>
+        function late(call, thrown, attempt) {
+          return wait.call(this, call, thrown, (attempt as number) - 1)
+        },
+      /was started/,
+    ],
+    [
+      "places are never free again",
+      Slots.prototype,
+      "leave",
+      () => () => undefined,
+      /places are taken/,
+    ],
+    [
+      "a probe without an outcome is never given back",
+      Breaker.prototype,
+      "leave",
+      (leave) =>
+        function kept(ticket, outcome, code) {
+          if (outcome !== "neutral") leave.call(this, ticket, outcome, code)
+        },
+      /probes run/,
+    ],
+    [
+      "a call that is refused takes a place",
+      Slots.prototype,
+      "enter",
+      (enter) =>
+        function taken(call) {
+          try {
+            return enter.call(this, call)
+          } catch (error) {
+            ;(this as Slots).leave = () => undefined
+            throw error
+          }
+        },
+      /places are taken/,
+    ],
+    [
+      "keys are checked, and written too late",
+      MemoryOutcomes.prototype,
+      "begin",
+      () => () => undefined,
+      /had its effect \d times/,
+    ],
+  ])("%s", async (_name, target, method, change, law) => {
+    const original = Reflect.get(target, method) as Any
+    Reflect.set(target, method, change(original))
+    const found: string[] = []
+    try {
+      for (let seed = 1; seed <= 2_000 && !found.some((one) => law.test(one)); seed++) {
+        found.push(...(await play(seed)))
+      }
+    } finally {
+      Reflect.set(target, method, original)
+    }
+    expect(
+      found.some((one) => law.test(one)),
+      "nobody noticed",
+    ).toBe(true)
+  })
+})
