@@ -85,7 +85,7 @@ export async function readWebBody(
   }
 }
 
-const NO_BODY: Promise<string> = Promise.resolve("")
+const NO_BODY: Promise<string> = /* @__PURE__ */ Promise.resolve("")
 
 /** Whether an argument is a body: Express passes `next` in its place. */
 function isBody(provided: unknown): boolean {
