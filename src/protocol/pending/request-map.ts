@@ -2,6 +2,7 @@ import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { errorEvent } from "../../core/error-event.ts"
 import { validateOptions } from "../../internal/options.ts"
+import { isCallEvent } from "../../core/is-event.ts"
 import { isResponseEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { typeName } from "../../internal/describe.ts"
@@ -34,6 +35,7 @@ export class PendingRequestMap {
     // `callMapOver` passes an endpoint that others use, too.
     const made: unknown = link === undefined ? new LoopbackLink() : link
     this.#endpoint = made instanceof Endpoint ? made : openEndpoint(linkOf(made), options)
+    this.#endpoint.isEvent = isCallEvent
     registerEndpoint(this, this.#endpoint)
   }
 
