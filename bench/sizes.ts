@@ -1,6 +1,5 @@
 import { resolve } from "node:path"
-import { gzipSync } from "node:zlib"
-import { build } from "esbuild"
+import { BROWSER_BUNDLES, bundledSize } from "../scripts/lib/browser-bundles.ts"
 import type { Goal } from "./goals.ts"
 import { buildPackage, npm } from "./npm.ts"
 
@@ -18,22 +17,6 @@ export interface SizeResults {
 
 const root = resolve(import.meta.dirname, "..")
 
-/** Applications for browsers, as a bundler sees them; minified and compressed with gzip. */
-const BUNDLES: readonly (readonly [name: string, source: string, max: number])[] = [
-  [
-    "a client over WebSocket",
-    `export { createClient } from "./dist/index.js"
-     export { createWebSocketTransport } from "./dist/websocket.js"`,
-    24_000,
-  ],
-  [
-    "a registry of one's own",
-    `export { createRegistry, defineOperation } from "./dist/index.js"`,
-    80_000,
-  ],
-  ["an OpenAPI import", `export { FromOpenAPI } from "./dist/from-openapi.js"`, 130_000],
-]
-
 /** Builds the package, and weighs it. */
 export async function measureSizes(log: (text: string) => void): Promise<SizeResults> {
   log("Building the package")
@@ -48,8 +31,8 @@ export async function weighPackage(): Promise<SizeResults> {
     readonly size: number
   }[]
   const sizes: Size[] = [{ name: "tarball", bytes: packed?.size ?? Number.NaN, max: 2_000_000 }]
-  for (const [name, source, max] of BUNDLES) {
-    sizes.push({ name: `${name}, bundled`, bytes: await bundledSize(source), max })
+  for (const { name, source, goal } of BROWSER_BUNDLES) {
+    sizes.push({ name: `${name}, bundled`, bytes: await bundledSize(source, root), max: goal })
   }
   return { sizes }
 }
@@ -69,20 +52,6 @@ export function sizeGoals({ sizes }: SizeResults): Goal[] {
     measured: kilobytes(bytes),
     isMet: bytes <= max,
   }))
-}
-
-async function bundledSize(source: string): Promise<number> {
-  const { outputFiles } = await build({
-    stdin: { contents: source, resolveDir: root },
-    absWorkingDir: root,
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "esm",
-    platform: "browser",
-    logLevel: "error",
-  })
-  return gzipSync(outputFiles[0]?.contents ?? "").length
 }
 
 function kilobytes(bytes: number): string {

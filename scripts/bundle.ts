@@ -11,5 +11,6 @@ const files = await bundleEntries(process.cwd(), {
   programs: Object.values(bin),
   // TypeBox's builder has nothing of ours, and little of what is inside the other entries.
   standalone: ["./dist/type.js"],
+  onDemand: ["dist/http-client/public-lookup.js", "dist/internal/private-host.js"],
 })
 process.stdout.write(`Bundled into ${files.length} files\n`)

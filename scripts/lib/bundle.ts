@@ -13,6 +13,8 @@ export interface BundleTargets {
   readonly programs: readonly string[]
   /** Entries that share nothing with the others: each is one file, whatever they have in common. */
   readonly standalone?: readonly string[] | undefined
+  /** Modules that stay apart from what entries share, because pages load them on demand. */
+  readonly onDemand?: readonly string[] | undefined
 }
 
 /**
@@ -74,7 +76,7 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
     const everywhere = new Map(Array.from(rootsOf(library.metafile), (file) => [file, small]))
     for (let before = -1; before !== small.size;) {
       before = small.size
-      for (const file of smallSharedModules(library.metafile)) small.add(file)
+      for (const file of smallSharedModules(library.metafile, targets.onDemand)) small.add(file)
       library = await build({ ...plan, plugins: [addImports(root, everywhere)] })
     }
     const all = { ...shared, entryPoints: [...points, ...programs] } satisfies BuildOptions

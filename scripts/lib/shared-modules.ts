@@ -14,7 +14,10 @@ const SMALL = 16_000
  * A bundler makes a chunk for each set of entries that share something; with eight entries that is a
  * file for a hundred lines here and there.
  */
-export function smallSharedModules(metafile: Metafile): ReadonlySet<string> {
+export function smallSharedModules(
+  metafile: Metafile,
+  apart: readonly string[] = [],
+): ReadonlySet<string> {
   const chunks = Object.values(metafile.outputs).filter(
     ({ entryPoint }) => entryPoint === undefined,
   )
@@ -22,6 +25,7 @@ export function smallSharedModules(metafile: Metafile): ReadonlySet<string> {
     ({ bytes, inputs }) => bytes < SMALL && Object.keys(inputs).length > 0,
   )
   const shared = new Set(small.flatMap(({ inputs }) => Object.keys(inputs)))
+  for (const file of apart) shared.delete(file)
   for (let before = -1; before !== shared.size;) {
     before = shared.size
     for (const file of shared) {

@@ -17,37 +17,27 @@ const extras = { annotations: MCPAnnotationsSchema, _meta: free }
 
 export const MCPContentBlockSchema: TSchema & JsonSchema = {
   anyOf: [
-    block("text", { text }),
-    block("image", { data: text, mimeType: text }),
-    block("audio", { data: text, mimeType: text }),
-    {
-      type: "object",
-      properties: {
-        type: { const: "resource" },
-        resource: {
-          type: "object",
-          properties: { uri: text, mimeType: text, text, blob: text, _meta: free },
-          required: ["uri"],
-        },
-        ...extras,
+    /* @__PURE__ */ block("text", { text }),
+    /* @__PURE__ */ block("image", { data: text, mimeType: text }),
+    /* @__PURE__ */ block("audio", { data: text, mimeType: text }),
+    /* @__PURE__ */ block("resource", {
+      resource: {
+        type: "object",
+        properties: { uri: text, mimeType: text, text, blob: text, _meta: free },
+        required: ["uri"],
       },
-      required: ["type", "resource"],
-    },
-    {
-      type: "object",
-      properties: {
-        type: { const: "resource_link" },
-        uri: text,
-        name: text,
+    }),
+    /* @__PURE__ */ block(
+      "resource_link",
+      { uri: text, name: text },
+      {
         title: text,
         description: text,
         mimeType: text,
         size: { type: "number" },
         icons: { type: "array", items: free },
-        ...extras,
       },
-      required: ["type", "uri", "name"],
-    },
+    ),
   ],
 }
 
@@ -104,10 +94,14 @@ export const ResponseEnvelopeSchema: TSchema & JsonSchema = {
   required: ["meta"],
 }
 
-function block(type: string, fields: Record<string, typeof text>): TSchema {
+function block(
+  type: string,
+  fields: Record<string, TSchema>,
+  optional?: Record<string, TSchema>,
+): TSchema {
   return {
     type: "object",
-    properties: { type: { const: type }, ...fields, ...extras },
+    properties: { type: { const: type }, ...fields, ...optional, ...extras },
     required: ["type", ...Object.keys(fields)],
   }
 }

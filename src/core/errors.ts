@@ -42,29 +42,54 @@ export const ErrorCode = {
 
 export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
 
+/** Codes whose errors are `retryable` unless they say otherwise. */
+const RETRYABLE: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
+  "UNAVAILABLE",
+  "OVERLOADED",
+  "RATE_LIMITED",
+  "CIRCUIT_OPEN",
+])
+
+/** Codes that say that the handler did not start. */
+const NOT_EXECUTED: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
+  "OPERATION_NOT_FOUND",
+  "INVALID_OPERATION_TYPE",
+  "UNAUTHENTICATED",
+  "ACCESS_DENIED",
+  "VALIDATION_ERROR",
+  "CALL_DEPTH_EXCEEDED",
+  "UNAVAILABLE",
+  "OVERLOADED",
+  "RATE_LIMITED",
+  "PAYLOAD_TOO_LARGE",
+  "CONFLICT",
+  "EGRESS_BLOCKED",
+  "CIRCUIT_OPEN",
+])
+
 /** Every code with its numbers; `docs/errors.md` shows the same table. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = {
-  OPERATION_NOT_FOUND: row(404, -32601, 2, false, false),
-  INVALID_OPERATION_TYPE: row(400, -32600, 2, false, false),
-  UNAUTHENTICATED: row(401, -32001, 1, false, false),
-  ACCESS_DENIED: row(403, -32002, 1, false, false),
-  VALIDATION_ERROR: row(400, -32602, 2, false, false),
-  OUTPUT_VALIDATION_ERROR: row(502, -32003, 1, false, true),
-  CALL_DEPTH_EXCEEDED: row(508, -32004, 1, false, false),
-  TIMEOUT: row(504, -32005, 1, false, true),
-  ABORTED: row(499, -32006, 1, false, true),
-  UNAVAILABLE: row(503, -32007, 1, true, false),
-  OVERLOADED: row(503, -32008, 1, true, false),
-  RATE_LIMITED: row(429, -32009, 1, true, false),
-  WORKER_LOST: row(502, -32010, 1, false, true),
-  PAYLOAD_TOO_LARGE: row(413, -32011, 1, false, false),
-  DATA_LOSS: row(502, -32012, 1, false, true),
-  SLOW_CONSUMER: row(502, -32013, 1, false, true),
-  CONFLICT: row(409, -32014, 1, false, false),
-  EGRESS_BLOCKED: row(502, -32015, 1, false, false),
-  CIRCUIT_OPEN: row(503, -32016, 1, true, false),
-  EXECUTION_ERROR: row(500, -32000, 1, false, true),
-  UNKNOWN_ERROR: row(500, -32603, 1, false, true),
+  OPERATION_NOT_FOUND: /* @__PURE__ */ row("OPERATION_NOT_FOUND", 404, -32601, 2),
+  INVALID_OPERATION_TYPE: /* @__PURE__ */ row("INVALID_OPERATION_TYPE", 400, -32600, 2),
+  UNAUTHENTICATED: /* @__PURE__ */ row("UNAUTHENTICATED", 401, -32001, 1),
+  ACCESS_DENIED: /* @__PURE__ */ row("ACCESS_DENIED", 403, -32002, 1),
+  VALIDATION_ERROR: /* @__PURE__ */ row("VALIDATION_ERROR", 400, -32602, 2),
+  OUTPUT_VALIDATION_ERROR: /* @__PURE__ */ row("OUTPUT_VALIDATION_ERROR", 502, -32003, 1),
+  CALL_DEPTH_EXCEEDED: /* @__PURE__ */ row("CALL_DEPTH_EXCEEDED", 508, -32004, 1),
+  TIMEOUT: /* @__PURE__ */ row("TIMEOUT", 504, -32005, 1),
+  ABORTED: /* @__PURE__ */ row("ABORTED", 499, -32006, 1),
+  UNAVAILABLE: /* @__PURE__ */ row("UNAVAILABLE", 503, -32007, 1),
+  OVERLOADED: /* @__PURE__ */ row("OVERLOADED", 503, -32008, 1),
+  RATE_LIMITED: /* @__PURE__ */ row("RATE_LIMITED", 429, -32009, 1),
+  WORKER_LOST: /* @__PURE__ */ row("WORKER_LOST", 502, -32010, 1),
+  PAYLOAD_TOO_LARGE: /* @__PURE__ */ row("PAYLOAD_TOO_LARGE", 413, -32011, 1),
+  DATA_LOSS: /* @__PURE__ */ row("DATA_LOSS", 502, -32012, 1),
+  SLOW_CONSUMER: /* @__PURE__ */ row("SLOW_CONSUMER", 502, -32013, 1),
+  CONFLICT: /* @__PURE__ */ row("CONFLICT", 409, -32014, 1),
+  EGRESS_BLOCKED: /* @__PURE__ */ row("EGRESS_BLOCKED", 502, -32015, 1),
+  CIRCUIT_OPEN: /* @__PURE__ */ row("CIRCUIT_OPEN", 503, -32016, 1),
+  EXECUTION_ERROR: /* @__PURE__ */ row("EXECUTION_ERROR", 500, -32000, 1),
+  UNKNOWN_ERROR: /* @__PURE__ */ row("UNKNOWN_ERROR", 500, -32603, 1),
 }
 
 /** The fields of a `CallError` besides its code and message. */
@@ -115,11 +140,10 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
         `new CallError(code, message): code must be a non-empty string, such as "NOT_FOUND".`,
       )
     }
-    const defaults = errorCodeInfo(code)
     this.code = code
     if (options.details !== undefined) this.details = options.details
-    this.retryable = options.retryable ?? defaults?.retryable ?? false
-    this.mayHaveExecuted = options.mayHaveExecuted ?? defaults?.mayHaveExecuted ?? true
+    this.retryable = options.retryable ?? isRetryable(code)
+    this.mayHaveExecuted = options.mayHaveExecuted ?? mayExecute(code)
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
     if (options.attempts !== undefined) this.attempts = options.attempts
     if (options.requestId !== undefined) this.requestId = options.requestId
@@ -156,9 +180,14 @@ export function isCallError<TCode extends string = string>(
   return hasBrand(value, code)
 }
 
-/** The row of one of the library's own codes; `undefined` for a code of an operation. */
-function errorCodeInfo(code: string): ErrorCodeInfo | undefined {
-  return Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as ErrorCode] : undefined
+/** Default of `CallError.retryable`. */
+function isRetryable(code: string): boolean {
+  return RETRYABLE.has(code)
+}
+
+/** Default of `CallError.mayHaveExecuted`: unless a code says that the handler did not start, it may have. */
+function mayExecute(code: string): boolean {
+  return !NOT_EXECUTED.has(code)
 }
 
 // Elsewhere than on V8 the property means nothing, and setting it does nothing.
@@ -185,13 +214,18 @@ export function refusal<TCode extends string>(
 }
 
 function row(
+  code: ErrorCode,
   httpStatus: number,
   jsonRpc: number,
   exitCode: number,
-  retryable: boolean,
-  mayHaveExecuted: boolean,
 ): ErrorCodeInfo {
-  return { httpStatus, jsonRpc, exitCode, retryable, mayHaveExecuted }
+  return {
+    httpStatus,
+    jsonRpc,
+    exitCode,
+    retryable: isRetryable(code),
+    mayHaveExecuted: mayExecute(code),
+  }
 }
 
 function truncate(message: string): string {

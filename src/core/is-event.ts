@@ -11,12 +11,20 @@ import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
  * compares it with the schema.
  */
 export function isCallEvent(value: unknown): value is CallEvent {
+  if (!isEventForCaller(value)) return false
+  if (value.type === "call.credit") return isCount(value.credit) && value.credit >= 1
+  return value.type !== "call.requested" || isRequest(value)
+}
+
+/** The same for whoever only calls: of events for the serving side, nothing but their ids is checked. */
+export function isEventForCaller(value: unknown): value is CallEvent {
   if (!isRecord(value)) return false
   const it: { readonly [TKey in FieldName]?: unknown } = value
   if (!isId(it.requestId, ID_LENGTH)) return false
   switch (it.type) {
     case "call.requested":
-      return isRequest(it)
+    case "call.credit":
+      return true
     case "call.responded":
       return maybeCount(it.seq) && isResponseEnvelope(it.output)
     case "call.completed":
@@ -40,8 +48,6 @@ export function isCallEvent(value: unknown): value is CallEvent {
         (it.total === undefined || isNumber(it.total)) &&
         maybe("string", it.message)
       )
-    case "call.credit":
-      return isCount(it.credit) && (it.credit as number) >= 1
     default:
       return false
   }

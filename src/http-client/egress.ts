@@ -1,3 +1,5 @@
+import { CallError } from "../core/errors.ts"
+
 /** Whether two absolute URLs have the same scheme, host and port. */
 export function sameOrigin(one: string | URL, other: string | URL): boolean {
   const [a, b] = [originOf(one), originOf(other)]
@@ -12,4 +14,12 @@ export function originOf(url: string | URL): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The error for a blocked host; `why` follows the word "it". */
+export function egressBlocked(host: string, why: string): CallError {
+  return new CallError("EGRESS_BLOCKED", `Nothing was sent to "${host}": it ${why}.`, {
+    retryable: false,
+    mayHaveExecuted: false,
+  })
 }

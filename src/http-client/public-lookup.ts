@@ -1,4 +1,4 @@
-import { CallError } from "../core/errors.ts"
+import { egressBlocked } from "./egress.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
 
 /** One address of a host, as Node's resolver returns it. */
@@ -36,14 +36,6 @@ export function assertPublic(
   if (!isPrivate(address ?? host)) return
   const what = address === undefined ? "is a private address" : "resolves to a private address"
   throw egressBlocked(host, `${what}, and "blockPrivate" is set`)
-}
-
-/** The error for a blocked host; `why` follows the word "it". */
-export function egressBlocked(host: string, why: string): CallError {
-  return new CallError("EGRESS_BLOCKED", `Nothing was sent to "${host}": it ${why}.`, {
-    retryable: false,
-    mayHaveExecuted: false,
-  })
 }
 
 /** Wraps a lookup: returns public addresses or an error. */

@@ -4,19 +4,19 @@ const PRIVATE_NAME =
 
 // First address and length of each prefix that is not a public host: IANA's special-purpose registry.
 const PRIVATE_V4: readonly (readonly [number, number])[] = [
-  v4Prefix(0, 0, 0, 8),
-  v4Prefix(10, 0, 0, 8),
-  v4Prefix(100, 64, 0, 10),
-  v4Prefix(127, 0, 0, 8),
-  v4Prefix(169, 254, 0, 16),
-  v4Prefix(172, 16, 0, 12),
-  v4Prefix(192, 0, 0, 24),
-  v4Prefix(192, 0, 2, 24),
-  v4Prefix(192, 168, 0, 16),
-  v4Prefix(198, 18, 0, 15),
-  v4Prefix(198, 51, 100, 24),
-  v4Prefix(203, 0, 113, 24),
-  v4Prefix(224, 0, 0, 3),
+  /* @__PURE__ */ v4Prefix(0, 0, 0, 8),
+  /* @__PURE__ */ v4Prefix(10, 0, 0, 8),
+  /* @__PURE__ */ v4Prefix(100, 64, 0, 10),
+  /* @__PURE__ */ v4Prefix(127, 0, 0, 8),
+  /* @__PURE__ */ v4Prefix(169, 254, 0, 16),
+  /* @__PURE__ */ v4Prefix(172, 16, 0, 12),
+  /* @__PURE__ */ v4Prefix(192, 0, 0, 24),
+  /* @__PURE__ */ v4Prefix(192, 0, 2, 24),
+  /* @__PURE__ */ v4Prefix(192, 168, 0, 16),
+  /* @__PURE__ */ v4Prefix(198, 18, 0, 15),
+  /* @__PURE__ */ v4Prefix(198, 51, 100, 24),
+  /* @__PURE__ */ v4Prefix(203, 0, 113, 24),
+  /* @__PURE__ */ v4Prefix(224, 0, 0, 3),
 ]
 
 /**

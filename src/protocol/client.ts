@@ -9,14 +9,14 @@ import type {
   TypeFor,
 } from "../core/infer.ts"
 import { validateOptions } from "../internal/options.ts"
-import { callMapOver, endpointOf, PENDING_MAP_OPTIONS, startCall } from "./pending/request-map.ts"
+import type { Endpoint } from "./endpoint.ts"
+import { endpointOver, PENDING_MAP_OPTIONS, startCall, startStream } from "./pending/requests.ts"
 import type {
-  CallLink,
-  PendingRequestMap,
   PendingRequestMapOptions,
   PendingResponse,
   PendingSubscription,
-} from "./pending/request-map.ts"
+} from "./pending/requests.ts"
+import type { CallLink } from "./pending/request-map.ts"
 import type { PendingOptions } from "./pending/options.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 import type { RegisteredOperations } from "../core/types.ts"
@@ -84,11 +84,13 @@ export function createClient<TRegistry = OperationRegistry>(
   options: PendingRequestMapOptions = {},
 ): Client<OperationsOf<TRegistry>> {
   validateOptions("createClient", options, PENDING_MAP_OPTIONS)
-  const map = callMapOver(link, options)
-  const close = (): Promise<void> => map.close()
+  const endpoint = endpointOver(link, options)
+  const close = (): Promise<void> => endpoint.close()
   const own = {
-    call: map.call.bind(map),
-    subscribe: map.subscribe.bind(map),
+    call: (id: string, input?: unknown, callOptions?: PendingOptions) =>
+      startCall(endpoint, id, input, callOptions),
+    subscribe: (id: string, input?: unknown, callOptions?: PendingOptions) =>
+      startStream(endpoint, id, input, callOptions),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -101,22 +103,22 @@ export function createClient<TRegistry = OperationRegistry>(
       if (key === "then") return undefined
       let namespace = namespaces.get(key)
       if (namespace === undefined) {
-        namespaces.set(key, (namespace = namespaceOf(map, streams, key)))
+        namespaces.set(key, (namespace = namespaceOf(endpoint, streams, key)))
       }
       return namespace
     },
   }) as unknown as Client<OperationsOf<TRegistry>>
 }
 
-function namespaceOf(map: PendingRequestMap, streams: Set<string>, namespace: string): unknown {
+function namespaceOf(endpoint: Endpoint, streams: Set<string>, namespace: string): unknown {
   return new Proxy(Object.freeze({}), {
     get(_, name) {
       if (typeof name === "symbol" || name === "then") return undefined
       const id = `${namespace}.${name}`
       return (input?: unknown, options?: PendingOptions) =>
         streams.has(id)
-          ? map.subscribe(id, input, options)
-          : callOrStream(map, streams, id, input, options)
+          ? startStream(endpoint, id, input, options)
+          : callOrStream(endpoint, streams, id, input, options)
     },
   })
 }
@@ -128,19 +130,19 @@ function namespaceOf(map: PendingRequestMap, streams: Set<string>, namespace: st
  * call without running it; from then on the operation is opened as a stream right away.
  */
 function callOrStream(
-  map: PendingRequestMap,
+  endpoint: Endpoint,
   streams: Set<string>,
   id: string,
   input: unknown,
   options: PendingOptions | undefined,
 ): unknown {
-  const call = startCall(endpointOf(map), id, input, options, ({ code }, isAnswer) => {
+  const call = startCall(endpoint, id, input, options, ({ code }, isAnswer) => {
     if (isAnswer && code === "INVALID_OPERATION_TYPE") streams.add(id)
     if (isAnswer && !OF_EITHER.has(code)) return
     // Nobody may have awaited the call, if it was meant as a stream. Whoever awaits it still gets its error.
     queueMicrotask(() => void call.catch(() => undefined))
   }) as ClientCall
-  const lazy = new LazyStream(call, map, id, input, options)
+  const lazy = new LazyStream(call, endpoint, id, input, options)
   const { abort }: { abort: (this: void, reason?: string) => void } = call
   call.abort = (reason) => {
     abort(reason)
@@ -164,20 +166,20 @@ const OF_EITHER: ReadonlySet<string> = new Set([
 class LazyStream {
   stream: PendingSubscription | undefined
   readonly #call: PendingResponse
-  readonly #map: PendingRequestMap
+  readonly #endpoint: Endpoint
   readonly #id: string
   readonly #input: unknown
   readonly #options: PendingOptions | undefined
 
   constructor(
     call: PendingResponse,
-    map: PendingRequestMap,
+    endpoint: Endpoint,
     id: string,
     input: unknown,
     options: PendingOptions | undefined,
   ) {
     this.#call = call
-    this.#map = map
+    this.#endpoint = endpoint
     this.#id = id
     this.#input = input
     this.#options = options
@@ -185,7 +187,7 @@ class LazyStream {
 
   open(): PendingSubscription {
     if (this.stream === undefined) {
-      this.stream = this.#map.subscribe(this.#id, this.#input, this.#options)
+      this.stream = startStream(this.#endpoint, this.#id, this.#input, this.#options)
       // The outcome of the call is irrelevant now.
       this.#call.catch(() => undefined)
     }

@@ -1,7 +1,7 @@
 import type { CallEvent, CallRequestedEvent, CallRespondedEvent } from "../core/events.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
-import { isCallEvent } from "../core/is-event.ts"
+import { isEventForCaller } from "../core/is-event.ts"
 import { Deadlines } from "../internal/deadlines.ts"
 import { errorEvent } from "../core/error-event.ts"
 import type { Logger } from "../internal/logger.ts"
@@ -45,6 +45,8 @@ export class Endpoint implements Deliverer {
   /** Notified when the peer is lost, and when it is back. */
   readonly watchers: Set<(state: "lost" | "restored") => void> = new Set()
   server: RequestHandler | undefined
+  /** Whether what arrived is an event. Whoever serves requests checks those, too. */
+  isEvent: (value: unknown) => boolean = isEventForCaller
   /** The request that is being sent: a loopback server finds it here. */
   sending: Pending | undefined
   /** The number of invalid events that arrived. */
@@ -66,7 +68,7 @@ export class Endpoint implements Deliverer {
   }
 
   event(event: unknown, peer?: TransportPeer): void {
-    if (isSound(event)) {
+    if (this.#isSound(event)) {
       this.deliver(event, peer)
       return
     }
@@ -76,6 +78,15 @@ export class Endpoint implements Deliverer {
       "An event that does not match CallEventSchema was dropped. Further ones are only counted",
       { event: describe(event) },
     )
+  }
+
+  #isSound(event: unknown): event is CallEvent {
+    try {
+      return this.isEvent(event)
+    } catch {
+      // A getter threw.
+      return false
+    }
   }
 
   deliver(event: CallEvent, peer?: TransportPeer): void {
@@ -212,15 +223,6 @@ export function sendFailure(thrown: unknown, operationId: string, requestId: str
     requestId,
     cause: thrown,
   })
-}
-
-function isSound(event: unknown): event is CallEvent {
-  try {
-    return isCallEvent(event)
-  } catch {
-    // A getter threw.
-    return false
-  }
 }
 
 /** Describes an invalid event for the log: its type and fields, no values. */

@@ -1,7 +1,8 @@
 import type { AnyOperation } from "../core/define.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
-import { endpointOf } from "./pending/request-map.ts"
-import type { PendingRequestMap, PendingSubscription } from "./pending/request-map.ts"
+import { endpointOver } from "./pending/requests.ts"
+import type { PendingRequestMap } from "./pending/request-map.ts"
+import type { PendingSubscription } from "./pending/requests.ts"
 import type { ServiceChange } from "./services.ts"
 
 /** Loads a peer's operations: those with these ids, or all. */
@@ -54,13 +55,13 @@ class Follower {
   }
 
   async start(): Promise<void> {
-    endpointOf(this.#map).watchers.add(this.#watch)
+    endpointOver(this.#map).watchers.add(this.#watch)
     await this.#open(true)
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    endpointOf(this.#map).watchers.delete(this.#watch)
+    endpointOver(this.#map).watchers.delete(this.#watch)
     await this.#stream?.return()
     for (const id of this.#owned) this.#registry.unregister(id)
     this.#owned.clear()
@@ -103,7 +104,7 @@ class Follower {
       }
     } catch (error) {
       // The peer is gone, as callers see from their errors. Following resumes when it is back.
-      endpointOf(this.#map).settings.logger.debug("A peer is no longer followed", { error })
+      endpointOver(this.#map).settings.logger.debug("A peer is no longer followed", { error })
     }
   }
 
@@ -142,7 +143,7 @@ class Follower {
   }
 
   #log(message: string, fields: Readonly<Record<string, unknown>>): void {
-    endpointOf(this.#map).settings.logger.warn(message, fields)
+    endpointOver(this.#map).settings.logger.warn(message, fields)
   }
 }
 

@@ -5,7 +5,8 @@ import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { lightSignal } from "../internal/signals.ts"
 import type { Logger } from "../internal/logger.ts"
-import { callMapOver, endpointOf } from "./pending/request-map.ts"
+import { callMapOver } from "./pending/request-map.ts"
+import { endpointOver } from "./pending/requests.ts"
 import type { CallLink, PendingRequestMap } from "./pending/request-map.ts"
 import type { PendingOptions } from "./pending/options.ts"
 import { followPeer } from "./follow.ts"
@@ -177,7 +178,7 @@ function createForwarder(
   linkFor: FromCallOptions["linkFor"],
 ): AnyOperation {
   const id = `${spec.namespace}.${spec.name}`
-  const version = endpointOf(map).link.hasVersions === true ? spec.version : undefined
+  const version = endpointOver(map).link.hasVersions === true ? spec.version : undefined
   const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
     forwardedOptions(context, signal, version)
   const named = namespace === undefined ? spec : { ...spec, namespace, name: id }

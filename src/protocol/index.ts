@@ -12,12 +12,12 @@ export type {
   CallRespondedEvent,
 } from "../core/events.ts"
 export { PendingRequestMap } from "./pending/request-map.ts"
+export type { CallLink } from "./pending/request-map.ts"
 export type {
-  CallLink,
   PendingRequestMapOptions,
   PendingResponse,
   PendingSubscription,
-} from "./pending/request-map.ts"
+} from "./pending/requests.ts"
 export type { PendingOptions } from "./pending/options.ts"
 export { buildCallHandler, serveCalls } from "./server/serve.ts"
 export type {

@@ -11,14 +11,21 @@ export function jsonType(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value
 }
 
-const EVERY_TYPE = Object.freeze(["null", "boolean", "object", "array", "number", "string"])
+const EVERY_TYPE = /* @__PURE__ */ Object.freeze([
+  "null",
+  "boolean",
+  "object",
+  "array",
+  "number",
+  "string",
+])
 
 /**
  * The schema of a result without a value: valid JSON Schema that no JSON value matches, but `undefined`
  * does.
  */
-export const NO_VALUE: JsonSchema = Object.freeze({
-  not: Object.freeze({ type: EVERY_TYPE }),
+export const NO_VALUE: JsonSchema = /* @__PURE__ */ Object.freeze({
+  not: /* @__PURE__ */ Object.freeze({ type: EVERY_TYPE }),
 })
 
 /** Whether a schema describes the absence of a value: {@link NO_VALUE}, or TypeBox's `Type.Void()`. */

@@ -32,7 +32,7 @@ export function decodeBody(chunks: readonly Uint8Array[]): string {
   }
 }
 
-const STRICT = new TextDecoder("utf-8", { fatal: true })
+const STRICT = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true })
 
 /** Advice for a body that other code has read, in a Node framework. */
 export const NODE_MOUNT: string =

@@ -92,7 +92,7 @@ export function openWebBody(request: Request): ReadableStream<Uint8Array> {
   return body ?? new ReadableStream({ start: (controller) => controller.close() })
 }
 
-const NO_BODY: Promise<string> = Promise.resolve("")
+const NO_BODY: Promise<string> = /* @__PURE__ */ Promise.resolve("")
 
 /** Whether an argument is a body: Express passes `next` in its place. */
 export function isBody(provided: unknown): boolean {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { builtinModules } from "node:module"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { BROWSER_BUNDLES, bundledSize } from "../../scripts/lib/browser-bundles.ts"
 import { EXPORTS } from "../pins/exports.ts"
 import { manifest, root } from "../support/manifest.ts"
 import { findGlobals } from "../support/source-scan.ts"
@@ -15,6 +16,7 @@ const NEUTRAL = [
   "./from-mcp",
   "./from-openapi",
   "./from-standard-schema",
+  "./http",
   "./nats",
   "./redis",
   "./tanstack-query",
@@ -186,6 +188,15 @@ describe("an application", { timeout: BUILD_TIMEOUT }, () => {
     const count = await run("node", ["--input-type=module", "-e", script], built.app)
 
     expect(Number(count)).toBe(EXPORTS[entry]?.length)
+  })
+})
+
+describe("a page", () => {
+  test.each(BROWSER_BUNDLES)("with $name loads no more than it may", async (bundle) => {
+    const size = await bundledSize(bundle.source, built.app)
+
+    expect(size).toBeGreaterThan(1000)
+    expect(size).toBeLessThanOrEqual(bundle.limit ?? bundle.goal)
   })
 })
 

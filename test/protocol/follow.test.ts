@@ -4,7 +4,7 @@ import { PendingRequestMap } from "../../src/protocol/index.ts"
 import { defineOperation } from "../../src/core/define.ts"
 import type { AnyOperation } from "../../src/core/define.ts"
 import { followPeer } from "../../src/protocol/follow.ts"
-import { endpointOf } from "../../src/protocol/pending/request-map.ts"
+import { endpointOver } from "../../src/protocol/pending/requests.ts"
 import { createRegistry } from "../../src/engine/registry.ts"
 import type { AnyRegistry } from "../../src/engine/registry.ts"
 
@@ -92,7 +92,7 @@ function setup(names: string[]): {
     logs,
     peer,
     notify: (state) => {
-      for (const watcher of endpointOf(map).watchers) watcher(state)
+      for (const watcher of endpointOver(map).watchers) watcher(state)
     },
     follow: () => followPeer(map, registry, load, (id) => id),
     ids: () =>

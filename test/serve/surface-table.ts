@@ -3,6 +3,9 @@
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { expect } from "vitest"
 import { WebSocket } from "ws"
+import { createHTTPTransport } from "../../src/http.ts"
+import { PendingRequestMap, silentLogger } from "../../src/index.ts"
+import type { PendingOptions } from "../../src/index.ts"
 import { clientOf } from "./mcp/support/clients.ts"
 import type { Era } from "./mcp/support/clients.ts"
 
@@ -61,6 +64,31 @@ const mcp =
     }
   }
 
+/** Asks with our own client, which claims to be somebody else. */
+const httpClient =
+  (open: (map: PendingRequestMap, options: PendingOptions) => Promise<unknown>): Ask =>
+  async ({ url, fetch: send }, headers) => {
+    let refused: number | undefined
+    const transport = createHTTPTransport(url, {
+      headers,
+      fetch: async (input, init) => {
+        const response = await send(input, init)
+        if (!response.ok) refused = response.status
+        return response
+      },
+    })
+    const map = new PendingRequestMap(transport, { logger: silentLogger })
+    const identity = { id: "mallory", scopes: ["admin"] }
+    try {
+      return ((await open(map, { identity, metadata: { identity } })) as { id: string }).id
+    } catch (error) {
+      if (refused === undefined) throw error
+      return refused
+    } finally {
+      await map.close()
+    }
+  }
+
 const webSocket: Ask = async ({ url }, headers) => {
   const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers })
   try {
@@ -100,6 +128,26 @@ export const SURFACES: Readonly<Record<string, readonly [endpoint: string, ask: 
   gateway: [GATEWAY, request("/operations/who.am", posted, idIn)],
   "gateway events": [GATEWAY, request("/operations/who.watch", { headers: events }, idIn)],
   batch: ["/batch", request("/batch", { ...posted, body: JSON.stringify([call]) }, idIn)],
+  "HTTP client": [
+    GATEWAY,
+    httpClient(async (map, { identity }) => (await map.call("who.am", {}, { identity })).data),
+  ],
+  "HTTP client, batch": [
+    "/batch",
+    httpClient(async (map, options) => {
+      const calls = [map.call("who.am", {}, options), map.call("who.am", {}, options)]
+      const [first, second] = await Promise.all(calls)
+      expect(second?.data).toEqual(first?.data)
+      return first?.data
+    }),
+  ],
+  "HTTP client, stream": [
+    GATEWAY,
+    httpClient(async (map, options) => {
+      for await (const { data } of map.subscribe("who.watch", {}, options)) return data
+      return undefined
+    }),
+  ],
   "MCP, sessions": ["/mcp", mcp("legacy")],
   "MCP, single requests": ["/mcp", mcp("modern")],
   WebSocket: ["/ws", webSocket],

@@ -60,7 +60,7 @@ import { createNatsTransport, NATS_OPTIONS } from "../../src/transport/nats/tran
 import { createRedisTransport, REDIS_OPTIONS } from "../../src/transport/redis/transport.ts"
 import { createWorkerTransport, WORKER_OPTIONS } from "../../src/transport/worker.ts"
 import { SERVE_HTTP_CONSOLE_OPTIONS, serveHTTP } from "../../src/hub/serve-http.ts"
-import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending/request-map.ts"
+import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending/requests.ts"
 import {
   CALL_HANDLER_OPTIONS,
   DRAIN_OPTIONS,

@@ -9,7 +9,8 @@ import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { AccountOf } from "./account.ts"
-import { callMapOver, endpointOf, PendingRequestMap } from "../pending/request-map.ts"
+import { callMapOver, PendingRequestMap } from "../pending/request-map.ts"
+import { endpointOver } from "../pending/requests.ts"
 import type { CallLink } from "../pending/request-map.ts"
 import { RequestServer, SERVE_LIMITS } from "./server.ts"
 import type { ResolveIdentity, ServeLimits } from "./server.ts"
@@ -110,7 +111,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
     )
   }
   const callMap = ownMap ?? callMapOver(transport as CallLink, { logger, clock })
-  const endpoint = endpointOf(callMap)
+  const endpoint = endpointOver(callMap)
   if (endpoint.server?.isClosed === false) {
     throw new TypeError(
       "serveCalls(options): this link is served already; close that server first.",
@@ -157,7 +158,7 @@ function serverOf(
   if (!(callMap instanceof PendingRequestMap)) {
     throw new TypeError(`${name}(options): callMap must be a PendingRequestMap.`)
   }
-  const endpoint = endpointOf(callMap)
+  const endpoint = endpointOver(callMap)
   const { link, settings } = endpoint
   const logger = isolatedLogger(options.logger ?? loggerOf(registry, settings.logger))
   const isOneApplication = link.isLocal === true || link.isOneApplication === true

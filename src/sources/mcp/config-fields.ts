@@ -51,7 +51,7 @@ export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
   fetch: "function",
   blockPrivate: "boolean",
   authProvider: { methods: [], expected: "an object with token(), or an OAuth client provider" },
-  type: { oneOf: Object.keys(TRANSPORT_TYPES) },
+  type: { oneOf: /* @__PURE__ */ Object.keys(TRANSPORT_TYPES) },
   transport: {
     either: [
       "function",

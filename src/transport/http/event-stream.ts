@@ -2,7 +2,7 @@ import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { deferred } from "../../internal/wait.ts"
 import type { Deferred } from "../../internal/wait.ts"
-import { readLines } from "./exchange.ts"
+import { readLines, tooLong } from "./exchange.ts"
 import type { HTTPPeer } from "./exchange.ts"
 
 /** An event of a stream, as the gateway sends it. */
@@ -13,6 +13,9 @@ export interface StreamEvent {
   /** The number of an item. */
   readonly id: string
 }
+
+/** Ids that can be sent back in a header. */
+const ID = /^[ -~]{1,1024}$/
 
 /** Reads server-sent events until the stream ends. Rejects when it was cut off. */
 export async function readStream(
@@ -30,6 +33,7 @@ export async function readStream(
   let name = "message"
   let data: string[] = []
   let id = ""
+  let size = 0
   let isOver = false
   await readLines(peer, response, (raw) => {
     const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw
@@ -38,14 +42,18 @@ export async function readStream(
       const isEvent = data.length > 0
       name = "message"
       data = []
-      if (!isEvent) return undefined
+      size = 0
+      if (!isEvent || !/^(?:message|end|error)$/.test(event.name)) return undefined
       isOver ||= event.name !== "message"
       return take(event)
     }
     const [, field, value = ""] = /^(\w*):? ?(.*)$/.exec(line) ?? []
-    if (field === "data") data.push(value)
-    else if (field === "event") name = value
-    else if (field === "id") id = value
+    if (field === "data") {
+      data.push(value)
+      size += value.length + 1
+      if (size > peer.maxResponseBytes) throw tooLong(peer)
+    } else if (field === "event") name = value
+    else if (field === "id") id = ID.test(value) ? value : ""
     return undefined
   })
   if (!isOver) throw cutOff(peer)

@@ -73,22 +73,22 @@ export function connectionError({ url }: HTTPPeer, cause: unknown): CallError {
 
 /** Reads the text of an answer, up to the limit. */
 export async function readText(peer: HTTPPeer, response: Response): Promise<string> {
-  const length = Number(response.headers.get("content-length") ?? Number.NaN)
-  if (length <= peer.maxResponseBytes && !response.headers.has("content-encoding")) {
+  const { headers, type } = response
+  const length = Number(headers.get("content-length") ?? Number.NaN)
+  // The length says nothing about what was compressed, which a page cannot see in answers of other origins.
+  if (length <= peer.maxResponseBytes && !headers.has("content-encoding") && type !== "cors") {
     try {
       return await response.text()
     } catch (cause) {
       throw connectionError(peer, cause)
     }
   }
-  const lines: string[] = []
-  let left = peer.maxResponseBytes
-  await readLines(peer, response, (line) => {
-    left -= line.length + 1
-    if (left < -1) throw tooLong(peer)
-    lines.push(line)
+  let text = ""
+  await readPieces(peer, response, (piece) => {
+    text += piece
+    if (text.length > peer.maxResponseBytes) throw tooLong(peer)
   })
-  return lines.join("\n")
+  return text
 }
 
 /**
@@ -101,39 +101,59 @@ export async function readLines(
   response: Response,
   take: (line: string) => Promise<void> | void,
 ): Promise<void> {
+  let rest = ""
+  const add = (text: string): void => {
+    rest += text
+    if (rest.length > peer.maxResponseBytes) throw tooLong(peer)
+  }
+  await readPieces(peer, response, async (piece) => {
+    let from = 0
+    for (let to = piece.indexOf("\n"); to >= 0; to = piece.indexOf("\n", from)) {
+      add(piece.slice(from, to))
+      const line = rest
+      rest = ""
+      from = to + 1
+      const taken = take(line)
+      if (taken !== undefined) await taken
+    }
+    add(piece.slice(from))
+  })
+  await take(rest)
+}
+
+/** Passes on the text of an answer piece by piece, and cancels what is not read. */
+async function readPieces(
+  peer: HTTPPeer,
+  response: Response,
+  take: (piece: string) => Promise<void> | void,
+): Promise<void> {
   // React Native has no bodies to read piece by piece.
   const reader = (response.body as ReadableStream<Uint8Array> | null | undefined)?.getReader()
   const decoder = new TextDecoder()
-  let rest = ""
   let isWhole = false
   try {
     while (!isWhole) {
-      let text: string
+      let piece: string
       try {
         const chunk = await reader?.read()
         isWhole = chunk?.done !== false
-        text =
+        piece =
           reader === undefined
             ? await response.text()
             : decoder.decode(chunk?.value, { stream: !isWhole })
       } catch (cause) {
         throw connectionError(peer, cause)
       }
-      const lines = (rest + text).split("\n")
-      rest = isWhole ? "" : (lines.pop() as string)
-      if (rest.length > peer.maxResponseBytes) throw tooLong(peer)
-      for (const line of lines) {
-        const taken = take(line)
-        if (taken !== undefined) await taken
-      }
+      await take(piece)
     }
   } finally {
-    // What is left is not read; a body that failed has nothing left.
+    // A body that failed has nothing left.
     if (!isWhole) reader?.cancel().catch(() => undefined)
   }
 }
 
-function tooLong({ maxResponseBytes }: HTTPPeer): CallError {
+/** The error of an answer, or of an item of a stream, that is longer than the limit. */
+export function tooLong({ maxResponseBytes }: HTTPPeer): CallError {
   return refusal(
     "PAYLOAD_TOO_LARGE",
     `The answer is longer than ${maxResponseBytes} bytes. Ask for less, or raise maxResponseBytes.`,

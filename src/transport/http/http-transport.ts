@@ -2,6 +2,7 @@
 
 import { errorEvent } from "../../core/error-event.ts"
 import { localEnvelope } from "../../core/envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { decodeEnvelope } from "../../core/envelope-codec.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
@@ -17,8 +18,9 @@ import { isUnencrypted } from "../../internal/unencrypted.ts"
 import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
 import { pageLifecycle } from "../page-lifecycle.ts"
 import { connectionError, exchange, problemError, readLines, readText } from "./exchange.ts"
-import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
+import type { HTTPPeer, HTTPRequest, RequestHeaders } from "./exchange.ts"
 import { readStream } from "./event-stream.ts"
+import type { StreamEvent } from "./event-stream.ts"
 import { downloadOf, FILE_PREFERENCE } from "./files.ts"
 import { Outgoing } from "./outgoing.ts"
 
@@ -62,6 +64,8 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
 const MAX_BATCH_TEXT = 256 * 1024
 const FIRST_DELAY = 200
 const LONGEST_DELAY = 10_000
+/** Milliseconds for a server to end an answer that has everything. */
+const PATIENCE = 1000
 
 /**
  * Creates a transport to a registry that is served over HTTP, for `createClient`.
@@ -97,6 +101,8 @@ class HTTPTransport implements Transport {
   readonly #retries: number
   readonly #resumes: number
   readonly #open = new Map<string, Outgoing>()
+  /** Requests whose answers are read, with the timers of those that should be over. */
+  readonly #requests = new Map<AbortController, unknown>()
   #receiver: TransportReceiver | undefined
   #queue: Outgoing[] = []
   #isClosed = false
@@ -147,6 +153,7 @@ class HTTPTransport implements Transport {
     const all = [...this.#open.values()]
     this.#open.clear()
     for (const { cancel } of all) cancel?.()
+    this.#abortRequests()
   }
 
   /** The page was left or frozen: a browser may keep its requests open, and the server would go on working for it. */
@@ -155,6 +162,11 @@ class HTTPTransport implements Transport {
       this.#reject(outgoing, unanswered(this.#peer, "the page was left"))
       outgoing.cancel?.()
     }
+    this.#abortRequests()
+  }
+
+  #abortRequests(): void {
+    for (const request of this.#requests.keys()) request.abort()
   }
 
   #start(outgoing: Outgoing): void {
@@ -198,55 +210,83 @@ class HTTPTransport implements Transport {
     const controller = new AbortController()
     outgoing.cancel = () => controller.abort()
     try {
-      const response = await exchange(this.#peer, {
+      const request = {
         path: pathOf(operationId),
         accept: "application/json",
         body: upload === undefined ? input : await upload.body(),
         headers: { prefer: FILE_PREFERENCE, ...outgoing.headers(this.#clock.now()) },
-        signal: controller.signal,
-      })
-      const file = downloadOf((name) => response.headers.get(name) ?? undefined, response.body)
-      if (file !== undefined) {
+      }
+      await this.#exchange(controller, request, async (response) => {
+        const file = downloadOf((name) => response.headers.get(name) ?? undefined, response.body)
+        if (file === undefined) {
+          this.#respond(outgoing, parse(this.#peer, await readText(this.#peer, response)))
+          return
+        }
         const output = localEnvelope(file, operationId)
         this.#deliver(outgoing, { type: "call.responded", requestId, output })
-        return
-      }
-      this.#respond(outgoing, parse(this.#peer, await readText(this.#peer, response)))
+      })
     } catch (thrown) {
       this.#fail(outgoing, thrown)
     }
   }
 
+  /** Sends a request, and reads its answer. */
+  async #exchange(
+    controller: AbortController,
+    request: Omit<HTTPRequest, "signal">,
+    read: (response: Response) => Promise<void>,
+  ): Promise<void> {
+    this.#requests.set(controller, undefined)
+    try {
+      await read(await exchange(this.#peer, { ...request, signal: controller.signal }))
+    } finally {
+      this.#clock.clearTimeout(this.#requests.get(controller))
+      this.#requests.delete(controller)
+    }
+  }
+
+  /** Everything was answered: ends the request unless the server does. Its connection is used again if it does. */
+  #endSoon(controller: AbortController): void {
+    if (this.#requests.get(controller) !== undefined) return
+    const timer = this.#clock.setTimeout(() => controller.abort(), PATIENCE)
+    this.#requests.set(controller, timer)
+  }
+
   /** Several calls in one request. Their results come in the order in which they are done. */
   async #batch(calls: readonly Outgoing[]): Promise<void> {
     const controller = new AbortController()
-    const cancel = (): void => {
+    const waiting = new Set(calls)
+    const isWanted = (): boolean => calls.some((one) => waiting.has(one) && this.#isOpen(one))
+    for (const one of calls) {
       // Aborting the request would stop the others, too.
-      if (!calls.some((one) => this.#isOpen(one))) controller.abort()
+      one.cancel = () => isWanted() || controller.abort()
     }
-    for (const one of calls) one.cancel = cancel
+    const request = {
+      path: "/batch",
+      accept: "application/x-ndjson",
+      body: `[${calls.map((one, key) => one.itemText(key, this.#clock.now())).join(",")}]`,
+      headers: {},
+    }
+    let thrown: unknown
     try {
-      const response = await exchange(this.#peer, {
-        path: "/batch",
-        accept: "application/x-ndjson",
-        body: `[${calls.map((one, key) => one.itemText(key, this.#clock.now())).join(",")}]`,
-        headers: {},
-        signal: controller.signal,
-      })
-      await readLines(this.#peer, response, (line) => {
-        if (line === "") return
-        const result = parse(this.#peer, line)
-        const outgoing = isRecord(result) ? calls[result["key"] as number] : undefined
-        if (outgoing === undefined || !isRecord(result)) return
-        const { progress, ok, envelope, problem } = result
-        if (isRecord(progress)) this.#report(outgoing, progress)
-        else if (ok === true) this.#respond(outgoing, envelope)
-        else this.#fail(outgoing, problemError(problem))
-      })
-      for (const one of calls) this.#fail(one, unanswered(this.#peer))
-    } catch (thrown) {
-      for (const one of calls) this.#fail(one, thrown)
+      await this.#exchange(controller, request, (response) =>
+        readLines(this.#peer, response, (line) => {
+          const result = line === "" ? undefined : parse(this.#peer, line)
+          if (!isRecord(result)) return
+          const { key, progress, ok, envelope, problem } = result
+          const outgoing = typeof key === "number" ? calls[key] : undefined
+          if (outgoing === undefined || !waiting.has(outgoing)) return
+          if (isRecord(progress)) return this.#report(outgoing, progress)
+          waiting.delete(outgoing)
+          if (ok === true) this.#respond(outgoing, envelope)
+          else this.#fail(outgoing, problemError(problem))
+          if (!isWanted()) this.#endSoon(controller)
+        }),
+      )
+    } catch (error) {
+      thrown = error
     }
+    for (const one of waiting) this.#fail(one, thrown)
   }
 
   /** Reads a stream, and resumes it after its last item when it was cut off. */
@@ -265,32 +305,32 @@ class HTTPTransport implements Transport {
       }
       const headers: Record<string, string> = outgoing.headers(this.#clock.now())
       if (lastId !== "") Object.assign(headers, { "last-event-id": lastId, "x-resume": "only" })
+      const request = {
+        path: pathOf(event.operationId),
+        accept: "text/event-stream",
+        body: input,
+        headers,
+      }
+      const take = ({ name, data, id }: StreamEvent): Promise<void> | undefined => {
+        if (!this.#isOpen(outgoing)) return undefined
+        const value = parse(this.#peer, data)
+        if (name === "error") throw problemError(value) ?? unanswered(this.#peer)
+        if (name === "end") {
+          this.#deliver(outgoing, { type: "call.completed", requestId, seq })
+          this.#endSoon(controller)
+          return undefined
+        }
+        const output = resultOf(this.#peer, value)
+        failures = 0
+        lost = undefined
+        lastId = id
+        this.#receive({ type: "call.responded", requestId, output, seq: ++seq })
+        return credit.wait(seq)
+      }
       try {
-        const response = await exchange(this.#peer, {
-          path: pathOf(event.operationId),
-          accept: "text/event-stream",
-          body: input,
-          headers,
-          signal: controller.signal,
-        })
-        await readStream(this.#peer, response, ({ name, data, id }) => {
-          if (!this.#isOpen(outgoing)) return undefined
-          const value = parse(this.#peer, data)
-          if (name === "end") this.#deliver(outgoing, { type: "call.completed", requestId, seq })
-          else if (name === "error") throw problemError(value) ?? unanswered(this.#peer)
-          else {
-            failures = 0
-            lost = undefined
-            lastId = id
-            this.#receive({
-              type: "call.responded",
-              requestId,
-              output: decodeEnvelope(value),
-              seq: ++seq,
-            })
-          }
-          return credit.wait(seq)
-        })
+        await this.#exchange(controller, request, (response) =>
+          readStream(this.#peer, response, take),
+        )
         return
       } catch (thrown) {
         if (!this.#isOpen(outgoing)) return
@@ -298,8 +338,9 @@ class HTTPTransport implements Transport {
         const error = asCallError(this.#peer, thrown)
         // A server that cannot resume the stream says less than what went wrong before.
         if (lost !== undefined && error.code === "DATA_LOSS") return this.#reject(outgoing, lost)
-        const canRepeat = seq > 0 ? error.code === "UNAVAILABLE" : error.retryable
-        if (!canRepeat || ++failures > (seq > 0 ? this.#resumes : this.#retries)) {
+        const hasBegun = seq > 0
+        const canRepeat = hasBegun ? error.code === "UNAVAILABLE" && lastId !== "" : error.retryable
+        if (!canRepeat || ++failures > (hasBegun ? this.#resumes : this.#retries)) {
           return this.#reject(outgoing, error)
         }
         lost = error
@@ -311,18 +352,23 @@ class HTTPTransport implements Transport {
   #report(outgoing: Outgoing, progress: Readonly<Record<string, unknown>>): void {
     if (!this.#isOpen(outgoing)) return
     const { requestId } = outgoing.event
-    this.#receiver?.event({ type: "call.progress", requestId, ...progress })
+    this.#receiver?.event({ ...progress, type: "call.progress", requestId })
   }
 
   #respond(outgoing: Outgoing, envelope: unknown): void {
     const { requestId } = outgoing.event
-    this.#deliver(outgoing, { type: "call.responded", requestId, output: decodeEnvelope(envelope) })
+    try {
+      const output = resultOf(this.#peer, envelope)
+      this.#deliver(outgoing, { type: "call.responded", requestId, output })
+    } catch (thrown) {
+      this.#fail(outgoing, thrown)
+    }
   }
 
-  /** Repeats a call whose error says that it may be repeated; reports the error otherwise. */
+  /** Repeats a call whose error says that it may be repeated; reports the error otherwise. Without one, nobody answered. */
   #fail(outgoing: Outgoing, thrown: unknown): void {
     if (!this.#isOpen(outgoing)) return
-    const error = asCallError(this.#peer, thrown)
+    const error = thrown === undefined ? unanswered(this.#peer) : asCallError(this.#peer, thrown)
     outgoing.failures++
     const canRepeat = error.retryable && outgoing.upload?.isRepeatable !== false
     if (!canRepeat || outgoing.failures > this.#retries) return this.#reject(outgoing, error)
@@ -369,6 +415,16 @@ function parse({ url }: HTTPPeer, text: string): unknown {
     return JSON.parse(text)
   } catch {
     throw refusal("DATA_LOSS", `What ${url} answered is not JSON: is it a served registry?`)
+  }
+}
+
+function resultOf({ url }: HTTPPeer, value: unknown): ResponseEnvelope {
+  try {
+    return decodeEnvelope(value)
+  } catch (cause) {
+    throw refusal("DATA_LOSS", `What ${url} answered is not a result: is it a served registry?`, {
+      cause,
+    })
   }
 }
 

@@ -1,5 +1,4 @@
 import { isCallError } from "../../core/errors.ts"
-import { assertPublic, publicLookup } from "../../http-client/public-lookup.ts"
 import { toBase64 } from "../../internal/base64.ts"
 import { plainHeaders } from "../../internal/headers.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
@@ -138,7 +137,8 @@ class Attempt {
 }
 
 async function makeSocket(url: string, options: DialOptions): Promise<WebSocketLike> {
-  if (options.blockPrivate) assertPublic(new URL(url).hostname)
+  const guard = options.blockPrivate ? await loadGuard() : undefined
+  guard?.assertPublic(new URL(url).hostname)
   const headers = await read(options.headers)
   const token = await read(options.token)
   const protocols = [...((await read(options.protocols)) ?? [])]
@@ -150,7 +150,7 @@ async function makeSocket(url: string, options: DialOptions): Promise<WebSocketL
       headers: { ...plainHeaders(headers ?? {}), ...authorization },
       maxPayload: options.maxFrameBytes,
       perMessageDeflate: false,
-      ...(options.blockPrivate && { lookup: await publicLookup() }),
+      ...(guard !== undefined && { lookup: await guard.publicLookup() }),
     })
   }
   if (headers !== undefined) {
@@ -161,6 +161,11 @@ async function makeSocket(url: string, options: DialOptions): Promise<WebSocketL
     protocols.push(TOKEN_PREFIX + base64url(token))
   }
   return new Constructor(url, protocols)
+}
+
+// Loaded on use: pages, whose platform resolves names itself, need not download it.
+function loadGuard(): Promise<typeof import("../../http-client/public-lookup.ts")> {
+  return import("../../http-client/public-lookup.ts")
 }
 
 function read<TValue>(

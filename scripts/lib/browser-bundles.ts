@@ -1,0 +1,73 @@
+import { build } from "esbuild"
+import { relative } from "node:path"
+import { gzipSync } from "node:zlib"
+
+/** An application for browsers, as a bundler sees it; sizes are in bytes, minified and compressed with gzip. */
+export interface BrowserBundle {
+  readonly name: string
+  readonly source: string
+  /** What it should have at most. */
+  readonly goal: number
+  /** What it may have at most, where the goal is not met yet. Lower it with every gain. */
+  readonly limit?: number
+}
+
+/** What users bundle. */
+export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
+  {
+    name: "a client over HTTP",
+    source: `export { createClient } from "@alkdev/operations"
+      export { createHTTPTransport } from "@alkdev/operations/http"`,
+    goal: 9000,
+    limit: 16_900,
+  },
+  {
+    name: "a client over WebSocket",
+    source: `export { createClient } from "@alkdev/operations"
+      export { createWebSocketTransport } from "@alkdev/operations/websocket"`,
+    goal: 12_000,
+    limit: 20_100,
+  },
+  {
+    name: "a registry of one's own",
+    source: `export { createRegistry, defineOperation } from "@alkdev/operations"`,
+    goal: 80_000,
+  },
+  {
+    name: "an OpenAPI import",
+    source: `export { FromOpenAPI } from "@alkdev/operations/from-openapi"`,
+    goal: 130_000,
+  },
+]
+
+/**
+ * Bytes that a page loads at once; what is imported on use is in files of its own.
+ *
+ * What both need is compressed with the page, where most bundlers put it.
+ */
+export async function bundledSize(source: string, folder: string): Promise<number> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: source, resolveDir: folder },
+    absWorkingDir: folder,
+    bundle: true,
+    minify: true,
+    splitting: true,
+    outdir: "out",
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "browser",
+    logLevel: "error",
+    // Like an application: the repository maps its own name to the sources.
+    tsconfigRaw: "{}",
+  })
+  const loaded = new Set(["out/stdin.js"])
+  // A set that grows while it is walked is walked to its end.
+  for (const file of loaded) {
+    for (const { kind, path } of metafile.outputs[file]?.imports ?? []) {
+      if (kind === "import-statement") loaded.add(path)
+    }
+  }
+  const files = outputFiles.filter(({ path }) => loaded.has(relative(folder, path)))
+  return gzipSync(Buffer.concat(files.map(({ contents }) => contents))).length
+}

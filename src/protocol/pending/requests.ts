@@ -1,0 +1,141 @@
+import { refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { EnvelopeStream } from "../../core/infer.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { systemClock } from "../../internal/clock.ts"
+import { typeName } from "../../internal/describe.ts"
+import type { Logger } from "../../internal/logger.ts"
+import { isolatedLogger } from "../../internal/notify.ts"
+import { hasMethods } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
+import type { Clock } from "../../internal/platform.ts"
+import { Endpoint } from "../endpoint.ts"
+import { EventTargetLink, isEventTarget } from "../links.ts"
+import type { Transport } from "../transport.ts"
+import { PendingCall } from "./call.ts"
+import { checkRequest } from "./options.ts"
+import type { PendingOptions } from "./options.ts"
+import { PendingStream } from "./stream.ts"
+
+/** Options of `PendingRequestMap`. */
+export interface PendingRequestMapOptions {
+  /** Milliseconds a call may take when its caller gives no deadline; 30,000. `Infinity` for no limit. */
+  readonly timeout?: number | undefined
+  /** Stream items that may be in flight to their consumer; 256. */
+  readonly window?: number | undefined
+  readonly logger?: Logger | undefined
+  readonly clock?: Clock | undefined
+}
+
+export const PENDING_MAP_OPTIONS: OptionsSchema<PendingRequestMapOptions> = {
+  timeout: "duration",
+  window: { min: 1, max: Number.MAX_SAFE_INTEGER, whole: true },
+  logger: "logger",
+  clock: "clock",
+}
+
+/** The result of `call`: a promise with the id of its request. */
+export interface PendingResponse<TOutput = unknown> extends Promise<ResponseEnvelope<TOutput>> {
+  readonly requestId: string
+  /** Ends the call with `ABORTED`, and its handler on the other side. */
+  abort(reason?: string): void
+}
+
+/** The result of `subscribe`: a stream with the id of its request. */
+export interface PendingSubscription<TOutput = unknown> extends EnvelopeStream<TOutput> {
+  readonly requestId: string
+  /** Ends the stream with `ABORTED`, and its handler on the other side. */
+  abort(reason?: string): void
+}
+
+/** Starts a call. `failed` receives its error first, and whether the peer sent it. */
+export function startCall(
+  endpoint: Endpoint,
+  operationId: string,
+  input: unknown,
+  options: PendingOptions | undefined,
+  failed?: (error: CallError, isAnswer: boolean) => void,
+): PendingResponse {
+  const call = new PendingCall(endpoint, operationId, options)
+  const promise = new Promise(capture) as Promise<ResponseEnvelope> & {
+    requestId: string
+    abort: (reason?: string) => void
+  }
+  call.resolve = capturedResolve
+  call.reject = capturedReject
+  call.failing = failed
+  promise.requestId = call.requestId
+  promise.abort = (reason) => call.abort(reason)
+  const invalid = requestError(operationId, options)
+  if (invalid === undefined) call.begin(input, options?.deadline)
+  else call.fail(invalid)
+  return promise
+}
+
+/** Opens a stream. The request is sent when the first item is requested. */
+export function startStream(
+  endpoint: Endpoint,
+  operationId: string,
+  input: unknown,
+  options: PendingOptions | undefined,
+): PendingSubscription {
+  const invalid = requestError(operationId, options)
+  const validOptions = invalid === undefined ? options : undefined
+  const stream = new PendingStream(endpoint, operationId, input, validOptions)
+  if (invalid !== undefined) stream.fail(invalid)
+  return stream
+}
+
+/** The endpoints of maps, and of transports: a transport can only be opened once, so that all its users share one. */
+const endpoints = new WeakMap<object, Endpoint>()
+
+/** Makes an endpoint the one of a map. */
+export function registerEndpoint(map: object, endpoint: Endpoint): void {
+  endpoints.set(map, endpoint)
+}
+
+/** The endpoint of a map or a link. A transport that was closed is opened anew. */
+export function endpointOver(link: object, options: PendingRequestMapOptions = {}): Endpoint {
+  const known = endpoints.get(link)
+  if (known !== undefined && (known.link !== link || !known.isClosed)) return known
+  const made = openEndpoint(linkOf(link), options)
+  if (made.link === link) endpoints.set(link, made)
+  return made
+}
+
+/** Opens a link, with defaults for the settings that are missing. */
+export function openEndpoint(link: Transport, options: PendingRequestMapOptions): Endpoint {
+  const { timeout = 30_000, window = 256, clock = systemClock, logger } = options
+  return new Endpoint(link, { timeout, window, clock, logger: isolatedLogger(logger) })
+}
+
+/** The link over an event target, or a transport itself. */
+export function linkOf(link: unknown): Transport {
+  if (isEventTarget(link)) return new EventTargetLink(link)
+  if (hasMethods(link, ["open", "send", "close"])) return link as Transport
+  throw new TypeError(
+    `new PendingRequestMap(link): link must be an EventTarget or a transport, got ${typeName(link)}.`,
+  )
+}
+
+function requestError(
+  operationId: unknown,
+  options: PendingOptions | undefined,
+): CallError | undefined {
+  try {
+    return checkRequest(operationId, options)
+  } catch (cause) {
+    return refusal("VALIDATION_ERROR", `The options of a call cannot be read.`, { cause })
+  }
+}
+
+// One shared executor, whose result is read at once: a closure per promise would cost one more object per call.
+let capturedResolve: (value: ResponseEnvelope) => void
+let capturedReject: (error: CallError) => void
+function capture(
+  resolve: (value: ResponseEnvelope) => void,
+  reject: (error: unknown) => void,
+): void {
+  capturedResolve = resolve
+  capturedReject = reject
+}
