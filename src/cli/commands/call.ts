@@ -1,4 +1,4 @@
-import { unwrapOrThrow } from "../../core/envelope.ts"
+import { isFailedTool, unwrapOrThrow } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { printInputIssues } from "../input/print-issues.ts"
@@ -67,7 +67,7 @@ async function printEnvelope(
   const form = formOf(args)
   const output = args.text("output")
   const { meta } = envelope
-  const isFailure = meta.source === "mcp" && meta.isError
+  const isFailure = isFailedTool(meta)
   // A failed tool is reported as text; with --json the envelope contains it.
   if (isFailure && form === "people") unwrapOrThrow(envelope)
   if (output !== undefined && !isFailure) {
