@@ -56,7 +56,7 @@ function describeOrStream(
   if (!prefersEvents(accept))
     return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
   const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
-  const input = text === undefined ? undefined : context.parseJSON(text)
+  const input = text === undefined ? undefined : context.parseJSON(text, spec)
   return stream(context, request, spec, input)
 }
 
@@ -68,13 +68,13 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
   const accept = incoming.header("accept")
   if (spec.type === "subscription") {
     checkAcceptsEvents(accept, id)
-    return await stream(context, request, spec, await context.readJSON(incoming))
+    return await stream(context, request, spec, await context.readJSON(incoming, spec))
   }
   if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
   // Read before anything runs: a malformed query is refused without side effects.
   const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
   const isPreferred = prefersData(incoming.header("prefer"))
-  const input = context.parseBody(await incoming.readBody(context.options.maxBodyBytes))
+  const input = context.parseBody(await incoming.readBody(context.options.maxBodyBytes), spec)
   let answered: HTTPAnswer
   try {
     const envelope = await context.execute(id, input, incoming, caller)

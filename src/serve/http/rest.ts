@@ -23,7 +23,7 @@ async function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
   const [id, spec] = operationOf(context, request)
   if (spec.type === "subscription") checkAcceptsEvents(request.incoming.header("accept"), id)
   const text = await request.incoming.readBody(context.options.maxBodyBytes)
-  return await answer(context, request, id, spec, context.parseBody(text))
+  return await answer(context, request, id, spec, context.parseBody(text, spec))
 }
 
 /** GET runs only queries and streams: a link, a crawler or a prefetch must not change anything. */
@@ -39,7 +39,7 @@ async function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAns
   }
   if (spec.type === "subscription") checkAcceptsEvents(request.incoming.header("accept"), id)
   const input = readQueryInput(request.incoming.query, spec.inputSchema as JsonSchema, (text) =>
-    context.parseJSON(text),
+    context.parseJSON(text, spec),
   )
   return await answer(context, request, id, spec, input)
 }
