@@ -268,8 +268,10 @@ class Served implements ServedHub {
 export function hasNeededSources(hub: Hub): boolean {
   const needed = new Set(hub.config.sources.filter(isNeeded).map(({ name }) => name))
   if (needed.size === 0) return true
-  return hub.sources.every(({ name, state, operations }) => {
+  return hub.sources.every(({ name, kind, state, operations }) => {
     if (!needed.has(name) || state === "ready" || state === "disabled") return true
+    // Only calls show that an API is back: a hub that received none would never be ready again.
+    if (kind === "openapi" && state === "lost") return true
     // A source that is being reopened still serves its operations.
     return state === "loading" && operations > 0
   })
