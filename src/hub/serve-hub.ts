@@ -104,7 +104,7 @@ async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Prom
   const { logger, clock } = internalsOf(hub)
   const loadSockets = (): Promise<unknown> => loadWs("server.websocket")
   const websocket = await canServe("WebSocket", loadSockets, config.websocket, logger)
-  const servers = await makeServers(hub, config, activity)
+  const servers = await makeServers(hub, config, activity, websocket)
   let served: ServedHTTP
   try {
     served = await serveHTTP(servers.api, { port, host, websocket, logger, clock })
@@ -128,6 +128,7 @@ async function makeServers(
   hub: Hub,
   config: ServeHubOptions,
   activity: Activity,
+  websocket: boolean,
 ): Promise<Servers> {
   const { logger, clock, resolve } = internalsOf(hub)
   const { allowedHosts, allowedOrigins, trustedProxies, cors, drainMs, title, description } = config
@@ -158,7 +159,10 @@ async function makeServers(
     logger,
     clock,
     isReady: () => hasNeededSources(hub),
-    routes: createHubRoutes(hub, activity, internalsOf(hub).sourceOf),
+    routes: createHubRoutes(hub, activity, internalsOf(hub).sourceOf, {
+      mcp: mcp !== undefined,
+      websocket,
+    }),
     ...(config.console !== false && {
       files: createConsoleFiles({ basePath, folder: textOf(config.console) }),
     }),
