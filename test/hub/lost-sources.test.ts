@@ -57,7 +57,9 @@ describe("a source whose server is gone", () => {
     ])
     await hub.ready()
     const signal = AbortSignal.abort()
-    await expect(hub.registry.execute("words.getWord", {}, { signal })).rejects.toThrow()
+    await expect(hub.registry.execute("words.getWord", {}, { signal })).rejects.toMatchObject({
+      code: "ABORTED",
+    })
     expect(statusOf(hub).state).toBe("ready")
   })
 
