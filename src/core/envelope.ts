@@ -217,12 +217,17 @@ export function unwrap<TData>(envelope: ResponseEnvelope<TData>): TData {
   return envelope.data
 }
 
+/** Whether a result is the error of an MCP tool, which it reports as its result. */
+export function isFailedTool(meta: ResponseMeta): meta is MCPResponseMeta {
+  return meta.source === "mcp" && meta.isError
+}
+
 /** The data of an envelope; throws a `CallError` when an MCP tool reported a failure. */
 export function unwrapOrThrow<TData>(envelope: ResponseEnvelope<TData>): TData {
   if (!isResponseEnvelope(envelope))
     throw invalidArgument("unwrapOrThrow", "envelope", "a ResponseEnvelope")
   const { meta } = envelope
-  if (meta.source === "mcp" && meta.isError) {
+  if (isFailedTool(meta)) {
     const text = meta.content
       .flatMap((block) => (block?.type === "text" ? [block.text] : []))
       .join("\n")

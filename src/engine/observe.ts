@@ -1,4 +1,5 @@
 import type { Identity } from "../core/types.ts"
+import { isFailedTool } from "../core/envelope.ts"
 import { isCallError } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
@@ -30,7 +31,7 @@ export interface CallEnded extends Omit<CallStarted, "phase"> {
   readonly durationMs: number
   /** `aborted`: the caller did not wait for the end. */
   readonly outcome: "ok" | "error" | "aborted"
-  /** The error code of a failed call. */
+  /** The error code of a failed call; `EXECUTION_ERROR` where an MCP tool reports a failure as its result. */
   readonly code: string | undefined
   /** The error of a failed call. Its message and details may be secret. */
   readonly error: CallError | undefined
@@ -78,18 +79,19 @@ export class CallObserver {
   }
 
   begin(call: ObservableCall): ObservedCall {
-    const { id } = call.identity ?? {}
+    const { requestId, parentRequestId, operationId, record, identity } = call
+    const id: unknown = identity?.id
     const started: CallStarted = {
       phase: "start",
-      requestId: call.requestId,
-      parentRequestId: call.parentRequestId,
-      operationId: call.operationId,
-      type: call.record.spec.type,
+      requestId,
+      parentRequestId,
+      operationId,
+      type: record.spec.type,
       at: wallTimeOf(this.#clock),
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    return new ObservedCall(this, started, this.now())
+    return new ObservedCall(this, started)
   }
 
   now(): number {
@@ -111,10 +113,10 @@ export class ObservedCall {
   #items = 0
   #isOver = false
 
-  constructor(observer: CallObserver, started: CallStarted, startedAt: number) {
+  constructor(observer: CallObserver, started: CallStarted) {
     this.#observer = observer
     this.#started = started
-    this.#startedAt = startedAt
+    this.#startedAt = observer.now()
   }
 
   /** Reports the outcome of a call, and returns it unchanged. */
@@ -122,6 +124,8 @@ export class ObservedCall {
     try {
       const envelope = await outcome
       this.#source = envelope.meta.source
+      // Its caller receives the envelope; whoever watches sees a failure.
+      if (isFailedTool(envelope.meta)) this.#end("error", "EXECUTION_ERROR")
       this.#end("ok")
       return envelope
     } catch (error) {
@@ -149,9 +153,9 @@ export class ObservedCall {
   }
 
   fail(error: unknown): void {
-    const callError = isCallError(error) ? error : undefined
-    const code = callError?.code
-    this.#end(code === "ABORTED" ? "aborted" : "error", code, callError)
+    if (!isCallError(error)) return this.#end("error")
+    const { code } = error
+    this.#end(code === "ABORTED" ? "aborted" : "error", code, error)
   }
 
   /** The caller left. */

@@ -2,7 +2,7 @@ import type { OperationRecord } from "./record.ts"
 import { markInternal } from "../core/error-marks.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { Logger } from "../internal/logger.ts"
-import { isResponseEnvelope, isToolError } from "../core/envelope.ts"
+import { isFailedTool, isResponseEnvelope, isToolError } from "../core/envelope.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { NormalizeChange } from "../schema/normalize/report.ts"
 import { invalid, toValueErrors } from "../core/validation.ts"
@@ -53,7 +53,7 @@ export function processResult(
   }
   const { data, meta } = result
   // The output schema of an MCP tool does not describe the data of a failure.
-  const isFailure = meta.source === "mcp" && meta.isError
+  const isFailure = isFailedTool(meta)
   if (record.outputIsFree || (isFailure && (record.isImported || isToolError(meta)))) return result
   const conformed = conformToSchema(record, data, host)
   return conformed === data ? result : { data: conformed, meta }

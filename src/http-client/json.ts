@@ -6,6 +6,9 @@ const BACKSLASH = 0x5c
 /** Integers up to this many digits are safe: 9007199254740993, the first unsafe one, has 16. */
 const SAFE_LENGTH = 15
 
+/** Longest integer that becomes a `BigInt`: creating one takes more than linear time. */
+export const MAX_BIGINT_LENGTH = 40
+
 /** The result of parsing JSON: its value, or why it is invalid. */
 export type ParsedJson =
   | {
@@ -26,8 +29,11 @@ export type ParsedJson =
 export interface ParseJsonOptions {
   /** Default: 512. `Infinity` skips the scan for depth and large integers. */
   readonly maxDepth?: number | undefined
-  /** `text`: integers that a JavaScript number cannot represent become strings. */
-  readonly bigint?: "text" | undefined
+  /**
+   * `text`: integers that a JavaScript number cannot represent become strings; `exact`: `BigInt`s, up to
+   * `MAX_BIGINT_LENGTH` characters.
+   */
+  readonly bigint?: "text" | "exact" | undefined
 }
 
 /**
@@ -48,7 +54,7 @@ export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJ
     if (big === undefined) return { is: "value", value: JSON.parse(text) as unknown }
     return {
       is: "value",
-      value: JSON.parse(bigint === "text" ? quoted(text, big) : text) as unknown,
+      value: parseWithBig(text, big, bigint),
       bigIntegers: big.map(([start, end]) => text.slice(start, end)),
     }
   } catch (error) {
@@ -128,11 +134,27 @@ function withBig(
   return extended
 }
 
-function quoted(text: string, spans: readonly Span[]): string {
+function parseWithBig(
+  text: string,
+  spans: readonly Span[],
+  bigint: ParseJsonOptions["bigint"],
+): unknown {
+  if (bigint === undefined) return JSON.parse(text)
+  if (bigint === "text") return JSON.parse(quoted(text, spans, ""))
+  // Random, so that no text of a caller can begin with it.
+  const mark = `bigint:${Math.random().toString(36).slice(2)}:`
+  const short = spans.filter(([start, end]) => end - start <= MAX_BIGINT_LENGTH)
+  return JSON.parse(quoted(text, short, mark), (_key, item: unknown) =>
+    typeof item === "string" && item.startsWith(mark) ? BigInt(item.slice(mark.length)) : item,
+  )
+}
+
+/** Large integers as strings that begin with a mark. */
+function quoted(text: string, spans: readonly Span[], mark: string): string {
   const parts: string[] = []
   let from = 0
   for (const [start, end] of spans) {
-    parts.push(text.slice(from, start), `"${text.slice(start, end)}"`)
+    parts.push(text.slice(from, start), `"${mark}${text.slice(start, end)}"`)
     from = end
   }
   parts.push(text.slice(from))

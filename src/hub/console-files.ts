@@ -128,7 +128,8 @@ async function fileAnswer(
   }
 }
 
-function acceptedEncodings(header: string | undefined): ReadonlySet<string> {
+/** The encodings that a client accepts, by its `Accept-Encoding`. */
+export function acceptedEncodings(header: string | undefined): ReadonlySet<string> {
   const accepted = new Set<string>()
   for (const one of (header ?? "").split(",")) {
     const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase())

@@ -1,3 +1,5 @@
+import { promisify } from "node:util"
+import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
 import { streamAnswer } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/heartbeats.ts"
@@ -5,11 +7,22 @@ import type { HTTPAnswer } from "../serve/exchange.ts"
 import { HTTPRefusal } from "../serve/http/context.ts"
 import type { HTTPContext, RouteRequest, Routes } from "../serve/http/context.ts"
 import type { HTTPCaller } from "../serve/caller.ts"
+import { MAX_LISTED_TOOLS } from "../serve/mcp/options.ts"
 import { expired, whenExpired } from "../serve/expiry.ts"
 import type { Activity } from "./activity.ts"
+import { acceptedEncodings } from "./console-files.ts"
 import { ActivityStream } from "./activity/stream.ts"
 import type { Hub, ReportItem, SourceReport } from "./model.ts"
 import { summariesFor } from "./operation-summaries.ts"
+
+/** What is served beside HTTP. */
+export interface Surfaces {
+  readonly mcp: boolean
+  readonly websocket: boolean
+}
+
+/** Shorter lists are not compressed. */
+const MIN_COMPRESSED = 16 * 1024
 
 /**
  * Routes of a hub under `/hub`: the list of operations for every caller, activity and sources for
@@ -19,6 +32,7 @@ export function createHubRoutes(
   hub: Pick<Hub, "sources" | "report">,
   activity: Activity,
   sourceOf: (id: string) => string | undefined,
+  surfaces: Surfaces,
 ): (context: HTTPContext) => Routes {
   return (context) => {
     const heartbeats = new Heartbeats(context.clock, context.options.sse.heartbeatMs)
@@ -32,10 +46,19 @@ export function createHubRoutes(
       {
         method: "GET",
         path: "/hub/operations",
-        handle: ({ caller }) => {
-          const { title } = context.options
+        handle: async ({ caller, incoming }) => {
+          const { title, description } = context.options
           const operations = summariesFor(context, caller, sourceOf)
-          return context.json(JSON.stringify({ title, operations }))
+          const { websocket } = surfaces
+          const mcp = operations.length > MAX_LISTED_TOOLS ? "search" : "tools"
+          const about = {
+            title,
+            description,
+            caller: { id: caller.identity?.id, isAdmin: isAdmin(context, caller) },
+            websocket,
+            ...(surfaces.mcp && { mcp }),
+          }
+          return await compressed(context, incoming, JSON.stringify({ ...about, operations }))
         },
       },
       {
@@ -62,6 +85,19 @@ export function createHubRoutes(
       },
     ]
   }
+}
+
+/** A list of thousands of operations is a tenth of its size when compressed. */
+async function compressed(
+  context: HTTPContext,
+  incoming: RouteRequest["incoming"],
+  text: string,
+): Promise<HTTPAnswer> {
+  const vary = { vary: "accept-encoding" }
+  const isAccepted = acceptedEncodings(incoming.header("accept-encoding")).has("gzip")
+  if (text.length < MIN_COMPRESSED || !isAccepted) return context.json(text, vary)
+  const body = await promisify(gzip)(text, { level: 4 })
+  return { ...context.json("", { ...vary, "content-encoding": "gzip" }), body }
 }
 
 function reportOf(hub: Pick<Hub, "sources" | "report">, name: string): SourceReport {
@@ -109,13 +145,17 @@ const ADMIN_SCOPE = "hub:admin"
 const REQUIREMENT = requirementOf({ requiredScopes: [ADMIN_SCOPE] })
 
 /**
- * Throws a 403 unless a caller may see the activity of a hub: who calls what, and the state of sources.
+ * Whether a caller may see the activity of a hub: who calls what, and the state of sources.
  *
  * Without authentication only this machine can connect, and everyone on it may see it.
  */
-function assertAdmin({ options }: HTTPContext, { identity }: HTTPCaller): void {
+function isAdmin({ options }: HTTPContext, { identity }: HTTPCaller): boolean {
   const isOpen = options.auth === undefined && options.authenticate === undefined
-  if (isOpen || allows(REQUIREMENT, identity, undefined)) return
+  return isOpen || allows(REQUIREMENT, identity, undefined)
+}
+
+function assertAdmin(context: HTTPContext, caller: HTTPCaller): void {
+  if (isAdmin(context, caller)) return
   throw new HTTPRefusal(
     403,
     "ACCESS_DENIED",

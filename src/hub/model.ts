@@ -15,7 +15,7 @@ export type SourceState =
   | "ready"
   /** It could not be opened; the hub retries. */
   | "failed"
-  /** Its connection was lost; its operations stay registered and fail until it is back. */
+  /** Its server cannot be reached; its operations stay registered and fail until it is back. */
   | "lost"
   | "disabled"
 

@@ -45,10 +45,11 @@ async function fillText(
   try {
     return await resolve(text)
   } catch (cause) {
-    const code = isCallError(cause) ? cause.code : "VALIDATION_ERROR"
+    const { code, details } = isCallError(cause) ? cause : { code: "VALIDATION_ERROR" }
     throw new CallError(code, `Source "${source}", ${path}: ${reasonOf(cause)}`, {
       cause,
       retryable: false,
+      ...(details !== undefined && { details }),
     })
   }
 }

@@ -48,7 +48,10 @@ export async function serveHTTP(
   try {
     return await listen(source, {
       ...rest,
-      routes: createHubRoutes({ sources: [], report: () => undefined }, activity, () => undefined),
+      routes: createHubRoutes({ sources: [], report: () => undefined }, activity, () => undefined, {
+        mcp: false,
+        websocket: rest.websocket !== false,
+      }),
       files: createConsoleFiles({
         basePath: normalizePath("basePath", rest.basePath ?? ""),
         folder: typeof page === "string" ? page : undefined,

@@ -105,7 +105,7 @@ async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Prom
   const { logger, clock } = internalsOf(hub)
   const findSockets = (): Promise<unknown> => checkWs("server.websocket")
   const websocket = await canServe("WebSocket", findSockets, config.websocket, logger)
-  const servers = await makeServers(hub, config, activity)
+  const servers = await makeServers(hub, config, activity, websocket)
   let served: ServedHTTP
   try {
     served = await serveHTTP(servers.api, { port, host, websocket, logger, clock })
@@ -129,6 +129,7 @@ async function makeServers(
   hub: Hub,
   config: ServeHubOptions,
   activity: Activity,
+  websocket: boolean,
 ): Promise<Servers> {
   const { logger, clock, resolve } = internalsOf(hub)
   const { allowedHosts, allowedOrigins, trustedProxies, cors, drainMs, title, description } = config
@@ -159,7 +160,10 @@ async function makeServers(
     logger,
     clock,
     isReady: () => hasNeededSources(hub),
-    routes: createHubRoutes(hub, activity, internalsOf(hub).sourceOf),
+    routes: createHubRoutes(hub, activity, internalsOf(hub).sourceOf, {
+      mcp: mcp !== undefined,
+      websocket,
+    }),
     ...(config.console !== false && {
       files: createConsoleFiles({ basePath, folder: textOf(config.console) }),
     }),
@@ -273,8 +277,10 @@ class Served implements ServedHub {
 export function hasNeededSources(hub: Hub): boolean {
   const needed = new Set(hub.config.sources.filter(isNeeded).map(({ name }) => name))
   if (needed.size === 0) return true
-  return hub.sources.every(({ name, state, operations }) => {
+  return hub.sources.every(({ name, kind, state, operations }) => {
     if (!needed.has(name) || state === "ready" || state === "disabled") return true
+    // Only calls show that an API is back: a hub that received none would never be ready again.
+    if (kind === "openapi" && state === "lost") return true
     // A source that is being reopened still serves its operations.
     return state === "loading" && operations > 0
   })

@@ -1,7 +1,8 @@
 // The life of one source, from opening to closing it.
 import type { ResolvedSource } from "../config/model.ts"
-import { CallError } from "../core/errors.ts"
+import { CallError, isCallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
+import { isRecord } from "../internal/guards.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { reasonOf } from "../internal/describe.ts"
@@ -244,12 +245,14 @@ export class SourceRunner {
     this.#opening = undefined
     const { clock, logger, mask, retries } = this.#host
     const delay = withJitter(backOff(++this.#attempts, 1000, 30_000))
-    const reason = mask(reasonOf(error))
+    const needsRestart = retries && lacksVariable(error)
+    const hint = needsRestart ? " A running hub gets no new variables: set it, then restart." : ""
+    const reason = mask(reasonOf(error)) + hint
     logger[this.#attempts === 1 ? "warn" : "debug"]("A source could not be opened", {
       source: this.name,
       reason,
     })
-    if (retries && !this.#isClosed) {
+    if (retries && !needsRestart && !this.#isClosed) {
       this.#retryAt = wallTimeOf(clock) + delay
       this.#timer = clock.setTimeout(() => void this.#attempt().catch(() => {}), delay)
       setRef(this.#timer, false)
@@ -307,4 +310,10 @@ export class SourceRunner {
     this.#reason = reason === undefined ? undefined : this.#host.mask(reason)
     this.#host.changed(this.status)
   }
+}
+
+/** Whether a variable of the environment is missing, which no retry can provide. */
+function lacksVariable(error: unknown): boolean {
+  if (!isCallError(error)) return false
+  return isRecord(error.details) && "variable" in error.details
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { createRegistry, defineOperation } from "../../src/index.ts"
+import { createRegistry, defineOperation, mcpEnvelope } from "../../src/index.ts"
 import type { AnyOperation, CallTrace, OperationContext } from "../../src/index.ts"
 import { Type } from "typebox"
 
@@ -42,6 +42,7 @@ function watched() {
     make("break", () => {
       throw new Error("broken")
     }),
+    make("tool", () => mcpEnvelope("The disk is full.", { isError: true, content: [] })),
     make("secret", () => 1),
     make("outer", async (input, context) => {
       await context.call("demo.echo", input)
@@ -95,6 +96,14 @@ describe("onCall notifies", () => {
       "error demo.break EXECUTION_ERROR",
     ])
     expect(JSON.stringify(traces)).not.toContain("canary")
+  })
+
+  test("of an MCP tool that reports a failure, as of any other failed call", async () => {
+    const { registry, brief } = watched()
+    const { data } = await registry.execute("demo.tool", { text: "a" })
+
+    expect(data).toBe("The disk is full.")
+    expect(brief()).toEqual(["start demo.tool", "error demo.tool EXECUTION_ERROR"])
   })
 
   test("of nested calls, under the one that made them", async () => {

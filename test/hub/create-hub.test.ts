@@ -104,6 +104,17 @@ describe("sources of a hub", () => {
     expect(hub.sources[0]).not.toHaveProperty("retryAt")
   })
 
+  test("a source without its environment variable is not retried, and its reason says what to do", async () => {
+    const headers = { authorization: "Bearer ${env:WORDS_TOKEN}" }
+    const hub = hubOf([sourceOf("words", { openapi: "https://a.example/x.json", headers })], {
+      env: {},
+    })
+    await hub.ready()
+    expect(hub.sources[0]).toMatchObject({ state: "failed", attempts: 1 })
+    expect(hub.sources[0]).not.toHaveProperty("retryAt")
+    expect(hub.sources[0]?.reason).toMatch(/"WORDS_TOKEN" is not set.*then restart\.$/)
+  })
+
   test("sources are selected with `only`", async () => {
     const sources = [sourceOf("a", { scan: "nowhere" }), sourceOf("b", { scan: "nowhere" })]
     const hub = hubOf(sources, { only: ["b"] })

@@ -249,6 +249,33 @@ describe("GET /hub/operations", () => {
     expect((await list(AS_USER)).map(({ id }) => id)).toEqual(["w.outer", "w.word"])
   })
 
+  test("says who asks, and how else the hub can be called", async () => {
+    const { hub, served } = await serving({ ...KEYS, title: "Words" })
+    const about = async (headers: Record<string, string>): Promise<unknown> => {
+      const response = await fetch(`${served.url}/hub/operations`, { headers })
+      return { ...((await response.json()) as object), operations: undefined }
+    }
+    const surfaces = { title: "Words", mcp: "tools", websocket: true }
+    expect(await about(AS_ADMIN)).toEqual({ ...surfaces, caller: { id: "ada", isAdmin: true } })
+    expect(await about(AS_USER)).toEqual({ ...surfaces, caller: { id: "bob", isAdmin: false } })
+    for (let at = 0; at < 64; at++) {
+      hub.registry.register({
+        namespace: "more",
+        name: `n${at}`,
+        type: "query",
+        version: "1.0.0",
+        description: "x".repeat(300),
+        inputSchema: {},
+        outputSchema: {},
+        accessControl: { requiredScopes: [] },
+        handler: () => 1,
+      })
+    }
+    const response = await fetch(`${served.url}/hub/operations`, { headers: AS_USER })
+    expect(await response.json()).toMatchObject({ mcp: "search" })
+    expect(response.headers.get("content-encoding")).toBe("gzip")
+  })
+
   test("cuts a long description between characters", async () => {
     const hub = hubOf([])
     hub.registry.register({

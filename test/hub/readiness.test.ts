@@ -28,6 +28,7 @@ describe("readiness of a hub", () => {
     ["but not while one cannot be opened", [[{ remote: "nats://a" }, "failed"]], false],
     ["where a broker may be away", [[{ remote: "nats://a", required: false }, "lost"]], true],
     ["but not without what it requires", [[{ scan: ".", required: true }, "failed"]], false],
+    ["where calls have to find out", [[{ openapi: "a.json", required: true }, "lost", 3]], true],
     ["by an address that is not known yet", [[{ remote: "${env:BROKER}" }, "failed"]], true],
     [
       "but not if one of several is away",

@@ -99,9 +99,18 @@ test.runIf(hasCorpus)(
     await expect(hub.registry.execute("github.meta_root", {})).rejects.toMatchObject({
       code: "UNAVAILABLE",
     })
+    const away = hub.sources.find(({ name }) => name === "github")
+    expect(away).toMatchObject({ state: "lost", attempts: 1 })
+    expect(away?.reason).toContain(
+      `127.0.0.1:${apiPort} cannot be reached: the connection was refused`,
+    )
     expect(await dataOf(hub, "near.word")).toBe("near")
     await new Promise<void>((resolve) => api.listen(apiPort, "127.0.0.1", resolve))
     await works()
+    expect(hub.sources.find(({ name }) => name === "github")).toMatchObject({
+      state: "ready",
+      attempts: 0,
+    })
     const report = hub.report("github")
     expect(report?.kept).toBeGreaterThan(500)
     expect(report?.skipped).toBe(0)

@@ -1,6 +1,7 @@
 import { ProblemError } from "./model.ts"
 import type { CallOutcome, HTTPProblem, ResponseEnvelope } from "./model.ts"
 import { localProblem, readProblem, unreachable } from "./problems.ts"
+import { printJson } from "../ui/json-text.ts"
 import type { Requests } from "./requests.ts"
 
 /** How much longer the page waits than the hub, so that the hub's own error arrives first. */
@@ -59,7 +60,7 @@ export function readEnvelope(text: string): ResponseEnvelope {
 
 /** No input means no body: the hub knows which operations accept that. */
 function bodyOf(input: unknown): string | null {
-  return input === undefined ? null : JSON.stringify(input)
+  return printJson(input) ?? null
 }
 
 function problemOf(

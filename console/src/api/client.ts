@@ -1,7 +1,10 @@
+import { isRecord } from "../../../src/internal/guards.ts"
+import { textOf } from "../../../src/schema/json.ts"
 import { callOperation } from "./call.ts"
 import { ProblemError } from "./model.ts"
 import type {
   HubClient,
+  HubInfo,
   HubStats,
   OperationSpec,
   OperationSummary,
@@ -20,9 +23,11 @@ export interface HubConnection extends HubClient {
 }
 
 export interface HubClientOptions extends RequestOptions {
-  /** Called with the name of the hub, if it has one. */
-  readonly onTitle?: ((title: string) => void) | undefined
+  /** Called with what the hub says about itself. */
+  readonly onInfo?: ((info: HubInfo) => void) | undefined
 }
+
+type JsonRecord = Readonly<Record<string, unknown>>
 
 const PAGE = 500
 // Bounds the requests to a hub whose list never ends.
@@ -58,18 +63,30 @@ export function createHubClient(options: HubClientOptions): HubConnection {
 /** One response with the source of each operation. A server that is not a hub lists its operations in pages. */
 async function listAll(
   requests: Requests,
-  { onTitle }: HubClientOptions,
+  { onInfo }: HubClientOptions,
   signal: AbortSignal | undefined,
 ): Promise<readonly OperationSummary[]> {
   try {
-    const { title, operations } = await requests.json("hub/operations", signal)
+    const { operations, ...about } = await requests.json("hub/operations", signal)
     if (!Array.isArray(operations)) throw unexpectedAnswer("The list of operations")
-    if (typeof title === "string" && title !== "") onTitle?.(title)
+    onInfo?.(infoOf(about))
     return operations as OperationSummary[]
   } catch (error) {
     if (!(error instanceof ProblemError) || error.status !== 404) throw error
   }
   return await listPages(requests, signal)
+}
+
+function infoOf({ title, description, caller, mcp, websocket }: JsonRecord): HubInfo {
+  const { id, isAdmin } = isRecord(caller) ? caller : {}
+  return {
+    title: textOf(title) ?? "Operations",
+    description: textOf(description),
+    callerId: textOf(id),
+    isAdmin: isAdmin !== false,
+    mcp: mcp === "tools" || mcp === "search" ? mcp : undefined,
+    websocket: websocket === true,
+  }
 }
 
 async function listPages(

@@ -26,6 +26,19 @@ export interface OperationSummary {
   readonly isProtected?: boolean | undefined
 }
 
+/** What a hub says about itself, and about who asks. */
+export interface HubInfo {
+  readonly title: string
+  readonly description?: string | undefined
+  /** The id of the caller's identity. */
+  readonly callerId?: string | undefined
+  /** Whether the caller may see sources and calls of others. */
+  readonly isAdmin: boolean
+  /** How MCP is served: every operation as a tool, or tools that find and call operations. */
+  readonly mcp: "tools" | "search" | undefined
+  readonly websocket: boolean
+}
+
 /** How a call ended. */
 export type CallOutcome =
   | {

@@ -1,3 +1,4 @@
+import { printJson } from "../ui/json-text.ts"
 import { readEnvelope } from "./call.ts"
 import { readEvents } from "./event-stream.ts"
 import type { StreamEvent } from "./event-stream.ts"
@@ -18,7 +19,7 @@ export async function watchOperation(
   await unlessAborted(signal, async () => {
     const response = await requests.ask(`operations/${encodeURIComponent(id)}`, {
       method: "POST",
-      body: input === undefined ? null : JSON.stringify(input),
+      body: printJson(input) ?? null,
       headers: { accept: "text/event-stream", "content-type": "application/json" },
       signal,
     })

@@ -40,7 +40,7 @@ function createStore(): HubStore {
       baseUrl: new URL(".", document.baseURI).href,
       session,
       onReach: (isReached) => store.setReachable(isReached),
-      onTitle: (title) => store.setTitle(title),
+      onInfo: (info) => store.setInfo(info),
     }),
   )
   return store

@@ -10,6 +10,7 @@ import type { Connection } from "./store.ts"
 import { useTheme } from "./theme.ts"
 import type { Theme } from "./theme.ts"
 import { useIsSignedIn } from "./use-session.ts"
+import { drafts } from "../try/drafts.ts"
 import { history } from "../try/history/use-history.ts"
 
 const LINKS: readonly { readonly view: Route["view"]; readonly text: string; icon: IconName }[] = [
@@ -90,6 +91,7 @@ function SessionButton({ onSignIn }: { readonly onSignIn: () => void }): ReactNo
   const leave = (): void => {
     session.setCredential(undefined)
     history.clear()
+    drafts.clear()
     toast("Signed out")
   }
   return (

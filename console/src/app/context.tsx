@@ -1,6 +1,6 @@
 import { createContext, use, useEffect, useMemo, useSyncExternalStore } from "react"
 import type { ReactNode } from "react"
-import type { HubClient, SourceStatus } from "../api/model.ts"
+import type { HubClient, HubInfo, SourceStatus } from "../api/model.ts"
 import type { SpecState } from "./spec-cache.ts"
 import type { Connection, HubStore, OperationsState } from "./store.ts"
 import { Toasts } from "./toasts.ts"
@@ -55,8 +55,14 @@ export function useSources(): readonly SourceStatus[] | undefined {
 export function useHubState(): { readonly connection: Connection; readonly title: string } {
   const store = useStore()
   const connection = useSyncExternalStore(store.subscribe, () => store.connection)
-  const title = useSyncExternalStore(store.subscribe, () => store.title) ?? "Operations"
+  const { title } = useHubInfo()
   return useMemo(() => ({ connection, title }), [connection, title])
+}
+
+/** What the hub says about itself, and about the caller. */
+export function useHubInfo(): HubInfo {
+  const store = useStore()
+  return useSyncExternalStore(store.subscribe, () => store.info)
 }
 
 /** Shows a short message that goes away by itself: `toast("Saved")`. */

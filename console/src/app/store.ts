@@ -1,6 +1,6 @@
 import { Listeners } from "../../../src/internal/listeners.ts"
 import type { HubConnection } from "../api/client.ts"
-import type { OperationSummary, SourceStatus } from "../api/model.ts"
+import type { HubInfo, OperationSummary, SourceStatus } from "../api/model.ts"
 import { asError } from "./as-error.ts"
 import { SpecCache } from "./spec-cache.ts"
 import type { SpecState } from "./spec-cache.ts"
@@ -10,6 +10,14 @@ export interface OperationsState {
   readonly status: "loading" | "ready" | "failed"
   readonly operations: readonly OperationSummary[]
   readonly error?: Error | undefined
+}
+
+/** A hub that has not answered yet. */
+const UNKNOWN_HUB: HubInfo = {
+  title: "Operations",
+  isAdmin: true,
+  mcp: undefined,
+  websocket: false,
 }
 
 /** Whether the hub answers. */
@@ -23,7 +31,7 @@ export class HubStore {
   #operations: OperationsState = { status: "loading", operations: [] }
   #sources: readonly SourceStatus[] | undefined
   #connection: Connection = "connecting"
-  #title: string | undefined
+  #info: HubInfo = UNKNOWN_HUB
   #loading: AbortController | undefined
 
   constructor(hub: HubConnection) {
@@ -44,8 +52,8 @@ export class HubStore {
     return this.#connection
   }
 
-  get title(): string | undefined {
-    return this.#title
+  get info(): HubInfo {
+    return this.#info
   }
 
   readonly subscribe = this.#listeners.add
@@ -60,9 +68,9 @@ export class HubStore {
     if (before === "offline" && this.#operations.status !== "loading") this.reload()
   }
 
-  setTitle(title: string): void {
-    if (title === this.#title) return
-    this.#title = title
+  setInfo(info: HubInfo): void {
+    if (JSON.stringify(info) === JSON.stringify(this.#info)) return
+    this.#info = info
     this.#notify()
   }
 
@@ -77,6 +85,7 @@ export class HubStore {
     this.#specs.clear()
     this.#operations = { status: "loading", operations: [] }
     this.#sources = undefined
+    this.#info = { ...UNKNOWN_HUB, title: this.#info.title }
     this.#notify()
     this.reload()
   }

@@ -2,16 +2,14 @@ import { useState } from "react"
 import type { ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
 import { useOperations, useSources } from "../app/context.tsx"
-import { Badge, Button, CopyButton, cx, TypeBadge } from "../ui/index.ts"
-import { AccessFact } from "./AccessFact.tsx"
+import { Badge, Button, CopyButton, Icon, TypeBadge } from "../ui/index.ts"
 import { Markdown } from "./Markdown.tsx"
+import { accessRules } from "./access.ts"
 import { hintsOf } from "./hints.ts"
-import { provenanceOf, sourceFor } from "./provenance.ts"
+import { plainText } from "../ui/plain-text.ts"
+import { provenanceOf, requestOf, sourceFor } from "./provenance.ts"
 
-/** Longer descriptions are collapsed, so that the tabs below stay visible. */
-const LONG = 700
-
-/** The name, description, access rules and origin of an operation. */
+/** What an operation is, in two lines; the rest is opened on demand. */
 export function OperationHeader({
   id,
   spec,
@@ -19,13 +17,18 @@ export function OperationHeader({
   readonly id: string
   readonly spec: OperationSpec
 }): ReactNode {
-  const { title, version, tags = [], deprecated } = spec
+  const { title, description, deprecated } = spec
+  const [isOpen, setOpen] = useState(false)
+  const { operations } = useOperations()
+  const sources = useSources() ?? []
+  const name = operations.find((operation) => operation.id === id)?.source
+  const source = sourceFor(id, name, sources)
+  const request = requestOf(spec)
+  const facts = [request, source?.name ?? name, accessText(spec)].filter((one) => one !== undefined)
   return (
     <header className="operation-head">
-      <h1 tabIndex={-1}>{title ?? id}</h1>
-      <div className="row">
-        <code className="operation-id">{id}</code>
-        <CopyButton text={id} label="Copy id" />
+      <div className="operation-title">
+        <h1 tabIndex={-1}>{title ?? id}</h1>
         <TypeBadge type={spec.type} />
         {deprecated === true && <Badge tone="warn">deprecated</Badge>}
         {hintsOf(spec).map(({ text, tone, title: why }) => (
@@ -33,58 +36,64 @@ export function OperationHeader({
             {text}
           </Badge>
         ))}
-        {tags.map((tag) => (
-          <Badge key={tag}>{tag}</Badge>
-        ))}
-        <span className="muted">version {version}</span>
+        <Button
+          variant="quiet"
+          size="small"
+          className="operation-more"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? "down" : "next"} /> Details
+        </Button>
       </div>
-      <Description text={spec.description} title={title} />
-      <Origins id={id} spec={spec} />
+      <p className="operation-line">
+        <code className="operation-id">{id}</code>
+        <CopyButton text={id} label="Copy id" />
+        {facts.map((fact) => (
+          <span key={fact}>{fact}</span>
+        ))}
+      </p>
+      {isOpen ? (
+        <div className="operation-details card stack">
+          <Markdown text={description} />
+          <Facts spec={spec} origins={provenanceOf(spec, source)} />
+        </div>
+      ) : (
+        description.trim() !== title?.trim() && (
+          <p className="operation-summary">{plainText(description)}</p>
+        )
+      )}
     </header>
   )
 }
 
-function Description({
-  text,
-  title,
-}: {
-  readonly text: string
-  readonly title: string | undefined
-}): ReactNode {
-  const [isWhole, setWhole] = useState(false)
-  if (text.trim() === "" || text.trim() === title?.trim()) return null
-  const isLong = text.length > LONG || text.split("\n").length > 12
-  return (
-    <div>
-      <div className={cx("operation-text", isLong && !isWhole && "operation-text-folded")}>
-        <Markdown text={text} />
-      </div>
-      {isLong && (
-        <Button
-          variant="quiet"
-          size="small"
-          aria-expanded={isWhole}
-          onClick={() => setWhole(!isWhole)}
-        >
-          {isWhole ? "Show less" : "Show all"}
-        </Button>
-      )}
-    </div>
-  )
+function accessText(spec: OperationSpec): string {
+  const [first, ...more] = accessRules(spec)
+  if (first === undefined) return "Open to all callers"
+  return `${first.text} ${first.names.join(", ")}${more.length > 0 ? " and more" : ""}`
 }
 
-function Origins({ id, spec }: { readonly id: string; readonly spec: OperationSpec }): ReactNode {
-  const { operations } = useOperations()
-  const sources = useSources() ?? []
-  const summary = operations.find((operation) => operation.id === id)
-  const origins = provenanceOf(spec, sourceFor(id, summary?.source, sources))
+function Facts({
+  spec,
+  origins,
+}: {
+  readonly spec: OperationSpec
+  readonly origins: ReturnType<typeof provenanceOf>
+}): ReactNode {
+  const { tags = [], version } = spec
+  const rules = accessRules(spec)
+  const about = [
+    ...rules.map(({ text, names }) => ({ label: text, value: names.join(", ") })),
+    ...(tags.length > 0 ? [{ label: "Tags", value: tags.join(", ") }] : []),
+    { label: "Version", value: version },
+    ...origins,
+  ]
   return (
     <dl className="operation-facts">
-      <AccessFact spec={spec} />
-      {origins.map(({ label, value, isWarning }) => (
+      {about.map(({ label, value, ...more }) => (
         <div key={`${label} ${value}`}>
           <dt>{label}</dt>
-          <dd className={isWarning === true ? "operation-warning" : undefined}>
+          <dd className={"isWarning" in more && more.isWarning ? "operation-warning" : undefined}>
             <code>{value}</code>
           </dd>
         </div>

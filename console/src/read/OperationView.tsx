@@ -1,7 +1,9 @@
-import { lazy, Suspense } from "react"
+import { lazy, Suspense, useEffect, useState } from "react"
 import type { ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
-import { navigate, useOperations, useRoute, useSpec } from "../app/context.tsx"
+import { navigate, useOperations, useRoute, useSpec, useToast } from "../app/context.tsx"
+import { drafts } from "../try/drafts.ts"
+import { readJson } from "../try/editor/read-json.ts"
 import { ErrorBox, Spinner, Tabs } from "../ui/index.ts"
 import { OperationHeader } from "./OperationHeader.tsx"
 import { SchemaPanel } from "./SchemaPanel.tsx"
@@ -34,8 +36,9 @@ export function OperationView({ id }: { readonly id: string }): ReactNode {
 
 function Operation({ id, spec }: { readonly id: string; readonly spec: OperationSpec }): ReactNode {
   const route = useRoute()
-  const asked = route.view === "operation" ? route.tab : undefined
+  const { tab: asked, input } = route.view === "operation" ? route : {}
   const value = asked !== undefined && TABS.includes(asked) ? asked : "try"
+  const version = useLinkedInput(id, input)
   const isStream = spec.type === "subscription"
   const tabs = [
     {
@@ -43,7 +46,11 @@ function Operation({ id, spec }: { readonly id: string; readonly spec: Operation
       label: isStream ? "Watch" : "Try",
       panel: (
         <Suspense fallback={<Spinner label="Loading" />}>
-          {isStream ? <WatchPanel spec={spec} /> : <TryPanel spec={spec} />}
+          {isStream ? (
+            <WatchPanel key={version} spec={spec} />
+          ) : (
+            <TryPanel key={version} spec={spec} />
+          )}
         </Suspense>
       ),
     },
@@ -58,4 +65,24 @@ function Operation({ id, spec }: { readonly id: string; readonly spec: Operation
       <Tabs label="Views of the operation" tabs={tabs} value={value} onChange={change} />
     </article>
   )
+}
+
+/** Makes the input of a link the draft of the operation. Another number for each link. */
+function useLinkedInput(id: string, input: string | undefined): number {
+  const [{ text, version }, setTaken] = useState<{ text?: string | undefined; version: number }>({
+    version: 0,
+  })
+  const toast = useToast()
+  if (input !== text) {
+    setTaken({ text: input, version: input === undefined ? version : version + 1 })
+    const read = input === undefined ? undefined : readJson(input)
+    if (read?.ok === true) drafts.put(id, { input: read.value, removed: [] })
+  }
+  useEffect(() => {
+    if (input === undefined) return
+    if (!readJson(input).ok) toast("The input in the link is not valid JSON.", "bad")
+    // From here on the draft counts, also after a reload.
+    navigate({ view: "operation", id }, { replace: true })
+  }, [id, input, toast])
+  return version
 }

@@ -1,47 +1,61 @@
 import { useId, useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
-import { useHub } from "../app/context.tsx"
+import { useHub, useHubInfo } from "../app/context.tsx"
 import { useIsSignedIn } from "../app/use-session.ts"
+import { useDraft } from "../try/drafts.ts"
 import { CodeBlock } from "../ui/index.ts"
 import { exampleInputs } from "./snippets/example-input.ts"
 import { snippetsOf } from "./snippets/snippets.ts"
 
-/** Code snippets that call the operation with a valid input. */
+/** Code snippets that call the operation with the input of the form, or with an example. */
 export function SnippetsPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
   const { baseUrl } = useHub()
-  const isSignedIn = useIsSignedIn()
-  const inputs = useMemo(() => exampleInputs(spec), [spec])
-  const [chosen, setChosen] = useState(0)
-  const input = inputs[Math.min(chosen, inputs.length - 1)]
-  const snippets = useMemo(
-    () => snippetsOf(spec, input, { baseUrl, needsToken: isSignedIn }),
-    [spec, input, baseUrl, isSignedIn],
+  const { mcp, websocket } = useHubInfo()
+  const needsToken = useIsSignedIn()
+  const draft = useDraft(`${spec.namespace}.${spec.name}`)
+  const examples = useMemo(() => exampleInputs(spec), [spec])
+  const inputs = useMemo(
+    () => [
+      ...(draft === undefined ? [] : [{ label: "Your input", input: draft.input }]),
+      ...examples.map((input, at) => ({ label: `Example ${at + 1}`, input })),
+    ],
+    [draft, examples],
   )
+  const [chosen, setChosen] = useState<string>()
+  const { label, input } = inputs.find((one) => one.label === chosen) ?? inputs[0] ?? NOTHING
+  const snippets = useMemo(
+    () => snippetsOf(spec, input, { baseUrl, needsToken, mcp, websocket }),
+    [spec, input, baseUrl, needsToken, mcp, websocket],
+  )
+  const left = label === "Your input" ? (draft?.removed ?? []) : []
   return (
     <div className="stack">
       {inputs.length > 1 && (
-        <ExampleChoice count={inputs.length} value={chosen} onChange={setChosen} />
+        <InputChoice labels={inputs.map((one) => one.label)} value={label} onChange={setChosen} />
       )}
-      {snippets.map(({ id, label, language, code, note }) => (
+      {left.length > 0 && <p className="input-problem">Left out: {left.join(", ")}</p>}
+      {snippets.map(({ id, label: name, language, code, note }) => (
         <section key={id} className="operation-snippet">
-          <h2>{label}</h2>
+          <h2>{name}</h2>
           {note !== "" && <p className="muted">{note}</p>}
-          <CodeBlock code={code} language={language} label={label} />
+          <CodeBlock code={code} language={language} label={name} />
         </section>
       ))}
     </div>
   )
 }
 
-function ExampleChoice({
-  count,
+const NOTHING = { label: "", input: undefined }
+
+function InputChoice({
+  labels,
   value,
   onChange,
 }: {
-  readonly count: number
-  readonly value: number
-  readonly onChange: (value: number) => void
+  readonly labels: readonly string[]
+  readonly value: string
+  readonly onChange: (label: string) => void
 }): ReactNode {
   const id = useId()
   return (
@@ -51,12 +65,10 @@ function ExampleChoice({
         id={id}
         className="input"
         value={value}
-        onChange={(event) => onChange(Number(event.target.value))}
+        onChange={(event) => onChange(event.target.value)}
       >
-        {Array.from({ length: count }, (_, at) => (
-          <option key={at} value={at}>
-            Example {at + 1}
-          </option>
+        {labels.map((label) => (
+          <option key={label}>{label}</option>
         ))}
       </select>
     </div>

@@ -19,15 +19,10 @@ const KINDS: Readonly<Record<SourceStatus["kind"], string>> = {
 
 /** The origin of an operation: its source, and its place there. */
 export function provenanceOf(
-  { _meta }: Pick<OperationSpec, "_meta">,
+  spec: Pick<OperationSpec, "_meta">,
   source?: SourceStatus,
 ): readonly Origin[] {
-  const meta = _meta ?? {}
-  return [
-    ...sourceLines(source),
-    ...openapiLines(meta["openapi"]),
-    ...mcpLines(meta["mcp"], source),
-  ]
+  return [...sourceLines(source), ...openapiLines(spec), ...mcpLines(spec._meta?.["mcp"], source)]
 }
 
 /** The source of an operation, by its name, else by the namespace that its id begins with. */
@@ -52,13 +47,19 @@ function sourceLines(source: SourceStatus | undefined): readonly Origin[] {
   ]
 }
 
-function openapiLines(openapi: unknown): readonly Origin[] {
-  if (!isRecord(openapi)) return []
-  const method = textOf(openapi["method"])?.toUpperCase()
-  const path = textOf(openapi["path"])
+/** The request that an operation of an OpenAPI document is: `GET /pets/{id}`. */
+export function requestOf({ _meta }: Pick<OperationSpec, "_meta">): string | undefined {
+  const openapi = _meta?.["openapi"]
+  if (!isRecord(openapi)) return undefined
+  const parts = [textOf(openapi["method"])?.toUpperCase(), textOf(openapi["path"])]
+  return textOf(parts.filter((text) => text !== undefined).join(" "))
+}
+
+function openapiLines(spec: Pick<OperationSpec, "_meta">): readonly Origin[] {
+  const openapi = spec._meta?.["openapi"]
   return [
-    ...line("Request", [method, path].filter((text) => text !== undefined).join(" ")),
-    ...line("operationId", openapi["operationId"]),
+    ...line("Request", requestOf(spec)),
+    ...(isRecord(openapi) ? line("operationId", openapi["operationId"]) : []),
   ]
 }
 
@@ -71,7 +72,7 @@ function mcpLines(mcp: unknown, source: SourceStatus | undefined): readonly Orig
     ...line("Tool", tool["name"]),
     ...line("Resource", mcp["uri"] ?? mcp["uriTemplate"]),
     ...line("Prompt", mcp["prompt"]),
-    ...line("Fingerprint", mcp["fingerprint"]),
+    ...line("Fingerprint", textOf(mcp["fingerprint"])?.slice(0, 12)),
     ...hidden.map((one) => ({
       label: "Hidden characters",
       value: `${listOf(one["characters"]).join(", ")} at ${String(one["path"])}`,

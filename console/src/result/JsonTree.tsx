@@ -1,6 +1,7 @@
 import { useState } from "react"
 import type { ReactNode } from "react"
 import { isObject } from "../../../src/internal/guards.ts"
+import { printJson } from "../ui/json-text.ts"
 import { countOf, entriesOf, isOpenAtFirst, previewOf } from "./entries.ts"
 import "./result.css"
 
@@ -98,8 +99,9 @@ function Name({ name }: { readonly name: string | undefined }): ReactNode {
 function Leaf({ value }: { readonly value: unknown }): ReactNode {
   const [isWhole, setWhole] = useState(false)
   if (typeof value !== "string") {
-    const kind = typeof value === "number" ? "token-number" : "token-word"
-    return <span className={kind}>{JSON.stringify(value) ?? "nothing"}</span>
+    const isNumber = typeof value === "number" || typeof value === "bigint"
+    const kind = isNumber ? "token-number" : "token-word"
+    return <span className={kind}>{printJson(value) ?? "nothing"}</span>
   }
   const isCut = value.length > MAX_TEXT && !isWhole
   return (

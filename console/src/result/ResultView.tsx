@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import type { CallOutcome } from "../api/model.ts"
+import { endingOf } from "../api/outcome.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
@@ -18,26 +19,25 @@ import "./result.css"
 /** The outcome of a call, in several views. */
 export function ResultView({
   outcome,
+  isQuery,
   onIssue,
 }: {
   readonly outcome: CallOutcome
+  /** A query has no effect, whether it failed or not. */
+  readonly isQuery: boolean
   /** Focuses the field of a validation error. */
   readonly onIssue?: ((pointer: string) => void) | undefined
 }): ReactNode {
   const [wanted, setWanted] = useState<string>()
-  const tabs = useMemo(() => tabsOf(outcome, onIssue), [outcome, onIssue])
+  const tabs = useMemo(() => tabsOf(outcome, isQuery, onIssue), [outcome, isQuery, onIssue])
   const value = tabs.some(({ id }) => id === wanted) ? wanted : tabs[0]?.id
   const data = outcome.ok ? outcome.envelope.data : outcome.problem
   const text = (): string => JSON.stringify(data, null, 2) ?? ""
-  const isToolError =
-    outcome.ok && outcome.envelope.meta.source === "mcp" && outcome.envelope.meta.isError
+  const { text: ending, tone } = endingOf(outcome)
   return (
     <div className="result">
       <div className="result-bar">
-        <Badge tone={!outcome.ok ? "bad" : isToolError ? "warn" : "good"}>
-          {outcome.status === 0 ? "no answer" : outcome.status}
-        </Badge>
-        {isToolError && <Badge tone="warn">the tool reports a failure</Badge>}
+        <Badge tone={tone}>{ending}</Badge>
         <span className="muted">{formatDuration(outcome.durationMs)}</span>
         <span className="result-actions">
           <CopyButton text={text} label="Copy JSON" />
@@ -57,6 +57,7 @@ export function ResultView({
 
 function tabsOf(
   outcome: CallOutcome,
+  isQuery: boolean,
   onIssue: ((pointer: string) => void) | undefined,
 ): readonly Tab[] {
   const tabs: Tab[] = []
@@ -65,7 +66,7 @@ function tabsOf(
     tabs.push({
       id: "error",
       label: "Error",
-      panel: <ProblemView problem={problem} onIssue={onIssue} />,
+      panel: <ProblemView problem={problem} isQuery={isQuery} onIssue={onIssue} />,
     })
   } else {
     const { data, meta } = outcome.envelope

@@ -5,16 +5,11 @@ import { JsonTree } from "../result/JsonTree.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { drafts } from "./drafts.ts"
 import { DiffView } from "./history/DiffView.tsx"
 import { EntryFacts } from "./history/EntryFacts.tsx"
 import type { HistoryEntry } from "./history/store.ts"
-import {
-  history,
-  isHistoryKept,
-  keepHistory,
-  leaveInput,
-  useHistory,
-} from "./history/use-history.ts"
+import { history, isHistoryKept, keepHistory, useHistory } from "./history/use-history.ts"
 import "./try.css"
 
 /** Every call that was made from this browser: to find, open, run again and compare. */
@@ -108,7 +103,7 @@ function Row({
   const [isOpen, setOpen] = useState(false)
   const route = { view: "operation", id: entry.operationId } as const
   const reopen = (): void => {
-    leaveInput(entry)
+    drafts.put(entry.operationId, entry)
     navigate(route)
   }
   const when = new Date(entry.at).toLocaleTimeString()

@@ -11,10 +11,12 @@ import {
   useState,
 } from "react"
 import type { ReactNode, Ref } from "react"
+import { flushSync } from "react-dom"
 import { scopeOf } from "../../../src/schema/read/resolve-ref.ts"
 import { exampleInputs } from "../read/snippets/example-input.ts"
 import { fullSampleOf } from "../read/snippets/sample.ts"
 import { Button } from "../ui/Button.tsx"
+import { printJson } from "../ui/json-text.ts"
 import { Spinner } from "../ui/Spinner.tsx"
 import { cx } from "../ui/cx.ts"
 import { JsonEditor } from "./JsonEditor.tsx"
@@ -47,6 +49,8 @@ export interface InputValidity {
 export interface InputEditorHandle {
   /** Puts the focus on the field at a path. */
   focusPath(path: readonly string[]): void
+  /** Marks every field with an issue, and puts the focus on the first. */
+  showIssues(): void
 }
 
 export interface InputEditorProps {
@@ -65,11 +69,6 @@ const VIEWS: readonly { readonly id: View; readonly label: string }[] = [
   { id: "json", label: "JSON" },
   { id: "both", label: "Both" },
 ]
-
-/** What an operation's input starts as. */
-export function startValue(schema: unknown): unknown {
-  return isSchema(schema) ? initialValue(schema) : undefined
-}
 
 /** An input, as a form and as JSON text: both show the same, whichever is used. */
 export function InputEditor({
@@ -98,10 +97,20 @@ export function InputEditor({
   )
   useEffect(() => onValidity?.({ isJson, issues }), [onValidity, isJson, issues])
   const json = useRef<{ focus(): void; moveTo(from: number): void }>(null)
+  const pane = useRef<HTMLDivElement>(null)
+  const focusPath = (path: readonly string[]): void => {
+    // At once: only fields that are marked can be found.
+    flushSync(() => setTouched(true))
+    if (!focusField(prefix, path)) json.current?.focus()
+  }
   useImperativeHandle(handle, () => ({
-    focusPath: (path) => {
-      setTouched(true)
-      if (!focusField(prefix, path)) json.current?.focus()
+    focusPath,
+    showIssues: () => {
+      flushSync(() => setTouched(true))
+      const first = pane.current?.querySelector<HTMLElement>('[aria-invalid="true"]') ?? undefined
+      if (first === undefined) return focusPath(issues[0]?.path ?? [])
+      first.scrollIntoView({ block: "center" })
+      first.focus()
     },
   }))
   const fill = (): void => {
@@ -139,7 +148,7 @@ export function InputEditor({
       )}
       <div className={cx("panes", view === "both" && "panes-both")}>
         {view !== "json" && (
-          <div className="pane">
+          <div className="pane" ref={pane}>
             <FormGuard key={prefix} onJson={() => setView("json")}>
               <Suspense fallback={<Spinner label="Loading the form…" />}>
                 <SchemaForm
@@ -188,9 +197,9 @@ function isEmptyForm(schema: JsonRecord): boolean {
 
 const NO_ISSUES: readonly InputIssue[] = []
 
-/** Both where there is room for both. */
+/** Both where there is room for both, beside the result. */
 function firstView(): View {
-  return window.matchMedia("(min-width: 1280px)").matches ? "both" : "form"
+  return window.matchMedia("(min-width: 1800px)").matches ? "both" : "form"
 }
 
 /**
@@ -234,7 +243,7 @@ function useText(
 }
 
 function written(value: unknown): string {
-  return value === undefined ? "" : (JSON.stringify(value, null, 2) ?? "")
+  return printJson(value, 2) ?? ""
 }
 
 /** A schema that breaks the form must not break the page. */

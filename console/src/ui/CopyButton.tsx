@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react"
 import type { ReactNode } from "react"
 import { Button } from "./Button.tsx"
 import { Icon } from "./Icon.tsx"
+import type { IconName } from "./Icon.tsx"
 import { copyText } from "./copy-text.ts"
 
 const FEEDBACK_MS = 1600
@@ -10,9 +11,11 @@ const FEEDBACK_MS = 1600
 export function CopyButton({
   text,
   label = "Copy",
+  icon = "copy",
 }: {
   readonly text: string | (() => string)
   readonly label?: string | undefined
+  readonly icon?: IconName | undefined
 }): ReactNode {
   const [state, setState] = useState<"idle" | "done" | "failed">("idle")
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -25,7 +28,7 @@ export function CopyButton({
   }
   return (
     <Button variant="quiet" size="small" className="copy-button" onClick={() => void copy()}>
-      <Icon name={state === "done" ? "check" : "copy"} />
+      <Icon name={state === "done" ? "check" : icon} />
       <span aria-live="polite">
         {state === "idle" ? label : state === "done" ? "Copied" : "Not copied"}
       </span>

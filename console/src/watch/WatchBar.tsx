@@ -1,6 +1,7 @@
 import { useId } from "react"
 import type { ReactNode } from "react"
 import { formatRate } from "../activity/counters.ts"
+import { download } from "../result/download.ts"
 import { useNow } from "../activity/use-now.ts"
 import { Badge, Button, Icon, formatCount, formatDuration } from "../ui/index.ts"
 import type { Tone } from "../ui/index.ts"
@@ -59,12 +60,23 @@ export function WatchBar({
             {isPaused ? `Resume (${waitingCount.toLocaleString("en")} waiting)` : "Pause"}
           </Button>
         )}
+        <Button
+          disabled={state.shown.length === 0}
+          onClick={() => download("items.ndjson", linesOf(state), "application/x-ndjson")}
+        >
+          Download
+        </Button>
         <Button onClick={() => dispatch({ type: "clear" })}>
           <Icon name="trash" /> Clear
         </Button>
       </div>
     </div>
   )
+}
+
+/** The data of every item that is kept, one JSON value per line. */
+function linesOf({ shown, waiting }: WatchState): string {
+  return [...shown, ...waiting].map(({ envelope }) => `${JSON.stringify(envelope.data)}\n`).join("")
 }
 
 function Figures({ state }: { readonly state: WatchState }): ReactNode {

@@ -1,8 +1,11 @@
 import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
-import { InputEditor, startValue } from "../try/InputEditor.tsx"
+import { InputEditor } from "../try/InputEditor.tsx"
 import type { InputValidity } from "../try/InputEditor.tsx"
+import { Request, ShareButtons } from "../try/Request.tsx"
+import { idOf } from "../try/use-call.ts"
+import { useInput } from "../try/use-input.ts"
 import { Button, Empty, ErrorBox, Icon } from "../ui/index.ts"
 import { ItemList } from "./ItemList.tsx"
 import { SeriesChart } from "./SeriesChart.tsx"
@@ -15,59 +18,68 @@ const VALID: InputValidity = { isJson: true, issues: [] }
 
 /** Reads a subscription, as a live list and, where there are numbers, as a chart. */
 export function WatchPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
-  const id = `${spec.namespace}.${spec.name}`
-  // Another operation gets a new stream and none of the state of this one.
-  return <WatchOne key={id} id={id} spec={spec} />
-}
-
-function WatchOne({ id, spec }: { readonly id: string; readonly spec: OperationSpec }): ReactNode {
-  const [input, setInput] = useState<unknown>(() => startValue(spec.inputSchema) ?? {})
+  const id = idOf(spec)
+  const { input, set } = useInput(id, spec)
   const [{ isJson, issues }, setValidity] = useState<InputValidity>(VALID)
   const [text, setText] = useState("")
-  const { state, dispatch, start, stop } = useWatch(id)
+  const { state, dispatch, start, stop } = useWatch(spec)
   const { shown, phase, error } = state
   const entries = useMemo(() => shown.filter((entry) => isMatch(entry, text)), [shown, text])
   const isRunning = phase === "running"
-  return (
-    <div className="watch">
-      <InputEditor
-        schema={spec.inputSchema}
-        value={input}
-        onChange={setInput}
-        onValidity={setValidity}
-        examples={spec.examples}
-      />
-      <div className="watch-run">
-        {isRunning ? (
-          <Button variant="danger" onClick={stop}>
-            <Icon name="stop" /> Stop
-          </Button>
-        ) : (
-          <Button variant="primary" onClick={() => start(input)}>
-            <Icon name="play" /> {phase === "idle" ? "Start watching" : "Start again"}
-          </Button>
-        )}
-        {!isRunning && (!isJson || issues.length > 0) && (
-          <p className="watch-hint">
-            {isJson
-              ? "The input does not match its schema: the hub will reject it."
-              : "The text is not JSON: the last valid input is sent."}
-          </p>
-        )}
-      </div>
-      {phase !== "idle" && (
-        <>
-          <WatchBar state={state} dispatch={dispatch} text={text} onText={setText} />
-          {error !== undefined && <ErrorBox error={error} />}
-          <SeriesChart entries={entries} />
-          {entries.length > 0 ? (
-            <ItemList entries={entries} />
-          ) : (
-            <Nothing isFiltered={shown.length > 0} isRunning={isRunning} />
-          )}
-        </>
+  const begin = (): void => {
+    if (!isRunning) start(input ?? {})
+  }
+  const bar = (
+    <>
+      {isRunning ? (
+        <Button variant="danger" onClick={stop}>
+          <Icon name="stop" /> Stop
+        </Button>
+      ) : (
+        <Button variant="primary" onClick={begin}>
+          <Icon name="play" /> {phase === "idle" ? "Start watching" : "Start again"}
+        </Button>
       )}
-    </div>
+      {!isRunning && (!isJson || issues.length > 0) && (
+        <span className="action-hint muted">
+          {isJson
+            ? "The input does not match its schema: the hub will reject it."
+            : "The text is not JSON: the last valid input is sent."}
+        </span>
+      )}
+      <ShareButtons id={id} spec={spec} input={input} />
+    </>
+  )
+  return (
+    <Request
+      onRun={begin}
+      bar={bar}
+      request={
+        <InputEditor
+          schema={spec.inputSchema}
+          value={input}
+          onChange={set}
+          onValidity={setValidity}
+          examples={spec.examples}
+        />
+      }
+      response={
+        phase === "idle" ? (
+          <Empty title="Not started">Items appear here as they arrive.</Empty>
+        ) : (
+          <div className="watch">
+            <WatchBar state={state} dispatch={dispatch} text={text} onText={setText} />
+            {error !== undefined && <ErrorBox error={error} />}
+            <SeriesChart entries={entries} />
+            {entries.length > 0 ? (
+              <ItemList entries={entries} />
+            ) : (
+              <Nothing isFiltered={shown.length > 0} isRunning={isRunning} />
+            )}
+          </div>
+        )
+      }
+    />
   )
 }
 

@@ -1,4 +1,4 @@
-import { unwrapOrThrow } from "../../core/envelope.ts"
+import { isFailedTool, unwrapOrThrow } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isFileLike } from "../../internal/files.ts"
@@ -71,7 +71,7 @@ async function printEnvelope(
   const form = formOf(args)
   const output = args.text("output")
   const { meta } = envelope
-  const isFailure = meta.source === "mcp" && meta.isError
+  const isFailure = isFailedTool(meta)
   // A failed tool is reported as text; with --json the envelope contains it.
   if (isFailure && form === "people") unwrapOrThrow(envelope)
   if (isFileLike(envelope.data)) return await printFile(envelope, envelope.data, args, io)

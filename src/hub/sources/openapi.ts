@@ -5,6 +5,7 @@ import { fill } from "../resolve-references.ts"
 import type { Resolve } from "../resolve-references.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
+import { WatchedFetch } from "./watched-fetch.ts"
 
 /** Opens the operations of a document, from a file or a URL. */
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
@@ -15,12 +16,17 @@ export const openOpenAPI: OpenSourceOf = async (source, context) => {
     context.resolve,
     source.name,
   )
-  const config = await configOf(source.name, source.namespace, given, context.resolve)
+  const watched = new WatchedFetch(given.blockPrivate)
+  const { fetch } = watched
+  const config = {
+    ...(await configOf(source.name, source.namespace, given, context.resolve)),
+    fetch,
+  }
   if (/^https?:/i.test(openapi)) {
     const { signal } = context
     const { insecure } = given
     const loading = FromOpenAPIUrl(openapi, { ...config, documentHeaders, insecure, signal })
-    return opened(await loading, undefined)
+    return opened(await loading, watched, undefined)
   }
   const files = new Set<string>()
   const fs = {
@@ -31,17 +37,19 @@ export const openOpenAPI: OpenSourceOf = async (source, context) => {
     },
   }
   const operations = await FromOpenAPIFile(pathOf(openapi, context.baseDir), config, fs)
-  return opened(operations, [...files])
+  return opened(operations, watched, [...files])
 }
 
 function opened(
   operations: ImportedOperations,
+  watched: WatchedFetch,
   files: readonly string[] | undefined,
 ): Awaited<ReturnType<OpenSourceOf>> {
   return {
     operations: () => operations,
     report: () => reportOf(operations),
     onChange: () => () => {},
+    onHealth: (listener) => watched.onHealth(listener),
     files,
     close: async () => {},
   }

@@ -79,11 +79,14 @@ export interface HTTPContext {
    * Reads the body as JSON; `undefined` when it is empty. Rejects with an `HTTPRefusal`: 413 when it is too
    * long, 400 when it is not JSON or nested too deeply. The guard has checked its type.
    */
-  readJSON(incoming: HTTPIncoming): Promise<unknown>
-  /** The second half of `readJSON`: parses the result of `readBody`. */
-  parseBody(text: string | undefined): unknown
+  readJSON(incoming: HTTPIncoming, spec?: OperationSpec): Promise<unknown>
+  /**
+   * The second half of `readJSON`: parses the result of `readBody`. Integers beyond those that a number keeps become
+   * `BigInt`s for an operation of an OpenAPI document, and are refused for all others.
+   */
+  parseBody(text: string | undefined, spec?: OperationSpec): unknown
   /** Parses other text, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
-  parseJSON(text: string): unknown
+  parseJSON(text: string, spec?: OperationSpec): unknown
   /** A 200 with JSON text and the common headers. */
   json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer
   /** A 204. */

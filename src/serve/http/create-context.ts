@@ -1,4 +1,4 @@
-import { parseJson } from "../../http-client/json.ts"
+import { MAX_BIGINT_LENGTH, parseJson } from "../../http-client/json.ts"
 import { allows, requirementOf } from "../../core/access.ts"
 import type { AccessRequirement } from "../../core/access.ts"
 import { Failures } from "../../engine/failures.ts"
@@ -144,12 +144,12 @@ export class ServerContext implements HTTPContext {
     return streamAnswer(events)
   }
 
-  async readJSON(incoming: HTTPIncoming): Promise<unknown> {
-    return this.parseBody(await incoming.readBody(this.options.maxBodyBytes))
+  async readJSON(incoming: HTTPIncoming, spec?: OperationSpec): Promise<unknown> {
+    return this.parseBody(await incoming.readBody(this.options.maxBodyBytes), spec)
   }
 
-  parseJSON(text: string): unknown {
-    return parseBounded(text, this.options.maxDepth)
+  parseJSON(text: string, spec?: OperationSpec): unknown {
+    return parseBounded(text, this.options.maxDepth, spec)
   }
 
   json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer {
@@ -190,9 +190,9 @@ export class ServerContext implements HTTPContext {
     for (const call of this.#calls) call.cancel("The server is closing.")
   }
 
-  parseBody(text: string | undefined): unknown {
+  parseBody(text: string | undefined, spec?: OperationSpec): unknown {
     const { maxBodyBytes, maxDepth } = this.options
-    if (text !== undefined) return parseBounded(text, maxDepth)
+    if (text !== undefined) return parseBounded(text, maxDepth, spec)
     throw new HTTPRefusal(
       413,
       "PAYLOAD_TOO_LARGE",
@@ -236,13 +236,19 @@ export function closing(): CallError {
  *
  * `__proto__` is an ordinary key: it changes no prototype.
  */
-function parseBounded(text: string, maxDepth: number): unknown {
+function parseBounded(text: string, maxDepth: number, spec: OperationSpec | undefined): unknown {
   if (text === "") return undefined
-  // Each level needs two brackets, so a short text cannot be too deep.
-  const isShort = text.length <= 2 * maxDepth
-  const parsed = parseJson(text, { maxDepth: isShort ? Number.POSITIVE_INFINITY : maxDepth })
+  // Each level needs two brackets, so a short text cannot be too deep. 16 digits may be more than a number keeps.
+  const isPlain = text.length <= 2 * maxDepth && !/\d{16}/.test(text)
+  // The importer of OpenAPI documents sends `BigInt`s digit for digit.
+  const isExact = spec?._meta?.["openapi"] !== undefined
+  const parsed = parseJson(text, {
+    maxDepth: isPlain ? Number.POSITIVE_INFINITY : maxDepth,
+    bigint: isExact ? "exact" : undefined,
+  })
   switch (parsed.is) {
     case "value":
+      refuseRounded(parsed.bigIntegers, isExact)
       return parsed.value
     case "too-deep":
       throw refused(`The JSON is nested more than ${parsed.limit} levels deep.`)
@@ -251,6 +257,20 @@ function parseBounded(text: string, maxDepth: number): unknown {
       if (text.trim() === "") return undefined
       throw refused(`The text is ${parsed.reason}.`)
   }
+}
+
+/** Throws for integers whose last digits a number would change: an id would become another one. */
+function refuseRounded(integers: readonly string[] = [], isExact: boolean): void {
+  const isRounded = (digits: string): boolean =>
+    // JavaScript writes 2 ** 60 as 1152921504606847000, which stands for that number.
+    String(Number(digits)) !== digits && BigInt(digits) !== BigInt(Number(digits))
+  const rounded = integers.find(
+    (digits) => digits.length > MAX_BIGINT_LENGTH || (!isExact && isRounded(digits)),
+  )
+  if (rounded === undefined) return
+  throw refused(
+    `The integer ${rounded.slice(0, 40)} is beyond those that a number keeps exactly, up to 9007199254740991. Send it as a text, where the schema allows one.`,
+  )
 }
 
 function refused(message: string): HTTPRefusal {

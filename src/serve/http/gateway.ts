@@ -65,7 +65,7 @@ function describeOrStream(
   if (!prefersEvents(accept))
     return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
   const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
-  const input = text === undefined ? undefined : context.parseJSON(text)
+  const input = text === undefined ? undefined : context.parseJSON(text, spec)
   return stream(context, request, spec, input)
 }
 

@@ -40,7 +40,7 @@ async function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAns
   }
   if (spec.type === "subscription") checkAcceptsEvents(request.incoming.header("accept"), id)
   const input = readQueryInput(request.incoming.query, spec.inputSchema as JsonSchema, (text) =>
-    context.parseJSON(text),
+    context.parseJSON(text, spec),
   )
   return await answer(context, request, id, spec, input)
 }

@@ -7,6 +7,9 @@ import { isolatedLogger } from "../../internal/notify.ts"
 import { EXPOSE_OPTIONS, exposure } from "../expose.ts"
 import type { ExposeOptions } from "../expose.ts"
 
+/** With more operations, a model searches them instead of reading a list. */
+export const MAX_LISTED_TOOLS = 64
+
 /** How operations are shown to MCP clients. */
 export interface SurfaceOptions extends ErrorReporting {
   /**
@@ -94,7 +97,7 @@ export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceO
     isPortable: schemaProfile === "portable",
     isExposed: exposure(expose),
     mode,
-    threshold: expose.threshold ?? 64,
+    threshold: expose.threshold ?? MAX_LISTED_TOOLS,
     textResult,
     maxResultBytes: options.maxResultBytes ?? 8 * 1024 * 1024,
     pageSize: options.pageSize ?? 200,

@@ -10,6 +10,7 @@ const routes: readonly Route[] = [
   { view: "operation", id: "task.create" },
   { view: "operation", id: "task.create", tab: "schema" },
   { view: "operation", id: "a/b?c#d%e f&g", tab: "x&y=z" },
+  { view: "operation", id: "task.create", tab: "schema", input: '{"q":"a?b&c=d#e%","n":[1]}' },
   { view: "operation", id: "日本.本 🎉" },
   { view: "operation", id: "__proto__.constructor" },
 ]

@@ -1,9 +1,15 @@
-import { describe, expect, test } from "vitest"
+import { afterAll, describe, expect, test } from "vitest"
+import { serve } from "../../http-client/server.ts"
+import { sourceOf } from "../../hub/plain.ts"
 import { button, expectShown, openOperation, run } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
-const sources = [fixtures.operations, fixtures.api, fixtures.missing]
+const api = await serve((_, response) => void response.end("{}"))
+afterAll(() => api[Symbol.asyncDispose]())
+
+const library = sourceOf("library", { ...fixtures.api.config, baseUrl: api.url })
+const sources = [fixtures.operations, library, fixtures.missing]
 
 describe.skipIf(noBrowser)("seeing what happens", () => {
   const site = useConsole(() => sources)
@@ -64,6 +70,16 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
       .click()
     await expectShown(main.getByText(/kept/i))
     expect(faults).toEqual([])
+  })
+
+  test("shows a source whose server is gone as lost, after one failed call", async () => {
+    const { page } = await site.open("/sources")
+    const card = page.getByRole("article", { name: "Source library" })
+    await expectShown(card.getByText("ready"))
+    await api[Symbol.asyncDispose]()
+    await site.hub.registry.execute("library.getBook", { isbn: "1" }).catch(() => undefined)
+    await expectShown(card.getByText("lost"))
+    await expectShown(card.getByText(/cannot be reached/))
   })
 
   test("leads from a call to its operation", async () => {

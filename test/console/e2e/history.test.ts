@@ -33,14 +33,14 @@ describe.skipIf(noBrowser)("the history", () => {
     const { page } = await site.open("/o/act.count")
     const first = (await run(page)).body.data as { calls: number }
     await run(page)
-    await page.getByText(/^Calls before/).click()
+    await page.getByText(/^Earlier calls/).click()
     const [response] = await Promise.all([
       page.waitForResponse((answer) => answer.url().endsWith("/operations/act.count")),
       button(page, /again/i).last().click(),
     ])
     expect(await response.json()).toMatchObject({ data: { calls: first.calls + 2 } })
     await expectShown(page.getByRole("region", { name: "Result" }).getByText("calls"))
-    await page.getByText("Compare with the result before").click()
+    await page.getByText("Compare with the previous result").click()
     const difference = page.getByRole("main").locator("table").filter({ hasText: "/calls" })
     await expectShown(difference.getByText(String(first.calls + 1), { exact: true }))
     await expectShown(difference.getByText(String(first.calls + 2), { exact: true }))

@@ -30,6 +30,7 @@ const VIEWS: readonly (readonly [
 
 async function runWrong(page: Page): Promise<void> {
   await button(page, "Run").click()
+  await button(page, "Send anyway").click()
   await page.getByText("VALIDATION_ERROR").first().waitFor()
 }
 

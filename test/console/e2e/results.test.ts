@@ -1,11 +1,20 @@
-import { beforeEach, describe, expect, test } from "vitest"
+import { afterAll, beforeEach, describe, expect, test } from "vitest"
 import { seen } from "../../fixtures/console/seen.ts"
-import { button, expectShown, openOperation, result, run, tab } from "./support/page.ts"
+import { button, expectShown, field, openOperation, result, run, tab } from "./support/page.ts"
+import { serve } from "../../http-client/server.ts"
+import { sourceOf } from "../../hub/plain.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 import { waitFor } from "../../support/wait-for.ts"
 
-const sources = [fixtures.operations, fixtures.media, fixtures.everything]
+const api = await serve((_, response) => {
+  response.writeHead(404, { "content-type": "application/json" })
+  response.end('{"message":"There is no such book."}')
+})
+afterAll(() => api[Symbol.asyncDispose]())
+
+const library = sourceOf("library", { ...fixtures.api.config, baseUrl: api.url })
+const sources = [fixtures.operations, fixtures.media, fixtures.everything, library]
 
 beforeEach(() => void seen().events.splice(0))
 
@@ -44,6 +53,35 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await expectShown(result(page).getByText("SOLD_OUT"))
     await expectShown(page.getByText(`Nothing is left of "tea".`))
     await expectShown(page.getByText("left", { exact: false }))
+  })
+
+  test("a response of an API that its document declares is shown with its status and body", async () => {
+    const { page } = await site.open("/o/library.getBook")
+    await field(page, "isbn").fill("1")
+    await run(page)
+    await expectShown(result(page).getByText("404", { exact: true }))
+    await expectShown(result(page).getByText("HTTP_404"))
+    await expectShown(result(page).getByText("The API answered 404"))
+    await expectShown(result(page).getByText(/"There is no such book\."/))
+    expect(
+      await result(page)
+        .getByText(/may have taken effect/)
+        .count(),
+    ).toBe(0)
+  })
+
+  test("a tool that reports a failure has failed, in its result, in Calls and in History", async () => {
+    const { page } = await site.open("/o/media.broken")
+    await run(page)
+    await expectShown(result(page).getByText("tool error"))
+    await expectShown(result(page).getByText("The disk is full."))
+    await page.getByRole("link", { name: "History" }).click()
+    const main = page.getByRole("main")
+    await expectShown(main.getByRole("listitem").filter({ hasText: "tool error" }))
+    await page.getByRole("link", { name: "Calls" }).click()
+    const line = main.getByRole("row").filter({ hasText: "media.broken" }).first()
+    await expectShown(line.getByText("EXECUTION_ERROR"))
+    await expectShown(main.getByLabel("Errors by code").getByText("EXECUTION_ERROR"))
   })
 
   test("rows are shown as a table", async () => {

@@ -113,7 +113,12 @@ afterAll(async () => {
 function snippet(spec: OperationSpec, id: Snippet["id"], isGuarded = false): string {
   const { url: baseUrl } = isGuarded ? guarded : served
   const [input] = exampleInputs(spec)
-  const all = snippetsOf(spec, input, { baseUrl, needsToken: isGuarded })
+  const all = snippetsOf(spec, input, {
+    baseUrl,
+    needsToken: isGuarded,
+    mcp: "tools",
+    websocket: true,
+  })
   return all.find((one) => one.id === id)?.code ?? ""
 }
 

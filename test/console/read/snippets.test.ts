@@ -8,7 +8,12 @@ import { snippetsOf } from "../../../console/src/read/snippets/snippets.ts"
 import type { Snippet } from "../../../console/src/read/snippets/snippets.ts"
 import { sourceText } from "../../../console/src/read/snippets/source-text.ts"
 
-const place = { baseUrl: "http://127.0.0.1:3000/", needsToken: false }
+const place = {
+  baseUrl: "http://127.0.0.1:3000/",
+  needsToken: false,
+  mcp: "tools",
+  websocket: true,
+} as const
 const inputSchema = Type.Object({
   title: Type.String(),
   hours: Type.Optional(Type.Integer()),
@@ -56,7 +61,7 @@ await client.close()`)
   })
 
   test("of a subscription, under a path, over TLS", () => {
-    const at = { baseUrl: "https://hub.example/v1", needsToken: false }
+    const at = { ...place, baseUrl: "https://hub.example/v1" }
     const snippets = snippetsOf({ ...spec, type: "subscription" }, { title: "x" }, at)
     expect(codeOf("typescript", snippets)).toContain(
       `for await (const { data } of client.subscribe("task.create", { title: "x" })) {`,
@@ -78,6 +83,25 @@ await client.close()`)
     )
     expect(codeOf("mcp", snippets)).toContain("Bearer ${OPERATIONS_TOKEN}")
     expect(codeOf("vscode", snippets)).toContain("Bearer ${input:operations-token}")
+  })
+
+  test("promise only what the hub serves", () => {
+    const notes = (given: Partial<typeof place> | { mcp: "search" | undefined }): string =>
+      snippetsOf(spec, input, { ...place, ...given })
+        .map(({ id, note }) => `${id}: ${note}`)
+        .join("\n")
+    expect(notes({})).toContain("the operation is one of its tools")
+    const many = notes({ mcp: "search" })
+    expect(many).not.toContain("one of its tools")
+    expect(many).toContain('finds "task.create" with search_operations')
+    expect(notes({ mcp: undefined })).not.toMatch(/^(?:mcp|vscode):/m)
+    expect(snippetsOf(spec, input, { ...place, websocket: false })[0]?.id).toBe("curl")
+  })
+
+  test("keep the digits of large integers", () => {
+    const large = { title: "x", hours: 9007199254740993n }
+    const snippets = snippetsOf(spec, large, place)
+    for (const id of ["curl", "command"]) expect(codeOf(id, snippets)).toContain("9007199254740993")
   })
 
   test("of an operation that takes nothing have no input", () => {

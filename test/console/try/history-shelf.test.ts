@@ -16,8 +16,8 @@ const entry: HistoryEntry = {
   at: 1,
   input: {},
   removed: [],
-  ok: true,
-  status: 200,
+  ending: "200",
+  tone: "good",
   durationMs: 1,
 }
 

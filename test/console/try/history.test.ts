@@ -92,10 +92,21 @@ describe("an entry of the history", () => {
     expect(JSON.stringify(entry)).not.toMatch(/Bearer|"t"|"s"/)
     expect(entry).toMatchObject({
       operationId: "a.b",
-      ok: true,
-      status: 200,
+      ending: "200",
+      tone: "good",
       durationMs: 12,
       result: { n: 1 },
+    })
+  })
+
+  it("of a tool that reports a failure is one of a failure", () => {
+    const { data } = { data: "The disk is full." }
+    const meta = { source: "mcp", isError: true, content: [] } as const
+    const failed = { ...outcome(data), envelope: { data, meta } } as CallOutcome
+    expect(toEntry("a.b", {}, {}, failed, 5)).toMatchObject({
+      ending: "tool error",
+      tone: "bad",
+      code: "EXECUTION_ERROR",
     })
   })
 

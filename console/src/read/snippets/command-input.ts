@@ -4,6 +4,7 @@ import { propertiesOf } from "../../../../src/schema/read/properties.ts"
 import { scopeOf } from "../../../../src/schema/read/resolve-ref.ts"
 import type { Part } from "../../../../src/schema/read/resolve-ref.ts"
 import { choicesOf, typesOf } from "../../../../src/schema/read/types.ts"
+import { printJson } from "../../ui/json-text.ts"
 import { shellWord } from "./shell.ts"
 
 // Longer inputs are more readable as JSON.
@@ -19,7 +20,7 @@ export function commandInput(input: unknown, schema: unknown): readonly string[]
   if (input === undefined) return []
   const words = isRecord(input) ? argumentsOf(input, schema) : undefined
   if (words !== undefined && words.length <= MAX_ARGUMENTS) return words.map(shellWord)
-  return ["--input", shellWord(JSON.stringify(input))]
+  return ["--input", shellWord(printJson(input) ?? "")]
 }
 
 function argumentsOf(
@@ -38,7 +39,7 @@ function argumentsOf(
 }
 
 function wordsOf(key: string, value: unknown, part: Part): readonly string[] {
-  const json = [`${key}:=${JSON.stringify(value)}`]
+  const json = [`${key}:=${printJson(value)}`]
   if (Array.isArray(value)) return listWords(key, value, part) ?? json
   if (isRecord(value)) return objectWords(key, value, part) ?? json
   return isReadBack(value, part) ? [`${key}=${typed(value)}`] : json

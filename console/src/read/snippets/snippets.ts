@@ -1,6 +1,7 @@
 // Code that calls an operation of this hub. Everything here can be pasted and run.
 
 import type { OperationSpec } from "../../api/model.ts"
+import { printJson } from "../../ui/json-text.ts"
 import { commandInput } from "./command-input.ts"
 import { shellLine, shellWord } from "./shell.ts"
 import { sourceText } from "./source-text.ts"
@@ -20,6 +21,9 @@ export interface SnippetPlace {
   readonly baseUrl: string
   /** Whether the hub requires a credential. */
   readonly needsToken: boolean
+  /** How the hub serves MCP: every operation as a tool, or tools that find and call operations. */
+  readonly mcp: "tools" | "search" | undefined
+  readonly websocket: boolean
 }
 
 type Spec = Pick<OperationSpec, "namespace" | "name" | "type" | "inputSchema">
@@ -28,13 +32,7 @@ type Spec = Pick<OperationSpec, "namespace" | "name" | "type" | "inputSchema">
 export function snippetsOf(spec: Spec, input: unknown, place: SnippetPlace): readonly Snippet[] {
   const at = { ...place, baseUrl: place.baseUrl.replace(/\/+$/, "") }
   return [
-    {
-      id: "typescript",
-      label: "TypeScript",
-      language: "ts",
-      code: typescriptSnippet(spec, input, at),
-      note: `npm install @alkdev/operations ws${at.needsToken ? ", and the token in OPERATIONS_TOKEN" : ""}`,
-    },
+    ...(at.websocket ? [typescript(spec, input, at)] : []),
     {
       id: "curl",
       label: "curl",
@@ -49,19 +47,40 @@ export function snippetsOf(spec: Spec, input: unknown, place: SnippetPlace): rea
       code: commandSnippet(spec, input, at),
       note: `npm install --global @alkdev/operations${at.needsToken ? ", and the token in TOKEN" : ""}`,
     },
+    ...(at.mcp === undefined ? [] : mcpClients(idOf(spec), at)),
+  ]
+}
+
+function typescript(spec: Spec, input: unknown, at: SnippetPlace): Snippet {
+  return {
+    id: "typescript",
+    label: "TypeScript",
+    language: "ts",
+    code: typescriptSnippet(spec, input, at),
+    note: `npm install @alkdev/operations ws${at.needsToken ? ", and the token in OPERATIONS_TOKEN" : ""}`,
+  }
+}
+
+/** Configurations of MCP clients, and how the operation is reached through them. */
+function mcpClients(id: string, at: SnippetPlace): readonly Snippet[] {
+  const how =
+    at.mcp === "tools"
+      ? "the operation is one of its tools."
+      : `with this many operations the model finds "${id}" with search_operations, and calls it with call_operation.`
+  return [
     {
       id: "mcp",
       label: "MCP client",
       language: "json",
       code: mcpSnippet(at),
-      note: "Claude Code (.mcp.json), Cursor (.cursor/mcp.json) and most others; the operation is one of its tools.",
+      note: `Claude Code (.mcp.json), Cursor (.cursor/mcp.json) and most others; ${how}`,
     },
     {
       id: "vscode",
       label: "VS Code",
       language: "json",
       code: vscodeSnippet(at),
-      note: ".vscode/mcp.json; the operation is one of its tools.",
+      note: `.vscode/mcp.json; ${how}`,
     },
   ]
 }
@@ -92,16 +111,26 @@ function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): str
 }
 
 /** A request to the gateway of the hub. */
-function curlSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
+export function curlSnippet(
+  spec: Spec,
+  input: unknown,
+  place: Pick<SnippetPlace, "baseUrl" | "needsToken">,
+): string {
   const isStream = spec.type === "subscription"
+  const base = place.baseUrl.replace(/\/+$/, "")
   return shellLine([
     `curl ${isStream ? "-sN" : "-s"} -X POST`,
-    shellWord(`${place.baseUrl}/operations/${encodeURIComponent(idOf(spec))}`),
+    shellWord(`${base}/operations/${encodeURIComponent(idOf(spec))}`),
     ...(isStream ? ["-H", "'Accept: text/event-stream'"] : []),
     ...(place.needsToken ? ["-H", '"Authorization: Bearer $TOKEN"'] : []),
     ...(input === undefined
       ? []
-      : ["-H", "'Content-Type: application/json'", "--data-raw", shellWord(JSON.stringify(input))]),
+      : [
+          "-H",
+          "'Content-Type: application/json'",
+          "--data-raw",
+          shellWord(printJson(input) ?? ""),
+        ]),
   ])
 }
 

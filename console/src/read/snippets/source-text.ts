@@ -25,6 +25,7 @@ function oneLine(value: unknown): string {
 }
 
 function literal(value: unknown): string {
+  if (typeof value === "bigint") return `${value}n`
   return value === undefined ? "undefined" : JSON.stringify(value)
 }
 

@@ -1,3 +1,5 @@
+import { parseJson } from "../../ui/json-text.ts"
+
 /** Parses JSON text: its value, or why it is invalid. Empty text means no input. */
 export function readJson(
   text: string,
@@ -6,7 +8,7 @@ export function readJson(
   | { readonly ok: false; readonly reason: string } {
   if (text.trim() === "") return { ok: true, value: undefined }
   try {
-    return { ok: true, value: JSON.parse(text) as unknown }
+    return { ok: true, value: parseJson(text) }
   } catch (thrown) {
     return { ok: false, reason: thrown instanceof Error ? thrown.message : "It cannot be read." }
   }

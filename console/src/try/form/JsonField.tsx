@@ -2,6 +2,8 @@ import type { FieldProps } from "@rjsf/utils"
 import { ariaDescribedByIds } from "@rjsf/utils"
 import { useState } from "react"
 import type { ReactNode } from "react"
+import { printJson } from "../../ui/json-text.ts"
+import { readJson } from "../editor/read-json.ts"
 import { sameJson } from "../schema/json.ts"
 
 /** Any value, as JSON text; text that is no JSON stays as it is typed, and the value as it was. */
@@ -11,9 +13,9 @@ export function JsonField(props: FieldProps): ReactNode {
   const [typed, setTyped] = useState<{ readonly text: string; readonly value: unknown }>()
   const text =
     typed !== undefined && sameJson(typed.value, formData) ? typed.text : written(formData)
-  const read = parsed(text)
+  const read = readJson(text)
   const change = (next: string): void => {
-    const result = parsed(next)
+    const result = readJson(next)
     setTyped({ text: next, value: result.ok ? result.value : formData })
     if (result.ok) onChange(result.value, fieldPathId.path)
   }
@@ -41,16 +43,5 @@ export function JsonField(props: FieldProps): ReactNode {
 }
 
 function written(value: unknown): string {
-  return value === undefined ? "" : (JSON.stringify(value, null, 2) ?? "")
-}
-
-function parsed(
-  text: string,
-): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
-  if (text.trim() === "") return { ok: true, value: undefined }
-  try {
-    return { ok: true, value: JSON.parse(text) as unknown }
-  } catch {
-    return { ok: false }
-  }
+  return printJson(value, 2) ?? ""
 }

@@ -3,16 +3,18 @@ import Form from "@rjsf/core/lib/components/Form.js"
 import type { UiSchema } from "@rjsf/utils"
 import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
+import { withMarks, withoutMarks } from "../../ui/json-text.ts"
 import type { InputCheck, InputIssue } from "../schema/issues.ts"
 import { sameJson, withoutUndefined } from "../schema/json.ts"
 import { JSON_FIELD } from "../schema/to-form.ts"
 import type { FormSchema } from "../schema/to-form.ts"
 import { JsonField } from "./JsonField.tsx"
+import { NumberField } from "./NumberField.tsx"
 import { templates } from "./templates.tsx"
 import { createFormValidator, toValidationData } from "./validator.ts"
 import { widgets } from "./widgets.tsx"
 
-const FIELDS = { [JSON_FIELD]: JsonField }
+const FIELDS = { [JSON_FIELD]: JsonField, NumberField }
 
 const UI: UiSchema = {
   "ui:globalOptions": { copyable: false },
@@ -48,12 +50,13 @@ export function SchemaForm({
 }): ReactNode {
   const validator = useMemo(() => createFormValidator(check), [check])
   const errors = useMemo(() => toValidationData(issues).errorSchema, [issues])
-  const [raw, setRaw] = useState<unknown>(value)
-  const formValue = value === undefined && form.schema["type"] === "object" ? NOTHING : value
+  const [raw, setRaw] = useState<unknown>(() => withMarks(value))
+  const isEmpty = value === undefined && form.schema["type"] === "object"
+  const formValue = isEmpty ? NOTHING : withMarks(value)
   const change = (next: unknown): void => {
     // The form's own copy knows which choice was made where nothing is filled in yet.
     setRaw(next)
-    onChange(withoutUndefined(next))
+    onChange(withoutMarks(withoutUndefined(next)))
   }
   return (
     <Form

@@ -1,5 +1,6 @@
 import { ErrorSchemaBuilder, toErrorList } from "@rjsf/utils"
 import type { RJSFSchema, RJSFValidationError, ValidationData, ValidatorType } from "@rjsf/utils"
+import { withoutMarks } from "../../ui/json-text.ts"
 import { createCheck } from "../schema/issues.ts"
 import type { InputCheck, InputIssue } from "../schema/issues.ts"
 
@@ -20,12 +21,13 @@ export function createFormValidator(check: InputCheck): ValidatorType {
   const checkOf = (schema: RJSFSchema): InputCheck => {
     const known = checks.get(schema)
     if (known !== undefined) return known
-    const made = createCheck(schema)
+    const checkValue = createCheck(schema)
+    const made: InputCheck = (value) => checkValue(withoutMarks(value))
     checks.set(schema, made)
     return made
   }
   return {
-    validateFormData: (formData: unknown) => toValidationData(check(formData)),
+    validateFormData: (formData: unknown) => toValidationData(check(withoutMarks(formData))),
     isValid: (schema: RJSFSchema | boolean, formData: unknown) =>
       typeof schema === "boolean" ? schema : checkOf(schema)(formData).length === 0,
     rawValidation<Result>(schema: RJSFSchema, formData?: unknown) {

@@ -5,6 +5,7 @@ import type { BaseInputTemplateProps, RegistryWidgetsType, WidgetProps } from "@
 import { useId, useState } from "react"
 import type { ChangeEvent, ReactNode } from "react"
 import { Button } from "../../ui/Button.tsx"
+import { printJson } from "../../ui/json-text.ts"
 import { formatBytes } from "../../ui/format.ts"
 import { toLocal, toMoment } from "./dates.ts"
 import { base64Bytes, toBase64 } from "./files.ts"
@@ -16,7 +17,7 @@ const MAX_OFFERED = 50
 
 /** A value as the text of an option. */
 function labelOf(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "")
+  return typeof value === "string" ? value : (printJson(value) ?? "")
 }
 
 function textOf(value: unknown): string {

@@ -33,10 +33,10 @@ export function RecentCalls({
   const now = outcome === undefined ? undefined : resultOf(outcome)
   return (
     <details className="recent">
-      <summary>Calls before ({entries.length})</summary>
+      <summary>Earlier calls ({entries.length})</summary>
       {now !== undefined && previous !== undefined && (
         <details className="recent-diff">
-          <summary>Compare with the result before</summary>
+          <summary>Compare with the previous result</summary>
           <DiffView before={resultOf(previous)} after={now} />
         </details>
       )}

@@ -1,5 +1,8 @@
 import { Listeners } from "../../../../src/internal/listeners.ts"
 import type { CallOutcome } from "../../api/model.ts"
+import { endingOf } from "../../api/outcome.ts"
+import type { Tone } from "../../ui/Badge.tsx"
+import { parseJson, printJson } from "../../ui/json-text.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { withoutSecrets } from "./mask.ts"
 
@@ -12,8 +15,9 @@ export interface HistoryEntry {
   readonly input: unknown
   /** Pointers of what was left out of the input: secrets and files. */
   readonly removed: readonly string[]
-  readonly ok: boolean
-  readonly status: number
+  /** How it ended: the status, or a word. */
+  readonly ending: string
+  readonly tone: Tone
   /** Of an error: its code. */
   readonly code?: string | undefined
   readonly durationMs: number
@@ -43,16 +47,17 @@ export function toEntry(
 ): HistoryEntry {
   const { value, removed } = withoutSecrets(input, schema)
   const found = withoutSecrets(outcome.ok ? outcome.envelope.data : outcome.problem).value
-  const size = JSON.stringify(found)?.length ?? 0
+  const size = printJson(found)?.length ?? 0
+  const { text, tone, code } = endingOf(outcome)
   return {
     id: `${at.toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
     operationId,
     at,
     input: value,
     removed,
-    ok: outcome.ok,
-    status: outcome.status,
-    ...(!outcome.ok && { code: outcome.problem.code }),
+    ending: text,
+    tone,
+    ...(code !== undefined && { code }),
     durationMs: Math.round(outcome.durationMs),
     ...(size <= MAX_RESULT && found !== undefined && { result: found }),
   }
@@ -101,7 +106,7 @@ export class HistoryStore {
 
   #read(): readonly HistoryEntry[] {
     try {
-      const parsed: unknown = JSON.parse(this.#shelf()?.getItem(KEY) ?? "[]")
+      const parsed: unknown = parseJson(this.#shelf()?.getItem(KEY) ?? "[]")
       return Array.isArray(parsed) ? parsed.filter(isEntry).slice(0, MAX_ENTRIES) : []
     } catch {
       return []
@@ -113,7 +118,7 @@ export class HistoryStore {
     let kept = entries
     for (;;) {
       try {
-        this.#shelf()?.setItem(KEY, JSON.stringify(kept))
+        this.#shelf()?.setItem(KEY, printJson(kept) ?? "[]")
         return kept
       } catch {
         if (kept.length === 0) return entries
@@ -127,7 +132,7 @@ function bounded(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
   const kept: HistoryEntry[] = []
   let total = 0
   for (const entry of entries.slice(0, MAX_ENTRIES)) {
-    total += JSON.stringify(entry).length
+    total += printJson(entry)?.length ?? 0
     if (total > MAX_TOTAL) break
     kept.push(entry)
   }
@@ -141,8 +146,8 @@ function isEntry(value: unknown): value is HistoryEntry {
     typeof value["id"] === "string" &&
     typeof value["operationId"] === "string" &&
     typeof value["at"] === "number" &&
-    typeof value["ok"] === "boolean" &&
-    typeof value["status"] === "number" &&
+    typeof value["ending"] === "string" &&
+    typeof value["tone"] === "string" &&
     typeof value["durationMs"] === "number" &&
     Array.isArray(value["removed"])
   )

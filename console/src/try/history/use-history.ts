@@ -44,22 +44,3 @@ function subscribe(listener: () => void): () => void {
     removeEventListener("storage", history.refresh)
   }
 }
-
-const waiting = new Map<string, { readonly input: unknown; readonly removed: readonly string[] }>()
-
-/** Leaves an input for an operation that is about to be shown. */
-export function leaveInput(entry: HistoryEntry): void {
-  waiting.set(entry.operationId, { input: entry.input, removed: entry.removed })
-}
-
-/** The input that was left for an operation. */
-export function peekInput(
-  operationId: string,
-): { readonly input: unknown; readonly removed: readonly string[] } | undefined {
-  return waiting.get(operationId)
-}
-
-/** Removes it, so that the next visit starts with a new input. */
-export function dropInput(operationId: string): void {
-  waiting.delete(operationId)
-}

@@ -1,6 +1,7 @@
 import { validate } from "@cfworker/json-schema"
 import type { OutputUnit } from "@cfworker/json-schema"
 import { isRecord } from "../../../../src/internal/guards.ts"
+import { withNumbers } from "../../ui/json-text.ts"
 import { own } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
 import { isSafePattern } from "./pattern-guard.ts"
@@ -36,7 +37,7 @@ export function createCheck(schema: JsonSchema): InputCheck {
   return (value) => {
     if (value === undefined) return []
     try {
-      const { errors } = validate(value, root, "2020-12", lookup, false)
+      const { errors } = validate(withNumbers(value), root, "2020-12", lookup, false)
       return toIssues(errors)
     } catch {
       return []

@@ -31,7 +31,7 @@ export async function readInput(
 ): Promise<unknown> {
   if (isJsonBody(incoming)) {
     const text = await incoming.readBody(context.options.maxBodyBytes)
-    return decodeFiles(spec.inputSchema, context.parseBody(text))
+    return decodeFiles(spec.inputSchema, context.parseBody(text, spec))
   }
   const fields = fileFieldsOf(spec.inputSchema)
   const type = incoming.header("content-type") ?? ""

@@ -1,0 +1,72 @@
+import type { KeyboardEvent, ReactNode } from "react"
+import type { OperationSpec } from "../api/model.ts"
+import { useHub, useToast } from "../app/context.tsx"
+import { useIsSignedIn } from "../app/use-session.ts"
+import { curlSnippet } from "../read/snippets/snippets.ts"
+import { CopyButton } from "../ui/CopyButton.tsx"
+import { withoutSecrets } from "./history/mask.ts"
+import { linkWithInput } from "./use-input.ts"
+import "./try.css"
+
+/** A request and its response: beside each other where there is room, under a bar that is always in sight. */
+export function Request({
+  bar,
+  request,
+  response,
+  onRun,
+}: {
+  readonly bar: ReactNode
+  readonly request: ReactNode
+  readonly response: ReactNode
+  /** Runs it, by keyboard from anywhere inside. */
+  readonly onRun: () => void
+}): ReactNode {
+  const press = (event: KeyboardEvent): void => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    onRun()
+  }
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- keys of all that is inside
+    <div className="try" onKeyDown={press}>
+      <div className="action-bar" role="group" aria-label="Actions">
+        {bar}
+      </div>
+      <div className="request">
+        <div className="request-input">{request}</div>
+        <div className="request-response">{response}</div>
+      </div>
+    </div>
+  )
+}
+
+/** Copies the request as a command, and as a link. */
+export function ShareButtons({
+  id,
+  spec,
+  input,
+}: {
+  readonly id: string
+  readonly spec: OperationSpec
+  readonly input: unknown
+}): ReactNode {
+  const { baseUrl } = useHub()
+  const needsToken = useIsSignedIn()
+  const toast = useToast()
+  const { inputSchema } = spec
+  const curl = (): string =>
+    curlSnippet(spec, withoutSecrets(input, inputSchema).value, { baseUrl, needsToken })
+  const link = (): string => {
+    const made = linkWithInput(id, input, inputSchema)
+    if (made === undefined) toast("The input is too long for a link: it is left out.")
+    else if (made.removed.length > 0) toast(`Left out of the link: ${made.removed.join(", ")}`)
+    const { href } = new URL(made?.link ?? `#/o/${encodeURIComponent(id)}`, location.href)
+    return href
+  }
+  return (
+    <span className="action-share">
+      <CopyButton text={curl} label="Copy as curl" />
+      <CopyButton text={link} label="Copy link" icon="link" />
+    </span>
+  )
+}

@@ -1,0 +1,67 @@
+import { useCallback, useMemo, useState } from "react"
+import type { OperationSpec } from "../api/model.ts"
+import { linkTo } from "../app/route.ts"
+import { printJson } from "../ui/json-text.ts"
+import { drafts } from "./drafts.ts"
+import type { Draft } from "./drafts.ts"
+import { withoutSecrets } from "./history/mask.ts"
+import { own, sameJson } from "./schema/json.ts"
+import { fromPointer } from "./schema/pointer.ts"
+import { startValue } from "./start-value.ts"
+
+/** Longer links are cut by chats and mail programs. */
+const MAX_LINK = 4000
+
+/** The input of an operation; what is entered is kept as its draft. */
+export interface Input extends Draft {
+  readonly set: (input: unknown) => void
+  /** Takes over an input of another time, and what has to be entered again. */
+  readonly use: (draft: Draft) => void
+}
+
+/** The input of an operation, as it was left. */
+export function useInput(id: string, { inputSchema }: OperationSpec): Input {
+  const start = useMemo(() => startValue(inputSchema), [inputSchema])
+  const [draft, setDraft] = useState<Draft>(
+    () => drafts.get(id) ?? { input: start, removed: NOTHING },
+  )
+  const set = useCallback(
+    (input: unknown) => {
+      setDraft(({ removed }) => ({
+        input,
+        removed: removed.filter((pointer) => !isGiven(input, pointer)),
+      }))
+      if (sameJson(input, start)) drafts.put(id, undefined)
+      else drafts.keep(id, input, inputSchema)
+    },
+    [id, inputSchema, start],
+  )
+  const use = useCallback(
+    (given: Draft) => {
+      setDraft(given)
+      drafts.put(id, given)
+    },
+    [id],
+  )
+  return { ...draft, set, use }
+}
+
+const NOTHING: readonly string[] = []
+
+/** Whether an input has something at a pointer. */
+function isGiven(input: unknown, pointer: string): boolean {
+  const found = fromPointer(pointer).reduce<unknown>((at, part) => own(at, part), input)
+  return found !== undefined && found !== null
+}
+
+/** A link to an operation with an input, and what it leaves out; `undefined` for one that is too long. */
+export function linkWithInput(
+  id: string,
+  input: unknown,
+  schema: unknown,
+): { readonly link: string; readonly removed: readonly string[] } | undefined {
+  const { value, removed } = withoutSecrets(input, schema)
+  const text = printJson(value)
+  const link = linkTo({ view: "operation", id, ...(text !== undefined && { input: text }) })
+  return link.length > MAX_LINK ? undefined : { link, removed }
+}
