@@ -1,7 +1,8 @@
 /**
- * The benchmark for CI, `npm run bench:ci`: what calls allocate and make on the side, what users download, and whether
- * long work lets others have their turn. Nothing here depends on the speed of the machine. It needs the built package,
- * and none of the peers. What types cost compilers is tested by `test/types/compilers.test.ts`.
+ * The benchmark for CI, `npm run bench:ci`: what calls allocate and make on the side, and whether long work lets others
+ * have their turn. Nothing here depends on the speed of the machine. It needs the built package, and none of the peers.
+ *
+ * Tests check what types cost compilers (`test/types/compilers.test.ts`), and what users download (`test/package/`).
  *
  * Exits with 1 when a target is missed.
  */
@@ -12,7 +13,6 @@ import type { Goal } from "./goals.ts"
 import { madeByCalls } from "./laziness.ts"
 import type { DocumentLibrary, Library } from "./library.ts"
 import { bytesPerCall, callLoop } from "./measure.ts"
-import { sizeGoals, weighPackage } from "./sizes.ts"
 import { goalsTable } from "./table.ts"
 
 type Built = Library & Pick<DocumentLibrary, "toHTTP">
@@ -36,7 +36,6 @@ const goals: Goal[] = [
   ...(await byteGoals()),
   madeGoal(await madeByCalls(library)),
   await turnsGoal(),
-  ...sizeGoals(await weighPackage()),
 ]
 console.log(goalsTable(goals))
 if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1

@@ -17,16 +17,11 @@ export interface SizeResults {
 
 const root = resolve(import.meta.dirname, "..")
 
-/** Builds the package, and weighs it. */
+/** Builds the package, and weighs the tarball and bundles. */
 export async function measureSizes(log: (text: string) => void): Promise<SizeResults> {
   log("Building the package")
   buildPackage()
   log("Weighing it")
-  return await weighPackage()
-}
-
-/** Weighs the tarball and bundles of the built package. */
-export async function weighPackage(): Promise<SizeResults> {
   const [packed] = JSON.parse(npm("pack", "--dry-run", "--json", "--ignore-scripts")) as {
     readonly size: number
   }[]
