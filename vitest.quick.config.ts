@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { slowTestFiles } from "./test/support/quick-files.ts"
 import config, { projectsWithout } from "./vitest.config.ts"
@@ -8,6 +9,8 @@ export default defineConfig({
   test: {
     ...config.test,
     setupFiles: ["test/support/no-processes.ts"],
+    // They wait for little: each worker more would only load the sources once more.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: projectsWithout(slowTestFiles()),
   },
 })
