@@ -1,7 +1,7 @@
 import { specFields } from "../../core/spec-schemas.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
-import { isFileLike } from "../../internal/files.ts"
+import { isFileLike } from "../../schema/files.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"

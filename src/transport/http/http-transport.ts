@@ -19,7 +19,7 @@ import { pageLifecycle } from "../page-lifecycle.ts"
 import { connectionError, exchange, problemError, readLines, readText } from "./exchange.ts"
 import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
 import { readStream } from "./event-stream.ts"
-import { downloadOf, FILE_PREFERENCE } from "./files.ts"
+import { downloadOf, FILE_PREFERENCE } from "../../http-client/file-bodies.ts"
 import { Outgoing } from "./outgoing.ts"
 
 /** Options of `createHTTPTransport`. */
