@@ -134,7 +134,7 @@ export {
   ResponseMetaSchema,
 } from "./core/envelope-schemas.ts"
 export { decodeEnvelope, encodeEnvelope } from "./core/envelope-codec.ts"
-export type { BinaryKind, WireEnvelope } from "./core/envelope-codec.ts"
+export type { BinaryKind, FileKind, WireEnvelope } from "./core/envelope-codec.ts"
 
 export { CallError, ERROR_CODES, ErrorCode, isCallError } from "./core/errors.ts"
 export type { CallErrorJSON, CallErrorOptions, ErrorCodeInfo } from "./core/errors.ts"

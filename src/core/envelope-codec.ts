@@ -1,6 +1,6 @@
 import { CallError } from "./errors.ts"
 import { fromBase64, toBase64 } from "../internal/base64.ts"
-import { isFileLike } from "../internal/files.ts"
+import { isFileLike } from "../schema/files.ts"
 import { isRecord } from "../internal/guards.ts"
 import { setOwn } from "../internal/own.ts"
 import { parsePointer, pointerSegment } from "../internal/pointer.ts"

@@ -1,5 +1,5 @@
-import { readFile } from "../internal/files.ts"
-import type { FileLike } from "../internal/files.ts"
+import { readFile } from "../schema/files.ts"
+import type { FileLike } from "../schema/files.ts"
 import { CallError } from "./errors.ts"
 
 /** Files that become part of a message, and are in memory for that, have at most this many bytes. */

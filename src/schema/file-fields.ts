@@ -1,7 +1,7 @@
 // Where a schema has files, and the conversion of base64 text that stands for them.
 
 import { fromBase64 } from "../internal/base64.ts"
-import { FILE_MARK } from "../internal/files.ts"
+import { FILE_MARK } from "./files.ts"
 import { isRecord } from "../internal/guards.ts"
 import { getOwn, setOwn } from "./json.ts"
 import type { JsonSchema } from "./json.ts"

@@ -1,7 +1,7 @@
 import { Type } from "typebox"
 import type { TUnsafe } from "typebox"
-import { FILE_MARK, isFileLike } from "../internal/files.ts"
-import type { FileLike } from "../internal/files.ts"
+import { FILE_MARK, isFileLike } from "./files.ts"
+import type { FileLike } from "./files.ts"
 
 /** What is known of a file before it is there. */
 export interface FileTypeOptions {

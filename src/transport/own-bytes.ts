@@ -1,4 +1,4 @@
-import { isFileLike } from "../internal/files.ts"
+import { isFileLike } from "../schema/files.ts"
 import { isPlainObject } from "../internal/guards.ts"
 import type { CallEvent } from "../core/events.ts"
 

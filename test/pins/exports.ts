@@ -105,7 +105,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "./tanstack-query": ["createQueryUtils"],
   "./to-http": ["hashApiKey", "readBearerToken", "toHTTP"],
   "./to-mcp": ["readBearerToken", "toMCP"],
-  "./type": ["Type"],
+  "./type": ["Bytes", "FileStream", "Type", "toFile"],
   "./websocket": ["createWebSocketTransport", "readBearerToken", "serveWebSocket"],
   "./worker": ["createWorkerTransport"],
 }

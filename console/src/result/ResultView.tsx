@@ -12,7 +12,7 @@ import { ContentView } from "./ContentView.tsx"
 import { JsonTree } from "./JsonTree.tsx"
 import { ProblemView } from "./ProblemView.tsx"
 import { TableView } from "./TableView.tsx"
-import { download } from "./download.ts"
+import { download, downloadOf } from "./download.ts"
 import { tableOf } from "./table.ts"
 import "./result.css"
 
@@ -44,7 +44,7 @@ export function ResultView({
           <Button
             variant="quiet"
             size="small"
-            onClick={() => download("result.json", text(), "application/json")}
+            onClick={() => download(downloadOf(outcome.ok ? outcome.envelope : undefined, text()))}
           >
             Download
           </Button>

@@ -1,7 +1,7 @@
 import { createWriteStream } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 import { pipeline } from "node:stream/promises"
-import type { FileLike } from "../../internal/files.ts"
+import type { FileLike } from "../../schema/files.ts"
 import { UsageError } from "../model.ts"
 import type { CommandIO } from "../model.ts"
 import { escapeForTerminal, note, styled } from "../output.ts"

@@ -5,7 +5,7 @@ import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { localEnvelope } from "../../core/envelope.ts"
 import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
-import { downloadOf, FILE_PREFERENCE, uploadOf } from "../../transport/http/files.ts"
+import { downloadOf, FILE_PREFERENCE, uploadOf } from "../../http-client/file-bodies.ts"
 import type {
   CommandIO,
   ListedOperation,

@@ -1,7 +1,7 @@
 import { specFields } from "../../core/spec-schemas.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
-import { isFileLike } from "../../internal/files.ts"
+import { isFileLike } from "../../schema/files.ts"
 import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
@@ -87,13 +87,14 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
   let answered: HTTPAnswer
   try {
     const envelope = await context.execute(id, input, incoming, caller)
-    const isFile = preferred === "file" && isFileLike(envelope.data)
-    if (preferred === "data") answered = dataAnswer(context, envelope, spec, PREFERENCE)
-    // Other metadata than that of a local result would be lost.
-    else if (isFile && envelope.meta.source === "local")
-      answered = dataAnswer(context, envelope, spec, FILE_PREFERENCE)
-    else if (isBare) answered = dataAnswer(context, envelope, spec)
-    else answered = context.json(await encodeFiles(() => envelopeText(envelope)))
+    answered = await encodeFiles(() => {
+      if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
+      // Other metadata than that of a local result would be lost.
+      const isFile = isFileLike(envelope.data) && envelope.meta.source === "local"
+      if (isFile && preferred === "file")
+        return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
+      return isBare ? dataAnswer(context, envelope, spec) : context.json(envelopeText(envelope))
+    })
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }

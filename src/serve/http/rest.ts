@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
 import { dataAnswer, itemText } from "./answer-bodies.ts"
 import { withDeprecation } from "./deprecation.ts"
 import type { HTTPAnswer } from "../exchange.ts"
@@ -54,10 +55,12 @@ async function answer(
 ): Promise<HTTPAnswer> {
   let answered: HTTPAnswer
   try {
-    answered =
-      spec.type === "subscription"
-        ? await context.stream(id, input, incoming, caller, itemText)
-        : dataAnswer(context, await context.execute(id, input, incoming, caller), spec)
+    if (spec.type === "subscription") {
+      answered = await context.stream(id, input, incoming, caller, itemText)
+    } else {
+      const envelope = await context.execute(id, input, incoming, caller)
+      answered = await encodeFiles(() => dataAnswer(context, envelope, spec))
+    }
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }

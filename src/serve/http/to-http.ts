@@ -1,3 +1,5 @@
+// The HTTP server of a registry: what happens to a request, from its path to its answer.
+
 import { loggerOf } from "../../engine/failures.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"

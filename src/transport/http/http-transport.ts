@@ -21,7 +21,7 @@ import { connectionError, exchange, problemError, readLines, readText } from "./
 import type { HTTPPeer, HTTPRequest, RequestHeaders } from "./exchange.ts"
 import { readStream } from "./event-stream.ts"
 import type { StreamEvent } from "./event-stream.ts"
-import { downloadOf, FILE_PREFERENCE } from "./files.ts"
+import { downloadOf, FILE_PREFERENCE } from "../../http-client/file-bodies.ts"
 import { Outgoing } from "./outgoing.ts"
 
 /** Options of `createHTTPTransport`. */

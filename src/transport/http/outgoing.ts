@@ -1,8 +1,8 @@
 import { encodeValue } from "../../core/envelope-codec.ts"
 import type { CallRequestedEvent } from "../../core/events.ts"
 import { Credit } from "./event-stream.ts"
-import { uploadOf } from "./files.ts"
-import type { Upload } from "./files.ts"
+import { uploadOf } from "../../http-client/file-bodies.ts"
+import type { Upload } from "../../http-client/file-bodies.ts"
 
 /** Larger timeouts are left out: nobody waits that long. */
 const MAX_TIMEOUT = 9_999_999_999

@@ -1,7 +1,7 @@
 import type { OperationSpec } from "../../../core/types.ts"
 import { parseMediaType } from "../../../http-client/media-type.ts"
 import { fileNameOf } from "../../../internal/file-names.ts"
-import { joinBytes, toFile } from "../../../internal/files.ts"
+import { joinBytes, toFile } from "../../../schema/files.ts"
 import { toBase64 } from "../../../internal/base64.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"

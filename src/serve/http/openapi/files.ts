@@ -1,4 +1,4 @@
-import { FILE_MARK } from "../../../internal/files.ts"
+import { FILE_MARK } from "../../../schema/files.ts"
 import { fileFieldsOf } from "../../../schema/file-fields.ts"
 import type { FileField, FileFields } from "../../../schema/file-fields.ts"
 import type { JsonSchema } from "../../../schema/json.ts"

@@ -1,7 +1,7 @@
 // Builds the schemas of an operation from those of its document.
 import type { TSchema } from "typebox"
 import { adoptSchema } from "../../../schema/trusted-schemas.ts"
-import { FILE_MARK } from "../../../internal/files.ts"
+import { FILE_MARK } from "../../../schema/files.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { NO_VALUE, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"

@@ -1,4 +1,4 @@
-import { isFileLike } from "../../../internal/files.ts"
+import { isFileLike } from "../../../schema/files.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { EncodingModel, FieldModel } from "../model.ts"
 import { Unwritable } from "./errors.ts"

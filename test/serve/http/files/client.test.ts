@@ -119,6 +119,6 @@ describe("a typed client over HTTP", () => {
 
     const { data } = await own.files.broken({})
 
-    await expect(data.arrayBuffer()).rejects.toThrow()
+    await expect(data.arrayBuffer()).rejects.toThrow("terminated")
   })
 })

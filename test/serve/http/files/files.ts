@@ -12,7 +12,7 @@ const base = {
 } as const
 
 /** What an upload was. */
-export const Received = Type.Object({
+const Received = Type.Object({
   name: Type.Union([Type.String(), Type.Null()]),
   type: Type.String(),
   size: Type.Number(),
@@ -62,7 +62,7 @@ export const sum = defineOperation({
   handler: ({ bytes }) => bytes.reduce((total, byte) => total + byte, 0),
 })
 
-export const several = defineOperation({
+const several = defineOperation({
   ...base,
   name: "several",
   type: "mutation",
@@ -89,7 +89,7 @@ export const encoded = defineOperation({
   handler: ({ text }) => text,
 })
 
-export const ignore = defineOperation({
+const ignore = defineOperation({
   ...base,
   name: "ignore",
   type: "mutation",
@@ -118,7 +118,7 @@ export const download = defineOperation({
   handler: ({ length, ...details }) => toFile(repeated(length), details),
 })
 
-export const broken = defineOperation({
+const broken = defineOperation({
   ...base,
   name: "broken",
   type: "query",

@@ -1,10 +1,10 @@
 // Files in requests and answers: larger ones are not part of the JSON, so that they are never in memory as a whole.
 
-import { encodeValue } from "../../core/envelope-codec.ts"
-import { contentDisposition, fileNameOf } from "../../internal/file-names.ts"
-import { isFileLike, toFile } from "../../internal/files.ts"
-import type { FileLike } from "../../internal/files.ts"
-import { isPlainObject } from "../../internal/guards.ts"
+import { encodeValue } from "../core/envelope-codec.ts"
+import { contentDisposition, fileNameOf } from "../internal/file-names.ts"
+import { isFileLike, toFile } from "../schema/files.ts"
+import type { FileLike } from "../schema/files.ts"
+import { isPlainObject } from "../internal/guards.ts"
 
 /** Files up to this size are sent as JSON, and may share a request with other calls. */
 const MAX_INLINE = 256 * 1024
