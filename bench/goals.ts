@@ -11,6 +11,7 @@ import { OURS_LEFT } from "./http-disconnect.ts"
 import type { Disconnects } from "./http-disconnect.ts"
 import { SOCKET_IDLE, SSE_IDLE } from "./http-idle.ts"
 import type { Idle } from "./http-idle.ts"
+import { OUR_CLIENT, PEER_CLIENTS } from "./http-client.ts"
 import { BY_HAND, FEW_TOOLS, MANY_TOOLS, NODE_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
 import { OVER_HTTP, SDK_SESSION } from "./mcp-http.ts"
 import type { FirstRequests } from "./mcp-http.ts"
@@ -65,6 +66,9 @@ export interface HTTPResults {
   readonly events: readonly Measurement[]
   readonly idle: readonly Idle[]
   readonly disconnects: readonly Disconnects[]
+  /** Calls of typed clients: CPU of both ends. */
+  readonly singleCalls: readonly Measurement[]
+  readonly batchedCalls: readonly Measurement[]
 }
 
 /** One goal, and whether this run met it. */
@@ -167,8 +171,19 @@ export function mcpGoals({ served, imported, overHTTP, first }: MCPResults): Goa
   ]
 }
 
+function clientGoal(what: string, calls: readonly Measurement[]): Goal {
+  const { median } = find(calls, OUR_CLIENT).ratio
+  const best = Math.min(...PEER_CLIENTS.map((name) => find(calls, name).ratio.median))
+  return {
+    goal: `${what}, client and server: less CPU than tRPC and oRPC`,
+    measured: `${median.toFixed(2)} against ${best.toFixed(2)}`,
+    isMet: median < best,
+  }
+}
+
 /** Compares HTTP with the goals of the library. */
-export function httpGoals({ requests, events, idle, disconnects }: HTTPResults): Goal[] {
+export function httpGoals(results: HTTPResults): Goal[] {
+  const { requests, events, idle, disconnects, singleCalls, batchedCalls } = results
   // CPU of the server: on a shared machine, rates say more about the others.
   const best = Math.min(...[TRPC, ORPC].map((name) => find(requests, name).ratio.median))
   return [
@@ -213,6 +228,8 @@ export function httpGoals({ requests, events, idle, disconnects }: HTTPResults):
         measured: `${p99.toFixed(1)} ms`,
         isMet: p99 <= MAX_DISCONNECT_MS,
       })),
+    clientGoal("a call over HTTP", singleCalls),
+    clientGoal("a call of a batch over HTTP", batchedCalls),
   ]
 }
 

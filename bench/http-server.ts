@@ -40,5 +40,7 @@ async function create(name: ServerName): Promise<Server> {
       return peers.trpcServer()
     case "orpc":
       return peers.orpcServer()
+    case "orpc-batch":
+      return peers.orpcServer(true)
   }
 }

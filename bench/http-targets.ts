@@ -2,7 +2,15 @@
 import type { QuoteInput } from "./cases.ts"
 
 /** A process that serves. */
-export type ServerName = "floor" | "ours" | "fastify" | "hono" | "trpc" | "orpc" | MCPServerName
+export type ServerName =
+  | "floor"
+  | "ours"
+  | "fastify"
+  | "hono"
+  | "trpc"
+  | "orpc"
+  | "orpc-batch"
+  | MCPServerName
 type MCPServerName = "mcp-floor" | "mcp-ours" | "mcp-sdk"
 
 /** One way to ask a server. */

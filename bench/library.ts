@@ -9,6 +9,7 @@ import type * as logger from "../src/internal/logger.ts"
 import type * as nats from "../src/nats.ts"
 import type * as openapi from "../src/from-openapi.ts"
 import type * as http from "../src/node/serve-http.ts"
+import type * as httpClient from "../src/http.ts"
 import type * as redis from "../src/redis.ts"
 import type * as registry from "../src/engine/registry.ts"
 import type * as served from "../src/to-mcp.ts"
@@ -45,6 +46,10 @@ export type MCPLibrary = Pick<typeof registry, "createRegistry"> &
 export type HTTPLibrary = Pick<typeof registry, "createRegistry"> &
   Pick<typeof define, "defineOperation"> &
   Pick<typeof http, "serveHTTP">
+
+/** What it uses to call over HTTP. */
+export type HTTPClientLibrary = Pick<typeof client, "createClient"> &
+  Pick<typeof httpClient, "createHTTPTransport">
 
 /** What it uses to call over brokers. */
 export type BusLibrary = Pick<typeof registry, "createRegistry"> &
@@ -126,6 +131,11 @@ export async function loadBuiltMCP(): Promise<MCPLibrary> {
 /** Loads what was built before, and of it what speaks HTTP. */
 export async function loadBuiltHTTP(): Promise<HTTPLibrary> {
   return (await load("engine/registry.js", "core/define.js", "node/serve-http.js")) as HTTPLibrary
+}
+
+/** Loads what was built before, and of it what calls over HTTP. */
+export async function loadBuiltHTTPClient(): Promise<HTTPClientLibrary> {
+  return (await load("protocol/client.js", "http.js")) as HTTPClientLibrary
 }
 
 /** Loads what was built before, and of it what speaks to brokers. */

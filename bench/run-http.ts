@@ -1,5 +1,6 @@
 import type { HTTPResults } from "./goals.ts"
 import { http } from "./http.ts"
+import { httpClients } from "./http-client.ts"
 import { measureDisconnects } from "./http-disconnect.ts"
 import { weighIdle } from "./http-idle.ts"
 import type { Library } from "./library.ts"
@@ -24,7 +25,23 @@ export async function measureHTTP(
     log("Weighing idle streams")
     const idle = await weighIdle(library)
     log("Measuring clients that leave")
-    return { requests, events, idle, disconnects: await measureDisconnects() }
+    const disconnects = await measureDisconnects()
+    log("Measuring calls of typed clients over HTTP")
+    const { singleCalls, batchedCalls } = await measureClients(longer)
+    return { requests, events, idle, disconnects, singleCalls, batchedCalls }
+  } finally {
+    rows.close()
+  }
+}
+
+/** Measures what a call costs both ends together. */
+export async function measureClients(
+  effort: Effort,
+): Promise<Pick<HTTPResults, "singleCalls" | "batchedCalls">> {
+  const rows = await httpClients()
+  try {
+    const singleCalls = await measure(rows.single, effort)
+    return { singleCalls, batchedCalls: await measure(rows.batched, effort) }
   } finally {
     rows.close()
   }

@@ -41,12 +41,15 @@ export function mcpTables({ served, imported, overHTTP, first }: MCPResults): st
 }
 
 /** HTTP, as plain text. */
-export function httpTables({ requests, events, idle, disconnects }: HTTPResults): string[] {
+export function httpTables(results: HTTPResults): string[] {
+  const { requests, events, idle, disconnects, singleCalls, batchedCalls } = results
   return [
     rateTable("POST of a small operation, 32 connections; times node:http", requests),
     rateTable("Server-sent events, one long stream; times a write for each event", events),
     idleTable(idle),
     disconnectsTable(disconnects),
+    rateTable("Calls of typed clients, one at a time; CPU of both ends, times fetch", singleCalls),
+    rateTable("Ten calls at a time, in batches; CPU of both ends, times fetch", batchedCalls),
   ]
 }
 

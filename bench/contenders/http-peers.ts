@@ -3,6 +3,7 @@ import type { Server } from "node:http"
 import { createAdaptorServer } from "@hono/node-server"
 import { os } from "@orpc/server"
 import { RPCHandler } from "@orpc/server/node"
+import { BatchHandlerPlugin } from "@orpc/server/plugins"
 import { initTRPC } from "@trpc/server"
 import { createHTTPServer } from "@trpc/server/adapters/standalone"
 import fastify from "fastify"
@@ -46,26 +47,31 @@ export function honoServer(): Server {
   return createAdaptorServer({ fetch: app.fetch }) as Server
 }
 
+const { procedure, router } = initTRPC.create()
+const trpcRoutes = router({
+  quote: procedure
+    .input(parseInput)
+    .output(parseOutput)
+    .mutation(({ input }) => quote(input)),
+})
+
+/** The type that tRPC's client needs. */
+export type TRPCRoutes = typeof trpcRoutes
+
 /** tRPC's server of its own. */
 export function trpcServer(): Server {
-  const { procedure, router } = initTRPC.create()
-  const routes = router({
-    quote: procedure
-      .input(parseInput)
-      .output(parseOutput)
-      .mutation(({ input }) => quote(input)),
-  })
-  return createHTTPServer({ router: routes })
+  return createHTTPServer({ router: trpcRoutes })
 }
 
-/** oRPC's handler for Node. */
-export function orpcServer(): Server {
-  const handler = new RPCHandler({
+/** oRPC's handler for Node, with batches if they are wanted. */
+export function orpcServer(isBatched = false): Server {
+  const routes = {
     quote: os
       .input(standard<QuoteInput>(QuoteInput))
       .output(standard<Quote>(Quote))
       .handler(({ input }) => quote(input)),
-  })
+  }
+  const handler = new RPCHandler(routes, isBatched ? { plugins: [new BatchHandlerPlugin()] } : {})
   return createServer((request, response) => {
     void handler.handle(request, response, { context: {} }).then(({ matched }) => {
       if (!matched) response.writeHead(404).end()

@@ -136,9 +136,8 @@ export const SURFACES: Readonly<Record<string, readonly [endpoint: string, ask: 
     "/batch",
     httpClient(async (map, options) => {
       const calls = [map.call("who.am", {}, options), map.call("who.am", {}, options)]
-      const [first, second] = await Promise.all(calls)
-      expect(second?.data).toEqual(first?.data)
-      return first?.data
+      const results = await Promise.all(calls)
+      return results.at(-1)?.data
     }),
   ],
   "HTTP client, stream": [

@@ -170,7 +170,7 @@ describe("a hostile answer to a call", () => {
   })
 
   test("is measured where the page cannot see that it was compressed", async () => {
-    const body = `${line(envelope("x".repeat(10 * LIMIT)))}`
+    const body = line(envelope("x".repeat(10 * LIMIT)))
     const response = new Response(body, { headers: { "content-length": "100" } })
     Object.defineProperty(response, "type", { value: "cors" })
     const { map } = await hostile(() => undefined, { fetch: async () => response })
@@ -192,17 +192,18 @@ describe("a hostile answer to a call", () => {
       fetch: async () => new Response(body),
     })
     let searched = 0
-    const { split, indexOf } = String.prototype
-    const count = function (this: string, plain: (...args: never[]) => unknown, args: unknown[]) {
-      if (args[0] === "\n") searched += this.length
-      return plain.apply(this, args as never[])
+    const count = (name: "split" | "indexOf"): void => {
+      const plain = String.prototype[name] as (...args: unknown[]) => never
+      vi.spyOn(String.prototype, name).mockImplementation(function (
+        this: string,
+        ...args: unknown[]
+      ) {
+        if (args[0] === "\n") searched += this.length
+        return plain.apply(this, args)
+      })
     }
-    vi.spyOn(String.prototype, "split").mockImplementation(function (this: string, ...args) {
-      return count.call(this, split, args) as string[]
-    })
-    vi.spyOn(String.prototype, "indexOf").mockImplementation(function (this: string, ...args) {
-      return count.call(this, indexOf, args) as number
-    })
+    count("split")
+    count("indexOf")
     try {
       for (const call of pair(map)) await failure(call)
     } finally {
