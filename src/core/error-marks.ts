@@ -58,7 +58,7 @@ export function stampError(error: CallError, call: LeavingCall): CallError {
 /** What is known of the attempts of a call. */
 interface Attempts {
   readonly started: number
-  readonly hasExecuted: boolean
+  readonly hasEffects: boolean
 }
 
 /**
@@ -67,15 +67,15 @@ interface Attempts {
  */
 export function afterAttempts(
   error: CallError,
-  { started, hasExecuted }: Attempts,
+  { started, hasEffects }: Attempts,
   isIdempotent: boolean,
 ): CallError {
   const counts = started > 1 && error.attempts === undefined
-  const hides = hasExecuted && !error.mayHaveExecuted
+  const hides = hasEffects && !error.mayHaveExecuted
   if (!counts && !hides) return error
-  const copy = copyError(error) as { -readonly [TKey in keyof CallError]: CallError[TKey] }
+  const copy = copyOf(error) as { -readonly [TKey in keyof CallError]: CallError[TKey] }
   if (counts) copy.attempts = started
-  copy.mayHaveExecuted ||= hasExecuted
+  copy.mayHaveExecuted ||= hasEffects
   copy.retryable &&= !hides || isIdempotent
   return copy
 }

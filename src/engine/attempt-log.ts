@@ -26,10 +26,15 @@ export class AttemptLog {
     return this.#sharing.isShared
   }
 
-  /** Whether the handler may have had effects by now. */
-  get mayHaveExecuted(): boolean {
+  /** Whether an attempt of this call may have had effects by now. */
+  get hasEffects(): boolean {
     if (this.hasExecuted || this.#running > 1) return true
-    return this.#running === 0 ? this.isShared : this.#last?.workHasBegun === true
+    return this.#running === 1 && this.#last?.workHasBegun === true
+  }
+
+  /** The same, with work that others may do for it. */
+  get mayHaveExecuted(): boolean {
+    return this.hasEffects || (this.#running === 0 && this.isShared)
   }
 
   /** The handler starts. */

@@ -217,10 +217,16 @@ export class Call implements DeadlineEntry {
 
   /** Waits for a handler's promise, for as long as the call lasts. */
   wait(promise: Promise<unknown>): Promise<never> {
+    const outcome = this.expose()
+    this.finishAfter(promise)
+    return outcome
+  }
+
+  /** The promise of the caller. */
+  expose(): Promise<never> {
     const outcome = new Promise(capture)
     this.resolve = capturedResolve
     this.reject = capturedReject
-    this.finishAfter(promise)
     return outcome as Promise<never>
   }
 
@@ -228,13 +234,16 @@ export class Call implements DeadlineEntry {
   finishAfter(promise: Promise<unknown>): void {
     this.watch()
     promise.then(
-      (result) => {
-        if (this.ended === undefined) this.finish(result)
-      },
-      (thrown: unknown) => {
-        if (this.ended === undefined) this.finishWith(thrown)
-      },
+      (result) => this.finish(result),
+      (thrown: unknown) => this.finishWith(thrown),
     )
+  }
+
+  /** Calls back if the call ends before its handler does. */
+  onEnd(callback: (error: CallError) => void): void {
+    const more = this.ensureExtras()
+    more.onEnd ??= []
+    more.onEnd.push(callback)
   }
 
   /** Waits for something that comes before the handler; the call may end meanwhile. */
@@ -355,14 +364,18 @@ export class Call implements DeadlineEntry {
   stopWork(reason: EndReason, message: string): void {
     const { extras } = this
     if (extras === undefined) return
-    const { children, controller, token } = extras
+    const { children, controller, token, onEnd } = extras
     extras.children = undefined
+    extras.onEnd = undefined
     if (children !== undefined) for (const child of children) child.end(reason, message)
     controller?.abort(this.ended)
     token?.cancel(this.ended)
+    if (onEnd !== undefined) for (const callback of onEnd) callback(this.ended as CallError)
   }
 
-  private finish(result: unknown): void {
+  /** Ends the call with a result, unless it has ended early. */
+  finish(result: unknown): void {
+    if (this.ended !== undefined) return
     let envelope: unknown
     try {
       envelope = this.complete(result)
@@ -371,6 +384,7 @@ export class Call implements DeadlineEntry {
       return
     }
     this.unwatch()
+    if (this.extras?.children !== undefined) this.endAttempts()
     if (this.resolve !== undefined) this.resolve(envelope)
     else if (this.options instanceof CallSink) this.options.succeed(envelope as ResponseEnvelope)
   }
@@ -380,9 +394,18 @@ export class Call implements DeadlineEntry {
     return this.attemptLog === undefined ? this.kernel.toEnvelope(this.record, result) : result
   }
 
-  private finishWith(thrown: unknown): void {
+  finishWith(thrown: unknown): void {
+    if (this.ended !== undefined) return
     this.unwatch()
+    if (this.extras?.children !== undefined) this.endAttempts()
     this.refuseWith(this.fail(thrown))
+  }
+
+  /** Ends attempts that nobody waits for any more. Nested calls may go on. */
+  private endAttempts(): void {
+    for (const child of this.extras?.children ?? []) {
+      if (child.isAttempt) child.end("ABORTED", `The call of "${this.record.id}" has ended.`)
+    }
   }
 
   private refuseWith(error: CallError): void {
@@ -408,6 +431,7 @@ export class Call implements DeadlineEntry {
       env: undefined,
       identity: undefined,
       attemptLog: undefined,
+      onEnd: undefined,
     })
   }
 }
@@ -423,6 +447,7 @@ interface Extras {
   env: unknown
   identity: unknown
   attemptLog: AttemptLog | undefined
+  onEnd: ((error: CallError) => void)[] | undefined
 }
 
 /** The message for a caller that aborted its call. */

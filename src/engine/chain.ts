@@ -33,47 +33,94 @@ export class Chain {
     this.#links = links
   }
 
-  /** Runs an admitted call. Resolves with an envelope that needs no more processing; never throws. */
+  /** Runs an admitted call. */
   run(call: Call, input: unknown, isTrusted: boolean): Promise<ResponseEnvelope> {
-    const log = new AttemptLog(this, isTrusted)
-    call.attemptLog = log
-    return this.#enter(0, call, input, log)
+    const outcome = call.expose()
+    this.start(call, input, isTrusted)
+    return outcome
+  }
+
+  /** The same for a call whose caller is set. It is never notified before this returns. */
+  start(call: Call, input: unknown, isTrusted: boolean): void {
+    this.#enter(
+      0,
+      call,
+      input,
+      this.#logFor(call, isTrusted),
+      (envelope) => call.finish(envelope),
+      (error) => call.finishWith(error),
+    )
+    call.watch()
+  }
+
+  /** The same for a call that is waited for already. */
+  continue(call: Call, input: unknown, isTrusted: boolean): Promise<ResponseEnvelope> {
+    const log = this.#logFor(call, isTrusted)
+    return new Promise((resolve, reject) => this.#enter(0, call, input, log, resolve, reject))
   }
 
   /** The items of an admitted subscription. */
   source(call: Call, isTrusted: boolean): StreamSource {
-    const log = new AttemptLog(this, isTrusted)
-    call.attemptLog = log
-    return this.#level(0, log)
+    return this.#level(0, this.#logFor(call, isTrusted))
   }
 
-  #enter(index: number, call: Call, input: unknown, log: AttemptLog): Promise<ResponseEnvelope> {
+  #logFor(call: Call, isTrusted: boolean): AttemptLog {
+    const log = new AttemptLog(this, isTrusted)
+    call.attemptLog = log
+    return log
+  }
+
+  /** Runs the middleware from `index` on. Exactly one of the functions is called, by middleware never at once. */
+  #enter(
+    index: number,
+    call: Call,
+    input: unknown,
+    log: AttemptLog,
+    resolve: (envelope: ResponseEnvelope) => void,
+    reject: (error: CallError) => void,
+  ): void {
     const link = this.#links[index]
-    if (link?.call === undefined) return runHandler(call, input, log)
+    if (link?.call === undefined) return runHandler(call, input, log, resolve, reject)
     let isRepeated = false
     const next: Next = (change) => {
-      const isFirst =
-        !isRepeated && change === undefined && call.ended === undefined && !call.isOver
+      const isPlain = !isRepeated && change === undefined && isOpen(call)
       isRepeated = true
-      const outcome = isFirst
-        ? this.#enter(index + 1, call, input, log)
+      return isPlain
+        ? this.#continue(index + 1, call, input, log)
         : this.#attempt(index + 1, call, input, change ?? {}, log)
-      // A middleware that awaits something else first must not end the process.
-      outcome.catch(ignore)
-      return outcome
     }
     try {
-      const outcome = link.call(new CallView(call, input), next) as unknown
+      const outcome: unknown = link.call(new CallView(call, input), next)
       const promise = outcome instanceof Promise ? outcome : Promise.resolve(outcome)
-      return promise.then(
-        (envelope: unknown) => complete(envelope, link, call),
-        (thrown: unknown) => {
-          throw call.toError(thrown)
+      promise.then(
+        (value: unknown) => {
+          if (isResponseEnvelope(value)) resolve(value)
+          else reject(call.toError(notAnEnvelope(value, link, call)))
         },
+        (thrown: unknown) => reject(call.toError(thrown)),
       )
     } catch (thrown) {
-      return Promise.reject(call.toError(thrown))
+      queueMicrotask(() => reject(call.toError(thrown)))
     }
+  }
+
+  /** Runs the rest as a part of the call itself. */
+  #continue(index: number, call: Call, input: unknown, log: AttemptLog): Promise<ResponseEnvelope> {
+    let succeed: (envelope: ResponseEnvelope) => void = ignore
+    let reject: (error: CallError) => void = ignore
+    const outcome = new Promise<ResponseEnvelope>((onSuccess, onFailure) => {
+      succeed = onSuccess
+      reject = onFailure
+    })
+    const fail = (error: CallError): void => {
+      // Marked only now: most promises do not fail.
+      void handled(outcome)
+      reject(error)
+    }
+    // It settles with the call, even if what is further in never does.
+    call.onEnd(fail)
+    this.#enter(index, call, input, log, succeed, fail)
+    return outcome
   }
 
   /** Runs the rest in an attempt of its own. */
@@ -89,21 +136,28 @@ export class Chain {
       if (change.detached === true) this.isShared = true
       attempt = openAttempt(call, change, log)
       call.kernel.begin(attempt)
+      const { input: changed } = change
       const admitted =
-        change.input === undefined
-          ? input
-          : attempt.kernel.admit(attempt, change.input, log.isTrusted)
+        changed === undefined ? input : call.kernel.admit(attempt, changed, log.isTrusted)
       if (attempt.ended !== undefined) throw attempt.ended
-      if (change.input === undefined || !isStillChecked(attempt, admitted)) {
-        return attempt.wait(this.#enter(index, attempt, admitted, log))
+      const outcome = handled(attempt.expose())
+      attempt.watch()
+      const enter = (ready: unknown): void => {
+        if (attempt.ended !== undefined) return
+        this.#enter(
+          index,
+          attempt,
+          ready,
+          log,
+          (envelope) => attempt.finish(envelope),
+          (error) => attempt.finishWith(error),
+        )
       }
-      return attempt.wait(
-        admitted.then((ready) =>
-          attempt.ended === undefined ? this.#enter(index, attempt, ready, log) : undefined,
-        ),
-      )
+      if (changed === undefined || !isStillChecked(attempt, admitted)) enter(admitted)
+      else admitted.then(enter).catch((thrown: unknown) => attempt.finishWith(thrown))
+      return outcome
     } catch (thrown) {
-      return Promise.reject(attempt.toError(thrown))
+      return handled(Promise.reject(attempt.toError(thrown)))
     }
   }
 
@@ -122,7 +176,10 @@ export class Chain {
           return mistake(what, id)
         })
       },
-      toEnvelope: (call, value) => complete(value, link, call),
+      toEnvelope: (call, value) => {
+        if (isResponseEnvelope(value)) return value
+        throw notAnEnvelope(value, link, call)
+      },
     }
   }
 
@@ -179,44 +236,49 @@ class LoggedHandler implements StreamSource {
   }
 }
 
-function runHandler(call: Call, input: unknown, log: AttemptLog): Promise<ResponseEnvelope> {
+function runHandler(
+  call: Call,
+  input: unknown,
+  log: AttemptLog,
+  resolve: (envelope: ResponseEnvelope) => void,
+  reject: (error: CallError) => void,
+): void {
   const { record, kernel } = call
-  const succeed = (result: unknown): ResponseEnvelope => {
-    const envelope = kernel.toEnvelope(record, result)
-    log.end(true)
-    return envelope
-  }
-  const fail = (thrown: unknown): CallError => {
+  const fail = (thrown: unknown): void => {
     const error = call.toError(thrown)
     log.end(error.mayHaveExecuted)
-    return error
+    reject(error)
+  }
+  const succeed = (result: unknown): void => {
+    let envelope: ResponseEnvelope
+    try {
+      envelope = kernel.toEnvelope(record, result)
+    } catch (thrown) {
+      fail(thrown)
+      return
+    }
+    log.end(true)
+    resolve(envelope)
   }
   call.noteStart()
+  let result: unknown
   try {
-    const result = (record.handler as AnyHandler)(input, new CallContext(call))
-    if (!isThenable(result)) return Promise.resolve(succeed(result))
-    const promise = result instanceof Promise ? result : Promise.resolve(result)
-    return promise.then(
-      (value: unknown) => {
-        try {
-          return succeed(value)
-        } catch (thrown) {
-          throw fail(thrown)
-        }
-      },
-      (thrown: unknown) => {
-        throw fail(thrown)
-      },
-    )
+    result = (record.handler as AnyHandler)(input, new CallContext(call))
   } catch (thrown) {
-    return Promise.reject(fail(thrown))
+    fail(thrown)
+    return
   }
+  if (isThenable(result)) Promise.resolve(result).then(succeed, fail)
+  else succeed(result)
+}
+
+function isOpen(call: Call): boolean {
+  return call.ended === undefined && !call.isOver
 }
 
 /** Creates an attempt. Throws if the call is over, or if the change is not one. Shared work outlives its first caller. */
 function openAttempt(call: Call, change: Change, log: AttemptLog): Attempt {
-  const isOver =
-    change.detached === true ? call.kernel.isClosed : call.ended !== undefined || call.isOver
+  const isOver = change.detached === true ? call.kernel.isClosed : !isOpen(call)
   if (isOver) {
     throw refusal("ABORTED", `"${call.record.id}" was not called: its call had ended.`, {
       operationId: call.record.id,
@@ -246,9 +308,8 @@ const NAMES: ReadonlySet<string> = new Set<keyof Change>([
   "revalidate",
 ])
 
-function complete(value: unknown, link: Link, { record }: Call): ResponseEnvelope {
-  if (isResponseEnvelope(value)) return value
-  throw mistake(
+function notAnEnvelope(value: unknown, link: Link, { record }: Call): CallError {
+  return mistake(
     `Middleware "${link.name}" returned ${typeName(value)} for "${record.id}", and must return an envelope: that of next(), or localEnvelope(data, call.operationId).`,
     record.id,
   )
@@ -257,6 +318,12 @@ function complete(value: unknown, link: Link, { record }: Call): ResponseEnvelop
 /** The error of a middleware that is wrong. Its message is for the application alone. */
 function mistake(message: string, operationId: string): CallError {
   return markInternal(new CallError("EXECUTION_ERROR", message, { operationId }))
+}
+
+/** Marks a promise: a middleware that awaits something else first must not end the process. */
+function handled<TValue>(promise: Promise<TValue>): Promise<TValue> {
+  promise.catch(ignore)
+  return promise
 }
 
 function ignore(): void {}

@@ -124,7 +124,7 @@ export class Kernel implements PipelineHost, CallHost {
       return
     }
     if (chain !== undefined) {
-      call.finishAfter(chain.run(call, prepared, false))
+      chain.start(call, prepared, false)
       return
     }
     let result: unknown
@@ -321,7 +321,7 @@ export class Kernel implements PipelineHost, CallHost {
     if (isStillChecked(call, prepared)) return this.#runLater(call, prepared, chain, trusted)
     if (chain === undefined) return this.#run(call, prepared)
     this.begin(call)
-    return call.wait(chain.run(call, prepared, trusted))
+    return chain.run(call, prepared, trusted)
   }
 
   /** The middleware of an operation; most have none. */
@@ -378,7 +378,7 @@ export class Kernel implements PipelineHost, CallHost {
   ): Promise<unknown> {
     return prepared.then((input) => {
       if (call.ended !== undefined) return undefined
-      if (chain !== undefined) return chain.run(call, input, trusted)
+      if (chain !== undefined) return chain.continue(call, input, trusted)
       return (call.record.handler as AnyHandler)(input, new CallContext(call))
     })
   }

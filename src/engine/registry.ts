@@ -1,5 +1,5 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 // The public face of a registry: types, and methods of one line. The catalog and the kernel do the work.
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { TSchema } from "typebox"
 import type { AnyOperation, Operation, OperationInput } from "../core/define.ts"
 import { Catalog } from "./catalog.ts"

@@ -58,7 +58,7 @@ export interface Tally {
 /** The error of a call with several attempts: a later one does not hide that an earlier one may have had an effect. */
 export function withAttempts(thrown: unknown, tally: Tally, isIdempotent: boolean): unknown {
   if (!isCallError(thrown)) return thrown
-  const attempts = { started: tally.attempts, hasExecuted: tally.mayHaveExecuted }
+  const attempts = { started: tally.attempts, hasEffects: tally.mayHaveExecuted }
   const error = afterAttempts(thrown, attempts, isIdempotent)
   if (isRefusal(thrown)) refusals.add(error)
   return error
