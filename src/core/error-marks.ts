@@ -49,10 +49,10 @@ export function stampError(error: CallError, call: LeavingCall): CallError {
   const root = call.root.requestId
   if (tree === undefined) {
     if (error.requestId !== undefined && error.operationId !== undefined) return error
-    return writeIds(Object.isExtensible(error) ? error : copyError(error), call, root, false)
+    return writeIds(Object.isExtensible(error) ? error : copyOf(error), call, root, false)
   }
   if (tree === root || isInternal(error) || isForwarded(error)) return error
-  return writeIds(copyError(error), call, root, true)
+  return writeIds(copyOf(error), call, root, true)
 }
 
 /** What is known of the attempts of a call. */
@@ -98,7 +98,7 @@ function writeIds(
 }
 
 /** The same class, fields and stack in an object of its own. */
-function copyError(error: CallError): CallError {
+function copyOf(error: CallError): CallError {
   const fields = Object.getOwnPropertyDescriptors(error)
   for (const field of Object.values(fields)) {
     field.configurable = true
