@@ -10,6 +10,7 @@ import type { CallTrace } from "./observe.ts"
 import type { CallSink } from "./sink.ts"
 import type { AnyHandler } from "./record.ts"
 import { notRegistered } from "./refusals.ts"
+import type { PolicyDirectory } from "./policies.ts"
 import { kernelOptions, replaces, validateRegistryOptions } from "./registry-options.ts"
 import type { RegisterOptions, RegistryOptions } from "./registry-options.ts"
 import type {
@@ -280,6 +281,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal `execute` with a sink that receives the outcome. */
   executeInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
     this.#kernel.callInto(id, input, sink)
+  }
+
+  /** @internal Sets the policies of operations besides those of their definitions. */
+  setPolicies(directory: PolicyDirectory): void {
+    this.#kernel.middleware.policies.setDirectory(directory)
   }
 
   /** @internal The error for an id that does not exist for a remote caller. */

@@ -9,6 +9,7 @@ import {
 } from "../../src/index.ts"
 import { BUILD_ENV_OPTIONS, buildEnv } from "../../src/engine/env.ts"
 import { SEARCH_OPTIONS } from "../../src/engine/catalog.ts"
+import { MIDDLEWARE_OPTIONS } from "../../src/core/middleware.ts"
 import {
   REGISTER_HANDLER_OPTIONS,
   REGISTER_OPTIONS,
@@ -121,6 +122,9 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     registry.registerHandler("a.b", () => 1, options),
   ),
   method("OperationRegistry", "search", SEARCH_OPTIONS, (options) => registry.search("x", options)),
+  method("OperationRegistry", "use", MIDDLEWARE_OPTIONS, (options) =>
+    registry.use((_call, next) => next(), options),
+  ),
   row("buildEnv", BUILD_ENV_OPTIONS, buildEnv),
   row("FromOpenAPI", OPENAPI_OPTIONS, (options) => FromOpenAPI(document, options)),
   row("FromOpenAPIFile", OPENAPI_OPTIONS, (options) => FromOpenAPIFile("/a.json", options, fs)),

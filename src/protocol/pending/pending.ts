@@ -227,7 +227,8 @@ const NOT_SENT: CallErrorOptions = { mayHaveExecuted: false }
 
 /** Creates the error that the peer sent. */
 function errorOf(event: CallErrorEvent, operationId: string): CallError {
-  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs, attempts, requestId } = event
+  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs, attempts, requestId } =
+    event
   const error = refusal(code, message, {
     details,
     retryable,
