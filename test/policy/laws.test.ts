@@ -10,7 +10,7 @@ import { guarded } from "./harness.ts"
 import { play } from "./histories.ts"
 
 const HISTORIES = 50_000
-const PART = 2_500
+const PART = 1_000
 
 describe("whatever the policies and whatever fails,", () => {
   test.each(Array.from({ length: HISTORIES / PART }, (_, part) => part * PART))(

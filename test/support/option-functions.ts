@@ -58,6 +58,11 @@ import { TICKET_VERIFIER_OPTIONS } from "../../src/transport/bus/tickets/verifie
 import { createTicketSigner } from "../../src/transport/bus/tickets/signer.ts"
 import { createTicketVerifier } from "../../src/transport/bus/tickets/verifier.ts"
 import { createNatsTransport, NATS_OPTIONS } from "../../src/transport/nats/transport.ts"
+import { createRedisLimiter, REDIS_LIMITER_OPTIONS } from "../../src/policy/redis/limiter.ts"
+import {
+  createRedisIdempotencyStore,
+  REDIS_IDEMPOTENCY_OPTIONS,
+} from "../../src/policy/redis/idempotency-store.ts"
 import { createRedisTransport, REDIS_OPTIONS } from "../../src/transport/redis/transport.ts"
 import { createWorkerTransport, WORKER_OPTIONS } from "../../src/transport/worker.ts"
 import { SERVE_HTTP_CONSOLE_OPTIONS, serveHTTP } from "../../src/hub/serve-http.ts"
@@ -195,6 +200,12 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   row("createWorkerTransport", WORKER_OPTIONS, (options) => createWorkerTransport(port, options)),
   row("createNatsTransport", NATS_OPTIONS, createNatsTransport, false),
   row("createRedisTransport", REDIS_OPTIONS, createRedisTransport, false),
+  row("createRedisLimiter", REDIS_LIMITER_OPTIONS, createRedisLimiter as never),
+  row(
+    "createRedisIdempotencyStore",
+    REDIS_IDEMPOTENCY_OPTIONS,
+    createRedisIdempotencyStore as never,
+  ),
   row("createTicketSigner", TICKET_SIGNER_OPTIONS, createTicketSigner),
   row("createTicketVerifier", TICKET_VERIFIER_OPTIONS, createTicketVerifier),
   row("paginate", PAGINATE_OPTIONS, (options) => paginate(registry, "a.b", {}, options)),
