@@ -20,6 +20,7 @@ export type {
   HedgePolicy,
   IdempotencyPolicy,
   IdempotencyStore,
+  PolicyRule,
   RateLimiter,
   RateLimitPolicy,
   Resilience,

@@ -4,6 +4,10 @@ import { isRecord } from "../internal/guards.ts"
 import { mcpEntry } from "./mcp-shape.ts"
 import { fields, flag, listOf, number, oneOf, recordOf, type Shape, text } from "./field-checks.ts"
 import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
+import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
+import { POLICY_RULE } from "../core/resilience.ts"
+import type { OptionRule } from "../internal/options.ts"
+import { optionShape } from "./option-shape.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
 
@@ -126,7 +130,37 @@ export const registryShape: Shape = fields("How operations run.", {
   normalize: oneOf("How to treat members that a schema does not name.", ["strip", "keep", "off"]),
 })
 
-export const TOP_LEVEL = ["sources", "mcpServers", "server", "registry", "$schema"] as const
+/** A middleware itself, in a configuration that is a script. */
+const MIDDLEWARE: OptionRule = {
+  either: [
+    "function",
+    { methods: ["call"], expected: "a middleware" },
+    { methods: ["stream"], expected: "a middleware" },
+    { methods: ["for"], expected: "a middleware" },
+  ],
+}
+
+/** Policies by pattern. */
+export const policiesShape: Shape = optionShape("Policies by pattern.", {
+  list: { members: POLICY_RULE },
+})
+
+/** What runs around calls. */
+export const middlewareShape: Shape = optionShape(
+  "What runs around the calls of all sources: modules with a middleware as their default export.",
+  {
+    list: {
+      either: [
+        "text",
+        { members: { use: { required: { either: ["text", MIDDLEWARE] } }, ...MIDDLEWARE_OPTIONS } },
+      ],
+    },
+  },
+)
+
+export const TOP_LEVEL = [
+  ...["sources", "mcpServers", "server", "registry", "middleware", "policies", "$schema"],
+] as const
 
 const anySource = { anyOf: SOURCE_KINDS.map((kind) => SOURCE_SHAPES[kind].schema) }
 
@@ -150,6 +184,8 @@ export const configSchema: Readonly<Record<string, unknown>> = {
     ).schema,
     server: serverShape.schema,
     registry: registryShape.schema,
+    middleware: middlewareShape.schema,
+    policies: policiesShape.schema,
   },
   additionalProperties: false,
 }

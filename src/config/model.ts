@@ -4,6 +4,8 @@ import type { MCPClientConfig } from "../sources/mcp/config.ts"
 import type { CallHeaders } from "../core/call-headers.ts"
 import type { Credential, Secret } from "../sources/openapi/config.ts"
 import type { ConfigFault } from "./error.ts"
+import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
+import type { PolicyRule, Resilience } from "../core/resilience.ts"
 import type {
   AccessControl,
   Identity,
@@ -30,6 +32,8 @@ export interface CommonSource {
   /** `internal` operations can be called by other operations only and are never served. */
   readonly visibility?: Visibility | undefined
   readonly access?: AccessRule | readonly AccessRule[] | undefined
+  /** What happens when its calls fail, are slow or are made too often; `"standard"` for usual limits. */
+  readonly resilience?: Resilience | "standard" | undefined
   /** While it is missing, `/readyz` reports the hub as not ready; default: `true` for brokers only. */
   readonly required?: boolean | undefined
   readonly disabled?: boolean | undefined
@@ -192,6 +196,16 @@ export interface RegistryConfig {
   readonly normalize?: NormalizeMode | undefined
 }
 
+/** A middleware of the hub. */
+export interface MiddlewareEntry {
+  /** A module whose default export is one, relative to the configuration; in a script also the middleware itself. */
+  readonly use: string | Middleware | MiddlewareFunction
+  /** Ids; `*` stands for any part: `"github.*"`. Default: every operation. */
+  readonly match?: string | readonly string[] | undefined
+  /** For messages; default: the path of the module. */
+  readonly name?: string | undefined
+}
+
 /** A configuration: which sources there are, and how they are served. */
 export interface OperationsConfig {
   /** The address of this file's schema, for editors. */
@@ -202,6 +216,10 @@ export interface OperationsConfig {
   readonly mcpServers?: Readonly<Record<string, unknown>> | undefined
   readonly server?: ServerConfig | undefined
   readonly registry?: RegistryConfig | undefined
+  /** What runs around the calls of all sources; the first is outermost. */
+  readonly middleware?: readonly (string | MiddlewareEntry)[] | undefined
+  /** Policies by pattern; of several that match, the first that sets a policy counts, before that of the source. */
+  readonly policies?: readonly PolicyRule[] | undefined
 }
 
 /** A source with its defaults filled in. */
@@ -224,6 +242,8 @@ export interface ResolvedConfig {
   readonly sources: readonly ResolvedSource[]
   readonly server: ServerConfig
   readonly registry: RegistryConfig
+  readonly middleware?: readonly MiddlewareEntry[] | undefined
+  readonly policies?: readonly PolicyRule[] | undefined
   /** The folder that relative paths start from. */
   readonly baseDir: string
   /** The file it was read from. */

@@ -1,10 +1,17 @@
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { isRecord } from "../internal/guards.ts"
-import { registryShape, serverShape, TOP_LEVEL } from "./config-shapes.ts"
+import {
+  middlewareShape,
+  policiesShape,
+  registryShape,
+  serverShape,
+  TOP_LEVEL,
+} from "./config-shapes.ts"
+import type { PolicyRule } from "../core/resilience.ts"
 import type { Locate } from "../internal/located.ts"
 import { ConfigError, type ConfigFault, faultAt } from "./error.ts"
-import type { RegistryConfig, ServerConfig, ResolvedConfig } from "./model.ts"
+import type { MiddlewareEntry, RegistryConfig, ServerConfig, ResolvedConfig } from "./model.ts"
 import { resolveSources } from "./resolve-sources.ts"
 import { checkNames, type IssueReporter, isGiven, kindOf, type Shape } from "./field-checks.ts"
 
@@ -82,6 +89,10 @@ function resolveSections(
     sources: resolveSources(config, report),
     server: part(config, "server", serverShape, report) as ServerConfig,
     registry: part(config, "registry", registryShape, report) as RegistryConfig,
+    middleware: list(config, "middleware", middlewareShape, report).map((entry) =>
+      Object.freeze(typeof entry === "string" ? { use: entry } : { ...(entry as MiddlewareEntry) }),
+    ),
+    policies: list(config, "policies", policiesShape, report) as readonly PolicyRule[],
     baseDir: options.baseDir,
     file: options.file,
   }
@@ -95,6 +106,19 @@ function describeInvalidRoot(value: unknown): string {
     return `The configuration is empty. Start with ${EXAMPLE}.`
   }
   return `The configuration must be an object such as ${EXAMPLE}, got ${kindOf(value)}.`
+}
+
+/** Checks one section of the configuration that is a list. */
+function list(
+  config: Readonly<Record<string, unknown>>,
+  name: string,
+  shape: Shape,
+  report: IssueReporter,
+): readonly unknown[] {
+  if (!isGiven(config, name)) return []
+  const value = config[name]
+  shape.check(value, [name], report)
+  return Array.isArray(value) ? Object.freeze([...(value as readonly unknown[])]) : []
 }
 
 /** Checks one section of the configuration and removes its empty entries. */

@@ -8,6 +8,8 @@ import type { SourceKind } from "./model.ts"
 import { isAddress } from "./names.ts"
 import { checkRemote, remote } from "./remote-shape.ts"
 import { credential, headers } from "./secret-shapes.ts"
+import { optionShape } from "./option-shape.ts"
+import { RESILIENCE_OR_PRESET } from "../core/resilience.ts"
 import {
   fields,
   flag,
@@ -47,6 +49,10 @@ const common: Readonly<Record<string, Shape>> = {
     ["external", "internal"],
   ),
   access: oneOrMany("Who may call which operations; the first matching rule applies.", accessRule),
+  resilience: optionShape(
+    "What happens when its calls fail, are slow or are made too often.",
+    RESILIENCE_OR_PRESET,
+  ),
   required: flag("While it is missing, the hub is not ready; default: true for brokers only."),
   disabled: flag("Leaves the source out."),
 }

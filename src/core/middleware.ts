@@ -3,6 +3,7 @@ import type { EnvelopeStream } from "./infer.ts"
 import type { CallPolicy, Identity, OperationSpec } from "./types.ts"
 import { typeName } from "../internal/describe.ts"
 import type { Logger } from "../internal/logger.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 
 /** A call as middleware sees it. Its members cannot be assigned. */
 export interface MiddlewareCall {
@@ -94,6 +95,11 @@ export interface MiddlewareOptions {
   readonly match?: string | readonly string[] | undefined
   /** For messages; by default the name of the function. */
   readonly name?: string | undefined
+}
+
+export const MIDDLEWARE_OPTIONS: OptionsSchema<MiddlewareOptions> = {
+  match: { either: ["text", { list: "text" }] },
+  name: "text",
 }
 
 /** Why a value is not a middleware; `undefined` if it is one. */

@@ -212,6 +212,10 @@ export const RESILIENCE: OptionsSchema<Resilience> = {
   invalidates: { list: "text" },
 }
 
+export const RESILIENCE_OR_PRESET: OptionRule = {
+  either: [{ oneOf: ["standard"] }, { members: RESILIENCE }],
+}
+
 export const POLICY_RULE: OptionsSchema<PolicyRule> = {
   ...RESILIENCE,
   match: { required: { either: ["text", { list: "text" }] } },
@@ -227,8 +231,7 @@ export function resilienceIssue(
   resilience: unknown,
   { type, annotations }: Partial<Pick<OperationSpec, "type" | "annotations">>,
 ): { readonly path: string; readonly message: string } | undefined {
-  const rule: OptionRule = { either: [{ oneOf: ["standard"] }, { members: RESILIENCE }] }
-  const issue = findOptionIssue(resilience, rule)
+  const issue = findOptionIssue(resilience, RESILIENCE_OR_PRESET)
   if (issue !== undefined) return issue
   const isRepeatable = annotations?.idempotent ?? type !== "mutation"
   for (const name of type === "subscription" ? ONE_RESULT : isRepeatable ? [] : REPEATS) {

@@ -1,10 +1,9 @@
 import { CallError } from "../core/errors.ts"
 import { markInternal } from "../core/error-marks.ts"
-import { middlewareIssue } from "../core/middleware.ts"
+import { MIDDLEWARE_OPTIONS, middlewareIssue } from "../core/middleware.ts"
 import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
 import { reasonOf } from "../internal/describe.ts"
 import { validateOptions } from "../internal/options.ts"
-import type { OptionsSchema } from "../internal/options.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import type { Matcher } from "../internal/pattern.ts"
 import { Chain } from "./chain.ts"
@@ -13,11 +12,6 @@ import type { OperationRecord } from "./record.ts"
 import type { RecordStore } from "./store.ts"
 import type { PolicyHost, PolicyRule } from "../core/resilience.ts"
 import { PolicyLoader } from "./policies.ts"
-
-export const MIDDLEWARE_OPTIONS: OptionsSchema<MiddlewareOptions> = {
-  match: { either: ["text", { list: "text" }] },
-  name: "text",
-}
 
 /** A middleware of a registry. */
 interface Entry {

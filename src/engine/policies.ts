@@ -13,25 +13,35 @@ import type { OperationRecord } from "./record.ts"
 
 type Layer = Resilience | "standard"
 
-interface Rule {
-  readonly matches: (id: string) => boolean
-  readonly layers: readonly Layer[]
+/** Which policies operations have besides those of their definitions. */
+export interface PolicyDirectory {
+  /** The settings for an operation, the most important first. */
+  layersOf(id: string): readonly Layer[]
+  /** What the operation shares a breaker with; its namespace if this is not known. */
+  sourceOf?(id: string): string | undefined
 }
 
 /** Which operations have policies. What the policies do is loaded when the first of them is called. */
 export class PolicyLoader {
   readonly #host: PolicyHost
-  readonly #rules: readonly Rule[]
-  readonly #onLoad: () => void
-  readonly #targets = new WeakMap<OperationRecord, PolicyTarget>()
+  readonly #onChange: () => void
+  #directory: PolicyDirectory
+  #targets = new WeakMap<OperationRecord, PolicyTarget>()
   #loading: Promise<Policies> | undefined
   #policies: Policies | undefined
   #isClosed = false
 
-  constructor(host: PolicyHost, rules: readonly PolicyRule[], onLoad: () => void) {
+  constructor(host: PolicyHost, rules: readonly PolicyRule[], onChange: () => void) {
     this.#host = host
-    this.#rules = rules.map(toRule)
-    this.#onLoad = onLoad
+    this.#directory = compileRules(rules)
+    this.#onChange = onChange
+  }
+
+  /** Sets other policies; what the old ones remember is forgotten. */
+  setDirectory(directory: PolicyDirectory): void {
+    this.#directory = directory
+    this.#targets = new WeakMap()
+    this.#onChange()
   }
 
   /** The policies of all operations; `undefined` before the first of them was called. */
@@ -41,7 +51,7 @@ export class PolicyLoader {
 
   /** The settings of an operation, the most important first. */
   layersOf({ id, policy }: OperationRecord): readonly Layer[] {
-    const layers = this.#rules.flatMap((rule) => (rule.matches(id) ? rule.layers : []))
+    const layers = this.#directory.layersOf(id)
     return policy.resilience === undefined ? layers : [...layers, policy.resilience]
   }
 
@@ -87,7 +97,7 @@ export class PolicyLoader {
     const { id, spec, isIdempotent, isStream, isImported } = record
     const target: PolicyTarget = {
       ...{ operationId: id, spec, isIdempotent, isStream, isImported },
-      source: spec.namespace,
+      source: this.#directory.sourceOf?.(id) ?? spec.namespace,
       layers,
     }
     this.#targets.set(record, target)
@@ -106,7 +116,7 @@ export class PolicyLoader {
     const policies = createPolicies(this.#host)
     this.#policies = policies
     if (this.#isClosed) policies.close()
-    this.#onLoad()
+    this.#onChange()
     return policies
   }
 }
@@ -117,10 +127,17 @@ function toLink(middleware: Middleware | undefined): Link | undefined {
   return middleware && { name: NAME, call: middleware.call, stream: middleware.stream }
 }
 
-function toRule({ match, standard, ...resilience }: PolicyRule): Rule {
-  const matchers = (typeof match === "string" ? [match] : match).map(compilePattern)
+/** The policies of rules with patterns. */
+export function compileRules(rules: readonly PolicyRule[]): PolicyDirectory {
+  const compiled = rules.map(({ match, standard, ...resilience }) => {
+    const matchers = (typeof match === "string" ? [match] : match).map(compilePattern)
+    const layers: readonly Layer[] = standard === true ? [resilience, "standard"] : [resilience]
+    return { matchers, layers }
+  })
   return {
-    matches: (id) => matchers.some((matches) => matches(id)),
-    layers: standard === true ? [resilience, "standard"] : [resilience],
+    layersOf: (id) =>
+      compiled.flatMap(({ matchers, layers }) =>
+        matchers.some((matches) => matches(id)) ? layers : [],
+      ),
   }
 }

@@ -10,6 +10,7 @@ import type { CallTrace } from "./observe.ts"
 import type { CallSink } from "./sink.ts"
 import type { AnyHandler } from "./record.ts"
 import { notRegistered } from "./refusals.ts"
+import type { PolicyDirectory } from "./policies.ts"
 import { kernelOptions, replaces, validateRegistryOptions } from "./registry-options.ts"
 import type { RegisterOptions, RegistryOptions } from "./registry-options.ts"
 import type {
@@ -285,6 +286,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal Prepares `search` by parts; `false` where `isDue` interrupted that. */
   updateIndex(isDue: () => boolean): boolean {
     return this.#catalog.updateIndex(isDue)
+  }
+
+  /** @internal Sets the policies of operations besides those of their definitions. */
+  setPolicies(directory: PolicyDirectory): void {
+    this.#kernel.middleware.policies.setDirectory(directory)
   }
 
   /** @internal The error for an id that does not exist for a remote caller. */

@@ -88,6 +88,9 @@ function messageOf(
   const name = excerpt(statusText, 80)
   const reason = excerpt(errorTextOf(body), MAX_EXCERPT)
   const head = `HTTP ${status}${name === "" ? "" : ` ${name}`} from ${method} ${withoutQuery(url)}`
+  if (status === 304) {
+    return `${head}: the result has not changed, and there is none to return. Call it without if-none-match and if-modified-since.`
+  }
   return reason === "" ? `${head}.` : `${head}: ${reason}`
 }
 

@@ -9,6 +9,7 @@ const SHAPE: ReadonlySet<string> = new Set([
   "rename",
   "visibility",
   "access",
+  "resilience",
   "required",
   "disabled",
 ])

@@ -8,6 +8,9 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { OperationRegistry } from "../engine/registry.ts"
 import { SourceOwnership } from "./source-ownership.ts"
+import { compileRules } from "../engine/policies.ts"
+import { sameData } from "./compare-config.ts"
+import { HubMiddleware } from "./middleware.ts"
 import { HUB_OPTIONS } from "./model.ts"
 import type { Hub, HubOptions, OpenSource, SourceReport, SourceStatus } from "./model.ts"
 import { createResolver } from "./references.ts"
@@ -66,6 +69,7 @@ class SourceHub implements Hub {
   readonly #ownership: SourceOwnership
   readonly #listeners = new Listeners<SourceStatus>()
   readonly #retiring = new Set<Promise<void>>()
+  readonly #middleware: HubMiddleware
   readonly #ended = new AbortController()
   /** Resolvers of earlier configurations included: their values are still secret. */
   readonly #resolvers: Resolver[] = []
@@ -92,6 +96,10 @@ class SourceHub implements Hub {
     })
     this.#ownership = new SourceOwnership(this.registry)
     this.#config = this.#selectSources(config)
+    this.#middleware = new HubMiddleware(
+      ...([this.registry, this.#logger, config.middleware ?? [], config.baseDir] as const),
+    )
+    this.#setPolicies()
     this.#newResolver()
     internalsByHub.set(this, {
       logger: this.#logger,
@@ -113,6 +121,7 @@ class SourceHub implements Hub {
   }
 
   async ready(): Promise<void> {
+    await this.#middleware.first
     await Promise.all(Array.from(this.#runners.values(), ({ first }) => first))
   }
 
@@ -135,7 +144,11 @@ class SourceHub implements Hub {
     this.#assertOpen()
     const chosen = this.#selectSources(config)
     const isElsewhere = chosen.baseDir !== this.#config.baseDir
+    await this.#middleware.apply(chosen.middleware ?? [], chosen.baseDir)
+    this.#assertOpen()
+    const hasPolicies = !sameData(policiesOf(chosen), policiesOf(this.#config))
     this.#config = chosen
+    if (hasPolicies) this.#setPolicies()
     this.#newResolver()
     const before = this.#runners
     this.#runners = new Map()
@@ -168,6 +181,20 @@ class SourceHub implements Hub {
     for (const runner of this.#runners.values()) runner.close()
     await Promise.all(this.#retiring)
     this.#listeners.clear()
+  }
+
+  /** Policies by pattern count before those of the source, and both before those of definitions. */
+  #setPolicies(): void {
+    const { policies = [], sources } = this.#config
+    const rules = compileRules(policies)
+    const bySource = new Map(sources.map(({ name, config }) => [name, config.resilience]))
+    this.registry.setPolicies({
+      layersOf: (id) => {
+        const own = bySource.get(this.#ownership.sourceOf(id) ?? "")
+        return own === undefined ? rules.layersOf(id) : [...rules.layersOf(id), own]
+      },
+      sourceOf: (id) => this.#ownership.sourceOf(id),
+    })
   }
 
   #add(source: ResolvedConfig["sources"][number]): SourceRunner {
@@ -246,6 +273,11 @@ class SourceHub implements Hub {
     if (this.#closing === undefined) return
     throw new CallError("UNAVAILABLE", "The hub is closed.", { retryable: false })
   }
+}
+
+/** What is written about policies in a configuration. */
+function policiesOf({ policies = [], sources }: ResolvedConfig): unknown {
+  return [policies, sources.map(({ name, config }) => [name, config.resilience])]
 }
 
 function unknownSource(name: string, names: readonly string[]): CallError {

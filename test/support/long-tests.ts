@@ -19,6 +19,8 @@ export const LONG_TESTS: readonly string[] = [
   "test/hub/broker.test.ts",
   "test/migration/migration.test.ts",
   "test/package/first-day.test.ts",
+  "test/policy/laws.test.ts",
+  "test/policy/models.test.ts",
   "test/protocol/model.test.ts",
   "test/protocol/simulation.test.ts",
   "test/schema/normalize-laws.test.ts",

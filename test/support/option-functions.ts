@@ -9,6 +9,7 @@ import {
 } from "../../src/index.ts"
 import { BUILD_ENV_OPTIONS, buildEnv } from "../../src/engine/env.ts"
 import { SEARCH_OPTIONS } from "../../src/engine/catalog.ts"
+import { MIDDLEWARE_OPTIONS } from "../../src/core/middleware.ts"
 import {
   REGISTER_HANDLER_OPTIONS,
   REGISTER_OPTIONS,
@@ -57,6 +58,11 @@ import { TICKET_VERIFIER_OPTIONS } from "../../src/transport/bus/tickets/verifie
 import { createTicketSigner } from "../../src/transport/bus/tickets/signer.ts"
 import { createTicketVerifier } from "../../src/transport/bus/tickets/verifier.ts"
 import { createNatsTransport, NATS_OPTIONS } from "../../src/transport/nats/transport.ts"
+import { createRedisLimiter, REDIS_LIMITER_OPTIONS } from "../../src/policy/redis/limiter.ts"
+import {
+  createRedisIdempotencyStore,
+  REDIS_IDEMPOTENCY_OPTIONS,
+} from "../../src/policy/redis/idempotency-store.ts"
 import { createRedisTransport, REDIS_OPTIONS } from "../../src/transport/redis/transport.ts"
 import { createWorkerTransport, WORKER_OPTIONS } from "../../src/transport/worker.ts"
 import { SERVE_HTTP_CONSOLE_OPTIONS, serveHTTP } from "../../src/hub/serve-http.ts"
@@ -121,6 +127,9 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     registry.registerHandler("a.b", () => 1, options),
   ),
   method("OperationRegistry", "search", SEARCH_OPTIONS, (options) => registry.search("x", options)),
+  method("OperationRegistry", "use", MIDDLEWARE_OPTIONS, (options) =>
+    registry.use((_call, next) => next(), options),
+  ),
   row("buildEnv", BUILD_ENV_OPTIONS, buildEnv),
   row("FromOpenAPI", OPENAPI_OPTIONS, (options) => FromOpenAPI(document, options)),
   row("FromOpenAPIFile", OPENAPI_OPTIONS, (options) => FromOpenAPIFile("/a.json", options, fs)),
@@ -191,6 +200,12 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   row("createWorkerTransport", WORKER_OPTIONS, (options) => createWorkerTransport(port, options)),
   row("createNatsTransport", NATS_OPTIONS, createNatsTransport, false),
   row("createRedisTransport", REDIS_OPTIONS, createRedisTransport, false),
+  row("createRedisLimiter", REDIS_LIMITER_OPTIONS, createRedisLimiter as never),
+  row(
+    "createRedisIdempotencyStore",
+    REDIS_IDEMPOTENCY_OPTIONS,
+    createRedisIdempotencyStore as never,
+  ),
   row("createTicketSigner", TICKET_SIGNER_OPTIONS, createTicketSigner),
   row("createTicketVerifier", TICKET_VERIFIER_OPTIONS, createTicketVerifier),
   row("paginate", PAGINATE_OPTIONS, (options) => paginate(registry, "a.b", {}, options)),

@@ -5,6 +5,7 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import { sendCommand } from "./client.ts"
 import type { RedisCommandClient } from "./client.ts"
 
+/** Options of `createRedisIdempotencyStore`. */
 export interface RedisIdempotencyStoreOptions {
   readonly client: RedisCommandClient
   /** In front of all keys; `"operations:idempotency:"`. */
@@ -13,7 +14,7 @@ export interface RedisIdempotencyStoreOptions {
   readonly timeout?: number | undefined
 }
 
-const OPTIONS: OptionsSchema<RedisIdempotencyStoreOptions> = {
+export const REDIS_IDEMPOTENCY_OPTIONS: OptionsSchema<RedisIdempotencyStoreOptions> = {
   client: { required: { methods: ["call"], expected: "a client of ioredis" } },
   prefix: "string",
   timeout: "duration",
@@ -27,7 +28,7 @@ const OPTIONS: OptionsSchema<RedisIdempotencyStoreOptions> = {
 export function createRedisIdempotencyStore(
   options: RedisIdempotencyStoreOptions,
 ): IdempotencyStore {
-  validateOptions("createRedisIdempotencyStore", options, OPTIONS)
+  validateOptions("createRedisIdempotencyStore", options, REDIS_IDEMPOTENCY_OPTIONS)
   const { client, prefix = "operations:idempotency:", timeout = 1_000 } = options
   const send = (...command: readonly [string, ...string[]]): Promise<unknown> =>
     sendCommand(client, command, { clock: systemClock, timeout })

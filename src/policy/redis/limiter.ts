@@ -11,6 +11,7 @@ import { TokenBuckets } from "../token-buckets.ts"
 import { sendCommand } from "./client.ts"
 import type { RedisCommandClient } from "./client.ts"
 
+/** Options of `createRedisLimiter`. */
 export interface RedisLimiterOptions {
   readonly client: RedisCommandClient
   /** In front of all keys; `"operations:limit:"`. */
@@ -28,7 +29,7 @@ export interface RedisLimiterOptions {
   readonly clock?: Clock | undefined
 }
 
-const OPTIONS: OptionsSchema<RedisLimiterOptions> = {
+export const REDIS_LIMITER_OPTIONS: OptionsSchema<RedisLimiterOptions> = {
   client: { required: { methods: ["call"], expected: "a client of ioredis" } },
   prefix: "string",
   whenAway: { oneOf: ["share", "refuse"] },
@@ -58,7 +59,7 @@ const MAX_LIMITS = 1_000
  * Every decision is one round trip. It leaves the client open.
  */
 export function createRedisLimiter(options: RedisLimiterOptions): RateLimiter {
-  validateOptions("createRedisLimiter", options, OPTIONS)
+  validateOptions("createRedisLimiter", options, REDIS_LIMITER_OPTIONS)
   return new RedisLimiter(options)
 }
 

@@ -53,5 +53,5 @@ function endsWithin(context: HandlerContext | undefined, timeout: number): boole
 
 /** The context of a handler; complete when a registry calls it. */
 export type HandlerContext = Partial<
-  Pick<OperationContext, "signal" | "deadline" | "log" | "identity">
+  Pick<OperationContext, "signal" | "deadline" | "log" | "identity" | "revalidate">
 >

@@ -92,7 +92,8 @@ export class HTTPOperationClient {
   ): Promise<ResponseEnvelope> {
     const limits = createCallLimits(context, this.#config.timeout, source.id)
     try {
-      const { response, secrets } = await this.open(source, input, context, limits)
+      const more = revalidationHeaders(context, source)
+      const { response, secrets } = await this.open(source, input, context, limits, more)
       const { data, warning } = await readBody(response, {
         signal: limits.signal,
         secrets,
@@ -136,7 +137,8 @@ export class HTTPOperationClient {
         redirect: this.#config.redirect,
         exposeHeaders: this.#config.exposeHeaders,
       })
-      if (response.status < 400) return { response, secrets }
+      // 304 has no data: a cache that asked for it has them, and it is an error for anyone else.
+      if (response.status < 400 && response.status !== 304) return { response, secrets }
       if (response.status === 401) {
         auth.forget()
         // The token may have been revoked; try once with a new one.
@@ -218,6 +220,20 @@ export class HTTPOperationClient {
         return problem ?? statusError(error, response.status, source, context)
       },
     })
+  }
+}
+
+/** Asks for a result only if it differs from the one that a cache holds. */
+function revalidationHeaders(
+  context: HandlerContext | undefined,
+  { operation }: OperationSource,
+): PlainHeaders | undefined {
+  const known = context?.revalidate
+  if (known === undefined || !isSafeMethod(operation.method)) return undefined
+  const { etag, lastModified } = known
+  return {
+    ...(etag !== undefined && { "if-none-match": etag }),
+    ...(lastModified !== undefined && { "if-modified-since": lastModified }),
   }
 }
 

@@ -1,0 +1,59 @@
+import { CallError, createManualClock, createRegistry, defineOperation } from "@alkdev/operations"
+import { Type } from "@alkdev/operations/type"
+
+const clock = createManualClock()
+let isUp = false
+let requests = 0
+
+// #region first
+const registry = createRegistry(
+  [
+    defineOperation({
+      namespace: "weather",
+      name: "now",
+      type: "query",
+      description: "The weather of a city",
+      inputSchema: Type.Object({ city: Type.String() }),
+      outputSchema: Type.String(),
+      accessControl: { requiredScopes: [] },
+      resilience: {
+        retry: { attempts: 3, delay: 0 },
+        breaker: { least: 5, rest: 5_000 },
+        cache: { ttl: 60_000, staleIfError: 3_600_000 },
+      },
+      handler: async ({ city }) => {
+        requests++
+        if (!isUp) throw new CallError("UNAVAILABLE", "The station does not answer.")
+        return `Rain in ${city}`
+      },
+    }),
+  ],
+  { clock },
+)
+// #endregion first
+
+async function ask(): Promise<void> {
+  const before = requests
+  try {
+    const { data, meta } = await registry.execute("weather.now", { city: "Oslo" })
+    console.log(`${data} (cache: ${meta.cache?.state ?? "no"}, requests: ${requests - before})`)
+  } catch (error) {
+    const { code, attempts, retryAfterMs } = error as CallError
+    console.log({ code, attempts, retryAfterMs, requests: requests - before })
+  }
+}
+
+// #region calls
+await ask() // three attempts
+await ask() // two more open the circuit
+await ask() // nobody is asked
+isUp = true
+await clock.advance(5_000)
+await ask() // a probe
+await ask() // from memory
+isUp = false
+await clock.advance(60_000)
+await ask() // old, and better than nothing
+// #endregion calls
+
+await registry.close()
