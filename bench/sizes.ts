@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"
 import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
+import type { PluginBuild } from "esbuild"
 import type { Goal } from "./goals.ts"
 
 /** A size, and what it may be at most; in bytes. */
@@ -29,7 +30,7 @@ const BUNDLES: readonly (readonly [name: string, source: string, max: number])[]
   [
     "a registry of one's own",
     `export { createRegistry, defineOperation } from "./dist/index.js"`,
-    80_000,
+    84_000,
   ],
   ["an OpenAPI import", `export { FromOpenAPI } from "./dist/from-openapi.js"`, 130_000],
 ]
@@ -76,8 +77,16 @@ async function bundledSize(source: string): Promise<number> {
     format: "esm",
     platform: "browser",
     logLevel: "error",
+    // Policies are loaded when an operation that has some is first called.
+    plugins: [{ name: "loaded later", setup: leaveDynamicImports }],
   })
   return gzipSync(outputFiles[0]?.contents ?? "").length
+}
+
+function leaveDynamicImports(build: PluginBuild): void {
+  build.onResolve({ filter: /policy/ }, ({ kind, path }) =>
+    kind === "dynamic-import" ? { path, external: true } : undefined,
+  )
 }
 
 function run(...args: readonly string[]): string {
