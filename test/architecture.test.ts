@@ -24,6 +24,7 @@ const BASE = ["internal", "schema", "search", "core"]
 const LIBRARY = [
   ...BASE,
   "http-client",
+  "policy",
   "engine",
   "protocol",
   "transport",

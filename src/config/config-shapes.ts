@@ -158,9 +158,15 @@ export const middlewareShape: Shape = optionShape(
   },
 )
 
-export const TOP_LEVEL = [
-  ...["sources", "mcpServers", "server", "registry", "middleware", "policies", "$schema"],
-] as const
+export const TOP_LEVEL: readonly string[] = [
+  "sources",
+  "mcpServers",
+  "server",
+  "registry",
+  "middleware",
+  "policies",
+  "$schema",
+]
 
 const anySource = { anyOf: SOURCE_KINDS.map((kind) => SOURCE_SHAPES[kind].schema) }
 

@@ -1,3 +1,4 @@
+// The way of a call through its middleware: from one to the next, in attempts, to the handler.
 import { isResponseEnvelope } from "../core/envelope.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { CallError, refusal } from "../core/errors.ts"

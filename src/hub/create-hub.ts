@@ -1,3 +1,4 @@
+// The hub: its registry, its sources and their changes, what its configuration says of all operations.
 import { redact, redactText } from "../internal/redact.ts"
 import type { ResolvedConfig } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
