@@ -1,5 +1,5 @@
 import { isRecord } from "../../../src/internal/guards.ts"
-import type { Tone } from "../ui/Badge.tsx"
+import type { Tone } from "../ui/tone.ts"
 import type { CallOutcome, HTTPProblem } from "./model.ts"
 
 /** How a call ended, in a word. */
