@@ -95,7 +95,7 @@ function Suggestions({
         {chosen.map(({ id, type, title, description }) => (
           <li key={id} className="card">
             <a href={linkTo({ view: "operation", id })}>{title ?? id}</a> <TypeBadge type={type} />
-            <p className="muted">{plainText(description)}</p>
+            {description !== title && <p className="muted">{plainText(description)}</p>}
           </li>
         ))}
       </ul>

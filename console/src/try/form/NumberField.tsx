@@ -40,7 +40,7 @@ export function ScalarField(props: FieldProps): ReactNode {
     const isSame = !isText || String(value) === next
     onChange(isSame ? withMarks(value) : next, ...rest)
   }
-  const shown = formData === undefined || formData === null ? undefined : String(formData as string)
+  const shown = formData === undefined || formData === null ? undefined : String(formData)
   // Without its id, by which this field was chosen.
   const { $id: _id, ...rest } = schema
   const text = { ...rest, type: "string" } as const

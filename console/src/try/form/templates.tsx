@@ -41,9 +41,10 @@ function kindOf(schema: FieldTemplateProps["schema"]): string {
   if (schema.$id !== undefined) return [schema.type].flat().join(" or ")
   if (schema.enum !== undefined) return ""
   const { type, format, items: _items, properties: _properties, ...rest } = schema
-  const shown = (rest as Record<string, unknown>)[FORMAT] ?? (format === "textarea" ? "" : format)
-  const parts = [type, shown, ...limitsOf({ ...rest, type } as Record<string, unknown>)].flat()
-  return parts.filter((one) => typeof one === "string" && one !== "" && one !== "null").join(", ")
+  const given: unknown = rest[FORMAT as keyof typeof rest] ?? format
+  const shown = typeof given === "string" && given !== "textarea" ? [given] : []
+  const types = [type].flat().filter((one) => one !== undefined && one !== "null")
+  return [...types, ...shown, ...limitsOf({ ...rest, type })].join(", ")
 }
 
 function FieldTemplate(props: FieldTemplateProps): ReactNode {
