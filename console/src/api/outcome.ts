@@ -25,7 +25,7 @@ export function endingOf(outcome: CallOutcome): Ending {
 }
 
 /** Whether an MCP tool reports a failure as its result. */
-export function isToolError(outcome: CallOutcome): boolean {
+function isToolError(outcome: CallOutcome): boolean {
   return outcome.ok && outcome.envelope.meta.source === "mcp" && outcome.envelope.meta.isError
 }
 

@@ -1,7 +1,7 @@
 import type { Field, FieldProps } from "@rjsf/utils"
 import { useState } from "react"
 import type { ReactNode } from "react"
-import { toInteger, withMarks, withoutMarks } from "../../ui/json-text.ts"
+import { printJson, toInteger, withMarks, withoutMarks } from "../../ui/json-text.ts"
 
 /** A number as it is typed: the library's own field would change the last digits of large integers. */
 export function NumberField(props: FieldProps): ReactNode {
@@ -40,7 +40,7 @@ export function ScalarField(props: FieldProps): ReactNode {
     const isSame = !isText || String(value) === next
     onChange(isSame ? withMarks(value) : next, ...rest)
   }
-  const shown = formData === undefined || formData === null ? undefined : String(formData)
+  const shown = typeof formData === "string" ? formData : printJson(formData ?? undefined)
   // Without its id, by which this field was chosen.
   const { $id: _id, ...rest } = schema
   const text = { ...rest, type: "string" } as const
