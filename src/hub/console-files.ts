@@ -72,6 +72,7 @@ class ConsoleFiles implements PublicFiles {
     if (rest === "/" || (rest === "" && base !== "")) {
       return !this.#isNegotiated || prefersPage(incoming.header("accept"))
     }
+    if (VIEWS.has(rest)) return prefersPage(incoming.header("accept"))
     return rest === "/icon.svg" || rest.startsWith("/assets/")
   }
 
@@ -86,6 +87,8 @@ class ConsoleFiles implements PublicFiles {
       const last = path.slice(path.lastIndexOf("/") + 1)
       return text(308, "", { location: `./${last}/` })
     }
+    // The address of a view without its "#", as somebody types it.
+    if (VIEWS.has(rest)) return text(302, "", { location: `./#${rest}` })
     const files = await this.#load()
     if (files === undefined && rest === "/") return notBuilt()
     const file = files?.get(rest === "/" ? "index.html" : rest.slice(1))
@@ -127,6 +130,9 @@ async function fileAnswer(
     body: bytes,
   }
 }
+
+/** Views of the console. */
+const VIEWS: ReadonlySet<string> = new Set(["/calls", "/sources", "/history"])
 
 /** The encodings that a client accepts, by its `Accept-Encoding`. */
 export function acceptedEncodings(header: string | undefined): ReadonlySet<string> {

@@ -54,7 +54,11 @@ export function createHubRoutes(
           const about = {
             title,
             description,
-            caller: { id: caller.identity?.id, isAdmin: isAdmin(context, caller) },
+            caller: {
+              id: caller.identity?.id,
+              isAdmin: isAdmin(context, caller),
+              isOpen: isOpen(context),
+            },
             websocket,
             ...(surfaces.mcp && { mcp }),
           }
@@ -149,9 +153,13 @@ const REQUIREMENT = requirementOf({ requiredScopes: [ADMIN_SCOPE] })
  *
  * Without authentication only this machine can connect, and everyone on it may see it.
  */
-function isAdmin({ options }: HTTPContext, { identity }: HTTPCaller): boolean {
-  const isOpen = options.auth === undefined && options.authenticate === undefined
-  return isOpen || allows(REQUIREMENT, identity, undefined)
+function isAdmin(context: HTTPContext, { identity }: HTTPCaller): boolean {
+  return isOpen(context) || allows(REQUIREMENT, identity, undefined)
+}
+
+/** Whether nobody has to say who they are. */
+function isOpen({ options }: HTTPContext): boolean {
+  return options.auth === undefined && options.authenticate === undefined
 }
 
 function assertAdmin(context: HTTPContext, caller: HTTPCaller): void {

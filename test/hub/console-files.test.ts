@@ -195,6 +195,13 @@ describe("the console", () => {
     expect((await ask(served, "/", link)).status).toBe(200)
   })
 
+  test("leads browsers from the address of a view without its # to the view", async () => {
+    const served = await serving({ basePath: "/v1" })
+    const page = await ask(served, "/v1/calls", { accept: "text/html" })
+    expect([page.status, page.headers["location"]]).toEqual([302, "./#/calls"])
+    expect((await ask(served, "/v1/calls", { accept: "application/json" })).status).toBe(404)
+  })
+
   test("is served under the base path with its files", async () => {
     const served = await serving({ basePath: "/v1/hub" })
     expect(served.consoleUrl).toBe(`${served.url}/`)

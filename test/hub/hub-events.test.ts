@@ -256,8 +256,14 @@ describe("GET /hub/operations", () => {
       return { ...((await response.json()) as object), operations: undefined }
     }
     const surfaces = { title: "Words", mcp: "tools", websocket: true }
-    expect(await about(AS_ADMIN)).toEqual({ ...surfaces, caller: { id: "ada", isAdmin: true } })
-    expect(await about(AS_USER)).toEqual({ ...surfaces, caller: { id: "bob", isAdmin: false } })
+    expect(await about(AS_ADMIN)).toEqual({
+      ...surfaces,
+      caller: { id: "ada", isAdmin: true, isOpen: false },
+    })
+    expect(await about(AS_USER)).toEqual({
+      ...surfaces,
+      caller: { id: "bob", isAdmin: false, isOpen: false },
+    })
     for (let at = 0; at < 64; at++) {
       hub.registry.register({
         namespace: "more",

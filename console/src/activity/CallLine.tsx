@@ -30,6 +30,7 @@ export const CallLine = memo(function CallLine({
   now,
   isActive,
   link,
+  source,
   onOpen,
   onActive,
 }: {
@@ -40,6 +41,8 @@ export const CallLine = memo(function CallLine({
   readonly now: number
   readonly isActive: boolean
   readonly link: string
+  /** The name of the operation's source. */
+  readonly source: string | undefined
   readonly onOpen: (key: string, isOpen: boolean) => void
   readonly onActive: (key: string) => void
 }): ReactNode {
@@ -93,9 +96,9 @@ export const CallLine = memo(function CallLine({
           />
         )}
       </span>
-      <span role="gridcell">{call.source ?? "–"}</span>
+      <span role="gridcell">{source ?? call.source ?? "–"}</span>
       <span role="gridcell" className="call-identity" title={call.identity}>
-        {call.identity ?? "–"}
+        {call.identity ?? "anonymous"}
       </span>
       <span role="gridcell">
         <time dateTime={new Date(call.at).toISOString()}>{clockText(call.at)}</time>

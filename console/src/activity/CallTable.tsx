@@ -1,6 +1,6 @@
-import { useCallback, useLayoutEffect, useRef, useState } from "react"
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
-import { linkTo, navigate } from "../app/context.tsx"
+import { linkTo, navigate, useOperations } from "../app/context.tsx"
 import { CallLine } from "./CallLine.tsx"
 import { moveOf } from "./call-keys.ts"
 import type { CallLog } from "./call-log.ts"
@@ -26,6 +26,11 @@ export function CallTable({
   readonly isFrozen: boolean
   readonly onOpen: (key: string, isOpen: boolean) => void
 }): ReactNode {
+  const { operations } = useOperations()
+  const sources = useMemo(
+    () => new Map(operations.map(({ id, source }) => [id, source])),
+    [operations],
+  )
   const [active, setActive] = useState<string>()
   const found = rows.findIndex(({ call }) => call.key === active)
   const keyOf = useCallback((index: number) => rows[index]?.call.key ?? index, [rows])
@@ -77,6 +82,7 @@ export function CallTable({
                 now={now}
                 isActive={found === -1 ? index === 0 : index === found}
                 link={linkTo({ view: "operation", id: row.call.operationId })}
+                source={sources.get(row.call.operationId)}
                 onOpen={onOpen}
                 onActive={setActive}
               />

@@ -10,6 +10,12 @@ import { useAsked } from "./use-requested.ts"
 /** The polling interval of the counters. */
 const EVERY_MS = 2000
 
+const LATENCIES = [
+  ["p50", "Half took no longer."],
+  ["p90", "Nine of ten took no longer."],
+  ["p99", "99 of 100 took no longer."],
+] as const
+
 /** The load of the hub; clicking an error code filters the calls by it. */
 export function Counters({ onCode }: { readonly onCode: (code: string) => void }): ReactNode {
   const hub = useHub()
@@ -28,11 +34,16 @@ export function Counters({ onCode }: { readonly onCode: (code: string) => void }
     <section className="counters" aria-label="Counters">
       <Rate stats={stats} />
       <dl className="counter-list">
-        <Figure name="Calls" value={stats.calls.toLocaleString("en")} />
-        <Figure name="Running" value={stats.running.toLocaleString("en")} />
-        <Figure name="p50" value={latencyText(stats, "p50")} title="Half took no longer." />
-        <Figure name="p90" value={latencyText(stats, "p90")} title="Nine of ten took no longer." />
-        <Figure name="p99" value={latencyText(stats, "p99")} title="99 of 100 took no longer." />
+        <Figure name="Calls since start" value={stats.calls.toLocaleString("en")} />
+        <Figure name="Running now" value={stats.running.toLocaleString("en")} />
+        {LATENCIES.map(([part, title]) => (
+          <Figure
+            key={part}
+            name={`${part}, last minute`}
+            value={latencyText(stats, part)}
+            title={title}
+          />
+        ))}
       </dl>
       <Errors errors={stats.errors} onCode={onCode} />
       {error !== undefined && (
@@ -43,12 +54,14 @@ export function Counters({ onCode }: { readonly onCode: (code: string) => void }
 }
 
 function Rate({ stats }: { readonly stats: HubStats }): ReactNode {
+  // The current second is not over: its count would look like a drop.
+  const history = stats.history.slice(0, -1)
   return (
     <div className="counter-rate">
       <p>
-        <strong>{formatRate(stats.callsPerSecond)}</strong> calls/s
+        <strong>{formatRate(stats.callsPerSecond)}</strong> calls/s, last minute
       </p>
-      <Sparkline values={stats.history} words={describeHistory(stats.history)} />
+      <Sparkline values={history} words={describeHistory(history)} />
     </div>
   )
 }
@@ -78,7 +91,7 @@ function Errors({
   readonly onCode: (code: string) => void
 }): ReactNode {
   const counts = errorCounts(errors)
-  if (counts.length === 0) return <p className="counter-errors-none">No errors</p>
+  if (counts.length === 0) return <p className="counter-errors-none">No errors since start</p>
   return (
     <ul className="counter-errors" aria-label="Errors by code">
       {counts.map(({ code, count, part }) => (

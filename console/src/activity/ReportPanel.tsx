@@ -5,7 +5,8 @@ import { linkTo, useHub } from "../app/context.tsx"
 import { Badge, ErrorBox, Spinner } from "../ui/index.ts"
 import { LongList } from "./LongList.tsx"
 import { filterReport } from "./source-list.ts"
-import type { ReportFilter, Tone } from "./source-list.ts"
+import type { Tone } from "../ui/tone.ts"
+import type { ReportFilter } from "./source-list.ts"
 import { useAsked } from "./use-requested.ts"
 
 type ReportItem = SourceReport["items"][number]

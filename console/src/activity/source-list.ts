@@ -1,8 +1,6 @@
 import type { SourceReport, SourceStatus } from "../api/model.ts"
+import type { Tone } from "../ui/tone.ts"
 import { groupBy } from "./group-by.ts"
-
-/** How a badge looks. */
-export type Tone = "neutral" | "info" | "good" | "warn" | "bad"
 
 type ReportItem = SourceReport["items"][number]
 

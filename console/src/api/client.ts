@@ -78,12 +78,13 @@ async function listAll(
 }
 
 function infoOf({ title, description, caller, mcp, websocket }: JsonRecord): HubInfo {
-  const { id, isAdmin } = isRecord(caller) ? caller : {}
+  const { id, isAdmin, isOpen } = isRecord(caller) ? caller : {}
   return {
     title: textOf(title) ?? "Operations",
     description: textOf(description),
     callerId: textOf(id),
     isAdmin: isAdmin !== false,
+    hasAuth: isOpen !== true,
     mcp: mcp === "tools" || mcp === "search" ? mcp : undefined,
     websocket: websocket === true,
   }

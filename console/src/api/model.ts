@@ -34,6 +34,8 @@ export interface HubInfo {
   readonly callerId?: string | undefined
   /** Whether the caller may see sources and calls of others. */
   readonly isAdmin: boolean
+  /** Whether callers can sign in. */
+  readonly hasAuth: boolean
   /** How MCP is served: every operation as a tool, or tools that find and call operations. */
   readonly mcp: "tools" | "search" | undefined
   readonly websocket: boolean

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../src/internal/guards.ts"
-import type { Tone } from "../ui/Badge.tsx"
+import type { Tone } from "../ui/tone.ts"
 import type { CallOutcome, HTTPProblem } from "./model.ts"
 
 /** How a call ended, in a word. */
@@ -25,7 +25,7 @@ export function endingOf(outcome: CallOutcome): Ending {
 }
 
 /** Whether an MCP tool reports a failure as its result. */
-export function isToolError(outcome: CallOutcome): boolean {
+function isToolError(outcome: CallOutcome): boolean {
   return outcome.ok && outcome.envelope.meta.source === "mcp" && outcome.envelope.meta.isError
 }
 

@@ -26,7 +26,7 @@ export function Help({
 }
 
 /** The same as a list. */
-export function KeyList(): ReactNode {
+function KeyList(): ReactNode {
   return (
     <dl className="key-list">
       {KEYS.map(([keys, what]) => (

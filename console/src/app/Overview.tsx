@@ -1,17 +1,15 @@
-import { useMemo } from "react"
+import { lazy, Suspense, useEffect, useState } from "react"
 import type { ReactNode } from "react"
-import type { OperationSummary, SourceStatus } from "../api/model.ts"
-import { Badge } from "../ui/Badge.tsx"
-import type { Tone } from "../ui/Badge.tsx"
+import type { CallTrace, OperationSummary, SourceStatus } from "../api/model.ts"
+import { Badge, TypeBadge } from "../ui/Badge.tsx"
+import { Empty } from "../ui/Empty.tsx"
+import { Spinner } from "../ui/Spinner.tsx"
 import { formatCount } from "../ui/format.ts"
-import { KeyList } from "./Help.tsx"
-import { linkTo, useHubState, useOperations, useSources } from "./context.tsx"
+import { plainText } from "../ui/plain-text.ts"
+import type { Tone } from "../ui/tone.ts"
+import { linkTo, useHub, useHubInfo, useOperations, useSources } from "./context.tsx"
 
-const TYPES = [
-  ["query", "queries"],
-  ["mutation", "mutations"],
-  ["subscription", "subscriptions"],
-] as const
+const Connect = lazy(async () => ({ default: (await import("./Connect.tsx")).Connect }))
 
 const TONES: Readonly<Record<SourceStatus["state"], Tone>> = {
   loading: "info",
@@ -21,61 +19,159 @@ const TONES: Readonly<Record<SourceStatus["state"], Tone>> = {
   disabled: "neutral",
 }
 
-/** The start page: the content of the hub, and links to it. */
+/** The start page: what the hub is, how to use it, what to try, and what is wrong. */
 export function Overview(): ReactNode {
-  const { title } = useHubState()
+  const { title, description } = useHubInfo()
   const { status, operations } = useOperations()
-  const sources = useSources()
+  const sources = useSources() ?? []
+  if (status !== "ready") return <Plain title={title} />
   return (
     <div className="page overview">
-      <h1>{title}</h1>
-      {status === "ready" && <Counts operations={operations} />}
-      {sources !== undefined && sources.length > 0 && <SourceList sources={sources} />}
-      <section className="card stack" aria-labelledby="overview-keys">
-        <h2 id="overview-keys">Keys</h2>
-        <KeyList />
-      </section>
+      <header>
+        <h1>{title}</h1>
+        <p className="muted">{description ?? sentenceOf(operations, sources)}</p>
+      </header>
+      {operations.length === 0 ? (
+        <NoOperations />
+      ) : (
+        <>
+          <section className="stack" aria-labelledby="overview-use">
+            <h2 id="overview-use">Use it from</h2>
+            <Suspense fallback={<Spinner label="Loading" />}>
+              <Connect />
+            </Suspense>
+          </section>
+          <Suggestions operations={operations} />
+        </>
+      )}
+      <Failures />
+      {sources.length > 0 && <SourceList sources={sources} />}
     </div>
   )
 }
 
-function Counts({ operations }: { readonly operations: readonly OperationSummary[] }): ReactNode {
-  const counts = useMemo(() => {
-    const byType = { query: 0, mutation: 0, subscription: 0 }
-    for (const { type } of operations) byType[type]++
-    return byType
-  }, [operations])
+/** While nothing is known yet, or nothing may be seen. */
+function Plain({ title }: { readonly title: string }): ReactNode {
   return (
-    <ul className="overview-counts" aria-label="Operations by type">
-      {TYPES.map(([type, many]) => (
-        <li key={type} className="card">
-          <span className={`overview-number is-${type}`}>{counts[type].toLocaleString("en")}</span>
-          <span className="muted">{counts[type] === 1 ? type : many}</span>
-        </li>
-      ))}
-    </ul>
+    <div className="page overview">
+      <h1>{title}</h1>
+    </div>
   )
 }
 
+function sentenceOf(
+  operations: readonly OperationSummary[],
+  sources: readonly SourceStatus[],
+): string {
+  const from = sources.length === 0 ? "" : ` from ${formatCount(sources.length, "source")}`
+  return `${formatCount(operations.length, "operation")}${from}: find one on the left, read what it does, and run it.`
+}
+
+function NoOperations(): ReactNode {
+  return (
+    <Empty title="No operations yet">
+      Add an API, an MCP server or a folder to the configuration:{" "}
+      <code>npx @alkdev/operations import https://api.example.com/openapi.json</code>. You may also
+      need to sign in to see some.
+    </Empty>
+  )
+}
+
+/** An operation of each of up to three sources, queries first: those change nothing. */
+function Suggestions({
+  operations,
+}: {
+  readonly operations: readonly OperationSummary[]
+}): ReactNode {
+  const order = { query: 0, subscription: 1, mutation: 2 } as const
+  const usable = operations.filter((one) => one.deprecated !== true)
+  const sorted = usable.toSorted((a, b) => order[a.type] - order[b.type])
+  const bySource = new Map(sorted.toReversed().map((one) => [one.source ?? one.namespace, one]))
+  const chosen = sorted.filter((one) => [...bySource.values()].includes(one)).slice(0, 3)
+  return (
+    <section className="stack" aria-labelledby="overview-try">
+      <h2 id="overview-try">Try one</h2>
+      <ul className="overview-cards">
+        {chosen.map(({ id, type, title, description }) => (
+          <li key={id} className="card">
+            <a href={linkTo({ view: "operation", id })}>{title ?? id}</a> <TypeBadge type={type} />
+            {description !== title && <p className="muted">{plainText(description)}</p>}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const MAX_FAILURES = 5
+
+/** The calls that failed last, for whoever may see them. */
+function Failures(): ReactNode {
+  const hub = useHub()
+  const { isAdmin } = useHubInfo()
+  const [calls, setCalls] = useState<readonly CallTrace[]>([])
+  useEffect(() => {
+    const controller = new AbortController()
+    const { signal } = controller
+    if (isAdmin) {
+      hub.stats(signal).then(
+        ({ recent }) => setCalls(recent.filter(isFailure).slice(0, MAX_FAILURES)),
+        // The page is of use without it.
+        () => undefined,
+      )
+    }
+    return () => controller.abort()
+  }, [hub, isAdmin])
+  if (calls.length === 0) return null
+  return (
+    <section className="card stack" aria-labelledby="overview-failures">
+      <div className="page-head overview-head">
+        <h2 id="overview-failures">Failed last</h2>
+        <a href={linkTo({ view: "calls" })}>All calls</a>
+      </div>
+      <ul className="overview-list">
+        {calls.map((call) => (
+          <li key={call.requestId}>
+            <a className="overview-name" href={linkTo({ view: "operation", id: call.operationId })}>
+              {call.operationId}
+            </a>
+            <Badge tone="bad">{call.phase === "end" ? call.code : undefined}</Badge>
+            <time className="muted" dateTime={new Date(call.at).toISOString()}>
+              {new Date(call.at).toLocaleTimeString()}
+            </time>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function isFailure(call: CallTrace): boolean {
+  return call.phase === "end" && call.outcome === "error"
+}
+
 function SourceList({ sources }: { readonly sources: readonly SourceStatus[] }): ReactNode {
+  const isWell = ({ state }: SourceStatus): number => Number(state === "ready")
   return (
     <section className="card stack" aria-labelledby="overview-sources">
       <div className="page-head overview-head">
         <h2 id="overview-sources">Sources</h2>
         <a href={linkTo({ view: "sources" })}>Health and reports</a>
       </div>
-      <ul className="overview-sources">
-        {sources.map(({ name, kind, state, operations, reason }) => (
-          <li key={name}>
-            <span className="overview-source">
-              <strong>{name}</strong> <span className="muted">{kind}</span>
-            </span>
-            <span className="muted overview-size">{formatCount(operations, "operation")}</span>
-            <Badge tone={TONES[state]} title={reason}>
-              {state}
-            </Badge>
-          </li>
-        ))}
+      <ul className="overview-list">
+        {sources
+          .toSorted((a, b) => isWell(a) - isWell(b))
+          .map(({ name, kind, state, operations, reason }) => (
+            <li key={name}>
+              <span className="overview-name">
+                <strong>{name}</strong> <span className="muted">{kind}</span>
+              </span>
+              <span className="muted">{formatCount(operations, "operation")}</span>
+              <Badge tone={TONES[state]} title={reason}>
+                {state}
+              </Badge>
+            </li>
+          ))}
       </ul>
     </section>
   )

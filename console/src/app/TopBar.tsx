@@ -4,20 +4,19 @@ import { Button, IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import type { IconName } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
-import { linkTo, useHubState, useRoute, useToast } from "./context.tsx"
-import type { Route } from "./context.tsx"
+import { linkTo, useHubInfo, useHubState, useRoute, useToast } from "./context.tsx"
 import type { Connection } from "./store.ts"
 import { useTheme } from "./theme.ts"
 import type { Theme } from "./theme.ts"
-import { useIsSignedIn } from "./use-session.ts"
+import { useIsLocked, useIsSignedIn } from "./use-session.ts"
 import { drafts } from "../try/drafts.ts"
 import { history } from "../try/history/use-history.ts"
 
-const LINKS: readonly { readonly view: Route["view"]; readonly text: string; icon: IconName }[] = [
-  { view: "calls", text: "Calls", icon: "activity" },
-  { view: "sources", text: "Sources", icon: "sources" },
-  { view: "history", text: "History", icon: "history" },
-]
+const LINKS = [
+  { view: "calls", text: "Calls", icon: "activity", isForAdmins: true },
+  { view: "sources", text: "Sources", icon: "sources", isForAdmins: true },
+  { view: "history", text: "History", icon: "history", isForAdmins: false },
+] as const
 
 const STATES: Readonly<Record<Connection, string>> = {
   connecting: "Connecting",
@@ -40,6 +39,8 @@ export function TopBar({
   readonly onHelp: () => void
 }): ReactNode {
   const { connection, title } = useHubState()
+  const { isAdmin } = useHubInfo()
+  const isLocked = useIsLocked() && connection === "online"
   const route = useRoute()
   return (
     <header className="top">
@@ -51,15 +52,15 @@ export function TopBar({
       <a className="top-title" href={linkTo({ view: "find" })}>
         {title}
       </a>
-      <span className={cx("top-state", `is-${connection}`)} role="status">
+      <span className={cx("top-state", !isLocked && `is-${connection}`)} role="status">
         <span className="top-dot" aria-hidden="true" />
-        <span className="top-state-text">{STATES[connection]}</span>
+        <span className="top-state-text">{isLocked ? "Locked" : STATES[connection]}</span>
       </span>
       <nav className="top-nav" aria-label="Views">
-        {LINKS.map(({ view, text, icon }) => (
+        {LINKS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(({ view, text, icon }) => (
           <a
             key={view}
-            href={linkTo({ view } as Route)}
+            href={linkTo({ view })}
             aria-current={route.view === view ? "page" : undefined}
           >
             <Icon name={icon} />
@@ -87,6 +88,8 @@ function ThemeButton(): ReactNode {
 
 function SessionButton({ onSignIn }: { readonly onSignIn: () => void }): ReactNode {
   const isSignedIn = useIsSignedIn()
+  const isLocked = useIsLocked()
+  const { callerId, hasAuth } = useHubInfo()
   const toast = useToast()
   const leave = (): void => {
     session.setCredential(undefined)
@@ -94,10 +97,14 @@ function SessionButton({ onSignIn }: { readonly onSignIn: () => void }): ReactNo
     drafts.clear()
     toast("Signed out")
   }
+  if (!isSignedIn && !hasAuth && !isLocked) return null
   return (
-    <Button className="top-session" onClick={isSignedIn ? leave : onSignIn}>
-      <Icon name={isSignedIn ? "leave" : "key"} />
-      <span className="top-text">{isSignedIn ? "Sign out" : "Sign in"}</span>
-    </Button>
+    <>
+      {callerId !== undefined && <span className="top-caller">{callerId}</span>}
+      <Button className="top-session" onClick={isSignedIn ? leave : onSignIn}>
+        <Icon name={isSignedIn ? "leave" : "key"} />
+        <span className="top-text">{isSignedIn ? "Sign out" : "Sign in"}</span>
+      </Button>
+    </>
   )
 }

@@ -16,6 +16,7 @@ export interface OperationsState {
 const UNKNOWN_HUB: HubInfo = {
   title: "Operations",
   isAdmin: true,
+  hasAuth: false,
   mcp: undefined,
   websocket: false,
 }

@@ -9,6 +9,11 @@ export function useIsSignedIn(): boolean {
   return useSyncExternalStore(subscribe, () => session.credential !== undefined)
 }
 
+/** Whether the hub asks for a credential, or for another one. */
+export function useIsLocked(): boolean {
+  return useSyncExternalStore(subscribe, () => session.isRequired)
+}
+
 /** Reloads everything when the credential changes, and reports when the hub asks for one. */
 export function useSession(onRequired: () => void): void {
   const store = useStore()

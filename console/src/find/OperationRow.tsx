@@ -3,6 +3,7 @@ import type { ReactNode } from "react"
 import { linkTo } from "../app/context.tsx"
 import type { OperationSummary, OperationType } from "../api/model.ts"
 import { Icon } from "../ui/Icon.tsx"
+import { plainText } from "../ui/plain-text.ts"
 import { cx } from "../ui/cx.ts"
 import type { Row } from "./rows.ts"
 import { highlightMatches } from "./words.ts"
@@ -72,9 +73,11 @@ export const OperationRow = memo(function OperationRow(props: RowProps): ReactNo
       </span>
       <span className="find-text">
         <span className={cx("find-name", operation.deprecated === true && "is-deprecated")}>
-          <Highlighted text={row.label} tokens={tokens} />
+          <Clipped text={row.label} tokens={tokens} />
         </span>
-        <span className="find-what">{summaryOf(operation)}</span>
+        <span className="find-what">
+          <Clipped text={summaryOf(operation)} tokens={NONE} />
+        </span>
       </span>
       <span className="visually-hidden">, {operation.type}</span>
       <Flags operation={operation} />
@@ -102,6 +105,31 @@ function Flags({ operation }: { readonly operation: OperationSummary }): ReactNo
   )
 }
 
+const NONE: readonly string[] = []
+/** Characters of a long text that are always shown at its end. */
+const TAIL = 16
+
+/** A text of which the middle is cut where there is no room: neighbours often differ at their ends. */
+function Clipped({
+  text,
+  tokens,
+}: {
+  readonly text: string
+  readonly tokens: readonly string[]
+}): ReactNode {
+  if (text.length < 2 * TAIL) return <Highlighted text={text} tokens={tokens} />
+  return (
+    <>
+      <span className="find-start">
+        <Highlighted text={text.slice(0, -TAIL)} tokens={tokens} />
+      </span>
+      <span className="find-end">
+        <Highlighted text={text.slice(-TAIL)} tokens={tokens} />
+      </span>
+    </>
+  )
+}
+
 function Highlighted({
   text,
   tokens,
@@ -116,6 +144,5 @@ function Highlighted({
 }
 
 function summaryOf({ title, description }: OperationSummary): string {
-  const [line = ""] = (title ?? description).trim().split("\n", 1)
-  return line.slice(0, 160)
+  return plainText(title ?? description).slice(0, 160)
 }

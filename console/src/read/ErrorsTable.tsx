@@ -41,7 +41,9 @@ function ErrorEntry({ error }: { readonly error: ErrorDefinition }): ReactNode {
     <li className="card">
       <div className="row">
         <code className="operation-code">{code}</code>
-        {httpStatus !== undefined && <span className="muted">HTTP {httpStatus}</span>}
+        {httpStatus !== undefined && !code.includes(String(httpStatus)) && (
+          <span className="muted">HTTP {httpStatus}</span>
+        )}
         {hasDetails && (
           <Button
             variant="quiet"

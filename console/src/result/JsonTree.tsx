@@ -107,7 +107,7 @@ function Leaf({ value }: { readonly value: unknown }): ReactNode {
   return (
     <>
       <span className="token-string json-text">
-        {JSON.stringify(isCut ? value.slice(0, MAX_TEXT) : value)}
+        {quoted(isCut ? value.slice(0, MAX_TEXT) : value)}
       </span>
       {isCut && (
         <button type="button" className="json-more" onClick={() => setWhole(true)}>
@@ -116,4 +116,9 @@ function Leaf({ value }: { readonly value: unknown }): ReactNode {
       )}
     </>
   )
+}
+
+/** A text in quotes; one of several lines on lines of its own, as it is. */
+function quoted(text: string): string {
+  return text.includes("\n") ? `"\n${text}\n"` : JSON.stringify(text)
 }

@@ -1,10 +1,11 @@
 import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
-import type { CallOutcome } from "../api/model.ts"
+import type { CallOutcome, ResponseEnvelope } from "../api/model.ts"
 import { endingOf } from "../api/outcome.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
+import { own } from "../try/schema/json.ts"
 import { Tabs } from "../ui/Tabs.tsx"
 import type { Tab } from "../ui/Tabs.tsx"
 import { formatDuration } from "../ui/format.ts"
@@ -73,6 +74,9 @@ function tabsOf(
     if (meta.source === "mcp" && Array.isArray(meta.content) && meta.content.length > 0) {
       tabs.push({ id: "content", label: "Content", panel: <ContentView content={meta.content} /> })
     }
+    if (typeof data === "string") {
+      tabs.push({ id: "text", label: "Text", panel: <pre className="result-text">{data}</pre> })
+    }
     tabs.push({
       id: "tree",
       label: "Data",
@@ -83,12 +87,19 @@ function tabsOf(
           <JsonTree value={data} label="Data" />
         ),
     })
-    const table = tableOf(data)
+    const table = isContent(data, meta) ? undefined : tableOf(data)
     if (table !== undefined)
       tabs.push({ id: "table", label: "Table", panel: <TableView model={table} /> })
   }
   tabs.push({ id: "raw", label: "Raw", panel: <Raw outcome={outcome} /> })
   return tabs
+}
+
+/** Whether the data of a tool are its content blocks, which the tab for those shows better. */
+function isContent(data: unknown, meta: ResponseEnvelope["meta"]): boolean {
+  if (meta.source !== "mcp" || !Array.isArray(data) || !Array.isArray(meta.content)) return false
+  const types = (blocks: readonly unknown[]): string => blocks.map((one) => own(one, "type")).join()
+  return types(data) === types(meta.content)
 }
 
 /** Everything that came, as it came. */

@@ -45,7 +45,9 @@ export function TableView({ model }: { readonly model: TableModel }): ReactNode 
             {sorted.slice(0, limit).map((row, at) => (
               <tr key={at}>
                 {row.map((cell, column) => (
-                  <td key={column}>{cellText(cell)}</td>
+                  <td key={column} title={cellText(cell)}>
+                    {cellText(cell)}
+                  </td>
                 ))}
               </tr>
             ))}

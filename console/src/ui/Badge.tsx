@@ -1,8 +1,7 @@
 import type { ReactNode } from "react"
 import type { OperationType } from "../api/model.ts"
 import { cx } from "./cx.ts"
-
-export type Tone = "neutral" | "info" | "good" | "warn" | "bad"
+import type { Tone } from "./tone.ts"
 
 /** A short word about a thing. */
 export function Badge({

@@ -3,6 +3,7 @@ import { ProblemError } from "../api/model.ts"
 import type { HTTPProblem } from "../api/model.ts"
 import { Badge } from "./Badge.tsx"
 import { Button } from "./Button.tsx"
+import { Empty } from "./Empty.tsx"
 import { adviceFor, issuesOf } from "./advice.ts"
 
 /** What went wrong, and what to do about it: of a `ProblemError`, a problem, or anything thrown. */
@@ -14,6 +15,10 @@ export function ErrorBox({
   readonly onRetry?: (() => void) | undefined
 }): ReactNode {
   const problem = problemOf(error)
+  // The dialog asks for a credential: nothing is wrong.
+  if (problem?.code === "UNAUTHENTICATED") {
+    return <Empty title="Sign in to continue">This hub needs an API key or a token.</Empty>
+  }
   const cure = problem === undefined ? undefined : adviceFor(problem)
   const issues = problem === undefined ? [] : issuesOf(problem)
   return (
@@ -34,7 +39,7 @@ export function ErrorBox({
       )}
       {cure !== undefined && <p className="error-cure">{cure}</p>}
       {problem?.mayHaveExecuted === true && (
-        <p className="error-cure">The call may have had its effect.</p>
+        <p className="error-cure">The call may have taken effect.</p>
       )}
       {problem?.requestId !== undefined && (
         <p className="error-id">

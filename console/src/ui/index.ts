@@ -1,7 +1,7 @@
 // What every view is built of.
 
 export { Badge, TypeBadge } from "./Badge.tsx"
-export type { Tone } from "./Badge.tsx"
+export type { Tone } from "./tone.ts"
 export { Button } from "./Button.tsx"
 export { CodeBlock } from "./CodeBlock.tsx"
 export { CopyButton } from "./CopyButton.tsx"

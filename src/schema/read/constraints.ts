@@ -14,19 +14,30 @@ export function constraintsOf(flat: Flat): readonly string[] {
 
 /** The range, length and content that one schema asks for, in words. */
 export function limitsOf(schema: JsonSchema): readonly string[] {
-  const { minimum, maximum, minLength, maxLength, minItems, maxItems } = schema
-  return [
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, type } = schema
+  const types = [type].flat()
+  // A keyword of another type says nothing: documents have `uniqueItems` on strings.
+  const isOf = (...names: readonly string[]): boolean =>
+    type === undefined || names.some((name) => types.includes(name))
+  const numbers = [
     ...range(minimum, maximum, String),
     ...phrase("more than", schema["exclusiveMinimum"], "number"),
     ...phrase("less than", schema["exclusiveMaximum"], "number"),
     ...phrase("a multiple of", schema["multipleOf"], "number"),
-    ...counts(minLength, maxLength, "character"),
-    ...counts(minItems, maxItems, "item"),
-    ...counts(schema["minProperties"], schema["maxProperties"], "property", "properties"),
-    ...(schema["uniqueItems"] === true ? ["no duplicates"] : []),
+  ]
+  const texts = [
     ...phrase("matches", schema["pattern"], "string"),
     ...phrase("encoded as", schema["contentEncoding"], "string"),
     ...phrase("holds", schema["contentMediaType"], "string"),
+  ]
+  const properties = [schema["minProperties"], schema["maxProperties"]] as const
+  return [
+    ...(isOf("number", "integer") ? numbers : []),
+    ...(isOf("string") ? counts(minLength, maxLength, "character") : []),
+    ...(isOf("array") ? counts(minItems, maxItems, "item") : []),
+    ...(isOf("object") ? counts(...properties, "property", "properties") : []),
+    ...(isOf("array") && schema["uniqueItems"] === true ? ["no duplicates"] : []),
+    ...(isOf("string") ? texts : []),
   ]
 }
 

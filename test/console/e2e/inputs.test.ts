@@ -213,6 +213,24 @@ describe.skipIf(noBrowser)("trying an operation", () => {
     expect(other.requests.filter((url) => url.endsWith("/input.secret")).length).toBe(1)
   })
 
+  test("shows what is required first, folds the rest, and finds a field by its name", async () => {
+    const { page } = await site.open("/o/input.many")
+    await field(page, "name").fill("Ada")
+    const main = page.getByRole("main")
+    expect(await main.getByLabel(/^(?:kind|made|option0)/).count()).toBe(0)
+    await button(page, "21 optional fields").click()
+    await page.getByLabel("Filter the optional fields").fill("either")
+    await field(page, "either").fill("7")
+    await expectShown(main.locator(".field-description em", { hasText: "name" }))
+    // A field that is filled in stays, whatever is filtered.
+    await page.getByLabel("Filter the optional fields").fill("option19")
+    await field(page, "option19").fill("x")
+    const input = { name: "Ada", kind: "many", either: 7, option19: "x" }
+    expect((await run(page)).body.data).toEqual({ got: input })
+    await field(page, "either").fill("0049")
+    expect((await run(page)).body.data).toEqual({ got: { ...input, either: "0049" } })
+  })
+
   test("sends the digits of a large integer as they were typed", async () => {
     const { page } = await site.open("/o/input.large")
     await field(page, "id").fill("9007199254740993")

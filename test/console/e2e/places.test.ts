@@ -34,7 +34,7 @@ describe.skipIf(noBrowser)("a hub that goes away", () => {
     await name.fill("Ada")
     await other[Symbol.asyncDispose]()
     await button(page, "Run").click()
-    await expectShown(result(page).getByText("no answer"))
+    await expectShown(result(page).getByText("no response"))
     await expectShown(page.getByText("No connection"))
     expect(await name.inputValue()).toBe("Ada")
   })

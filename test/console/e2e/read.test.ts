@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { describe, expect, test } from "vitest"
-import { expectShown, tab } from "./support/page.ts"
+import { button, expectShown, tab } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
@@ -60,6 +60,7 @@ describe.skipIf(noBrowser)("reading an operation", () => {
 
   test("Markdown of a description is shown as such", async () => {
     const { page } = await site.open("/o/input.text")
+    await button(page, "Details").click()
     await expectShown(page.getByRole("main").locator("strong", { hasText: "text" }))
   })
 })

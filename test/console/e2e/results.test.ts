@@ -81,6 +81,7 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await page.getByRole("link", { name: "Calls" }).click()
     const line = main.getByRole("row").filter({ hasText: "media.broken" }).first()
     await expectShown(line.getByText("EXECUTION_ERROR"))
+    expect(await line.getByRole("gridcell").nth(3).textContent()).toBe("media")
     await expectShown(main.getByLabel("Errors by code").getByText("EXECUTION_ERROR"))
   })
 
@@ -116,6 +117,7 @@ describe.skipIf(noBrowser)("what comes back", () => {
       .toBeGreaterThan(0)
     await expectShown(shown.getByText("A memo"))
     await expectShown(shown.getByText("The manual"))
+    expect(await tab(page, "Table").count()).toBe(0)
     expect(violations).toEqual([])
   })
 

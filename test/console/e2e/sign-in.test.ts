@@ -21,6 +21,10 @@ describe.skipIf(noBrowser)("signing in", () => {
     const { page, violations } = await site.open()
     const dialog = page.getByRole("dialog", { name: "Sign in" })
     await dialog.waitFor()
+    // One calm sentence beside the dialog, and nothing that looks like an error.
+    await expectShown(page.getByText("Sign in to continue"))
+    await expectShown(page.getByText("Locked"))
+    expect(await page.getByRole("alert").count()).toBe(0)
     await dialog.locator("input[type=password]").fill("wrong")
     await button(dialog, "Sign in").click()
     await expectShown(dialog.getByText(/not|wrong|invalid|refused/i))
@@ -29,6 +33,9 @@ describe.skipIf(noBrowser)("signing in", () => {
     await button(dialog, "Sign in").click()
     await dialog.waitFor({ state: "hidden" })
     await expectShown(listed(page, "act.table"))
+    await expectShown(page.getByText("reader", { exact: true }))
+    const views = page.getByRole("navigation", { name: "Views" })
+    expect(await views.getByRole("link").allTextContents()).toEqual(["History"])
     expect(violations).toEqual([])
   })
 
@@ -43,6 +50,7 @@ describe.skipIf(noBrowser)("signing in", () => {
     await signIn(other.page, ADMIN)
     await button(other.page, "Run").waitFor()
     expect((await run(other.page)).body.data).toBe("You may.")
+    await expectShown(other.page.getByRole("tabpanel", { name: "Text" }).getByText("You may."))
   })
 
   test("keeps the key in memory alone", async () => {

@@ -32,6 +32,13 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
     await expectShown(page.getByText(/per second/))
     await button(page, "Stop").click()
     await expectStopped()
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      button(page, "Download").click(),
+    ])
+    expect(file.suggestedFilename()).toBe("items.ndjson")
+    await page.getByRole("link", { name: "History" }).click()
+    await expectShown(page.getByRole("main").getByText("live.numbers"))
     expect(violations).toEqual([])
   })
 

@@ -281,6 +281,11 @@ describe("the tree of a schema", () => {
     ])
   })
 
+  test("limits of another type say nothing", () => {
+    const odd = { type: "string", uniqueItems: true, minimum: 1, minItems: 2, maxLength: 3 }
+    expect(schemaTree(odd).facts.constraints).toEqual(["at most 3 characters"])
+  })
+
   test("names from hell are names", () => {
     const properties = JSON.parse(
       '{"__proto__":{"type":"string"},"constructor":{"type":"integer"},"":{"type":"null"},"💥":{}}',

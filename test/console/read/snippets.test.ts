@@ -101,7 +101,8 @@ await client.close()`)
   test("keep the digits of large integers", () => {
     const large = { title: "x", hours: 9007199254740993n }
     const snippets = snippetsOf(spec, large, place)
-    for (const id of ["curl", "command"]) expect(codeOf(id, snippets)).toContain("9007199254740993")
+    for (const id of ["curl", "command"] as const)
+      expect(codeOf(id, snippets)).toContain("9007199254740993")
   })
 
   test("of an operation that takes nothing have no input", () => {

@@ -100,9 +100,9 @@ describe("an entry of the history", () => {
   })
 
   it("of a tool that reports a failure is one of a failure", () => {
-    const { data } = { data: "The disk is full." }
-    const meta = { source: "mcp", isError: true, content: [] } as const
-    const failed = { ...outcome(data), envelope: { data, meta } } as CallOutcome
+    const meta = { source: "mcp" as const, isError: true, content: [] }
+    const envelope = { data: "The disk is full.", meta }
+    const failed = { ok: true, envelope, status: 200, headers: {}, durationMs: 1 } as const
     expect(toEntry("a.b", {}, {}, failed, 5)).toMatchObject({
       ending: "tool error",
       tone: "bad",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { JSON_FIELD, toFormSchema } from "../../../console/src/try/schema/to-form.ts"
+import { JSON_FIELD, SCALAR_FIELD, toFormSchema } from "../../../console/src/try/schema/to-form.ts"
 import type { JsonRecord, JsonSchema } from "../../../console/src/try/schema/json.ts"
 
 const form = (schema: JsonSchema): JsonRecord => toFormSchema(schema).schema
@@ -61,6 +61,30 @@ describe("a schema for the form", () => {
     ["nothing", false],
   ])("takes JSON for %s", (_, schema) => {
     expect(form(schema)).toMatchObject({ $id: JSON_FIELD })
+  })
+
+  it("has required fields first, and none that only the other side sets", () => {
+    const { properties } = form({
+      type: "object",
+      properties: {
+        note: { type: "string" },
+        id: { type: "string", readOnly: true },
+        made: { $ref: "#/$defs/made" },
+        name: { type: "string" },
+      },
+      required: ["id", "name"],
+      $defs: { made: { type: "string", readOnly: true } },
+    })
+    expect(Object.keys(properties as object)).toEqual(["name", "note"])
+  })
+
+  it("has one line for texts of moderate length, whatever their format", () => {
+    expect(property({ type: "string", maxLength: 5000 })).not.toHaveProperty("format")
+    expect(property({ type: "string", maxLength: 65_536 })).toMatchObject({ format: "textarea" })
+    expect(property({ type: "string", format: "uuid" })).toEqual({
+      type: "string",
+      "x-format": "uuid",
+    })
   })
 
   it("stays small, however large the schema is", () => {
@@ -150,8 +174,10 @@ describe("a schema for the form", () => {
   it("makes a choice of several types", () => {
     const schema = property({ type: ["string", "integer"], description: "Either" })
     expect(schema["description"]).toBe("Either")
-    expect(schema["anyOf"]).toEqual([
-      { type: "string", title: "string" },
+    expect(schema["$id"]).toBe(SCALAR_FIELD)
+    const mixed = property({ type: ["boolean", "integer"] })
+    expect(mixed["anyOf"]).toEqual([
+      { type: "boolean", title: "boolean" },
       { type: "integer", title: "integer" },
     ])
   })

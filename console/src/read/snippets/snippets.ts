@@ -8,7 +8,7 @@ import { sourceText } from "./source-text.ts"
 
 /** A piece of code to copy. */
 export interface Snippet {
-  readonly id: "typescript" | "curl" | "command" | "mcp" | "vscode"
+  readonly id: "claude" | "typescript" | "curl" | "command" | "mcp" | "vscode"
   readonly label: string
   readonly language: "ts" | "sh" | "json"
   readonly code: string
@@ -51,6 +51,45 @@ export function snippetsOf(spec: Spec, input: unknown, place: SnippetPlace): rea
   ]
 }
 
+/** How programs and models connect to the hub, whatever they call. */
+export function connectionsOf(place: SnippetPlace): readonly Snippet[] {
+  const at = { ...place, baseUrl: place.baseUrl.replace(/\/+$/, "") }
+  const header = at.needsToken ? ["-H", '"Authorization: Bearer $TOKEN"'] : []
+  const claude = ["claude mcp add --transport http operations", shellWord(`${at.baseUrl}/mcp`)]
+  return [
+    ...(at.mcp === undefined
+      ? []
+      : [
+          {
+            id: "claude" as const,
+            label: "Claude Code",
+            language: "sh" as const,
+            code: shellLine([...claude, ...header.map((word) => word.replace("-H", "--header"))]),
+            note: "",
+          },
+          ...mcpClients(undefined, at),
+        ]),
+    ...(at.websocket
+      ? [
+          {
+            id: "typescript" as const,
+            label: "TypeScript",
+            language: "ts" as const,
+            code: clientLines(at).join("\n"),
+            note: "npm install @alkdev/operations ws",
+          },
+        ]
+      : []),
+    {
+      id: "curl",
+      label: "curl",
+      language: "sh",
+      code: shellLine(["curl -s", shellWord(`${at.baseUrl}/operations`), ...header]),
+      note: `The OpenAPI document is at ${at.baseUrl}/openapi.json.`,
+    },
+  ]
+}
+
 function typescript(spec: Spec, input: unknown, at: SnippetPlace): Snippet {
   return {
     id: "typescript",
@@ -62,33 +101,33 @@ function typescript(spec: Spec, input: unknown, at: SnippetPlace): Snippet {
 }
 
 /** Configurations of MCP clients, and how the operation is reached through them. */
-function mcpClients(id: string, at: SnippetPlace): readonly Snippet[] {
+function mcpClients(id: string | undefined, at: SnippetPlace): readonly Snippet[] {
   const how =
-    at.mcp === "tools"
-      ? "the operation is one of its tools."
-      : `with this many operations the model finds "${id}" with search_operations, and calls it with call_operation.`
+    id === undefined
+      ? ""
+      : at.mcp === "tools"
+        ? "; the operation is one of its tools."
+        : `; with this many operations the model finds "${id}" with search_operations, and calls it with call_operation.`
   return [
     {
       id: "mcp",
       label: "MCP client",
       language: "json",
       code: mcpSnippet(at),
-      note: `Claude Code (.mcp.json), Cursor (.cursor/mcp.json) and most others; ${how}`,
+      note: `Claude Code (.mcp.json), Cursor (.cursor/mcp.json) and most others${how}`,
     },
     {
       id: "vscode",
       label: "VS Code",
       language: "json",
       code: vscodeSnippet(at),
-      note: `.vscode/mcp.json; ${how}`,
+      note: `.vscode/mcp.json${how}`,
     },
   ]
 }
 
 /** A client over a WebSocket. */
 function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
-  const address = JSON.stringify(`${place.baseUrl.replace(/^http/i, "ws")}/ws`)
-  const token = place.needsToken ? `, {\n  token: process.env["OPERATIONS_TOKEN"],\n}` : ""
   const id = JSON.stringify(idOf(spec))
   const inputText = input === undefined ? "" : `, ${sourceText(input, "", id.length + 20)}`
   const call =
@@ -99,15 +138,18 @@ function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): str
           "}",
         ]
       : [`const { data } = await client.call(${id}${inputText})`, "console.log(data)"]
+  return [...clientLines(place), "", ...call, "await client.close()"].join("\n")
+}
+
+function clientLines(place: SnippetPlace): readonly string[] {
+  const address = JSON.stringify(`${place.baseUrl.replace(/^http/i, "ws")}/ws`)
+  const token = place.needsToken ? `, {\n  token: process.env["OPERATIONS_TOKEN"],\n}` : ""
   return [
     `import { createClient } from "@alkdev/operations"`,
     `import { createWebSocketTransport } from "@alkdev/operations/websocket"`,
     "",
     `const client = createClient(createWebSocketTransport(${address}${token}))`,
-    "",
-    ...call,
-    "await client.close()",
-  ].join("\n")
+  ]
 }
 
 /** A request to the gateway of the hub. */

@@ -1,7 +1,7 @@
 import type { Field, FieldProps } from "@rjsf/utils"
 import { useState } from "react"
 import type { ReactNode } from "react"
-import { toInteger, withMarks, withoutMarks } from "../../ui/json-text.ts"
+import { printJson, toInteger, withMarks, withoutMarks } from "../../ui/json-text.ts"
 
 /** A number as it is typed: the library's own field would change the last digits of large integers. */
 export function NumberField(props: FieldProps): ReactNode {
@@ -26,4 +26,23 @@ function numberOf(text: string): unknown {
   if (/^-?\d+$/.test(text)) return toInteger(text)
   const number = Number(text)
   return Number.isNaN(number) ? text : number
+}
+
+/** A text, or a number where what is typed is one and that is allowed. */
+export function ScalarField(props: FieldProps): ReactNode {
+  const { registry, onChange, schema } = props
+  const formData = withoutMarks(props.formData)
+  const StringField = registry.fields["StringField"] as Field
+  const isText = [schema.type].flat().includes("string")
+  const change: FieldProps["onChange"] = (next: unknown, ...rest) => {
+    const value = typeof next === "string" ? numberOf(next) : next
+    // "0049" and "1.50" are texts: as numbers they would be written in another way.
+    const isSame = !isText || String(value) === next
+    onChange(isSame ? withMarks(value) : next, ...rest)
+  }
+  const shown = typeof formData === "string" ? formData : printJson(formData ?? undefined)
+  // Without its id, by which this field was chosen.
+  const { $id: _id, ...rest } = schema
+  const text = { ...rest, type: "string" } as const
+  return <StringField {...props} schema={text} formData={shown} onChange={change} />
 }

@@ -6,15 +6,15 @@ import type { ReactNode } from "react"
 import { withMarks, withoutMarks } from "../../ui/json-text.ts"
 import type { InputCheck, InputIssue } from "../schema/issues.ts"
 import { sameJson, withoutUndefined } from "../schema/json.ts"
-import { JSON_FIELD } from "../schema/to-form.ts"
+import { JSON_FIELD, SCALAR_FIELD } from "../schema/to-form.ts"
 import type { FormSchema } from "../schema/to-form.ts"
 import { JsonField } from "./JsonField.tsx"
-import { NumberField } from "./NumberField.tsx"
+import { NumberField, ScalarField } from "./NumberField.tsx"
 import { templates } from "./templates.tsx"
 import { createFormValidator, toValidationData } from "./validator.ts"
 import { widgets } from "./widgets.tsx"
 
-const FIELDS = { [JSON_FIELD]: JsonField, NumberField }
+const FIELDS = { [JSON_FIELD]: JsonField, [SCALAR_FIELD]: ScalarField, NumberField }
 
 const UI: UiSchema = {
   "ui:globalOptions": { copyable: false },

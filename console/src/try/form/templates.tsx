@@ -14,12 +14,16 @@ import type {
   UnsupportedFieldProps,
   WrapIfAdditionalTemplateProps,
 } from "@rjsf/utils"
-import { useId } from "react"
+import { useId, useState } from "react"
 import type { ReactNode } from "react"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { cx } from "../../ui/cx.ts"
+import { limitsOf } from "../../../../src/schema/read/constraints.ts"
+import { Markdown } from "../../read/Markdown.tsx"
 import { initialValue } from "../schema/initial.ts"
+import { sameJson } from "../schema/json.ts"
+import { FORMAT, JSON_FIELD } from "../schema/to-form.ts"
 import { BaseInput } from "./widgets.tsx"
 
 function Required(): ReactNode {
@@ -31,14 +35,16 @@ function Required(): ReactNode {
   )
 }
 
-/** The types of a field in a word: "integer", "string, date". */
+/** What a field takes, in a few words: "integer, 1 to 10", "string, date". */
 function kindOf(schema: FieldTemplateProps["schema"]): string {
-  const { type, format } = schema
-  if (schema.$id !== undefined) return "any JSON"
-  const kinds = (Array.isArray(type) ? type : [type]).filter((one) => one !== "null")
-  const kind = kinds.length === 1 ? String(kinds[0] ?? "") : ""
+  if (schema.$id === JSON_FIELD) return "any JSON"
+  if (schema.$id !== undefined) return [schema.type].flat().join(" or ")
   if (schema.enum !== undefined) return ""
-  return typeof format === "string" && format !== "textarea" ? `${kind}, ${format}` : kind
+  const { type, format, items: _items, properties: _properties, ...rest } = schema
+  const given: unknown = rest[FORMAT as keyof typeof rest] ?? format
+  const shown = typeof given === "string" && given !== "textarea" ? [given] : []
+  const types = [type].flat().filter((one) => one !== undefined && one !== "null")
+  return [...types, ...shown, ...limitsOf({ ...rest, type })].join(", ")
 }
 
 function FieldTemplate(props: FieldTemplateProps): ReactNode {
@@ -48,7 +54,8 @@ function FieldTemplate(props: FieldTemplateProps): ReactNode {
   const Wrap = registry.templates.WrapIfAdditionalTemplate
   const isBoolean = schema.type === "boolean"
   const isNull = formData === null && isNullable(schema)
-  if (hidden === true) return null
+  // A required constant is set from the beginning.
+  if (hidden === true || (required === true && isConstant(schema, formData))) return null
   if (isFolded(props)) return <Folded {...props} />
   return (
     <Wrap {...props}>
@@ -72,10 +79,16 @@ function FieldTemplate(props: FieldTemplateProps): ReactNode {
   )
 }
 
+function isConstant(schema: FieldTemplateProps["schema"], formData: unknown): boolean {
+  return schema.const !== undefined && sameJson(schema.const, formData)
+}
+
 /** Whether it is an absent optional group or list, which is collapsed. */
 function isFolded({ schema, formData, required, fieldPathId }: FieldTemplateProps): boolean {
   if (formData !== undefined || required === true || fieldPathId.path.length === 0) return false
-  return isGroup(schema) && !(ADDITIONAL_PROPERTY_FLAG in schema)
+  if (ADDITIONAL_PROPERTY_FLAG in schema) return false
+  const options = schema.oneOf ?? schema.anyOf ?? []
+  return isGroup(schema) || options.some((option) => typeof option === "object" && isGroup(option))
 }
 
 /** Several values of a fixed list are one control, and no group. */
@@ -94,17 +107,10 @@ function Folded(props: FieldTemplateProps): ReactNode {
   return (
     <div className="field">
       <div className="field-head">
-        <span className="field-label">{label}</span>
-        <span className="field-kind">{isList ? "list" : "group"}</span>
-        <Button
-          id={id}
-          size="small"
-          aria-label={`Add ${label}`}
-          disabled={disabled || readonly}
-          onClick={add}
-        >
-          <Icon name="plus" /> Add
+        <Button id={id} size="small" disabled={disabled || readonly} onClick={add}>
+          <Icon name="plus" /> Add {label}
         </Button>
+        {isList && <span className="field-kind">list</span>}
       </div>
       <Text id={descriptionId(id)} text={rawDescription} />
       <NullSwitch {...props} />
@@ -198,12 +204,7 @@ function WrapIfAdditional(props: WrapIfAdditionalTemplateProps): ReactNode {
 }
 
 function Description({ id, description }: DescriptionFieldProps): ReactNode {
-  if (description === undefined || description === "") return null
-  return (
-    <p className="field-description" id={id}>
-      {description}
-    </p>
-  )
+  return <Text id={id} text={description} />
 }
 
 function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps): ReactNode {
@@ -217,6 +218,60 @@ function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps): ReactNode {
       ))}
     </ul>
   )
+}
+
+/** More optional fields than this are folded. */
+const MAX_OPTIONAL = 12
+
+/** The fields of an object: those that are required or given, and the others when they are looked for. */
+function Properties(props: ObjectFieldTemplateProps): ReactNode {
+  const { properties, schema, errorSchema, title } = props
+  const formData = props.formData as Readonly<Record<string, unknown>> | undefined
+  const [isOpen, setOpen] = useState(false)
+  const [filter, setFilter] = useState("")
+  const filterId = useId()
+  const isShown = ({ name }: { readonly name: string }): boolean =>
+    schema.required?.includes(name) === true ||
+    formData?.[name] !== undefined ||
+    errorSchema?.[name] !== undefined
+  const optional = properties.filter((one) => !isShown(one))
+  if (optional.length <= MAX_OPTIONAL) return properties.map((one) => one.content)
+  const words = filter.trim().toLowerCase()
+  const found = optional.filter(({ name }) => textOfField(schema, name).includes(words))
+  return (
+    <>
+      {properties.filter(isShown).map((one) => one.content)}
+      <div className="optional">
+        <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Icon name={isOpen ? "down" : "next"} /> {optional.length} optional fields
+        </Button>
+        {isOpen && (
+          <>
+            <label className="visually-hidden" htmlFor={filterId}>
+              Filter the optional fields{title === "" ? "" : ` of ${title}`}
+            </label>
+            <input
+              id={filterId}
+              type="search"
+              className="input"
+              placeholder="Filter by name or description"
+              value={filter}
+              onChange={(event) => setFilter(event.target.value)}
+            />
+          </>
+        )}
+      </div>
+      {isOpen && found.map((one) => one.content)}
+      {isOpen && found.length === 0 && <p className="field-note">No field matches the filter.</p>}
+    </>
+  )
+}
+
+/** What is searched of a field. */
+function textOfField(schema: ObjectFieldTemplateProps["schema"], name: string): string {
+  const property = schema.properties?.[name]
+  const { title = "", description = "" } = typeof property === "object" ? property : {}
+  return `${name} ${title} ${description}`.toLowerCase()
 }
 
 /** The library calls an item of a list `items-1`. */
@@ -234,7 +289,7 @@ function ObjectTemplate(props: ObjectFieldTemplateProps): ReactNode {
   const content = (
     <>
       {!isRoot && <Text id={descriptionId(fieldPathId)} text={description} />}
-      {properties.map((one) => one.content)}
+      <Properties {...props} />
       {canExpand(schema, uiSchema, formData) && (
         <Button
           size="small"
@@ -266,12 +321,13 @@ function ObjectTemplate(props: ObjectFieldTemplateProps): ReactNode {
   )
 }
 
+/** A hint of a schema, which is Markdown. */
 function Text({ id, text }: { readonly id: string; readonly text: ReactNode }): ReactNode {
   if (text === undefined || text === "") return null
   return (
-    <p className="field-description" id={id}>
-      {text}
-    </p>
+    <div className="field-description" id={id}>
+      {typeof text === "string" ? <Markdown text={text} /> : text}
+    </div>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Listeners } from "../../../../src/internal/listeners.ts"
 import type { CallOutcome } from "../../api/model.ts"
 import { endingOf } from "../../api/outcome.ts"
-import type { Tone } from "../../ui/Badge.tsx"
+import type { Tone } from "../../ui/tone.ts"
 import { parseJson, printJson } from "../../ui/json-text.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
 import { withoutSecrets } from "./mask.ts"

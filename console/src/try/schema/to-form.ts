@@ -10,6 +10,8 @@ import { asUnion } from "./unions.ts"
 
 /** The name of the field that edits a value as JSON text: what no other field can. */
 export const JSON_FIELD = "JsonField"
+/** The name of the field for what may be a text or a number. */
+export const SCALAR_FIELD = "ScalarField"
 
 /** A schema for the form, and what the form cannot show. */
 export interface FormSchema {
@@ -40,6 +42,7 @@ const PLAIN = [
   "multipleOf",
   "minLength",
   "maxLength",
+  "pattern",
   "minItems",
   "maxItems",
   "uniqueItems",
@@ -72,7 +75,7 @@ function convert(source: JsonSchema, state: State, depth: number): JsonRecord {
     return isScalar(schema) ? scalar(schema) : asJson(schema)
   }
   const union = asUnion(schema, state.root)
-  if (union.kind === "choice") return choice(union, state, depth)
+  if (union.kind === "choice") return textOrNumber(union) ?? choice(union, state, depth)
   return single(union.schema, union.nullable, state, depth)
 }
 
@@ -87,9 +90,25 @@ function single(schema: JsonRecord, nullable: boolean, state: State, depth: numb
         : type === undefined
           ? asJson(schema)
           : scalar(schema)
-  if (!nullable || converted["$id"] === JSON_FIELD) return converted
+  if (!nullable || converted["$id"] !== undefined) return converted
   return { ...converted, type: [converted["type"], "null"] }
 }
+
+/** A choice of plain texts and numbers is one field: what is typed says which it is. */
+function textOrNumber({
+  schema,
+  options,
+}: Extract<ReturnType<typeof asUnion>, { kind: "choice" }>): JsonRecord | undefined {
+  const types = options.map(({ schema: option }) =>
+    isRecord(option) && !ODD.some((keyword) => keyword in option) ? typesOf(option) : [],
+  )
+  const isPlain = types.every(([type, ...more]) => SCALARS.has(type ?? "") && more.length === 0)
+  if (!isPlain || "properties" in schema) return undefined
+  return { ...annotations(schema), $id: SCALAR_FIELD, type: types.flat() }
+}
+
+const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer"])
+const ODD = ["$ref", "allOf", "enum", "const", "format"] as const
 
 /** A choice of schemas, each with a distinct name. */
 function choice(
@@ -122,9 +141,16 @@ function object(schema: JsonRecord, state: State, depth: number): JsonRecord {
   const required = new Set(stringsUnder(schema, "required"))
   const shownProperties = {}
   state.hidden.push(...properties.slice(MAX_PROPERTIES).map(([name]) => name))
-  for (const [name, child] of properties.slice(0, MAX_PROPERTIES)) {
+  const isRequired = ([name]: readonly [string, JsonSchema]): boolean => required.has(name)
+  const shown = properties.slice(0, MAX_PROPERTIES)
+  for (const [name, child] of [
+    ...shown.filter(isRequired),
+    ...shown.filter((one) => !isRequired(one)),
+  ]) {
     // Of these every object has one: the form would take it for a value.
     if (name in Object.prototype) state.hidden.push(name)
+    // The other side sets it, and ignores or refuses what is sent.
+    else if (own(merged(state.root, child), "readOnly") === true) continue
     else setOwn(shownProperties, name, property(child, required.has(name), state, depth))
   }
   const whole: Record<string, unknown> = { ...annotations(schema), type: "object" }
@@ -231,11 +257,16 @@ function scalar(schema: JsonRecord): JsonRecord {
     if (fixed !== undefined) plain["const"] = fixed
     delete plain["format"]
   } else if (type === "string") {
+    const format = textOf(schema, "format")
     plain["format"] = formatOf(schema)
+    if (format !== undefined && format !== plain["format"]) plain[FORMAT] = format
     if (plain["format"] === undefined) delete plain["format"]
   }
   return plain
 }
+
+/** The keyword for a format without a field of its own, which the label says. */
+export const FORMAT = "x-format"
 
 /** Formats that have a field of their own; an unknown one is only text. */
 function formatOf(schema: JsonRecord): string | undefined {
@@ -246,8 +277,9 @@ function formatOf(schema: JsonRecord): string | undefined {
   if (/^text\//.test(textOf(schema, "contentMediaType") ?? "")) return "textarea"
   if (format === "markdown" || format === "html" || format === "multiline") return "textarea"
   const longest = own(schema, "maxLength")
-  if (format === undefined && typeof longest === "number" && longest > 300) return "textarea"
-  return ["date", "date-time", "email", "uri", "password"].find((one) => one === format)
+  // Some documents give every id room for 5,000 characters.
+  if (format === undefined && typeof longest === "number" && longest > 5000) return "textarea"
+  return ["date", "date-time", "time", "email", "uri", "password"].find((one) => one === format)
 }
 
 /** The one kind of value that a schema is for; `undefined` when it can be anything. */
@@ -309,7 +341,8 @@ function annotations(schema: JsonRecord): JsonRecord {
 /** A keyword of the wrong type would break the form: `"title": {}`, `"minItems": "2"`. */
 function isFit(keyword: string, value: unknown): boolean {
   if (keyword === "default") return true
-  if (["title", "description", "format"].includes(keyword)) return typeof value === "string"
+  if (["title", "description", "format", "pattern"].includes(keyword))
+    return typeof value === "string"
   if (["readOnly", "writeOnly", "deprecated", "uniqueItems"].includes(keyword)) {
     return typeof value === "boolean"
   }

@@ -1,0 +1,2 @@
+/** How a badge looks. */
+export type Tone = "neutral" | "info" | "good" | "warn" | "bad"
