@@ -17,7 +17,7 @@ const registry = createRegistry(
       outputSchema: Type.String(),
       accessControl: { requiredScopes: [] },
       resilience: {
-        retry: { attempts: 3, delay: 0 },
+        retry: { attempts: 3, delay: 0, maxRetryAfter: 1_000 },
         breaker: { least: 5, rest: 5_000 },
         cache: { ttl: 60_000, staleIfError: 3_600_000 },
       },

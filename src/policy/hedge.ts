@@ -51,7 +51,7 @@ export class Hedge {
           return
         }
         end()
-        reject(thrown as Error)
+        reject(thrown)
       }
       const start = (): void => {
         const controller = new AbortController()

@@ -84,7 +84,7 @@ export class SharedCall<TResult> {
         },
         (thrown: unknown) => {
           leave()
-          reject(thrown as Error)
+          reject(thrown)
         },
       )
       if (signal.aborted) listener.handleEvent()

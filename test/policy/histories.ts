@@ -44,7 +44,7 @@ export async function play(seed: number): Promise<string[]> {
   }
   const api = operation("api.do", {
     type: isIdempotent ? "query" : "mutation",
-    handler: handler as (input: never, context: never) => unknown,
+    handler,
   })
   const it = guarded([api], resilience, { clock, random: () => random.next() })
   const watched: WatchedSignal[] = []
@@ -201,7 +201,8 @@ class WatchedSignal {
 
   get signal(): AbortSignal {
     const { signal } = this.#controller
-    const [add, remove] = [signal.addEventListener, signal.removeEventListener]
+    const add = Reflect.get(signal, "addEventListener") as () => void
+    const remove = Reflect.get(signal, "removeEventListener") as () => void
     Object.defineProperties(signal, {
       addEventListener: {
         configurable: true,

@@ -17,8 +17,7 @@ describe("whatever the policies and whatever fails,", () => {
     "no effect happens twice, no error lies about it, every call ends in time, and nothing is left, from seed %i on",
     async (first) => {
       for (let seed = first + 1; seed <= first + PART; seed++) {
-        const broken = await play(seed)
-        if (broken.length > 0) expect.unreachable(broken.join("\n"))
+        expect(await play(seed)).toEqual([])
       }
     },
   )

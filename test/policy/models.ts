@@ -226,10 +226,7 @@ export const compareBuckets: Comparison = (seed, steps) => {
 }
 
 /** A call for the policies, with nothing around it. */
-export function plainCall(
-  input: unknown = undefined,
-  more: Partial<MiddlewareCall> = {},
-): MiddlewareCall {
+export function plainCall(input?: unknown, more: Partial<MiddlewareCall> = {}): MiddlewareCall {
   return {
     operationId: "test.it",
     isIdempotent: true,

@@ -682,14 +682,14 @@ describe("streams", () => {
     const clock = new VirtualClock()
     const endless = numbers(async function* () {
       await new Promise(() => {})
+      yield 1
     })
     await using it = guarded([endless], { concurrency: { most: 1, queue: 5 } }, { clock })
     const first = it.registry.subscribe("api.watch")[Symbol.asyncIterator]()
     const one = first.next()
     await clock.advance(1)
-    const second = it.registry
-      .subscribe("api.watch", undefined, { timeout: 100 })
-      [Symbol.asyncIterator]()
+    const waiting = it.registry.subscribe("api.watch", undefined, { timeout: 100 })
+    const second = waiting[Symbol.asyncIterator]()
     const two = second.next().catch((error: CallError) => error.code)
     await clock.advance(200)
     expect(await two).toBe("TIMEOUT")
