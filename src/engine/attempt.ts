@@ -26,8 +26,10 @@ export class Attempt extends Call {
     this.#revalidate = change.revalidate ?? of.revalidate
     const { timeout } = change
     if (timeout === undefined || this.parent === undefined) return
-    const due = of.kernel.clock.now() + timeout
-    if (due < of.due()) this.deadline = due
+    const now = of.kernel.clock.now()
+    // A whole number, so that attempts of the same millisecond share a timer.
+    const due = Math.ceil(now + timeout)
+    if (due < of.due(now)) this.deadline = due
   }
 
   override get isAttempt(): boolean {

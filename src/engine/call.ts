@@ -384,7 +384,7 @@ export class Call implements DeadlineEntry {
       return
     }
     this.unwatch()
-    if (this.extras?.children !== undefined) this.endAttempts()
+    if (this.attemptLog !== undefined || this.isAttempt) this.endAttempts()
     if (this.resolve !== undefined) this.resolve(envelope)
     else if (this.options instanceof CallSink) this.options.succeed(envelope as ResponseEnvelope)
   }
@@ -397,15 +397,24 @@ export class Call implements DeadlineEntry {
   finishWith(thrown: unknown): void {
     if (this.ended !== undefined) return
     this.unwatch()
-    if (this.extras?.children !== undefined) this.endAttempts()
+    if (this.attemptLog !== undefined || this.isAttempt) this.endAttempts()
     this.refuseWith(this.fail(thrown))
+  }
+
+  /** Whether a handler runs in this very call or attempt, with middleware around it. */
+  set isHandling(isHandling: boolean) {
+    this.ensureExtras().isHandling = isHandling
   }
 
   /** Ends attempts that nobody waits for any more. Nested calls may go on. */
   private endAttempts(): void {
+    const message = `The call of "${this.record.id}" has ended.`
     for (const child of this.extras?.children ?? []) {
-      if (child.isAttempt) child.end("ABORTED", `The call of "${this.record.id}" has ended.`)
+      if (child.isAttempt) child.end("ABORTED", message)
     }
+    if (this.extras?.isHandling !== true) return
+    this.ended = endedEarly(this, "ABORTED", message, true, undefined)
+    this.stopWork("ABORTED", message)
   }
 
   private refuseWith(error: CallError): void {
@@ -432,6 +441,7 @@ export class Call implements DeadlineEntry {
       identity: undefined,
       attemptLog: undefined,
       onEnd: undefined,
+      isHandling: false,
     })
   }
 }
@@ -448,6 +458,7 @@ interface Extras {
   identity: unknown
   attemptLog: AttemptLog | undefined
   onEnd: ((error: CallError) => void)[] | undefined
+  isHandling: boolean
 }
 
 /** The message for a caller that aborted its call. */

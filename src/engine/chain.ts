@@ -247,6 +247,7 @@ function runHandler(
   const { record, kernel } = call
   const fail = (thrown: unknown): void => {
     const error = call.toError(thrown)
+    call.isHandling = false
     log.end(error.mayHaveExecuted)
     reject(error)
   }
@@ -258,10 +259,12 @@ function runHandler(
       fail(thrown)
       return
     }
+    call.isHandling = false
     log.end(true)
     resolve(envelope)
   }
   call.noteStart()
+  call.isHandling = true
   let result: unknown
   try {
     result = (record.handler as AnyHandler)(input, new CallContext(call))
