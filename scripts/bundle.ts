@@ -11,6 +11,16 @@ const files = await bundleEntries(process.cwd(), {
   programs: Object.values(bin),
   // TypeBox's builder has nothing of ours, and little of what is inside the other entries.
   standalone: ["./dist/type.js"],
-  onDemand: ["dist/http-client/public-lookup.js", "dist/internal/private-host.js"],
+  onDemand: [
+    "dist/http-client/public-lookup.js",
+    "dist/internal/private-host.js",
+    "dist/internal/pattern.js",
+    "dist/internal/retry-budget.js",
+    "dist/internal/sha256.js",
+    "node_modules/@noble/hashes/sha2.js",
+    "node_modules/@noble/hashes/_md.js",
+    "node_modules/@noble/hashes/_u64.js",
+    "node_modules/@noble/hashes/utils.js",
+  ],
 })
 process.stdout.write(`Bundled into ${files.length} files\n`)

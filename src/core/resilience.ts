@@ -200,15 +200,15 @@ const IDEMPOTENCY: OptionsSchema<IdempotencyPolicy> = {
 }
 
 export const RESILIENCE: OptionsSchema<Resilience> = {
-  timeout: orOff({ members: TIMEOUT }),
-  retry: orOff({ members: RETRY }),
-  breaker: orOff({ members: BREAKER }),
-  concurrency: orOff({ members: CONCURRENCY }),
-  rateLimit: orOff({ members: RATE_LIMIT }),
-  cache: orOff({ members: CACHE }),
-  hedge: orOff({ members: HEDGE }),
-  fallback: orOff("function"),
-  idempotency: orOff({ members: IDEMPOTENCY }),
+  timeout: /* @__PURE__ */ orOff({ members: TIMEOUT }),
+  retry: /* @__PURE__ */ orOff({ members: RETRY }),
+  breaker: /* @__PURE__ */ orOff({ members: BREAKER }),
+  concurrency: /* @__PURE__ */ orOff({ members: CONCURRENCY }),
+  rateLimit: /* @__PURE__ */ orOff({ members: RATE_LIMIT }),
+  cache: /* @__PURE__ */ orOff({ members: CACHE }),
+  hedge: /* @__PURE__ */ orOff({ members: HEDGE }),
+  fallback: /* @__PURE__ */ orOff("function"),
+  idempotency: /* @__PURE__ */ orOff({ members: IDEMPOTENCY }),
   invalidates: { list: "text" },
 }
 
