@@ -21,7 +21,7 @@ export function refuse(code: string, message: string, options: CallErrorOptions)
 }
 
 /** Whether a policy of this process, here or in a nested call, refused the call. */
-export function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): boolean {
   return typeof error === "object" && error !== null && refusals.has(error)
 }
 

@@ -50,7 +50,7 @@ export function guarded(
 }
 
 /** Puts policies around all operations of a registry. */
-export function guard(
+function guard(
   registry: OperationRegistry,
   resilience: Resilience | "standard" | ((id: string) => Resilience | "standard"),
   {

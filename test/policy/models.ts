@@ -14,7 +14,7 @@ import { Random } from "../protocol/sim/random.ts"
 export type Comparison = (seed: number, steps: number) => void | Promise<void>
 
 /** Time that tests set. Timers fire when it is moved. */
-export class StepClock implements Clock {
+class StepClock implements Clock {
   time = 0
   readonly timers = new Map<number, { readonly at: number; readonly callback: () => void }>()
   #last = 0
@@ -226,7 +226,7 @@ export const compareBuckets: Comparison = (seed, steps) => {
 }
 
 /** A call for the policies, with nothing around it. */
-export function plainCall(input?: unknown, more: Partial<MiddlewareCall> = {}): MiddlewareCall {
+function plainCall(input?: unknown, more: Partial<MiddlewareCall> = {}): MiddlewareCall {
   return {
     operationId: "test.it",
     isIdempotent: true,
@@ -309,7 +309,7 @@ export const compareSlots: Comparison = async (seed, steps) => {
 }
 
 /** Lets what was decided have its consequences. */
-export async function turn(): Promise<void> {
+async function turn(): Promise<void> {
   for (let times = 0; times < 8; times++) await Promise.resolve()
 }
 

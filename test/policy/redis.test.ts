@@ -26,7 +26,9 @@ describe.runIf(hasRedis)("policies in Redis", () => {
     const granted = (await Promise.all(takes)).filter((wait) => wait === 0)
     expect(granted.length).toBe(20)
     await broker.kill()
-    const alone = Array.from({ length: 30 }, () => limiters[0]!.take("k", limit, options))
+    const alone = Array.from({ length: 30 }, () =>
+      Promise.resolve(limiters[0]!.take("k", limit, options)),
+    )
     expect((await Promise.all(alone)).filter((wait) => wait === 0).length).toBe(10)
     await expect(strict.take("k", limit, options)).rejects.toMatchObject({ code: "UNAVAILABLE" })
   })
@@ -39,7 +41,9 @@ describe.runIf(hasRedis)("policies in Redis", () => {
       await broker[Symbol.asyncDispose]()
     })
     const store = createRedisIdempotencyStore({ client, timeout: 10_000 })
-    const begun = await Promise.all([1, 2, 3, 4].map((one) => store.begin("k", `${one}`, 60_000)))
+    const begun = await Promise.all(
+      [1, 2, 3, 4].map(async (one) => await store.begin("k", `${one}`, 60_000)),
+    )
     expect(begun.filter((value) => value === undefined).length).toBe(1)
     await store.finish("k", "done", 60_000)
     expect(await store.begin("k", "x", 60_000)).toBe("done")
