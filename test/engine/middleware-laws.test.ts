@@ -1,3 +1,4 @@
+// oxlint-disable vitest/no-conditional-expect -- which laws apply depends on what happened
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { CallError, isCallError, localEnvelope } from "../../src/index.ts"

@@ -405,7 +405,7 @@ describe("middleware", () => {
   test("works for inputs that a vendor checks asynchronously", async () => {
     const inputSchema = z.object({ n: z.number().refine(async (n) => n > 0) })
     const registry = quietRegistry([
-      operation("a.b", { inputSchema: inputSchema as never, handler: ({ n }: { n: number }) => n }),
+      operation("a.b", { inputSchema, handler: ({ n }: { n: number }) => n }),
     ])
     const seen: unknown[] = []
     registry.use((call, next) => {
@@ -760,7 +760,7 @@ describe("next({ detached: true })", () => {
       { clock, timeout: 100 },
     )
     let shared: Promise<unknown> | undefined
-    registry.use((_call, next) => (shared = next({ detached: true })) as never)
+    registry.use((_call, next) => (shared = next({ detached: true })))
     const controller = new AbortController()
     const context = { identity: { id: "ada", scopes: [] }, requestId: "r1" }
     const failed = rejection(registry.execute("a.b", {}, { ...context, signal: controller.signal }))

@@ -11,7 +11,7 @@ import { rejection } from "../support/operations.ts"
 const folders: string[] = []
 
 afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+  for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true })
 })
 
 const OPERATION = `export default {
