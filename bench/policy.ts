@@ -1,70 +1,87 @@
-/** What policies cost: CPU per call beside `execute`, in rounds side by side. `tsx bench/policy.ts` */
-import { createRegistry, defineOperation } from "../src/index.ts"
-import type { Resilience } from "../src/index.ts"
-import { quote, Quote, QuoteInput, quoteInputs } from "./cases.ts"
+/** What middleware and policies cost a call. */
+import type { Resilience } from "../src/core/resilience.ts"
+import { Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
+import type { Goal } from "./goals.ts"
+import type { Library } from "./library.ts"
+import { callLoop, measure } from "./measure.ts"
+import type { Effort, Measurement, Workload } from "./measure.ts"
+import { section } from "./table.ts"
 
-const ROUNDS = 15
-const CALLS = 20_000
+export interface PolicyResults {
+  readonly policies: readonly Measurement[]
+}
 
-const shop = {
-  namespace: "shop",
-  type: "query",
-  description: "",
-  accessControl: { requiredScopes: [] },
-} as const
-const define = (name: string, resilience?: Resilience | "standard") =>
-  defineOperation({
-    ...shop,
-    name,
-    inputSchema: QuoteInput,
-    outputSchema: Quote,
-    handler: quote,
-    ...(resilience && { resilience }),
-  })
-
-const registry = createRegistry([
-  define("plain"),
-  define("next"),
-  define("retry", { retry: {} }),
-  define("retryBreaker", { retry: {}, breaker: {} }),
-  define("standard", {
-    retry: {},
-    breaker: {},
-    timeout: { attempt: 10_000 },
-    concurrency: { most: 64, queue: 256 },
-  }),
-  define("hit", { cache: { ttl: 3_600_000 } }),
-])
-registry.use((_call, next) => next(), { match: "shop.next" })
-
-/** Each row with the most that it may cost, as a multiple of the first. */
-const ROWS: readonly (readonly [string, number])[] = [
-  ["plain", 1],
-  ["next", 1.7],
-  ["retry", 2.6],
-  ["retryBreaker", 2.6],
-  ["standard", 5],
-  ["hit", 5],
+/** Each row with its policies, and what it may cost at most, times a call without any. */
+const ROWS: readonly {
+  readonly name: string
+  readonly max: number
+  readonly resilience?: Resilience | "standard"
+}[] = [
+  { name: "middleware of other operations", max: 1.02 },
+  { name: "middleware that only calls next", max: 1.7 },
+  { name: "retry and breaker", max: 2.6, resilience: { retry: {}, breaker: {} } },
+  { name: "all of standard", max: 5, resilience: "standard" },
+  { name: "a cached result", max: 5, resilience: { cache: { ttl: 3_600_000 } } },
 ]
+const NEXT_ONLY = 1
+const MAX_BYTES = 16
 
-async function round(name: string): Promise<number> {
-  const id = `shop.${name}` as "shop.plain"
-  const before = process.cpuUsage()
-  for (let call = 0; call < CALLS; call++)
-    await registry.execute(id, quoteInputs[call % quoteInputs.length]!)
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / CALLS
-}
-
-const best = new Map<string, number>()
-for (let times = 0; times < ROUNDS; times++) {
-  for (const [name] of ROWS) best.set(name, Math.min(best.get(name) ?? Infinity, await round(name)))
-}
-const base = best.get("plain") ?? 1
-for (const [name, most] of ROWS) {
-  const ratio = (best.get(name) ?? 0) / base
-  console.log(
-    `${name.padEnd(14)} ${(best.get(name) ?? 0).toFixed(3)} µs  ${ratio.toFixed(2)} × (at most ${most})`,
+/** Measures calls with and without policies, side by side. */
+export async function measurePolicies(library: Library, effort: Effort): Promise<PolicyResults> {
+  const { createRegistry, defineOperation } = library
+  const define = (name: string, resilience?: Resilience | "standard") =>
+    defineOperation({
+      namespace: "shop",
+      name,
+      type: "query",
+      description: "",
+      inputSchema: QuoteInput,
+      outputSchema: Quote,
+      accessControl: { requiredScopes: [] },
+      handler: quote,
+      ...(resilience !== undefined && { resilience }),
+    })
+  await using plain = createRegistry([define("plain")])
+  await using registry = createRegistry(
+    ROWS.map(({ resilience }, index) => define(`row${index}`, resilience)),
   )
+  registry.use((_call, next) => next(), { match: `shop.row${NEXT_ONLY}` })
+  const called = registry as { execute(id: string, input: unknown): Promise<unknown> }
+  const workloads: Workload[] = [
+    {
+      name: "execute",
+      run: callLoop("execute", (input) => plain.execute("shop.plain", input), quoteInputs),
+    },
+    ...ROWS.map(({ name }, index) => ({
+      name,
+      run: callLoop(name, (input) => called.execute(`shop.row${index}`, input), quoteInputs),
+    })),
+  ]
+  return { policies: await measure(workloads, effort) }
 }
-await registry.close()
+
+/** The rows, as plain text. */
+export function policyTables({ policies }: PolicyResults): string[] {
+  return [section("Middleware and policies; times execute", policies)]
+}
+
+/** What policies may cost. */
+export function policyGoals({ policies }: PolicyResults): Goal[] {
+  const [plain, unused] = policies
+  const added = (unused?.bytes ?? Number.NaN) - (plain?.bytes ?? Number.NaN)
+  return [
+    ...ROWS.map(({ name, max }) => {
+      const ratio = policies.find((row) => row.name === name)?.ratio.median ?? Number.NaN
+      return {
+        goal: `${name}: at most ${max} times execute`,
+        measured: ratio.toFixed(2),
+        isMet: ratio <= max,
+      }
+    }),
+    {
+      goal: `${ROWS[0]?.name}: at most ${MAX_BYTES} bytes more`,
+      measured: added.toFixed(0),
+      isMet: added <= MAX_BYTES,
+    },
+  ]
+}

@@ -36,6 +36,7 @@ import { measureBus } from "./run-bus.ts"
 import { measureHTTP } from "./run-http.ts"
 import { measureMCP } from "./run-mcp.ts"
 import { measureProtocol } from "./run-protocol.ts"
+import { measurePolicies, policyGoals, policyTables } from "./policy.ts"
 import { measurePatterns, patternGoals, patternTables } from "./patterns.ts"
 import { callsUntilSettled, rotation, scaling } from "./scaling.ts"
 import { measureSizes, sizeGoals, sizeTables } from "./sizes.ts"
@@ -71,6 +72,7 @@ interface Part {
 }
 
 const PARTS: readonly Part[] = [
+  part("--policies", () => measurePolicies(library, effort), policyTables, policyGoals),
   part("--core", () => measureCore(library), coreTables, coreGoals),
   part(
     "--protocol",

@@ -65,7 +65,11 @@ export function goalsTable(goals: readonly Goal[]): string {
 }
 
 /** `rates` adds how many there are in a second: of both ends together, since they share a process. */
-function section(title: string, measurements: readonly Measurement[], rates = false): string {
+export function section(
+  title: string,
+  measurements: readonly Measurement[],
+  rates = false,
+): string {
   const first = measurements[0]?.name
   const rows = measurements.map(({ name, against, ratio, nanoseconds, perSecond, bytes }) => [
     against === first || against === name ? name : `${name} / ${against}`,

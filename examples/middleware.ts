@@ -94,7 +94,8 @@ registry.register({
     throw new Error("no database")
   },
 })
-console.log(await registry.execute("shop.orders", {}).then(({ data }) => data))
+const orders: string = "shop.orders"
+console.log(await registry.execute(orders, {}).then(({ data }) => data))
 // #endregion errors
 
 // #region stream
@@ -122,7 +123,8 @@ registry.register({
     yield "Grace"
   },
 })
-for await (const { data } of registry.subscribe("shop.visits", {})) console.log(data)
+const visits: string = "shop.visits"
+for await (const { data } of registry.subscribe(visits, {})) console.log(data)
 // #endregion stream
 
 await registry.close()

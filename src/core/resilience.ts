@@ -199,7 +199,7 @@ const IDEMPOTENCY: OptionsSchema<IdempotencyPolicy> = {
   store: { methods: ["begin", "finish", "forget"], expected: "a store of outcomes" },
 }
 
-export const RESILIENCE: OptionsSchema<Resilience> = {
+const RESILIENCE: OptionsSchema<Resilience> = {
   timeout: /* @__PURE__ */ orOff({ members: TIMEOUT }),
   retry: /* @__PURE__ */ orOff({ members: RETRY }),
   breaker: /* @__PURE__ */ orOff({ members: BREAKER }),
@@ -284,6 +284,3 @@ export interface Policies {
   /** Ends what runs behind, and forgets everything. */
   close(): void
 }
-
-/** @internal What `src/policy/index.ts` exports. It is loaded when an operation with policies is first called. */
-export type CreatePolicies = (host: PolicyHost) => Policies

@@ -33,7 +33,7 @@ function setUp(count: number): {
   }
   const notify = (): void => listeners.forEach((listener) => listener({} as SourceStatus))
   const { mock } = vi.spyOn(registry, "updateIndex")
-  return { registry, notify, updates: mock as never, hub: { registry, onStatus } }
+  return { registry, notify, updates: mock, hub: { registry, onStatus } }
 }
 
 const isIndexed = ({ updates }: ReturnType<typeof setUp>): boolean =>

@@ -20,7 +20,7 @@ describe.runIf(hasRedis)("policies in Redis", () => {
     const more = { instances: 2, timeout: 10_000, logger: silentLogger }
     const limiters = clients.map((client) => createRedisLimiter({ client, ...more }))
     const strict = createRedisLimiter({ client: clients[0]!, ...more, whenAway: "refuse" })
-    const takes = Array.from({ length: 60 }, (_, index) =>
+    const takes = Array.from({ length: 60 }, async (_, index) =>
       limiters[index % 3]!.take("k", limit, options),
     )
     const granted = (await Promise.all(takes)).filter((wait) => wait === 0)

@@ -62,7 +62,13 @@ export function WatchBar({
         )}
         <Button
           disabled={state.shown.length === 0}
-          onClick={() => download("items.ndjson", linesOf(state), "application/x-ndjson")}
+          onClick={() =>
+            download({
+              name: "items.ndjson",
+              type: "application/x-ndjson",
+              content: linesOf(state),
+            })
+          }
         >
           Download
         </Button>

@@ -9,10 +9,16 @@ export async function consequencesOf(file: string, { env }: CommandIO): Promise<
   if (/^\.[cm]?[jt]s$/.test(extname(file))) {
     return ["It is a program, and runs with everything that you may do. Read it first."]
   }
-  const { sources } = await loadConfig(file, { env })
+  const { sources, middleware = [] } = await loadConfig(file, { env })
   const opened = sources.filter(({ disabled }) => !disabled)
-  if (opened.length === 0) return ["It has no sources."]
-  return opened.map((source) => oneLine(`"${source.name}" ${consequence(source)}`))
+  const lines = opened.length === 0 ? ["It has no sources."] : opened.map(lineOf)
+  // Only a script can have others.
+  const modules = middleware.filter((entry) => typeof entry.use === "string")
+  return [...lines, ...modules.map(({ use }) => oneLine(`Calls run the module ${use as string}`))]
+}
+
+function lineOf(source: ResolvedSource): string {
+  return oneLine(`"${source.name}" ${consequence(source)}`)
 }
 
 function consequence({ config }: ResolvedSource): string {

@@ -164,7 +164,8 @@ async function makeSocket(url: string, options: DialOptions): Promise<WebSocketL
 }
 
 // Loaded on use: pages, whose platform resolves names itself, need not download it.
-function loadGuard(): Promise<typeof import("../../http-client/public-lookup.ts")> {
+// No return type: it is the type of the module.
+function loadGuard() {
   return import("../../http-client/public-lookup.ts")
 }
 
