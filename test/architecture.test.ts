@@ -63,7 +63,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   schema: { uses: ["internal"], packages: ["typebox", "typebox/schema", "typebox/system"] },
   search: { uses: [] },
   core: { uses: ["internal", "schema"], packages: ["typebox"] },
-  "http-client": { uses: ["internal", "core"], packages: ["eventsource-parser"] },
+  "http-client": { uses: ["internal", "schema", "core"], packages: ["eventsource-parser"] },
   policy: { uses: BASE },
   engine: { uses: [...BASE, "policy"] },
   protocol: { uses: [...BASE, "engine"] },

@@ -1,5 +1,6 @@
 import { Type } from "typebox"
 import { describe, expect, test, vi } from "vitest"
+import { waitFor } from "../support/wait-for.ts"
 import { CallError, localEnvelope } from "../../src/index.ts"
 import type {
   AnyOperation,
@@ -224,7 +225,7 @@ describe("middleware of streams", () => {
     const pending = items.next()
     await items.return()
     expect(await pending).toEqual({ done: true, value: undefined })
-    await vi.waitFor(() => expect(isLeft).toBe(true))
+    await waitFor(() => expect(isLeft).toBe(true))
     expect(signals[0]?.aborted).toBe(true)
   })
 

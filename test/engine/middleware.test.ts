@@ -1,5 +1,6 @@
 import { Type } from "typebox"
 import { describe, expect, test, vi } from "vitest"
+import { waitFor } from "../support/wait-for.ts"
 import * as z from "zod"
 import { CallError, isCallError, localEnvelope, silentLogger } from "../../src/index.ts"
 import type {
@@ -607,7 +608,7 @@ describe("next", () => {
     })
     const caller = new AbortController()
     const failed = rejection(registry.execute("a.b", {}, { signal: caller.signal }))
-    await vi.waitFor(() => expect(signals).toHaveLength(2))
+    await waitFor(() => expect(signals).toHaveLength(2))
     caller.abort()
     expect(await failed).toMatchObject({ code: "ABORTED", attempts: 2 })
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
@@ -946,7 +947,7 @@ describe("the end of a call with middleware", () => {
     const failed = rejection(registry.execute("a.b", {}, { signal: controller.signal }))
     controller.abort()
     expect(await failed).toMatchObject({ code: "ABORTED" })
-    await vi.waitFor(() => expect(finish).toBeDefined())
+    await waitFor(() => expect(finish).toBeDefined())
     finish?.()
   })
 

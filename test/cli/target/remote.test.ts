@@ -119,6 +119,7 @@ describe("a remote hub as a target", () => {
       url: `${hub.url}/operations/task.create`,
       headers: {
         accept: "application/json",
+        prefer: "return=file",
         "content-type": "application/json",
         authorization: "Bearer ***",
       },
