@@ -3,7 +3,7 @@ import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import { IdentitySchema } from "./spec-schemas.ts"
-import type { Identity } from "./types.ts"
+import type { CallPolicy, Identity } from "./types.ts"
 
 /** A caller asks for an operation. */
 export interface CallRequestedEvent {
@@ -30,6 +30,10 @@ export interface CallRequestedEvent {
   readonly window?: number | undefined
   /** The caller wants progress events. */
   readonly progress?: boolean | undefined
+  /** What the caller asks of the policies of the operation: never more than they allow. */
+  readonly policy?: CallPolicy | undefined
+  /** With the same key, an operation that keeps outcomes runs once. */
+  readonly idempotencyKey?: string | undefined
 }
 
 /** The result of a call, or one item of a stream. */
@@ -163,6 +167,8 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
       traceparent: text,
       window: count,
       progress: flag,
+      policy: { type: "object" },
+      idempotencyKey: { type: "string", minLength: 1, maxLength: 255 },
     },
     ["operationId"],
   ),

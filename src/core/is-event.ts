@@ -72,7 +72,9 @@ function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
     (it.metadata === undefined || isRecord(it.metadata)) &&
     maybe("string", it.traceparent) &&
     maybeCount(it.window) &&
-    maybe("boolean", it.progress)
+    maybe("boolean", it.progress) &&
+    (it.policy === undefined || isRecord(it.policy)) &&
+    (it.idempotencyKey === undefined || isId(it.idempotencyKey, 255))
   )
 }
 

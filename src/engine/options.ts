@@ -1,3 +1,4 @@
+import { isIdempotencyKey } from "../core/call-policy.ts"
 import type { CallOptions, CallPolicy } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
 import { JoinedSignals } from "../internal/signals.ts"
@@ -50,7 +51,7 @@ export function optionsIssue(options: CallOptions): ValueError | undefined {
   if (requestInput !== undefined && typeof requestInput !== "function") {
     return invalidOption("/requestInput", "a function", requestInput)
   }
-  if (idempotencyKey !== undefined && !isKey(idempotencyKey)) {
+  if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)) {
     return { path: "/idempotencyKey", message: "must be a string of 1 to 255 characters" }
   }
   return policy === undefined ? undefined : policyIssue(policy)
@@ -67,10 +68,6 @@ const CALL_POLICY: OptionsSchema<CallPolicy> = {
 function policyIssue(policy: unknown): ValueError | undefined {
   const issue = findOptionIssue(policy, { members: CALL_POLICY })
   return issue && { path: `/policy${issue.path}`, message: issue.message }
-}
-
-function isKey(value: unknown): boolean {
-  return typeof value === "string" && value.length >= 1 && value.length <= 255
 }
 
 function isNumber(value: unknown): boolean {

@@ -228,7 +228,7 @@ function forwardedOptions(
   signal: AbortSignal | undefined,
   version: string | undefined,
 ): PendingOptions {
-  const { identity, metadata, deadline, requestId, progress } = context
+  const { identity, metadata, deadline, requestId, progress, idempotencyKey } = context
   return {
     signal,
     deadline: deadline ?? Number.POSITIVE_INFINITY,
@@ -236,6 +236,7 @@ function forwardedOptions(
     progress,
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(version !== undefined && { version }),
   }
 }

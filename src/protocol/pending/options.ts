@@ -9,7 +9,15 @@ import type { CallOptions } from "../../core/types.ts"
 /** Options of a call or stream through the protocol. */
 export interface PendingOptions extends Pick<
   CallOptions,
-  "deadline" | "timeout" | "signal" | "identity" | "parentRequestId" | "metadata" | "progress"
+  | "deadline"
+  | "timeout"
+  | "signal"
+  | "identity"
+  | "parentRequestId"
+  | "metadata"
+  | "progress"
+  | "policy"
+  | "idempotencyKey"
 > {
   /** A stream: milliseconds to wait for an item before giving up. */
   readonly idleTimeout?: number | undefined
@@ -99,5 +107,8 @@ export function requestEvent(
   if (traceparent !== undefined) event.traceparent = traceparent
   if (progress !== undefined) event.progress = true
   if (version !== undefined) event.version = version
+  const { policy, idempotencyKey } = options
+  if (policy !== undefined) event.policy = policy
+  if (idempotencyKey !== undefined) event.idempotencyKey = idempotencyKey
   return event
 }

@@ -1,3 +1,4 @@
+import { readCallPolicy } from "../../core/call-policy.ts"
 import type { CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
@@ -6,7 +7,7 @@ import { UnreadFile } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { CallOptions, Identity, ProgressUpdate } from "../../core/types.ts"
+import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../core/types.ts"
 import { errorEvent } from "../../core/error-event.ts"
 import type { CallAccount, WaitingCall } from "./account.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -94,6 +95,14 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   get metadata(): Readonly<Record<string, unknown>> | undefined {
     const { metadata, traceparent } = this.event
     return traceparent === undefined ? metadata : { traceparent, ...metadata }
+  }
+
+  get policy(): CallPolicy | undefined {
+    return this.event.policy && readCallPolicy(this.event.policy)
+  }
+
+  get idempotencyKey(): string | undefined {
+    return this.event.idempotencyKey
   }
 
   get progress(): ((value: ProgressUpdate) => void) | undefined {

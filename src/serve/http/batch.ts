@@ -1,3 +1,4 @@
+import { isIdempotencyKey, readCallPolicy } from "../../core/call-policy.ts"
 import { decodeValue } from "../../core/envelope-codec.ts"
 import { refusal } from "../../core/errors.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
@@ -150,9 +151,15 @@ function itemTerms(
   if (parentRequestId !== undefined && typeof parentRequestId !== "string") {
     throw badField("parentRequestId", "a text")
   }
+  const idempotencyKey = getOwn(fields, "idempotencyKey")
+  if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)) {
+    throw badField("idempotencyKey", "a text of 1 to 255 characters")
+  }
   return {
     timeout,
     metadata,
+    policy: readCallPolicy(getOwn(fields, "policy")),
+    idempotencyKey,
     parentRequestId,
     progress: getOwn(fields, "progress") === true ? progress : undefined,
   }

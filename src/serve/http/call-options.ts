@@ -1,3 +1,5 @@
+import { isIdempotencyKey } from "../../core/call-policy.ts"
+import type { CallPolicy } from "../../core/types.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
 import type { RequestTerms } from "./call-sink.ts"
@@ -9,7 +11,31 @@ export function termsOf(incoming: HTTPIncoming, longest: number | undefined): Re
   return {
     timeout: timeout === undefined ? longest : shorter(milliseconds(timeout), longest),
     metadata: traceparent === undefined ? undefined : { traceparent },
+    policy: policyOf(incoming.header("cache-control")),
+    idempotencyKey: keyOf(incoming.header("idempotency-key")),
   }
+}
+
+/** What a client asks of caches, ours included. */
+function policyOf(cacheControl: string | undefined): CallPolicy | undefined {
+  if (cacheControl === undefined) return undefined
+  if (/\bno-store\b/i.test(cacheControl)) return SKIP
+  return /\bno-cache\b/i.test(cacheControl) ? REFRESH : undefined
+}
+
+const SKIP: CallPolicy = { cache: "skip" }
+const REFRESH: CallPolicy = { cache: "refresh" }
+
+/** The key of a header, which may be quoted. */
+function keyOf(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const key = /^"(.*)"$/.exec(header)?.[1] ?? header
+  if (isIdempotencyKey(key)) return key
+  throw new HTTPRefusal(
+    400,
+    "VALIDATION_ERROR",
+    "The header idempotency-key must have 1 to 255 characters.",
+  )
 }
 
 /** Options of a stream, which has no timeout and may resume after an event. */

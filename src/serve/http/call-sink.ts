@@ -5,20 +5,21 @@ import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../core/map-error.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { CallOptions, Identity, ProgressUpdate } from "../../core/types.ts"
+import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../core/types.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 
 /** Call options from the headers of a request. */
 export interface RequestTerms {
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly policy: CallPolicy | undefined
+  readonly idempotencyKey: string | undefined
 }
 
 /** What a call of a batch sets for itself. */
-export interface ItemTerms {
+export interface ItemTerms extends RequestTerms {
   /** Milliseconds; counts if it is shorter than that of the request. */
   readonly timeout: number | undefined
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly parentRequestId: string | undefined
   readonly progress: ((update: ProgressUpdate) => void) | undefined
 }
@@ -34,6 +35,8 @@ export class HTTPCall extends CallSink implements CallOptions {
   readonly identity: Identity | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly policy: CallPolicy | undefined
+  readonly idempotencyKey: string | undefined
   readonly #operationId: string
   readonly #incoming: HTTPIncoming
   readonly #running: Set<HTTPCall>
@@ -56,6 +59,8 @@ export class HTTPCall extends CallSink implements CallOptions {
     this.identity = identity
     this.timeout = terms.timeout
     this.metadata = terms.metadata
+    this.policy = terms.policy
+    this.idempotencyKey = terms.idempotencyKey
   }
 
   get requestId(): string {
@@ -132,6 +137,9 @@ export class ItemCall extends HTTPCall {
       {
         timeout: timeout === Infinity ? undefined : timeout,
         metadata: metadata ?? terms.metadata,
+        policy: own.policy ?? terms.policy,
+        // That of the request would be the same for all of them.
+        idempotencyKey: own.idempotencyKey,
       },
       running,
     )

@@ -18,7 +18,7 @@ type Headers = Readonly<Record<string, string>>
 // DELETE ends an MCP session; the MCP headers are those of both protocol eras.
 const METHODS = "GET, POST, DELETE"
 const REQUEST_HEADERS =
-  "accept, authorization, content-disposition, content-type, last-event-id, mcp-method, mcp-name, " +
+  "accept, authorization, cache-control, content-disposition, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, " +
   "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-resume, x-timeout-ms"
 const EXPOSED =
   "content-disposition, deprecation, link, mcp-session-id, preference-applied, request-id, retry-after, " +

@@ -34,9 +34,11 @@ export class Outgoing {
 
   /** Some things only the items of a batch can say. */
   get needsBatch(): boolean {
-    const { progress, metadata, parentRequestId } = this.event
+    const { progress, metadata, parentRequestId, policy, idempotencyKey } = this.event
     return (
       this.binary !== undefined ||
+      policy !== undefined ||
+      (idempotencyKey !== undefined && !HEADER_TEXT.test(idempotencyKey)) ||
       progress === true ||
       metadata !== undefined ||
       parentRequestId !== undefined
@@ -45,12 +47,13 @@ export class Outgoing {
 
   /** The headers of a request of its own. */
   headers(now: number): Record<string, string> {
-    const { requestId, traceparent } = this.event
+    const { requestId, traceparent, idempotencyKey } = this.event
     const timeout = this.#timeLeft(now)
     return {
       "request-id": requestId,
       ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
       ...(traceparent !== undefined && { traceparent }),
+      ...(idempotencyKey !== undefined && { "idempotency-key": headerText(idempotencyKey) }),
       ...this.upload?.headers,
     }
   }
@@ -64,6 +67,8 @@ export class Outgoing {
       metadata,
       parentRequestId,
       traceparent,
+      policy,
+      idempotencyKey,
     } = this.event
     const text = JSON.stringify({
       id,
@@ -74,6 +79,8 @@ export class Outgoing {
       progress,
       metadata: traceparent === undefined ? metadata : { traceparent, ...metadata },
       parentRequestId,
+      policy,
+      idempotencyKey,
     })
     return this.input === undefined ? text : `${text.slice(0, -1)},"input":${this.input}}`
   }
@@ -84,4 +91,11 @@ export class Outgoing {
     if (timeout === undefined || timeout > MAX_TIMEOUT) return undefined
     return Math.max(1, Math.ceil(timeout - (now - this.began)))
   }
+}
+
+/** What a header can say as it is: quotes around it would be taken for those of the header. */
+const HEADER_TEXT = /^[!#-~][!-~]*$/
+
+function headerText(text: string): string {
+  return HEADER_TEXT.test(text) ? text : encodeURIComponent(text)
 }

@@ -207,7 +207,9 @@ function saysMore(event: CallRequestedEvent): boolean {
     event.traceparent !== undefined ||
     event.deadline !== undefined ||
     event.idleTimeout !== undefined ||
-    event.window !== undefined
+    event.window !== undefined ||
+    event.policy !== undefined ||
+    event.idempotencyKey !== undefined
   )
 }
 
