@@ -12,6 +12,7 @@ import { HubClient } from "../target/hub-client.ts"
 import { openHub } from "../target/open-hub.ts"
 import { checkCredentials } from "./credentials.ts"
 import type { CredentialCheck } from "./credentials.ts"
+import { unmatchedWarnings } from "./unmatched.ts"
 
 /** The status of a source with its import report. */
 export interface SourceCheck extends SourceStatus {
@@ -66,7 +67,10 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     ok: true,
     ...(file !== undefined && { file }),
     faults: [],
-    warnings: warnings.map((warning) => formatFault(warning, undefined)),
+    warnings: [
+      ...warnings.map((warning) => formatFault(warning, undefined)),
+      ...unmatchedWarnings(config, hub),
+    ],
   }
   return { ok, node, config: check, credentials, missingPackages: missing, sources }
 }

@@ -37,6 +37,27 @@ describe("operations doctor", () => {
     expect(stdout).not.toContain(CANARY)
   })
 
+  test("warns about policies and middleware for operations that do not exist", async () => {
+    await using folder = await folderWith({
+      "operations.config.json": JSON.stringify({
+        sources: { local: { scan: "./operations" } },
+        policies: [
+          { match: "own.*", timeout: { attempt: 1000 } },
+          { match: ["own.first", "owm.*"], timeout: { attempt: 1000 } },
+        ],
+        middleware: [{ use: "./audit.mjs", match: "nowhere.*" }, "./audit.mjs"],
+      }),
+      "operations/own.mjs": moduleText("own", "first"),
+      "audit.mjs": "export default (call, next) => next()",
+    })
+
+    const { code, stdout } = await run(["doctor"], { cwd: folder.path })
+    expect(code).toBe(0)
+    expect(stdout).toContain('! policies[1]: no operation matches "owm.*".')
+    expect(stdout).toContain('! middleware[0]: no operation matches "nowhere.*".')
+    expect(stdout.match(/no operation matches/g)).toHaveLength(2)
+  })
+
   test("names what is missing and what fails, and exits with 1", async () => {
     await using folder = await folderWith({
       "operations.config.json": JSON.stringify({

@@ -116,6 +116,22 @@ describe("an untrusted configuration", () => {
     }
   })
 
+  test("runs no module of its middleware, and says which it would run", async () => {
+    const file = write()
+    const mark = join(folder, "ran.txt")
+    writeFileSync(
+      join(folder, "audit.mjs"),
+      `import { writeFileSync } from "node:fs"\nwriteFileSync(${JSON.stringify(mark)}, "1")\nexport default (call, next) => next()`,
+    )
+    const sources = { own: { scan: "./operations" } }
+    writeFileSync(file, JSON.stringify({ sources, middleware: ["./audit.mjs"] }))
+    const { code } = await run(["call", "demo.hello"])
+    expect({ code, hasRun: existsSync(mark) }).toEqual({ code: 2, hasRun: false })
+    const trusted = await run(["trust"])
+    expect(trusted.stdout).toMatch(/Calls run the module .*audit\.mjs/)
+    expect(existsSync(mark)).toBe(false)
+  })
+
   test.each([
     [["call", ""]],
     [["describe", "e"]],
