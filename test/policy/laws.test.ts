@@ -9,7 +9,8 @@ import { operation } from "../support/operations.ts"
 import { guarded } from "./harness.ts"
 import { play } from "./histories.ts"
 
-const HISTORIES = 50_000
+// More of them: LAW_HISTORIES=50000 npx vitest run test/policy/laws.test.ts
+const HISTORIES = Number(process.env["LAW_HISTORIES"] ?? 10_000)
 const PART = 1_000
 
 describe("whatever the policies and whatever fails,", () => {

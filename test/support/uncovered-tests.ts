@@ -20,6 +20,7 @@ const UNCOVERED: readonly string[] = [
   "test/fuzz/",
   "test/migration/",
   "test/package/",
+  "test/policy/laws.test.ts",
   "test/scripts/",
   "test/serve/http/load.test.ts",
   "test/sources/mcp/attacks/leftovers.test.ts",
