@@ -22,6 +22,9 @@ const FOLDER = join(root, "node_modules/.cache/operations-tests")
 const REQUIRE = `import { createRequire as createRequireOfProgram } from "node:module"
 const require = createRequireOfProgram(import.meta.url)`
 
+/** Packages of CommonJS that are imported on demand: in a file of its own such a package has no names, only a default. */
+const EXTERNAL = ["ioredis", "@nats-io/transport-node"]
+
 const made = new Map<string, string>()
 
 /**
@@ -49,6 +52,7 @@ function make(entry: string, record: string): string {
     absWorkingDir: root,
     bundle: true,
     splitting: true,
+    external: EXTERNAL,
     write: false,
     metafile: true,
     platform: "node",
