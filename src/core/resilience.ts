@@ -255,7 +255,7 @@ function isSet(resilience: unknown, name: keyof Resilience): boolean {
   return value !== undefined && value !== false
 }
 
-/** @internal An operation that policies are made for. Its object is the operation itself: a replaced one has another. */
+/** An operation that policies are made for. Its object is the operation itself: a replaced one has another. */
 export interface PolicyTarget {
   readonly operationId: string
   readonly spec: OperationSpec
@@ -269,13 +269,13 @@ export interface PolicyTarget {
   readonly layers: readonly (Resilience | "standard")[]
 }
 
-/** @internal What policies use of their registry. */
+/** What policies use of their registry. */
 export interface PolicyHost {
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** @internal The policies of one registry, with what they remember. */
+/** The policies of one registry, with what they remember. */
 export interface Policies {
   /** The middleware for an operation; `undefined` if nothing applies. */
   for(target: PolicyTarget): Middleware | undefined
