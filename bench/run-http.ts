@@ -35,7 +35,7 @@ export async function measureHTTP(
 }
 
 /** Measures what a call costs both ends together. */
-export async function measureClients(
+async function measureClients(
   effort: Effort,
 ): Promise<Pick<HTTPResults, "singleCalls" | "batchedCalls">> {
   const rows = await httpClients()
