@@ -174,7 +174,8 @@ async function tied(command: readonly string[]): Promise<readonly string[]> {
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    // Nor the port that a node of a Redis cluster has besides, 10,000 further on.
+    const port = 12_000 + Math.floor(Math.random() * 10_000)
     const server = createServer()
     const isFree = await new Promise<boolean>((resolve) => {
       server.once("error", () => resolve(false))
