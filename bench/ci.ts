@@ -13,6 +13,7 @@ import type { Goal } from "./goals.ts"
 import { madeByCalls } from "./laziness.ts"
 import type { DocumentLibrary, Library } from "./library.ts"
 import { bytesPerCall, callLoop } from "./measure.ts"
+import { manyOperations } from "./scaling.ts"
 import { goalsTable } from "./table.ts"
 
 type Built = Library & Pick<DocumentLibrary, "toHTTP">
@@ -65,21 +66,7 @@ async function byteGoals(): Promise<Goal[]> {
 
 /** How often others have their turn while a large document is made. */
 async function turnsGoal(): Promise<Goal> {
-  const { createRegistry, defineOperation, toHTTP } = library
-  await using registry = createRegistry(
-    Array.from({ length: OPERATIONS }, (_, index) =>
-      defineOperation({
-        namespace: `space${index % 100}`,
-        name: `operation${index}`,
-        type: "query",
-        description: `Finds what is number ${index}`,
-        inputSchema: { type: "object", properties: { [`field${index}`]: { type: "string" } } },
-        outputSchema: { type: "object", properties: { [`found${index}`]: { type: "integer" } } },
-        accessControl: { requiredScopes: [] },
-        handler: () => ({}),
-      }),
-    ),
-  )
+  await using registry = manyOperations(library, OPERATIONS)
   let turns = 0
   let isOver = false
   const count = (): void => {
@@ -87,7 +74,9 @@ async function turnsGoal(): Promise<Goal> {
     if (!isOver) setImmediate(count)
   }
   setImmediate(count)
-  const response = await toHTTP(registry).fetch(new Request("http://localhost/openapi.json"))
+  const response = await library
+    .toHTTP(registry)
+    .fetch(new Request("http://localhost/openapi.json"))
   await response.arrayBuffer()
   isOver = true
   return {

@@ -6,6 +6,7 @@ import { cpuSoFar } from "./asked-child.ts"
 import { loadDocument } from "./documents.ts"
 import type { First, FirstQuestion } from "./first-documents.ts"
 import { loadBuiltDocuments } from "./library.ts"
+import { manyOperations } from "./scaling.ts"
 
 const library = await loadBuiltDocuments()
 
@@ -17,7 +18,7 @@ process.on("message", (question: FirstQuestion) => {
 process.send?.("ready")
 
 async function measure({ operations, path }: FirstQuestion): Promise<First> {
-  const registry = operations === "GitHub" ? await github() : many(operations)
+  const registry = operations === "GitHub" ? await github() : manyOperations(library, operations)
   const { fetch } = library.toHTTP(registry)
   // The longest piece of work between two turns of the event loop.
   let longest = 0
@@ -49,20 +50,4 @@ async function measure({ operations, path }: FirstQuestion): Promise<First> {
 async function github() {
   const { text } = await loadDocument("GitHub")
   return library.createRegistry(library.FromOpenAPI(text, { namespace: "github" }))
-}
-
-function many(count: number) {
-  const operations = Array.from({ length: count }, (_, index) =>
-    library.defineOperation({
-      namespace: `space${index % 100}`,
-      name: `operation${index}`,
-      type: "query",
-      description: `Finds what is number ${index}`,
-      inputSchema: { type: "object", properties: { [`field${index}`]: { type: "string" } } },
-      outputSchema: { type: "object", properties: { [`found${index}`]: { type: "integer" } } },
-      accessControl: { requiredScopes: [] },
-      handler: () => ({}),
-    }),
-  )
-  return library.createRegistry(operations)
 }

@@ -124,3 +124,25 @@ export async function callsUntilSettled(run: (count: number) => Promise<void>): 
   const first = times.findIndex((_, at) => isSettled(at) && isSettled(at + 1) && isSettled(at + 2))
   return (first + 1) * SETTLING_BATCH
 }
+
+/** A registry of many operations, each with schemas of its own. */
+// No return type: it follows from the definitions.
+export function manyOperations(
+  { createRegistry, defineOperation }: Pick<Library, "createRegistry" | "defineOperation">,
+  count: number,
+) {
+  return createRegistry(
+    Array.from({ length: count }, (_, index) =>
+      defineOperation({
+        namespace: `space${index % 100}`,
+        name: `operation${index}`,
+        type: "query",
+        description: `Finds what is number ${index}`,
+        inputSchema: { type: "object", properties: { [`field${index}`]: { type: "string" } } },
+        outputSchema: { type: "object", properties: { [`found${index}`]: { type: "integer" } } },
+        accessControl: { requiredScopes: [] },
+        handler: () => ({}),
+      }),
+    ),
+  )
+}

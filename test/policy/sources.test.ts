@@ -34,7 +34,7 @@ interface Backend {
 /** An imported operation that runs until the test is over, and what is known of it. */
 interface Imported extends Pick<Backend, "entered" | "runs"> {
   readonly call: (timeout?: number) => Promise<unknown>
-  readonly lose: (() => unknown) | undefined
+  readonly lose: () => unknown
 }
 
 type Source = (backend: Backend, policies: readonly PolicyRule[]) => Promise<Imported>
@@ -49,7 +49,7 @@ function near(operations: readonly AnyOperation[], policies: readonly PolicyRule
 function imported(
   { entered, runs }: Pick<Backend, "entered" | "runs">,
   registry: AnyRegistry,
-  lose?: () => unknown,
+  lose: () => unknown,
   [id, input]: readonly [string, unknown] = ["demo.wait", { n: 1 }],
 ): Imported {
   const call = (timeout = 60_000): Promise<unknown> => registry.execute(id, input, { timeout })
@@ -63,7 +63,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
     const operations = backend.registry
       .list()
       .map((spec) => backend.registry.get(`demo.${spec.name}`))
-    return imported(backend, near(operations as AnyOperation[], policies))
+    return imported(backend, near(operations as AnyOperation[], policies), () => undefined)
   },
   OpenAPI: async (backend, policies) => {
     const served = await serveHTTP(backend.registry, { port: 0, drainMs: 0, logger: silentLogger })
@@ -171,21 +171,24 @@ const POLICIES: readonly (readonly [string, readonly PolicyRule[]])[] = [
   ],
 ]
 
-const cases = Object.keys(SOURCES).flatMap((source) =>
-  POLICIES.map(([name, policies]) => [source, name, policies] as const),
-)
+/** Sources that can be lost, with all policies: what runs in this process cannot. */
+const cases = Object.keys(SOURCES)
+  .filter((source) => source !== "local")
+  .flatMap((source) => POLICIES.map(([name, policies]) => [source, name, policies] as const))
 
 describe("a mutation of whatever source", () => {
   test.each(cases)(
     "%s, %s: runs once when it is lost while it runs, and says that it may have",
     async (source, _name, policies) => {
       const it = await (SOURCES[source] as Source)(makeBackend("mutation"), policies)
-      if (it.lose === undefined) return
       const lost = rejection(it.call())
       await it.entered()
       await it.lose()
       const error = (await lost) as CallError
-      expect([error.code, it.runs(), error.mayHaveExecuted]).toEqual([error.code, 1, true])
+      expect({ runs: it.runs(), mayHaveExecuted: error.mayHaveExecuted }).toEqual({
+        runs: 1,
+        mayHaveExecuted: true,
+      })
     },
   )
 
@@ -193,10 +196,9 @@ describe("a mutation of whatever source", () => {
     "%s, %s: runs never when it was gone before, and says so",
     async (source, _name, policies) => {
       const it = await (SOURCES[source] as Source)(makeBackend("mutation"), policies)
-      if (it.lose === undefined) return
       await it.lose()
       const error = (await rejection(it.call(3_000))) as CallError
-      expect([error.code, it.runs()]).toEqual([error.code, 0])
+      expect(it.runs()).toBe(0)
       // A repeat that waits for the connection at the deadline may say more than is certain, never less.
       expect(error.mayHaveExecuted && policies.length === 0).toBe(false)
     },

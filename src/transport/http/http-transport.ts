@@ -65,7 +65,7 @@ const MAX_BATCH_TEXT = 256 * 1024
 const FIRST_DELAY = 200
 const LONGEST_DELAY = 10_000
 /** Milliseconds for a server to end an answer that has everything. */
-const PATIENCE = 1000
+const END_TIMEOUT_MS = 1000
 
 /**
  * Creates a transport to a registry that is served over HTTP, for `createClient`.
@@ -248,7 +248,7 @@ class HTTPTransport implements Transport {
   /** Everything was answered: ends the request unless the server does. Its connection is used again if it does. */
   #endSoon(controller: AbortController): void {
     if (this.#requests.get(controller) !== undefined) return
-    const timer = this.#clock.setTimeout(() => controller.abort(), PATIENCE)
+    const timer = this.#clock.setTimeout(() => controller.abort(), END_TIMEOUT_MS)
     this.#requests.set(controller, timer)
   }
 
