@@ -94,6 +94,7 @@ export async function loadBuilt(): Promise<Library> {
     "core/define.js",
     "protocol/index.js",
     "protocol/client.js",
+    "schema/compiled.js",
     "websocket.js",
   )) as Library
 }

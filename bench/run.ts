@@ -113,19 +113,32 @@ const PARTS: readonly Part[] = [
 const FAULTS = part("--bus-faults", () => measureBusFaults(options), busFaultTables, busFaultGoals)
 
 const asked = [...PARTS, FAULTS].filter(({ flag }) => process.argv.includes(flag))
+const isJson = process.argv.includes("--json")
+const showsTables = !isJson && !process.argv.includes("--goals")
 const reports: Report[] = []
-for (const each of asked.length > 0 ? asked : PARTS) reports.push(await each.report())
+for (const each of asked.length > 0 ? asked : PARTS) {
+  const report = await each.report().catch((error: unknown): Report => failedPart(each, error))
+  reports.push(report)
+  // At once: a run takes long, and may be stopped.
+  if (showsTables) for (const table of report.tables) console.log(`${table}\n`)
+}
 
 const goals = reports.flatMap((report) => report.goals)
 if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1
-if (process.argv.includes("--json")) {
+if (isJson) {
   const { version: node, arch, platform } = process
   const results: object = Object.assign({}, ...reports.map((report) => report.results))
   console.log(JSON.stringify({ node, platform, arch, isQuick, ...results, goals }, null, 2))
-} else {
-  const isShort = process.argv.includes("--goals")
-  const tables = isShort ? [] : reports.flatMap((report) => report.tables)
-  console.log([...tables, goalsTable(goals)].join("\n\n"))
+} else console.log(goalsTable(goals))
+
+/** A part that could not be measured: its goal is missed, and the other parts are measured all the same. */
+function failedPart({ flag }: Part, error: unknown): Report {
+  log(error instanceof Error ? String(error.stack) : String(error))
+  return {
+    tables: [],
+    goals: [{ goal: `${flag}: runs`, measured: "failed", isMet: false }],
+    results: {},
+  }
 }
 
 function part<TResults extends object>(

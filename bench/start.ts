@@ -216,19 +216,28 @@ for (let at = 0; at < ${count}; at++) {
   })
 }
 const served = await serveHub(hub, { port: 0 })
+// What fetch itself takes at first is no part of a search.
+await (await fetch(served.url + "/health")).text()
 let longestMs = 0
-let last = performance.now()
-// Turns of the loop for a second, in which a hub may prepare itself.
-for (const end = last + 1000; last < end;) {
-  await new Promise((resolve) => setImmediate(resolve))
-  const now = performance.now()
-  longestMs = Math.max(longestMs, now - last)
-  last = now
+const turnUntil = async (isDone) => {
+  for (let last = performance.now(); !isDone(last);) {
+    await new Promise((resolve) => setImmediate(resolve))
+    const now = performance.now()
+    longestMs = Math.max(longestMs, now - last)
+    last = now
+  }
 }
+// Turns of the loop for a second, in which a hub may prepare itself.
+const end = performance.now() + 1000
+await turnUntil((now) => now >= end)
 const begin = performance.now()
-if (hub.registry.search(${JSON.stringify(query)}).length === 0) throw new Error("Nothing was found.")
+let found
+fetch(served.url + "/operations?limit=20&query=" + encodeURIComponent(${JSON.stringify(query)}))
+  .then((response) => response.json())
+  .then((page) => (found = page.operations), (error) => (found = error))
+await turnUntil(() => found !== undefined)
+if (!(found.length > 0)) throw new Error("Nothing was found.", { cause: found })
 const searchMs = performance.now() - begin
-longestMs = Math.max(longestMs, searchMs)
 const result = { operations: hub.registry.list().length, searchMs, longestMs, residentBytes: process.memoryUsage.rss() }
 process.stdout.write(JSON.stringify(result), () => process.exit(0))`)
 }

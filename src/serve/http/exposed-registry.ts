@@ -97,6 +97,12 @@ export class ExposedRegistry implements AnyRegistry {
     )
   }
 
+  /** @internal */
+  updateIndex(isDue: () => boolean): boolean {
+    const own = this.#registry as Partial<Pick<OperationRegistry, "updateIndex">>
+    return own.updateIndex?.(isDue) ?? true
+  }
+
   /** @internal Suggests no other id: it could be hidden. */
   missing(id: string): CallError {
     const operationId = id.slice(0, 200)

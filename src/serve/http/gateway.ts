@@ -26,8 +26,8 @@ export function createGateway(context: HTTPContext): Routes {
     {
       method: "GET",
       path: "/operations",
-      handle: ({ incoming, caller }) =>
-        context.json(JSON.stringify(listOperations(context, caller, incoming.query))),
+      handle: async ({ incoming, caller }) =>
+        context.json(JSON.stringify(await listOperations(context, caller, incoming.query))),
     },
     {
       method: "GET",

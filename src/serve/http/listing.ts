@@ -5,6 +5,7 @@ import { parseQuery } from "./query-input.ts"
 import { placeAfter, sortedIds } from "./sorted-ids.ts"
 import type { HTTPContext } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
+import { indexInSlices } from "../search-index.ts"
 
 /** An entry in the list of operations. */
 export interface OperationEntry extends Pick<
@@ -29,19 +30,19 @@ const MAX_QUERY = 1000
 const TYPES: readonly string[] = ["query", "mutation", "subscription"]
 
 /** Lists the operations that a caller may call, filtered by the query of a URL. */
-export function listOperations(
+export async function listOperations(
   context: HTTPContext,
   caller: HTTPCaller,
   urlQuery: string,
-): OperationPage {
+): Promise<OperationPage> {
   const asked = readFilter(urlQuery)
   const isWanted = (spec: OperationSpec): boolean =>
     (asked.namespace === undefined || spec.namespace === asked.namespace) &&
     (asked.type === undefined || spec.type === asked.type) &&
     context.maySee(spec, caller)
-  return asked.query === undefined
-    ? byId(context, asked, isWanted)
-    : byRank(context, caller, asked.query, asked, isWanted)
+  if (asked.query === undefined) return byId(context, asked, isWanted)
+  await indexInSlices(context.registry)
+  return byRank(context, caller, asked.query, asked, isWanted)
 }
 
 interface Filter {

@@ -6,6 +6,7 @@ import { isRecord } from "../../internal/guards.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
 import { invalid, validateOrThrow } from "../../core/validation.ts"
+import { indexInSlices } from "../search-index.ts"
 import { argumentsOf, runOperation } from "./calls.ts"
 import { describeSchemas, describeTypes, headOf } from "./describe.ts"
 import { errorText } from "./tool-errors.ts"
@@ -132,7 +133,7 @@ export async function callSearchTool(
   try {
     input = readInput(argumentsOf(given, name), name)
     validateOrThrow(searchTool(name)?.inputSchema, input, `Input for "${name}"`)
-    if (name === "search_operations") return answer(search(input, call, ground))
+    if (name === "search_operations") return answer(await search(input, call, ground))
     tool = operationFor(String(input["id"]), call, ground)
     if (name === "describe_operation") {
       const isFull = input["format"] === "schema"
@@ -149,11 +150,11 @@ export async function callSearchTool(
   return await runOperation(ground.registry, tool, args, call, ground.options, "/input")
 }
 
-function search(
+async function search(
   input: Readonly<Record<string, unknown>>,
   { identity }: SurfaceCall,
   { registry, listing }: SearchGround,
-): { readonly operations: readonly unknown[] } {
+): Promise<{ readonly operations: readonly unknown[] }> {
   const {
     query,
     limit = DEFAULT_LIMIT,
@@ -168,6 +169,7 @@ function search(
   let found: readonly OperationTool[] = []
   if (query.trim() === "") found = listing.visibleTo(identity).filter(isWanted)
   else {
+    await indexInSlices(registry)
     // Some results may be hidden, so we search again with a higher limit until there are enough.
     for (let asked = limit; ; asked *= 8) {
       const options = { identity, limit: asked, ...(namespace !== undefined && { namespace }) }
