@@ -20,7 +20,10 @@ export interface Transport {
   send(event: CallEvent): void
   /** Back pressure: a promise while too much waits to be sent. Streams and large results wait for it. */
   ready?(): Promise<void> | undefined
-  /** Closes the transport. Events that are still queued are undelivered. Closing twice is fine. */
+  /**
+   * Closes the transport. Events that are still queued are undelivered, and requests without an answer are `lost`.
+   * Closing twice is fine.
+   */
   close(): Promise<void>
   /** Both ends share one process and one clock: deadlines and objects are passed as they are. */
   readonly isLocal?: boolean | undefined

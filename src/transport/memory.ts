@@ -31,11 +31,13 @@ class MemoryTransport implements Transport {
 
   async close(): Promise<void> {
     const { peer } = this
+    const receiver = this.#receiver
     this.#receiver = undefined
     this.peer = undefined
     if (peer === undefined) return
     peer.peer = undefined
     peer.#receiver?.lost(gone())
+    receiver?.lost(gone())
   }
 
   #receive(event: CallEvent): void {

@@ -145,6 +145,7 @@ class PortTransport implements WorkerTransport {
       setRef(port, false)
     }
     if (this.#terminates) await port.terminate?.()
+    this.#receiver?.lost(unavailable(this.#over, undefined, true))
   }
 
   #listen(type: string, listener: (value: unknown) => void): void {

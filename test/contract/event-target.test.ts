@@ -24,7 +24,7 @@ testTransport(
       },
     }
   },
-  { hasPeer: false },
+  { hasPeer: false, hasTransport: false },
 )
 
 describe("an EventTarget that several share", () => {

@@ -30,6 +30,8 @@ export interface ContractLink {
 export interface LinkTraits {
   /** There is a peer that could get lost; a link to oneself has none. */
   readonly hasPeer?: boolean | undefined
+  /** Users have a transport that they can close; an `EventTarget` is not closed. */
+  readonly hasTransport?: boolean | undefined
   /** The serving side can be told to trust claims of identity. */
   readonly canTrust?: boolean | undefined
   /** The serving side has the operations that `fromCall` reads. */

@@ -20,5 +20,5 @@ testTransport(
       },
     }
   },
-  { hasPeer: false },
+  { hasPeer: false, hasTransport: false },
 )

@@ -144,6 +144,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   async close(): Promise<void> {
     this.#error ??= refusal("UNAVAILABLE", "The transport was closed.")
     this.#reject(this.#error)
+    this.#receiver?.lost(this.#error)
     this.#listeners.clear()
     this.#worker.close()
     this.#caller.close()

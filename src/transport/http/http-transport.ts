@@ -148,8 +148,10 @@ class HTTPTransport implements Transport {
   }
 
   async close(): Promise<void> {
+    if (this.#isClosed) return
     this.#isClosed = true
     this.#unwatch?.()
+    this.#receiver?.lost(refusal("UNAVAILABLE", "The transport was closed."))
     const all = [...this.#open.values()]
     this.#open.clear()
     for (const { cancel } of all) cancel?.()

@@ -156,6 +156,8 @@ export class SocketTransport implements WebSocketTransport {
     this.#stopConnecting()
     this.#dropHeld({ reason: this.#over })
     await link?.close(code, reason)
+    // What is still pending got no answer before the end.
+    this.#receiver?.lost(unavailable(this.#settings.peer, this.#over))
   }
 
   #connect(): void {

@@ -1,12 +1,16 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { failure, freshKey, readLog, seen, SOON } from "../link.ts"
 import type { ContractLink, LinkTraits, OpenLink } from "../link.ts"
+import { endpointOver } from "../../../src/protocol/pending/requests.ts"
 
 /** Where the link itself is gone with the peer. */
 const AT_ONCE = { code: "UNAVAILABLE", within: SOON }
 
 /** The peer is gone, or the link is closed: nothing hangs, nothing is left. */
-export function testEnd(open: OpenLink, { hasPeer = true, lost = AT_ONCE }: LinkTraits): void {
+export function testEnd(
+  open: OpenLink,
+  { hasPeer = true, hasTransport = true, lost = AT_ONCE }: LinkTraits,
+): void {
   let link: ContractLink | undefined
   const use = async (): Promise<ContractLink> => {
     await link?.close()
@@ -88,6 +92,20 @@ export function testEnd(open: OpenLink, { hasPeer = true, lost = AT_ONCE }: Link
       expect(Date.now() - from).toBeLessThanOrEqual(SOON)
       expect(one.map.getPendingCount()).toBe(0)
       await expectStopped(one, key, from)
+    })
+
+    const alone = hasTransport ? ["the transport alone"] : []
+    test.each(alone)("of %s fails what is pending, soon", async () => {
+      const one = await use()
+      const key = freshKey()
+      const { called, read } = await begin(one, key)
+      const from = Date.now()
+      await endpointOver(one.map).link.close()
+      for (const error of [await called, await read]) {
+        expect(error).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: true })
+      }
+      expect(Date.now() - from).toBeLessThanOrEqual(SOON)
+      expect(one.map.getPendingCount()).toBe(0)
     })
 
     test("refuses what comes after it, and may be done twice", async () => {
