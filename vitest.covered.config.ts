@@ -8,6 +8,11 @@ export default defineConfig({
   test: {
     ...config.test,
     projects: projectsWithout(testParts().uncovered),
-    coverage: { ...config.test?.coverage, enabled: true },
+    coverage: {
+      ...config.test?.coverage,
+      enabled: true,
+      provider: "custom",
+      customProviderModule: "test/support/coverage.ts",
+    },
   },
 })

@@ -2,8 +2,9 @@ import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
+import type ts from "typescript-6.0"
 
 /** The compilers that the package's types are checked with, oldest first, by the name they are installed under. */
 export const COMPILERS = [
@@ -30,8 +31,17 @@ export interface Compilation {
 
 /** An application with the package's declarations installed. */
 export interface TypeApplication extends AsyncDisposable {
+  /** Compiles in a process of its own, so that times count. */
   compile(compiler: Compiler, program: string, options?: object): Promise<Compilation>
+  /**
+   * The same without times. Programs of a compiler that is JavaScript share this process and what it has parsed, which is
+   * most of its work.
+   */
+  check(compiler: Compiler, program: string): Promise<Checked>
 }
+
+/** What a compiler reports about a program, without times. */
+export type Checked = Omit<Compilation, "seconds" | "checkSeconds">
 
 const root = resolve(import.meta.dirname, "../..")
 const run = promisify(execFile)
@@ -60,11 +70,16 @@ export async function createTypeApplication(): Promise<TypeApplication> {
     throw error
   }
   let count = 0
-  return {
+  const parsed = new Map<Compiler, ParsedFiles>()
+  const write = async (program: string): Promise<string> => {
+    const at = join(folder, `${(count += 1)}`)
+    await mkdir(at)
+    await writeFile(join(at, "program.ts"), program)
+    return at
+  }
+  const application: TypeApplication = {
     async compile(compiler, program, options = {}) {
-      const at = join(folder, `${(count += 1)}`)
-      await mkdir(at)
-      await writeFile(join(at, "program.ts"), program)
+      const at = await write(program)
       await writeFile(
         join(at, "tsconfig.json"),
         JSON.stringify({ compilerOptions: { ...OPTIONS, ...options }, files: ["program.ts"] }),
@@ -80,8 +95,15 @@ export async function createTypeApplication(): Promise<TypeApplication> {
         declarations: await readFile(join(at, "out/program.d.ts"), "utf8").catch(() => ""),
       }
     },
+    async check(compiler, program) {
+      if (compiler === "typescript") return await application.compile(compiler, program)
+      const files = parsed.get(compiler) ?? new Map()
+      parsed.set(compiler, files)
+      return checkHere(compiler, join(await write(program), "program.ts"), files)
+    },
     [Symbol.asyncDispose]: remove,
   }
+  return application
 }
 
 const OPTIONS = {
@@ -107,6 +129,30 @@ async function outputOf(compiler: Compiler, cwd: string): Promise<string> {
     const { stdout } = error as { stdout?: string }
     if (stdout?.includes("Instantiations:")) return stdout
     throw error
+  }
+}
+
+type ParsedFiles = Map<string, ts.SourceFile | undefined>
+
+/** Compiles a file in this process. Files that were parsed for others are taken as they are. */
+function checkHere(compiler: Compiler, file: string, parsed: ParsedFiles): Checked {
+  const compilers = createRequire(import.meta.url)(compiler) as typeof ts
+  const { options } = compilers.convertCompilerOptionsFromJson(OPTIONS, dirname(file))
+  const host = compilers.createCompilerHost(options)
+  const { getSourceFile } = host
+  host.getSourceFile = (path, ...rest) => {
+    if (!parsed.has(path)) parsed.set(path, getSourceFile(path, ...rest))
+    return parsed.get(path)
+  }
+  let declarations = ""
+  host.writeFile = (_, text) => (declarations += text)
+  const program = compilers.createProgram([file], options, host)
+  const found = [...compilers.getPreEmitDiagnostics(program), ...program.emit().diagnostics]
+  const text = compilers.formatDiagnostics(found, host)
+  return {
+    errors: text.split("\n").filter((line) => line.includes("error TS")),
+    instantiations: program.getInstantiationCount(),
+    declarations,
   }
 }
 

@@ -72,9 +72,14 @@ async function pack(folder: string): Promise<void> {
       if (SOURCES.test(name)) await cp(resolve(root, name), join(stage, name), { recursive: true })
     }
     await symlink(resolve(root, "node_modules"), join(stage, "node_modules"), "junction")
-    await run("tsc", ["-p", "tsconfig.build.json"], stage)
-    await run("tsx", ["scripts/bundle.ts"], stage)
-    await run("tsx", ["scripts/build-console.ts"], stage)
+    // CI has just built it in a folder without an older one.
+    if (process.env["OPERATIONS_BUILT"] === "1") {
+      await cp(resolve(root, "dist"), join(stage, "dist"), { recursive: true })
+    } else {
+      await run("tsc", ["-p", "tsconfig.build.json"], stage)
+      await run("tsx", ["scripts/bundle.ts"], stage)
+      await run("tsx", ["scripts/build-console.ts"], stage)
+    }
     const packed = await packedFiles(stage)
     for (const file of packed.files) await cp(join(stage, file), join(folder, file))
     await writeFile(join(folder, LISTING), JSON.stringify(packed))

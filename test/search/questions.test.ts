@@ -9,6 +9,7 @@ import { createMCPClient } from "../../src/from-mcp.ts"
 import { FromOpenAPI } from "../../src/from-openapi.ts"
 import { OperationRegistry, silentLogger } from "../../src/index.ts"
 import { corpusText, hasCorpus } from "../sources/openapi/corpus.ts"
+import { program } from "../sources/mcp/support/program.ts"
 import { root } from "../support/manifest.ts"
 import { HELD_OUT, TUNING } from "./questions.ts"
 import type { Question } from "./questions.ts"
@@ -38,7 +39,7 @@ const SERVERS: Readonly<Record<string, readonly string[]>> = {
   everything: [published("server-everything"), "stdio"],
   files: [published("server-filesystem"), root],
   memory: [published("server-memory")],
-  notes: ["--import", "tsx", join(root, "demo/notes-server.ts")],
+  notes: [program(join(root, "demo/notes-server.ts"))],
 }
 
 const registry = new OperationRegistry({ logger: silentLogger })

@@ -20,7 +20,7 @@ async function costOf(
   compiler: Compiler,
   size: { operations: number; calls: number },
 ): Promise<number> {
-  const { errors, instantiations } = await application.compile(compiler, programWith(size))
+  const { errors, instantiations } = await application.check(compiler, programWith(size))
   expect(errors).toEqual([])
   return instantiations
 }
@@ -71,7 +71,7 @@ describe.each(COMPILERS)("types of operations in %s", (compiler) => {
     "fit streams, clients, envs and emitted declarations, and name what is wrong with an id",
     { timeout: 240_000 },
     async () => {
-      const { errors, declarations } = await application.compile(compiler, PROGRAM + WRONG)
+      const { errors, declarations } = await application.check(compiler, PROGRAM + WRONG)
       // Nothing but what is wrong on purpose.
       expect(errors).toEqual([
         expect.stringContaining("task.craete is not registered: did you mean task.create?"),

@@ -1,20 +1,30 @@
 // Files as inputs and results of `call`, in this process and of a hub in another one.
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
 import { operations, shell } from "../support/child.ts"
 import { startServe } from "../support/served.ts"
 import type { Served } from "../support/served.ts"
 
-const source = ["--scan", join(root, "test/fixtures/cli/files")]
 let folder: string
+let source: string[]
 let hub: Served
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "operations-files-"))
   await writeFile(join(folder, "cat.png"), new Uint8Array([1, 2, 3]))
+  // Bundled: every process would compile the library otherwise.
+  const files = pathToFileURL(program(join(root, "test/serve/http/files/files.ts"))).href
+  source = ["--scan", join(folder, "operations")]
+  await mkdir(join(folder, "operations"))
+  await writeFile(
+    join(folder, "operations/files.mjs"),
+    `export { download, encoded, sum, upload } from ${JSON.stringify(files)}`,
+  )
   hub = await startServe([...source, "--port", "0"])
 })
 

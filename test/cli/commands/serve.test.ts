@@ -8,6 +8,7 @@ import { createInterface } from "node:readline"
 import { createMCPClient } from "../../../src/from-mcp.ts"
 import { createRegistry } from "../../../src/index.ts"
 import { describe, expect, test } from "vitest"
+import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
 import { operations } from "../support/child.ts"
 import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
@@ -160,11 +161,11 @@ describe("operations serve", () => {
     const argv = ["--port", "0", "--no-watch", "--mcp", `node ${server} stdio`]
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       await using served = await startServe(argv)
-      const program = served.child.pid as number
-      const servers = descendantsOf(program)
+      const pid = served.child.pid as number
+      const servers = descendantsOf(pid)
       expect(servers).not.toEqual([])
-      process.kill(program, signal)
-      await eventually("no process is left", () => ![program, ...servers].some(isAlive))
+      process.kill(pid, signal)
+      await eventually("no process is left", () => ![pid, ...servers].some(isAlive))
     }
   })
 })
@@ -172,8 +173,8 @@ describe("operations serve", () => {
 describe("operations serve under npm", () => {
   test("ends when the shell that npm started it with is gone", async () => {
     const argv = ["serve", "--port", "0", "--no-watch", "--scan", "demo/operations"]
-    const program = [process.execPath, "--import", import.meta.resolve("tsx"), "src/cli/bin.ts"]
-    const shell = spawn("sh", ["-c", `"$@"; true`, "sh", ...program, ...argv], {
+    const command = [process.execPath, program(join(root, "src/cli/bin.ts"))]
+    const shell = spawn("sh", ["-c", `"$@"; true`, "sh", ...command, ...argv], {
       cwd: root,
       env: { ...process.env, npm_lifecycle_event: "start" },
       stdio: ["ignore", "pipe", "ignore"],
@@ -197,9 +198,7 @@ describe("operations serve --stdio", () => {
     const client = await createMCPClient("hub", {
       command: process.execPath,
       args: [
-        "--import",
-        import.meta.resolve("tsx"),
-        join(root, "src/cli/bin.ts"),
+        program(join(root, "src/cli/bin.ts")),
         "serve",
         "--stdio",
         "--config",

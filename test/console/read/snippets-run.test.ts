@@ -3,7 +3,6 @@ import { once } from "node:events"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { pathToFileURL } from "node:url"
 import fc from "fast-check"
 import { Type } from "typebox"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -19,6 +18,7 @@ import { hashApiKey } from "../../../src/to-http.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import type { OperationSpec } from "../../../src/core/types.ts"
 import { shell } from "../../cli/support/child.ts"
+import { bundleBeside } from "../../sources/mcp/support/program.ts"
 import { manifest, root } from "../../support/manifest.ts"
 
 const KEY = "a-key-for-snippets-0123456789"
@@ -128,11 +128,11 @@ async function run(code: string): Promise<string> {
   const source = code.replaceAll(/"@alkdev\/operations(\/[\w-]+)?"/g, (_, entry?: string) => {
     expect(exports).toContain(`.${entry ?? ""}`)
     const file = entry === undefined ? "index" : entry.slice(1)
-    return JSON.stringify(pathToFileURL(join(root, "src", `${file}.ts`)).href)
+    return JSON.stringify(join(root, "src", `${file}.ts`))
   })
-  const file = join(folder, "snippet.mts")
+  const file = join(folder, "snippet.ts")
   await writeFile(file, source)
-  const line = `OPERATIONS_TOKEN=${KEY} '${process.execPath}' --import '${import.meta.resolve("tsx")}' '${file}'`
+  const line = `OPERATIONS_TOKEN=${KEY} '${process.execPath}' '${bundleBeside(file)}'`
   const { code: exit, stdout, stderr } = await shell(line)
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" })
   return stdout

@@ -4,13 +4,14 @@ import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { program } from "../../sources/mcp/support/program.ts"
 
 const BYTES = Number(process.env["LARGE_FILE_BYTES"] ?? 256 * 1024 * 1024)
 const MOST = 64 * 1024 * 1024
 
 function start(...args: readonly string[]): ChildProcess {
-  const child = fork(join(import.meta.dirname, "peer.ts"), args, {
-    execArgv: ["--import", "tsx"],
+  const child = fork(program(join(import.meta.dirname, "peer.ts")), args, {
+    execArgv: [],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   })
   onTestFinished(() => void child.kill())

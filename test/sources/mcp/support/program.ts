@@ -2,8 +2,9 @@
 
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { basename, join, relative, resolve } from "node:path"
+import { basename, dirname, join, relative, resolve } from "node:path"
 import { buildSync } from "esbuild"
+import type { BuildOptions } from "esbuild"
 import { root } from "../../../support/manifest.ts"
 
 /** What a program was made of, and the file to start. */
@@ -46,22 +47,29 @@ export function program(entry: string): string {
   return file
 }
 
+/** How a program is bundled. */
+const SETTINGS = {
+  absWorkingDir: root,
+  bundle: true,
+  splitting: true,
+  external: EXTERNAL,
+  metafile: true,
+  platform: "node",
+  format: "esm",
+  target: "node20",
+  banner: { js: REQUIRE },
+  outExtension: { ".js": ".mjs" },
+} as const satisfies BuildOptions
+
+/** Bundles a program that is used once, in the folder where it is; gives the file to start. */
+export function bundleBeside(entry: string): string {
+  buildSync({ ...SETTINGS, entryPoints: [entry], outdir: dirname(entry) })
+  return entry.replace(/\.ts$/, ".mjs")
+}
+
 function make(entry: string, record: string): string {
-  const { outputFiles, metafile } = buildSync({
-    entryPoints: [entry],
-    absWorkingDir: root,
-    bundle: true,
-    splitting: true,
-    external: EXTERNAL,
-    write: false,
-    metafile: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    banner: { js: REQUIRE },
-    outdir: FOLDER,
-    outExtension: { ".js": ".mjs" },
-  })
+  const settings = { ...SETTINGS, entryPoints: [entry], outdir: FOLDER }
+  const { outputFiles, metafile } = buildSync({ ...settings, write: false })
   const hash = createHash("sha256")
   for (const { text } of outputFiles) hash.update(text)
   const name = basename(entry, ".ts")
