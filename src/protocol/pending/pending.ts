@@ -6,7 +6,7 @@ import type {
   CallRequestedEvent,
   CallRespondedEvent,
 } from "../../core/events.ts"
-import { UnreadFile } from "../../core/unread-file.ts"
+import { NotReady } from "../../core/not-ready.ts"
 import { mintNumber, requestIdOf } from "../../engine/ids.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../../core/errors.ts"
@@ -95,7 +95,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     } catch (thrown) {
       const fail = (error: unknown): void =>
         this.fail(sendFailure(error, this.operationId, this.requestId))
-      if (thrown instanceof UnreadFile) thrown.load().then(() => this.#send(event), fail)
+      if (thrown instanceof NotReady) thrown.load().then(() => this.#send(event), fail)
       else fail(thrown)
     }
   }
