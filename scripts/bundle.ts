@@ -24,6 +24,7 @@ const files = await bundleEntries(process.cwd(), {
     "dist/internal/pattern.js",
     "dist/internal/pointer.js",
     "dist/internal/private-host.js",
+    "dist/internal/retry-budget.js",
     "dist/internal/wait.js",
     "dist/policy/",
     "dist/schema/files.js",
@@ -31,10 +32,6 @@ const files = await bundleEntries(process.cwd(), {
     "dist/transport/websocket/ws-package.js",
   ],
   onDemand: [
-    "dist/http-client/public-lookup.js",
-    "dist/internal/private-host.js",
-    "dist/internal/pattern.js",
-    "dist/internal/retry-budget.js",
     "dist/internal/sha256.js",
     "node_modules/@noble/hashes/sha2.js",
     "node_modules/@noble/hashes/_md.js",

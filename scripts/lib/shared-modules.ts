@@ -95,14 +95,21 @@ export function addImports(root: string, added: AddedImports): Plugin {
       pass.onLoad({ filter: /\.js$/ }, async ({ path }) => {
         const modules = byFile.get(path)
         if (modules === undefined) return undefined
-        const text = await readFile(path, "utf8")
-        const imports = [...modules]
-          .toSorted()
-          .map((file) => `import ${JSON.stringify(`shared:${resolve(root, file)}`)}`)
-        return { contents: `${text}\n${imports.join("\n")}\n`, resolveDir: dirname(path) }
+        return { contents: await withImports(root, path, modules), resolveDir: dirname(path) }
       })
     },
   }
+}
+
+async function withImports(
+  root: string,
+  path: string,
+  modules: ReadonlySet<string>,
+): Promise<string> {
+  const imports = [...modules]
+    .toSorted()
+    .map((file) => `import ${JSON.stringify(`shared:${resolve(root, file)}`)}`)
+  return `${await readFile(path, "utf8")}\n${imports.join("\n")}\n`
 }
 
 /** Copies are not files. */
@@ -116,9 +123,14 @@ const COPIES = "on-demand"
  * Copies modules into what is imported on demand, where entries contain them, too.
  *
  * A bundler such as esbuild puts every module that a page could import into the page, if anything needs it: also those that
- * only a module needs which is imported on demand. A copy is imported by that module alone.
+ * only a module needs which is imported on demand. A copy is imported by that module alone. Imports are added as by
+ * `addImports`, which has to follow.
  */
-export function copyOnDemand(root: string, copied: readonly string[]): Plugin {
+export function copyOnDemand(
+  root: string,
+  copied: readonly string[],
+  added: AddedImports = new Map(),
+): Plugin {
   const namespace = COPIES
   const isCopied = (file: string): boolean => copied.some((one) => file.startsWith(join(root, one)))
   return {
@@ -130,7 +142,7 @@ export function copyOnDemand(root: string, copied: readonly string[]): Plugin {
         return isCopy ? { path: file, namespace, sideEffects: false } : undefined
       })
       pass.onLoad({ filter: /\.js$/, namespace }, async ({ path }) => ({
-        contents: await readFile(path, "utf8"),
+        contents: await withImports(root, path, added.get(`${namespace}:${path}`) ?? new Set()),
         resolveDir: dirname(path),
       }))
     },

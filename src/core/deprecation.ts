@@ -35,10 +35,10 @@ export function readDeprecation(
   const fields: { -readonly [TKey in keyof OperationDeprecation]: OperationDeprecation[TKey] } = {}
   const rules = OperationDeprecationSchema["properties"] as Record<string, FieldRule>
   for (const field of ["since", "sunset", "replacedBy", "link"] as const) {
-    const value = Object.hasOwn(given, field) ? given[field] : undefined
+    const value = given[field]
     const { pattern, maxLength = 40 } = rules[field] as FieldRule
-    if (typeof value !== "string" || value.length > maxLength) continue
-    if (new RegExp(pattern).test(value)) fields[field] = value
+    const isValid = typeof value === "string" && value.length <= maxLength
+    if (isValid && new RegExp(pattern).test(value)) fields[field] = value
   }
   for (const { path } of deprecationIssues({ deprecation: fields })) {
     delete fields[path.slice("/deprecation/".length) as keyof OperationDeprecation]

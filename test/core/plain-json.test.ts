@@ -25,7 +25,7 @@ describe("isPlainJson", () => {
     ["a date", { at: new Date(0) }],
     ["an own toJSON", { toJSON: () => 7, big: 1n }],
     ["a key called __proto__", JSON.parse('{"__proto__": {"a": [1]}}')],
-    ["an array with holes", [, { a: 1 }]],
+    ["an array with holes", Object.assign([], { 1: { a: 1 } })],
     ["a Map, which JSON has no form for either", new Map([[1, 1n]])],
     ["512 levels", nested(512)],
   ])("takes %s", (_, value) => {

@@ -55,6 +55,21 @@ async function bundle(
   }
 }
 
+/** The files of a program whose parts are loaded on demand, by their paths on a server. */
+async function split(file: URL): Promise<[path: string, text: string][]> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(file)],
+    bundle: true,
+    splitting: true,
+    write: false,
+    outdir: "/",
+    format: "esm",
+    platform: "browser",
+    logLevel: "silent",
+  })
+  return outputFiles.map(({ path, text }) => [path, text])
+}
+
 /** A server for pages and calls, with what its handlers went through. */
 async function serve(files: ReadonlyMap<string, string>, port = 0, clock?: Clock) {
   const { registry, seen } = createServed()
@@ -428,13 +443,8 @@ describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"
       page.evaluate(`scenarios.${scenario}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`)
 
     beforeAll(async () => {
-      const file = new URL("../fixtures/browser/page.ts", import.meta.url)
-      server = await serve(
-        new Map([
-          ["/", PAGE],
-          ["/page.js", (await bundle({ file })).text],
-        ]),
-      )
+      const script = await split(new URL("../fixtures/browser/page.ts", import.meta.url))
+      server = await serve(new Map([["/", PAGE], ...script]))
       proxy = await startProxy(server.port)
       browser = await launchBrowser(chromium.path as string, ["--ignore-certificate-errors"])
       const origin = way === "HTTP/1.1" ? `http://127.0.0.1:${server.port}` : proxy.url

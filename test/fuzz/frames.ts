@@ -297,10 +297,10 @@ async function listen(server: Server): Promise<string> {
 /** An API whose requests and answers are changed: the lines of answers, and the data of events in them. */
 function tamperedFetch(api: HTTPServer, tampering: Tampering): typeof fetch {
   return async (url, init) => {
-    const text = String(init?.body)
+    const text = typeof init?.body === "string" ? init.body : ""
     const body = tampering.frames(text, "caller").at(-1)
     if (body === undefined) throw new TypeError("fetch failed")
-    const answer = await api.fetch(new Request(url as string, { ...init, body }))
+    const answer = await api.fetch(new Request(url, { ...init, body }))
     const lines = (await answer.text()).split("\n").flatMap((line) => {
       const [, name = "", data = ""] = /^(data: )?(.*)$/s.exec(line) ?? []
       if (!/^[[{]/.test(data)) return [line]

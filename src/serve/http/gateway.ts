@@ -118,11 +118,11 @@ async function answer(
 function deprecatedOrNot(
   context: HTTPContext,
   spec: OperationSpec,
-  answer: HTTPAnswer,
+  answered: HTTPAnswer,
 ): HTTPAnswer {
-  if (spec.deprecation === undefined) return answer
+  if (spec.deprecation === undefined) return answered
   // Paths of the gateway differ in their last segment only.
-  return withDeprecation(answer, spec, context, ({ namespace, name }) => `${namespace}.${name}`)
+  return withDeprecation(answered, spec, context, ({ namespace, name }) => `${namespace}.${name}`)
 }
 
 function asksToUnwrap(query: string): boolean {

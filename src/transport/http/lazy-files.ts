@@ -1,12 +1,15 @@
 import { NotReady } from "../../core/not-ready.ts"
 
-type Files = typeof import("./files.ts")
+// No return type: it is the type of the module.
+const importFiles = () => import("./files.ts")
+
+type Files = Awaited<ReturnType<typeof importFiles>>
 
 let files: Files | undefined
 
 /** Loads what only requests and answers with bytes need. */
 export async function loadFiles(): Promise<Files> {
-  return (files ??= await import("./files.ts"))
+  return (files ??= await importFiles())
 }
 
 /** The same where it was loaded; throws `NotReady` elsewhere. */

@@ -156,9 +156,9 @@ describe.each(Object.entries(KINDS))("a client that leaves during a %s", (kind, 
 
     await waitFor(() => expect(log).toContain("two turns later"))
     expect(log).toEqual(["began", "stopped", "two turns later"])
-    const code = await failed
-    if (how === "lost" && kind === "download") expect(String(code)).toContain("terminated")
-    else expect(code).toMatch(/^(?:ABORTED|UNAVAILABLE)$/)
+    // Whoever reads a file sees what the platform says of its connection.
+    const isCut = how === "lost" && kind === "download"
+    expect(String(await failed)).toMatch(isCut ? /terminated/ : /^(?:ABORTED|UNAVAILABLE)$/)
   })
 })
 
