@@ -1,15 +1,13 @@
 import { NotReady } from "../../core/not-ready.ts"
+import type * as FilesModule from "./files.ts"
 
-// No return type: it is the type of the module.
-const importFiles = () => import("./files.ts")
-
-type Files = Awaited<ReturnType<typeof importFiles>>
+type Files = typeof FilesModule
 
 let files: Files | undefined
 
 /** Loads what only requests and answers with bytes need. */
 export async function loadFiles(): Promise<Files> {
-  return (files ??= await importFiles())
+  return (files ??= await import("./files.ts"))
 }
 
 /** The same where it was loaded; throws `NotReady` elsewhere. */
