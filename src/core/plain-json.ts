@@ -1,3 +1,5 @@
+import { isPlainObject } from "../internal/guards.ts"
+
 /** Levels that a value in JSON may have. */
 export const MAX_JSON_DEPTH = 512
 
@@ -36,4 +38,21 @@ function isPlain(value: unknown, parents: object[]): boolean {
   }
   if (isListed) parents.pop()
   return true
+}
+
+/** A copy of a value and the bytes in it, for a message that is sent later; the value itself where it has cycles. */
+export function snapshot(value: unknown): unknown {
+  try {
+    return copyOf(value)
+  } catch {
+    return value
+  }
+}
+
+function copyOf(value: unknown): unknown {
+  if (value instanceof Uint8Array) return new Uint8Array(value)
+  if (value instanceof ArrayBuffer) return value.slice(0)
+  if (Array.isArray(value)) return value.map(copyOf)
+  if (!isPlainObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copyOf(item)]))
 }

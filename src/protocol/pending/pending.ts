@@ -7,6 +7,7 @@ import type {
   CallRespondedEvent,
 } from "../../core/events.ts"
 import { NotReady } from "../../core/not-ready.ts"
+import { snapshot } from "../../core/plain-json.ts"
 import { mintNumber, requestIdOf } from "../../engine/ids.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../../core/errors.ts"
@@ -95,8 +96,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     } catch (thrown) {
       const fail = (error: unknown): void =>
         this.fail(sendFailure(error, this.operationId, this.requestId))
-      if (thrown instanceof NotReady) thrown.load().then(() => this.#send(event), fail)
-      else fail(thrown)
+      if (!(thrown instanceof NotReady)) return fail(thrown)
+      // What the caller changes meanwhile is not sent.
+      const later = { ...event, input: snapshot(event.input) }
+      thrown.load().then(() => this.#send(later), fail)
     }
   }
 
