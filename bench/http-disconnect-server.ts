@@ -53,6 +53,7 @@ async function ours(): Promise<Server> {
       })
       began()
     })
+  const file = { format: "binary", "x-operation-file": "stream" }
   const made = createServer()
   const registry = createRegistry([
     defineOperation({
@@ -70,7 +71,42 @@ async function ours(): Promise<Server> {
         await stopped(signal)
       },
     }),
+    defineOperation({
+      ...base,
+      name: "upload",
+      type: "mutation",
+      inputSchema: { type: "object", properties: { file }, required: ["file"] },
+      handler: async (input, { signal }) => {
+        const { file: sent } = input as { readonly file: Blob }
+        sent
+          .stream()
+          .pipeTo(new WritableStream())
+          .catch(() => undefined)
+        await stopped(signal)
+      },
+    }),
+    defineOperation({
+      ...base,
+      name: "download",
+      type: "query",
+      outputSchema: file,
+      handler: endless,
+    }),
   ])
-  await serveHTTP(registry, { server: made })
+  await serveHTTP(registry, { server: made, maxUploadBytes: Number.MAX_SAFE_INTEGER })
   return made
+}
+
+/** A file without an end: it is cancelled when nobody reads it any more. */
+function endless(): object {
+  let isRead = false
+  const stream = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new Uint8Array(65_536))
+      if (!isRead) began()
+      isRead = true
+    },
+    cancel: () => void over(),
+  })
+  return { type: "", stream: () => stream, arrayBuffer: () => undefined }
 }

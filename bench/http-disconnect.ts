@@ -20,6 +20,8 @@ export const OURS_LEFT: readonly string[] = [
   "operations, a call by POST",
   "operations, an SSE stream",
   "operations, a call over WebSocket",
+  "operations, an upload",
+  "operations, a download",
 ]
 
 const COUNT = 100
@@ -44,6 +46,8 @@ const ROWS: readonly Row[] = [
   { name: OURS_LEFT[1] as string, server: "ours", ask: http("GET", "/api/work/stream") },
   { name: "ws, close of a socket", server: "bare", ask: socket("/") },
   { name: OURS_LEFT[2] as string, server: "ours", ask: socket("/ws") },
+  { name: OURS_LEFT[3] as string, server: "ours", ask: upload("/api/work/upload") },
+  { name: OURS_LEFT[4] as string, server: "ours", ask: http("GET", "/api/work/download") },
 ]
 
 /** Lets clients leave, one at a time, of every row in turn. */
@@ -107,6 +111,19 @@ function http(method: string, path: string): Ask {
     made.on("error", () => undefined).resume()
     const length = method === "POST" ? "content-length: 0\r\n" : "accept: text/event-stream\r\n"
     made.write(`${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${length}\r\n`)
+    return () => made.destroy()
+  }
+}
+
+/** Sends a part of a file, more than a server reads before its handler runs. */
+function upload(path: string): Ask {
+  return async (port) => {
+    const made = connect(port, "127.0.0.1")
+    made.on("error", () => undefined).resume()
+    made.write(
+      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: image/png\r\ncontent-length: 1000000000\r\n\r\n`,
+    )
+    made.write(Buffer.alloc(2_000_000))
     return () => made.destroy()
   }
 }

@@ -29,7 +29,7 @@ const news = defineOperation({
   },
 })
 
-const registry = createRegistry([price, news])
+export const registry = createRegistry([price, news])
 const served = await serveHTTP(registry, {
   port: 0,
   authenticate: ({ headers }) =>
@@ -58,6 +58,16 @@ try {
 } catch (error) {
   if (isCallError(error)) console.log(error.code, error.mayHaveExecuted)
 }
+// #endregion
+
+// #region function
+process.env["SHOP_URL"] = served.url
+const { default: handle } = await import("./http-client/function.ts")
+
+const page = new Request("https://pages.example.com/?article=tea", {
+  headers: { authorization: "Bearer t-1" },
+})
+console.log(await (await handle(page)).text())
 // #endregion
 
 await client.close()

@@ -6,6 +6,7 @@ import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { FromOpenAPIUrl } from "../src/from-openapi.ts"
 import { createMCPClient } from "../src/from-mcp.ts"
+import { createHTTPTransport } from "../src/http.ts"
 import { createClient, isCallError, serveCalls, silentLogger } from "../src/index.ts"
 import { serveHTTP } from "../src/node.ts"
 import { createRegistry } from "../src/engine/registry.ts"
@@ -39,6 +40,18 @@ const WAYS: Readonly<Record<string, (of: Counted) => Promise<Way>>> = {
   WebSocket: async ({ registry }) => {
     const served = await serveWebSocket({ registry, port: 0, logger: silentLogger })
     const client = createClient(createWebSocketTransport(served.url ?? ""))
+    onTestFinished(async () => {
+      await client.close()
+      await served.close()
+    })
+    return {
+      call: (name, input, signal) => client.call(`demo.${name}`, input, { signal }),
+      lose: () => served.close(),
+    }
+  },
+  "HTTP client": async ({ registry }) => {
+    const served = await serveHTTP(registry, { port: 0, drainMs: 0, logger: silentLogger })
+    const client = createClient(createHTTPTransport(served.url))
     onTestFinished(async () => {
       await client.close()
       await served.close()

@@ -10,14 +10,6 @@ document.title = (await inWorker.text.shout({ text: "hello" })).data
 await inWorker.close()
 // #endregion
 
-// #region http
-import { createHTTPTransport } from "@alkdev/operations/http"
-
-const overHTTP = createClient<typeof registry>(createHTTPTransport("/api"))
-
-document.title = (await overHTTP.text.shout({ text: "hello" })).data
-// #endregion
-
 // #region websocket
 import { createWebSocketTransport } from "@alkdev/operations/websocket"
 

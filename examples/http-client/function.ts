@@ -1,10 +1,13 @@
 import { createClient } from "@alkdev/operations"
 import { createHTTPTransport } from "@alkdev/operations/http"
-import type { registry } from "../browser/worker.ts"
-
-const client = createClient<typeof registry>(createHTTPTransport("https://api.example.com"))
+import type { registry } from "../http-client.ts"
 
 export default async function handle(request: Request): Promise<Response> {
-  const { data } = await client.text.shout({ text: await request.text() })
-  return new Response(data)
+  const authorization = request.headers.get("authorization") ?? ""
+  const client = createClient<typeof registry>(
+    createHTTPTransport(process.env["SHOP_URL"] ?? "", { headers: { authorization } }),
+  )
+  const article = new URL(request.url).searchParams.get("article") ?? ""
+  const { data } = await client.shop.price({ article })
+  return new Response(`${article}: ${data.cents / 100}`)
 }

@@ -1,9 +1,16 @@
 import { build } from "esbuild"
-import type { BuildOptions } from "esbuild"
+import type { BuildOptions, Plugin } from "esbuild"
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { licences } from "./licences.ts"
-import { addImports, importsOfWholeChunks, rootsOf, smallSharedModules } from "./shared-modules.ts"
+import {
+  addImports,
+  copyOnDemand,
+  importsOfWholeChunks,
+  rootsOf,
+  smallSharedModules,
+} from "./shared-modules.ts"
+import type { AddedImports } from "./shared-modules.ts"
 
 /** What is built, beside where it is found: file by file, from the folder that the compiler wrote. */
 export interface BundleTargets {
@@ -15,6 +22,8 @@ export interface BundleTargets {
   readonly standalone?: readonly string[] | undefined
   /** Modules that stay apart from what entries share, because pages load them on demand. */
   readonly onDemand?: readonly string[] | undefined
+  /** Modules that are imported on demand, and what they import, of which they get copies: entries need the same. */
+  readonly copied?: readonly string[] | undefined
 }
 
 /**
@@ -69,7 +78,17 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
     targets.programs.map((program) => resolve(root, program)),
   )
   try {
-    const plan = { ...shared, entryPoints: points, write: false } satisfies BuildOptions
+    const { copied = [] } = targets
+    const adding = (added: AddedImports): Plugin[] => [
+      copyOnDemand(root, copied, added),
+      addImports(root, added),
+    ]
+    const plan = {
+      ...shared,
+      entryPoints: points,
+      write: false,
+      plugins: [copyOnDemand(root, copied)],
+    } satisfies BuildOptions
     // What is moved out of a chunk may leave a small one behind.
     const small = new Set<string>()
     let library = await build(plan)
@@ -77,18 +96,18 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
     for (let before = -1; before !== small.size;) {
       before = small.size
       for (const file of smallSharedModules(library.metafile, targets.onDemand)) small.add(file)
-      library = await build({ ...plan, plugins: [addImports(root, everywhere)] })
+      library = await build({ ...plan, plugins: adding(everywhere) })
     }
     const all = { ...shared, entryPoints: [...points, ...programs] } satisfies BuildOptions
     const { metafile } = await build({
       ...all,
       write: false,
-      plugins: [addImports(root, everywhere)],
+      plugins: adding(everywhere),
     })
     const whole = importsOfWholeChunks(library.metafile, metafile)
     const bundled = await build({
       ...all,
-      plugins: [addImports(root, new Map([...everywhere, ...whole]))],
+      plugins: adding(new Map([...everywhere, ...whole])),
     })
     const single = await build({
       ...shared,

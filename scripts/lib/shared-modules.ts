@@ -1,6 +1,6 @@
 import type { Metafile, Plugin } from "esbuild"
 import { readFile } from "node:fs/promises"
-import { dirname, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
 
 /** Modules to import in addition, by the file that gets the imports. */
 export type AddedImports = ReadonlyMap<string, ReadonlySet<string>>
@@ -24,7 +24,7 @@ export function smallSharedModules(
   const small = chunks.filter(
     ({ bytes, inputs }) => bytes < SMALL && Object.keys(inputs).length > 0,
   )
-  const shared = new Set(small.flatMap(({ inputs }) => Object.keys(inputs)))
+  const shared = new Set(small.flatMap(({ inputs }) => Object.keys(inputs).filter(isFile)))
   for (const file of apart) shared.delete(file)
   for (let before = -1; before !== shared.size;) {
     before = shared.size
@@ -64,7 +64,7 @@ export function importsOfWholeChunks(library: Metafile, all: Metafile): AddedImp
         if (kind === "import-statement") needed.add(path)
       }
     }
-    added.set(root, new Set([...needed].filter((file) => chunkOf.has(file))))
+    added.set(root, new Set([...needed].filter((file) => chunkOf.has(file) && isFile(file))))
   }
   return added
 }
@@ -95,12 +95,56 @@ export function addImports(root: string, added: AddedImports): Plugin {
       pass.onLoad({ filter: /\.js$/ }, async ({ path }) => {
         const modules = byFile.get(path)
         if (modules === undefined) return undefined
-        const text = await readFile(path, "utf8")
-        const imports = [...modules]
-          .toSorted()
-          .map((file) => `import ${JSON.stringify(`shared:${resolve(root, file)}`)}`)
-        return { contents: `${text}\n${imports.join("\n")}\n`, resolveDir: dirname(path) }
+        return { contents: await withImports(root, path, modules), resolveDir: dirname(path) }
       })
+    },
+  }
+}
+
+async function withImports(
+  root: string,
+  path: string,
+  modules: ReadonlySet<string>,
+): Promise<string> {
+  const imports = [...modules]
+    .toSorted()
+    .map((file) => `import ${JSON.stringify(`shared:${resolve(root, file)}`)}`)
+  return `${await readFile(path, "utf8")}\n${imports.join("\n")}\n`
+}
+
+/** Copies are not files. */
+function isFile(input: string): boolean {
+  return !input.startsWith(`${COPIES}:`)
+}
+
+const COPIES = "on-demand"
+
+/**
+ * Copies modules into what is imported on demand, where entries contain them, too.
+ *
+ * A bundler such as esbuild puts every module that a page could import into the page, if anything needs it: also those that
+ * only a module needs which is imported on demand. A copy is imported by that module alone. Imports are added as by
+ * `addImports`, which has to follow.
+ */
+export function copyOnDemand(
+  root: string,
+  copied: readonly string[],
+  added: AddedImports = new Map(),
+): Plugin {
+  const namespace = COPIES
+  const isCopied = (file: string): boolean => copied.some((one) => file.startsWith(join(root, one)))
+  return {
+    name: namespace,
+    setup(pass) {
+      pass.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir, kind, namespace: from }) => {
+        const file = resolve(resolveDir, path)
+        const isCopy = isCopied(file) && (kind === "dynamic-import" || from === namespace)
+        return isCopy ? { path: file, namespace, sideEffects: false } : undefined
+      })
+      pass.onLoad({ filter: /\.js$/, namespace }, async ({ path }) => ({
+        contents: await withImports(root, path, added.get(`${namespace}:${path}`) ?? new Set()),
+        resolveDir: dirname(path),
+      }))
     },
   }
 }

@@ -112,6 +112,10 @@ export const serverShape: Shape = fields(
       },
       { required: ["requests"] },
     ),
+    maxUploadBytes: number("The size of a body with files; default: 1 MiB.", {
+      least: 1,
+      whole: true,
+    }),
     mcp: flag("Serves /mcp; on where @modelcontextprotocol/server is installed."),
     websocket: flag("Serves /ws; on where ws is installed."),
     errors: oneOf(

@@ -175,6 +175,8 @@ export interface ServerConfig {
   readonly rateLimit?:
     | { readonly requests: number; readonly windowMs?: number | undefined }
     | undefined
+  /** Maximum size of a body with files, in bytes; default: 1 MiB. Files beyond 1 MiB are streams. */
+  readonly maxUploadBytes?: number | undefined
   /** `/mcp`; on where `@modelcontextprotocol/server` is installed. */
   readonly mcp?: boolean | undefined
   /** `/ws`; on where `ws` is installed. */

@@ -1,4 +1,5 @@
-import type { OperationSpec } from "./types.ts"
+import { OperationDeprecationSchema } from "./spec-schemas.ts"
+import type { OperationDeprecation, OperationSpec } from "./types.ts"
 import type { ValueError } from "./validation.ts"
 
 /** The validation errors of a deprecation whose fields have the right form. */
@@ -25,6 +26,29 @@ export function deprecationIssues({
     issues.push({ path: "/deprecation/sunset", message: `must not be before since (${since})` })
   }
   return issues
+}
+
+/** The valid fields of a deprecation from a document; `undefined` without any. */
+export function readDeprecation(
+  given: Readonly<Record<string, unknown>>,
+): OperationDeprecation | undefined {
+  const fields: { -readonly [TKey in keyof OperationDeprecation]: OperationDeprecation[TKey] } = {}
+  const rules = OperationDeprecationSchema["properties"] as Record<string, FieldRule>
+  for (const field of ["since", "sunset", "replacedBy", "link"] as const) {
+    const value = given[field]
+    const { pattern, maxLength = 40 } = rules[field] as FieldRule
+    const isValid = typeof value === "string" && value.length <= maxLength
+    if (isValid && new RegExp(pattern).test(value)) fields[field] = value
+  }
+  for (const { path } of deprecationIssues({ deprecation: fields })) {
+    delete fields[path.slice("/deprecation/".length) as keyof OperationDeprecation]
+  }
+  return Object.keys(fields).length === 0 ? undefined : Object.freeze(fields)
+}
+
+interface FieldRule {
+  readonly pattern: string
+  readonly maxLength?: number
 }
 
 /** What callers should know about a deprecated operation, in one or two sentences. */

@@ -6,6 +6,7 @@ import { setOwn } from "../internal/own.ts"
 import { parsePointer, pointerSegment } from "../internal/pointer.ts"
 import { reading } from "../internal/brands.ts"
 import { isResponseEnvelope } from "./envelope.ts"
+import { isPlainJson, MAX_JSON_DEPTH } from "./plain-json.ts"
 import { loadedBytes } from "./unread-file.ts"
 import type { ResponseEnvelope, ResponseMeta } from "./envelope.ts"
 
@@ -30,8 +31,6 @@ export interface WireEnvelope {
   readonly binary?: Readonly<Record<string, BinaryKind>>
 }
 
-const MAX_DEPTH = 512
-
 /**
  * Converts an envelope for `JSON.stringify`; returns the envelope itself if nothing had to be converted.
  *
@@ -55,7 +54,7 @@ export function encodeValue(value: unknown): {
   readonly value: unknown
   readonly binary: Readonly<Record<string, BinaryKind>> | undefined
 } {
-  if (isFlat(value)) return { value, binary: undefined }
+  if (isPlainJson(value)) return { value, binary: undefined }
   const binary: Record<string, BinaryKind> = {}
   const encoded = reading("The value", () => encode(value, "", [], binary))
   return { value: encoded, binary: Object.keys(binary).length > 0 ? binary : undefined }
@@ -107,7 +106,8 @@ function encode(
     return text
   }
   if (parents.includes(value)) throw noJson(path, "a circular reference")
-  if (parents.length >= MAX_DEPTH) throw noJson(path, `nested more than ${MAX_DEPTH} levels deep`)
+  if (parents.length >= MAX_JSON_DEPTH)
+    throw noJson(path, `nested more than ${MAX_JSON_DEPTH} levels deep`)
   if (typeof (value as { toJSON?: unknown }).toJSON === "function") return value
   parents.push(value)
   const out = Array.isArray(value)
@@ -120,21 +120,6 @@ function encode(
 /** Values that need no conversion, so that their path is not needed. */
 function isPlain(value: unknown): boolean {
   return value === null || (typeof value !== "object" && typeof value !== "bigint")
-}
-
-/** Whether a value clearly needs no conversion, like most items of a stream; others are checked in full. */
-function isFlat(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return typeof value !== "bigint"
-  try {
-    if (Array.isArray(value) || Object.getPrototypeOf(value) !== Object.prototype) return false
-    for (const key in value) {
-      const inner = (value as Record<string, unknown>)[key]
-      if (!isPlain(inner) || typeof inner === "function") return false
-    }
-    return true
-  } catch {
-    return false
-  }
 }
 
 function encodeArray(

@@ -2,6 +2,7 @@ import type {
   AccessControl,
   NormalizeMode,
   OperationAnnotations,
+  OperationDeprecation,
   OperationSpec,
   OperationType,
   OutputMode,
@@ -24,6 +25,7 @@ export interface LazyParts extends Pick<
   | "visibility"
   | "annotations"
   | "deprecated"
+  | "deprecation"
   | "inputSchema"
   | "outputSchema"
   | "errorSchemas"
@@ -69,6 +71,7 @@ class LazySpec {
   declare readonly visibility: Visibility | undefined
   declare readonly annotations: OperationAnnotations | undefined
   declare readonly deprecated: boolean | undefined
+  declare readonly deprecation: OperationDeprecation | undefined
   readonly #parts: LazyParts
 
   constructor(parts: LazyParts) {
@@ -84,6 +87,7 @@ class LazySpec {
     if (parts.visibility !== undefined) this.visibility = parts.visibility
     this.annotations = parts.annotations
     this.deprecated = parts.deprecated
+    if (parts.deprecation !== undefined) this.deprecation = parts.deprecation
     defineLazy(this)
   }
 
@@ -240,6 +244,10 @@ class ChangedParts implements LazyParts {
 
   get deprecated(): LazyParts["deprecated"] {
     return this.#parts.deprecated
+  }
+
+  get deprecation(): LazyParts["deprecation"] {
+    return this.#parts.deprecation
   }
 
   get inputSchema(): LazyParts["inputSchema"] {

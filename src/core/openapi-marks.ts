@@ -6,3 +6,9 @@ export const UNTAGGED_EXTENSION = "x-operation-untagged"
 
 /** The extension that holds the annotations of an operation. */
 export const ANNOTATIONS_EXTENSION = "x-operation-annotations"
+
+/** The extension that holds the `deprecation` of an operation. */
+export const DEPRECATION_EXTENSION = "x-operation-deprecation"
+
+/** The extension with the date after which an operation may be gone, as tools that compare documents read it. */
+export const SUNSET_EXTENSION = "x-sunset"

@@ -5,12 +5,10 @@ import { contentDisposition, fileNameOf } from "../internal/file-names.ts"
 import { isFileLike, toFile } from "../schema/files.ts"
 import type { FileLike } from "../schema/files.ts"
 import { isPlainObject } from "../internal/guards.ts"
+import { FILE_PREFERENCE } from "../internal/headers.ts"
 
 /** Files up to this size are sent as JSON, and may share a request with other calls. */
 const MAX_INLINE = 256 * 1024
-
-/** The preference for a result that is a file: it is the body of the answer. */
-export const FILE_PREFERENCE = "return=file"
 
 /** A body with files. */
 export interface Upload {

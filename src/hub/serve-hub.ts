@@ -19,7 +19,7 @@ import { UPGRADE_RULES } from "../serve/upgrade.ts"
 import { checkServerSDK } from "../serve/mcp/sdk.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../internal/describe.ts"
-import { checkWs } from "../transport/websocket/ws.ts"
+import { checkWs } from "../transport/websocket/ws-package.ts"
 import { Activity } from "./activity.ts"
 import { createConsoleFiles } from "./console-files.ts"
 import { internalsOf } from "./create-hub.ts"
@@ -67,6 +67,7 @@ export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
       windowMs: "duration",
     } satisfies OptionsSchema<NonNullable<ServerConfig["rateLimit"]>>,
   },
+  maxUploadBytes: "count",
   mcp: "boolean",
   websocket: "boolean",
   console: { either: ["boolean", "text"] },
@@ -132,7 +133,8 @@ async function makeServers(
   websocket: boolean,
 ): Promise<Servers> {
   const { logger, clock, resolve } = internalsOf(hub)
-  const { allowedHosts, allowedOrigins, trustedProxies, cors, drainMs, title, description } = config
+  const { allowedHosts, allowedOrigins, trustedProxies, cors, maxUploadBytes } = config
+  const { drainMs, title, description } = config
   const basePath = normalizePath("server.basePath", config.basePath ?? "")
   const auth = await authOf(config, resolve)
   const reporting = { errors: exposureOf(config, auth), onError: config.onError }
@@ -155,6 +157,7 @@ async function makeServers(
     auth,
     trustedProxies,
     cors,
+    maxUploadBytes,
     rateLimit: rateLimitOf(config),
     drainMs,
     logger,

@@ -19,3 +19,6 @@ export function plainHeaders(headers: HeadersLike): Readonly<Record<string, stri
     ? Object.fromEntries(headers as Iterable<[string, string]>)
     : headers
 }
+
+/** The preference for a result that is a file: it is the body of the answer. */
+export const FILE_PREFERENCE = "return=file"

@@ -1,12 +1,13 @@
 // JSON Schema 2020-12 as types. What a type cannot express is left out: it admits more, never less.
 
 import { isRecord } from "../internal/guards.ts"
+import { FILE_MARK } from "../schema/files.ts"
 import type { RefKeyword } from "../schema/refs.ts"
 import { isTaggedReference } from "../schema/typebox-kinds.ts"
 import { arrayType } from "./arrays.ts"
 import { intersection, union } from "./combine.ts"
 import { listedValues } from "./literals.ts"
-import { NEVER, SIMPLE_TYPES, UNKNOWN } from "./model.ts"
+import { FILE_TYPES, NEVER, SIMPLE_TYPES, UNKNOWN } from "./model.ts"
 import type { TypeNode, View } from "./model.ts"
 import { objectType } from "./objects.ts"
 import type { ObjectReader } from "./objects.ts"
@@ -85,6 +86,8 @@ export class Converter implements ObjectReader {
     const { type } = schema
     if (typeof type === "string") return this.#ofType(type, schema)
     if (Array.isArray(type)) return union(type.map((one) => this.#ofType(one, schema)))
+    const file = FILE_TYPES.get(schema[FILE_MARK])
+    if (file !== undefined) return file
     // Without a type, properties imply an object.
     const types: TypeNode[] = []
     if (OBJECT_KEYWORDS.some((keyword) => keyword in schema)) types.push(objectType(schema, this))

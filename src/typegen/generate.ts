@@ -74,9 +74,11 @@ export function generateTypes(
     "",
     ...blocks,
   ].join("\n")
-  const needsErrors = text.includes("CallError<")
-  const imports = needsErrors ? `import type { CallError } from ${stringLiteral(module)}\n\n` : "\n"
-  return `${HEADER}${needsErrors ? "\n" : ""}${imports}${text}`
+  const imports = [
+    ...(text.includes("CallError<") ? [["CallError", module] as const] : []),
+    ...(/\bFileLike\b/.test(text) ? [["FileLike", `${module}/type`] as const] : []),
+  ].map(([name, from]) => `import type { ${name} } from ${stringLiteral(from)}\n`)
+  return `${HEADER}\n${imports.join("")}${imports.length > 0 ? "\n" : ""}${text}`
 }
 
 /** Operations sorted by id; of two with the same id, the first. */

@@ -1,7 +1,13 @@
 // Names and strings from schemas, as valid TypeScript.
 
 /** Names that the generated module uses itself. */
-const RESERVED: ReadonlySet<string> = new Set(["CallError", "Operations", "RegisteredOperations"])
+const RESERVED: ReadonlySet<string> = new Set([
+  "CallError",
+  "FileLike",
+  "Operations",
+  "RegisteredOperations",
+  "Uint8Array",
+])
 
 const MAX_NAME = 80
 

@@ -17,7 +17,16 @@ export type TypeNode =
 /** A type with a keyword, such as `string`. */
 export interface WordNode {
   readonly kind: "word"
-  readonly text: "unknown" | "never" | "undefined" | "null" | "string" | "number" | "boolean"
+  readonly text:
+    | "unknown"
+    | "never"
+    | "undefined"
+    | "null"
+    | "string"
+    | "number"
+    | "boolean"
+    | "Uint8Array"
+    | "FileLike"
 }
 
 export interface LiteralNode {
@@ -82,6 +91,12 @@ export const NULL: WordNode = { kind: "word", text: "null" }
 export const STRING: WordNode = { kind: "word", text: "string" }
 export const NUMBER: WordNode = { kind: "word", text: "number" }
 export const BOOLEAN: WordNode = { kind: "word", text: "boolean" }
+
+/** Types of files, by the value of their mark. */
+export const FILE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map<unknown, TypeNode>([
+  ["bytes", { kind: "word", text: "Uint8Array" }],
+  ["stream", { kind: "word", text: "FileLike" }],
+])
 
 /** Types of values without parts, by their names in JSON Schema. */
 export const SIMPLE_TYPES: ReadonlyMap<unknown, TypeNode> = new Map([

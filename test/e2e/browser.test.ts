@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { silentLogger } from "../../src/index.ts"
+import { Type } from "typebox"
+import { createRegistry, defineOperation, silentLogger } from "../../src/index.ts"
 import { toHTTP } from "../../src/to-http.ts"
 import { serveWebSocket } from "../../src/websocket.ts"
 import { createServed } from "../fixtures/browser/operations.ts"
@@ -20,6 +21,8 @@ import type { Browser, Page } from "../support/browser.ts"
 import { provideChromium } from "../support/chromium.ts"
 import { waitFor } from "../support/wait-for.ts"
 
+const MB = 1024 * 1024
+const PAGE = "<!doctype html><link rel=icon href=data:,><script type=module src=/page.js></script>"
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
 async function bundle(
@@ -52,11 +55,31 @@ async function bundle(
   }
 }
 
+/** The files of a program whose parts are loaded on demand, by their paths on a server. */
+async function split(file: URL): Promise<[path: string, text: string][]> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(file)],
+    bundle: true,
+    splitting: true,
+    write: false,
+    outdir: "/",
+    format: "esm",
+    platform: "browser",
+    logLevel: "silent",
+  })
+  return outputFiles.map(({ path, text }) => [path, text])
+}
+
 /** A server for pages and calls, with what its handlers went through. */
 async function serve(files: ReadonlyMap<string, string>, port = 0, clock?: Clock) {
   const { registry, seen } = createServed()
   const blocked: (() => void)[] = []
-  const api = toHTTP(registry, { basePath: "/http", logger: silentLogger, allowedHosts: ["*"] })
+  const api = toHTTP(registry, {
+    basePath: "/http",
+    logger: silentLogger,
+    allowedHosts: ["*"],
+    maxUploadBytes: 64 * MB,
+  })
   const server = createServer((request, response) => {
     const { pathname: url } = new URL(request.url ?? "/", "http://localhost")
     if (url.startsWith("/http/")) {
@@ -184,9 +207,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
   let server: Awaited<ReturnType<typeof serve>>
   let browser: Browser
   let page: Page
-  const files = new Map([
-    ["/", `<!doctype html><link rel=icon href=data:,><script type=module src=/page.js></script>`],
-  ])
+  const files = new Map([["/", PAGE]])
   const ask = (scenario: string, ...args: unknown[]): Promise<unknown> =>
     page.evaluate(`scenarios.${scenario}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`)
   const forget = (): void => {
@@ -375,6 +396,42 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
   })
 })
 
+describe.skipIf(chromium.path === undefined)("the example of a page", () => {
+  test("calls over HTTP", async () => {
+    const shout = defineOperation({
+      namespace: "text",
+      name: "shout",
+      type: "query",
+      description: "Makes a text loud",
+      inputSchema: Type.Object({ text: Type.String() }),
+      outputSchema: Type.String(),
+      accessControl: { requiredScopes: [] },
+      handler: ({ text }) => text.toUpperCase(),
+    })
+    const script = await bundle({
+      file: new URL("../../examples/browser/http.ts", import.meta.url),
+    })
+    const api = toHTTP(createRegistry([shout]), { basePath: "/api", logger: silentLogger })
+    const server = createServer((request, response) => {
+      if (request.url?.startsWith("/api/") === true) return api.node(request, response)
+      const isScript = request.url === "/page.js"
+      response.writeHead(200, { "content-type": isScript ? "text/javascript" : "text/html" })
+      response.end(isScript ? script.text : PAGE)
+    })
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const browser = await launchBrowser(chromium.path as string)
+    try {
+      const page = await browser.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+      await waitFor(async () => expect(await page.evaluate("document.title")).toBe("HELLO"))
+    } finally {
+      await browser.close()
+      server.closeAllConnections()
+      server.close()
+      await api.close()
+    }
+  })
+})
+
 describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"])(
   "a registry called from Chromium over %s",
   (way) => {
@@ -386,16 +443,8 @@ describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"
       page.evaluate(`scenarios.${scenario}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`)
 
     beforeAll(async () => {
-      const file = new URL("../fixtures/browser/page.ts", import.meta.url)
-      server = await serve(
-        new Map([
-          [
-            "/",
-            "<!doctype html><link rel=icon href=data:,><script type=module src=/page.js></script>",
-          ],
-          ["/page.js", (await bundle({ file })).text],
-        ]),
-      )
+      const script = await split(new URL("../fixtures/browser/page.ts", import.meta.url))
+      server = await serve(new Map([["/", PAGE], ...script]))
       proxy = await startProxy(server.port)
       browser = await launchBrowser(chromium.path as string, ["--ignore-certificate-errors"])
       const origin = way === "HTTP/1.1" ? `http://127.0.0.1:${server.port}` : proxy.url
@@ -419,6 +468,23 @@ describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"
       expect([...proxy.versions]).toEqual(way === "HTTP/1.1" ? [] : ["2.0"])
     })
 
+    test.each([1000, 3 * MB])("takes a File, a Blob and a form with %i bytes", async (bytes) => {
+      const file = { name: "ä.png", type: "image/png", bytes, sum: bytes }
+      expect(await ask("upload", bytes)).toEqual([
+        { data: { title: "a file", ...file } },
+        { data: { title: "a blob", bytes, sum: bytes, name: "", type: expect.any(String) } },
+      ])
+      expect(await ask("form", bytes)).toEqual({ title: "a form", ...file })
+    })
+
+    test("gives a file, and stops one that the page leaves", async () => {
+      server.seen.ended.length = 0
+      const file = ["ä.bin", "application/x-demo", 3 * MB]
+      expect(await ask("download", 3 * MB)).toEqual(file)
+      await ask("leaveFile")
+      await waitFor(() => expect(server.seen.ended).toEqual(["load completed", "load stopped"]))
+    })
+
     test("streams to the end, and stops the handler of a stream that the page leaves", async () => {
       server.seen.ended.length = 0
       expect(await ask("stream", 2000)).toEqual({ count: 2000, isInOrder: true })
@@ -438,11 +504,16 @@ describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"
       server.seen.started = 0
       server.seen.ended.length = 0
       await ask("hold")
+      await ask("holdFile")
       // The stream and the call are two requests, and either may come first.
-      await waitFor(() => expect(server.seen.started).toBe(2))
+      await waitFor(() => expect(server.seen.started).toBe(3))
       await page.evaluate("location.href = 'about:blank'")
       await waitFor(() =>
-        expect(server.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
+        expect(server.seen.ended.toSorted()).toEqual([
+          "count stopped",
+          "hang stopped",
+          "load stopped",
+        ]),
       )
     })
   },

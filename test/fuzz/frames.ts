@@ -14,6 +14,9 @@ import {
   silentLogger,
 } from "../../src/index.ts"
 import type { AnyRegistry, CallServer, OperationRegistry } from "../../src/index.ts"
+import { createHTTPTransport } from "../../src/http.ts"
+import { toHTTP } from "../../src/to-http.ts"
+import type { HTTPServer } from "../../src/to-http.ts"
 import { createBusTransport } from "../../src/transport/bus/transport.ts"
 import type { BusReceiver } from "../../src/transport/bus/types.ts"
 import { readCallerFrame, readWorkerFrame } from "../../src/transport/bus/wire/wire.ts"
@@ -27,7 +30,7 @@ import { TOO_LONG } from "../support/patience.ts"
 import { expectThat, garble } from "./laws.ts"
 import type { Fuzzer } from "./laws.ts"
 
-const LINKS = ["websocket", "queue", "no queue"] as const
+const LINKS = ["websocket", "http", "queue", "no queue"] as const
 
 interface Case {
   readonly link: (typeof LINKS)[number]
@@ -52,6 +55,7 @@ export async function createFrameFuzzer(): Promise<Fuzzer> {
   })
   const isIdle = (): boolean => running === 0
   const socket = await SocketLink.start(registry)
+  const api = toHTTP(registry, quiet)
   return {
     show: caseOf,
     async run(seed) {
@@ -64,11 +68,17 @@ export async function createFrameFuzzer(): Promise<Fuzzer> {
           createWebSocketTransport(socket.url, { ...quiet, reconnect: true })
         return `${one.link} ${await tryLink(open, isIdle, tampering)}`
       }
+      if (one.link === "http") {
+        const fetch = tamperedFetch(api, tampering)
+        const open = (): Transport => createHTTPTransport("http://localhost", { fetch })
+        return `${one.link} ${await tryLink(open, isIdle, tampering)}`
+      }
       await using bus = new BusLink(registry, tampering, one.link === "queue")
       return `${one.link} ${await tryLink(() => bus.caller(), isIdle, tampering)}`
     },
     async [Symbol.asyncDispose]() {
       await socket.close()
+      await api.close()
       await registry.close()
     },
   }
@@ -282,6 +292,25 @@ async function listen(server: Server): Promise<string> {
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** An API whose requests and answers are changed: the lines of answers, and the data of events in them. */
+function tamperedFetch(api: HTTPServer, tampering: Tampering): typeof fetch {
+  return async (url, init) => {
+    const text = typeof init?.body === "string" ? init.body : ""
+    const body = tampering.frames(text, "caller").at(-1)
+    if (body === undefined) throw new TypeError("fetch failed")
+    const answer = await api.fetch(new Request(url, { ...init, body }))
+    const lines = (await answer.text()).split("\n").flatMap((line) => {
+      const [, name = "", data = ""] = /^(data: )?(.*)$/s.exec(line) ?? []
+      if (!/^[[{]/.test(data)) return [line]
+      return tampering.frames(data, "server").map((one) => name + one)
+    })
+    // An answer names no request: it is for all that are in its own.
+    tampering.delivered.push(text, new Headers(init?.headers).get("request-id") ?? "")
+    init?.signal?.throwIfAborted()
+    return new Response(lines.join("\n"), { status: answer.status, headers: answer.headers })
+  }
 }
 
 /** A worker on a broker in memory, and callers. */

@@ -16,11 +16,13 @@ const KEY = "a-key-that-nobody-guesses-8d31"
 async function serving(
   server: ServerConfig,
   env: Readonly<Record<string, string>> = {},
+  files: Readonly<Record<string, string>> = {},
 ): Promise<{ hub: Hub; served: ServedHub }> {
   const dir = folder({
     "word.ts": operationText("w.word", `() => "word"`),
     "hidden.ts": operationText("w.hidden", `() => 1`, `visibility: "internal"`),
     "broken.ts": "export default {",
+    ...files,
   })
   const hub = createHub(configOf([sourceOf("local", { scan: dir })], { server }), {
     logger: silentLogger,
@@ -59,6 +61,30 @@ describe("serveHub", () => {
     const third = hubOf([sourceOf("far", { remote: served.wsUrl! })])
     await third.ready()
     expect(third.sources[0]?.state).toBe("ready")
+  })
+
+  test.each([
+    [{}, [200, 413, 413]],
+    [{ maxUploadBytes: 2_000_000 }, [200, 200, 413]],
+  ])("with %j takes uploads of 1 KB, 1.5 MB and 2.5 MB: %j", async (server, expected) => {
+    const size = operationText(
+      "w.size",
+      "async ({ file }) => (await file.arrayBuffer()).byteLength",
+      `type: "mutation",
+       inputSchema: {
+         type: "object",
+         properties: { file: { format: "binary", "x-operation-file": "stream" } },
+       }`,
+    )
+    const { served } = await serving(server, {}, { "size.ts": size })
+    const upload = (bytes: number): Promise<Response> =>
+      fetch(`${served.url}/api/w/size`, {
+        method: "POST",
+        body: new Blob([new Uint8Array(bytes)], { type: "image/png" }),
+      })
+    const statuses: number[] = []
+    for (const bytes of [1000, 1_500_000, 2_500_000]) statuses.push((await upload(bytes)).status)
+    expect(statuses).toEqual(expected)
   })
 
   test("authenticates callers over every protocol", async () => {

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { build } from "esbuild"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { bundleEntries } from "../../scripts/lib/bundle.ts"
 
@@ -118,6 +119,44 @@ test("puts a standalone entry into one file, with what others have as well", asy
   expect(texts.map((text) => /\bfrom\b/.test(text))).toEqual([true, false])
   const { shared } = (await import(join(root, "dist/alone.js"))) as { shared: string }
   expect(shared).toHaveLength(20_000)
+})
+
+test("copies what is imported on demand, so that a page without it does not load it", async () => {
+  const codec = `import { base } from "./base.js"\nexport const codec = () => base + "${"c".repeat(50)}"`
+  await write({
+    "dist/index.js": `export { codec } from "./codec.js"\nexport { use } from "./use.js"`,
+    "dist/other.js": `export { codec } from "./codec.js"`,
+    "dist/use.js": `import { base } from "./base.js"\nexport const use = async () => base + (await import("./lazy.js")).lazy()`,
+    "dist/lazy.js": `import { codec } from "./codec.js"\nexport const lazy = () => codec()`,
+    "dist/codec.js": codec,
+    "dist/base.js": `export const base = "${"b".repeat(50)}"`,
+    "package.json": `{ "type": "module", "sideEffects": false }`,
+  })
+
+  await bundleEntries(root, {
+    entries: ["./dist/index.js", "./dist/other.js"],
+    programs: [],
+    copied: ["dist/codec.js", "dist/lazy.js"],
+  })
+
+  const { use, codec: own } = (await import(join(root, "dist/index.js"))) as {
+    readonly use: () => Promise<string>
+    readonly codec: () => string
+  }
+  expect(await use()).toBe(`${"b".repeat(100)}${"c".repeat(50)}`)
+  expect(own()).toBe(`${"b".repeat(50)}${"c".repeat(50)}`)
+  const { outputFiles } = await build({
+    stdin: { contents: `export { use } from "./dist/index.js"`, resolveDir: root },
+    bundle: true,
+    splitting: true,
+    write: false,
+    format: "esm",
+    outdir: "out",
+  })
+  const holding = (text: string): string[] =>
+    outputFiles.filter((file) => file.text.includes(text.repeat(50))).map(({ path }) => path)
+  expect(holding("c")).toEqual([expect.stringContaining("lazy")])
+  expect(holding("b")).toHaveLength(1)
 })
 
 test("refuses to bundle code without a licence, and leaves nothing half done", async () => {

@@ -51,7 +51,10 @@ export async function faultsWithLibrary(
     lib: ["ES2023", "DOM", "DOM.Iterable", "DOM.AsyncIterable", "ESNext.Disposable"],
     types: ["node"],
     typeRoots: [join(root, "node_modules/@types")],
-    paths: { "@alkdev/operations": [join(root, "src/index.ts")] },
+    paths: {
+      "@alkdev/operations": [join(root, "src/index.ts")],
+      "@alkdev/operations/type": [join(root, "src/type.ts")],
+    },
   })
 }
 

@@ -26,6 +26,12 @@ describe("plain types", () => {
     [{ type: "string", enum: ["a", null, 3] }, '"a"'],
     [{ type: ["string", "null"], enum: ["a", null] }, '"a" | null'],
     [{ enum: ["a", "a"] }, '"a"'],
+    [{ format: "binary", "x-operation-file": "bytes" }, "Uint8Array"],
+    [{ format: "binary", "x-operation-file": "stream" }, "FileLike"],
+    [{ type: "array", items: { "x-operation-file": "stream" } }, "FileLike[]"],
+    [{ format: "binary" }, "unknown"],
+    [{ "x-operation-file": "else" }, "unknown"],
+    [{ type: "string", contentEncoding: "base64" }, "string"],
     [{ type: "string", enum: ['quote " and \\ and \n'] }, '"quote \\" and \\\\ and \\n"'],
   ])("%j is %s", (schema, type) => {
     expect(outputOf(schema)).toBe(type)

@@ -5,7 +5,8 @@ import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { localEnvelope } from "../../core/envelope.ts"
 import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
-import { downloadOf, FILE_PREFERENCE, uploadOf } from "../../http-client/file-bodies.ts"
+import { downloadOf, uploadOf } from "../../http-client/file-bodies.ts"
+import { FILE_PREFERENCE } from "../../internal/headers.ts"
 import type {
   CommandIO,
   ListedOperation,

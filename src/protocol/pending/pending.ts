@@ -6,7 +6,8 @@ import type {
   CallRequestedEvent,
   CallRespondedEvent,
 } from "../../core/events.ts"
-import { UnreadFile } from "../../core/unread-file.ts"
+import { NotReady } from "../../core/not-ready.ts"
+import { snapshot } from "../../core/plain-json.ts"
 import { mintNumber, requestIdOf } from "../../engine/ids.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../../core/errors.ts"
@@ -95,8 +96,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     } catch (thrown) {
       const fail = (error: unknown): void =>
         this.fail(sendFailure(error, this.operationId, this.requestId))
-      if (thrown instanceof UnreadFile) thrown.load().then(() => this.#send(event), fail)
-      else fail(thrown)
+      if (!(thrown instanceof NotReady)) return fail(thrown)
+      // What the caller changes meanwhile is not sent.
+      const later = { ...event, input: snapshot(event.input) }
+      thrown.load().then(() => this.#send(later), fail)
     }
   }
 

@@ -3,7 +3,7 @@ import type { CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
-import { UnreadFile } from "../../core/unread-file.ts"
+import { NotReady } from "../../core/not-ready.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -187,7 +187,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     try {
       link.send({ type: "call.responded", requestId: this.requestId, output })
     } catch (thrown) {
-      if (thrown instanceof UnreadFile) {
+      if (thrown instanceof NotReady) {
         thrown.load().then(
           () => this.succeed(output),
           (error: unknown) => this.#failSending(error),

@@ -58,36 +58,37 @@ function describeOrStream(
     throw denial(requirementOf(spec.accessControl), caller.identity, id)
   }
   const accept = incoming.header("accept")
-  if (spec.type !== "subscription") {
-    if (wantsOnlyEvents(accept)) throw noStream(id, spec)
-    return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
+  const isStream = spec.type === "subscription"
+  if (isStream ? prefersEvents(accept) : wantsOnlyEvents(accept)) {
+    return answer(context, request, spec, () => {
+      if (!isStream) throw noStream(id, spec)
+      const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
+      const input = text === undefined ? undefined : context.parseJSON(text, spec)
+      return context.stream(id, input, incoming, caller, envelopeText)
+    })
   }
-  if (!prefersEvents(accept))
-    return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
-  const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
-  const input = text === undefined ? undefined : context.parseJSON(text, spec)
-  return stream(context, request, spec, input)
+  return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
 }
 
-async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
+function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const { incoming, caller, params } = request
   const [id = ""] = params
   const spec = context.find(id)
   if (spec === undefined) throw context.missing(id, caller)
   const accept = incoming.header("accept")
-  if (spec.type === "subscription") {
-    checkAcceptsEvents(accept, id)
-    return await stream(context, request, spec, await readInput(context, incoming, spec))
-  }
-  if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
-  // Read before anything runs: a malformed query is refused without side effects.
-  const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
-  const preferred = preferredReturn(incoming.header("prefer"))
-  const input = await readInput(context, incoming, spec)
-  let answered: HTTPAnswer
-  try {
+  return answer(context, request, spec, async () => {
+    if (spec.type === "subscription") {
+      checkAcceptsEvents(accept, id)
+      const input = await readInput(context, incoming, spec)
+      return await context.stream(id, input, incoming, caller, envelopeText)
+    }
+    if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
+    // Read before anything runs: a malformed query is refused without side effects.
+    const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
+    const preferred = preferredReturn(incoming.header("prefer"))
+    const input = await readInput(context, incoming, spec)
     const envelope = await context.execute(id, input, incoming, caller)
-    answered = await encodeFiles(() => {
+    return await encodeFiles(() => {
       if (preferred === "data") return dataAnswer(context, envelope, spec, PREFERENCE)
       // Other metadata than that of a local result would be lost.
       const isFile = isFileLike(envelope.data) && envelope.meta.source === "local"
@@ -95,21 +96,19 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
         return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
       return isBare ? dataAnswer(context, envelope, spec) : context.json(envelopeText(envelope))
     })
-  } catch (error) {
-    answered = context.problem(error, incoming, spec, caller)
-  }
-  return deprecatedOrNot(context, spec, answered)
+  })
 }
 
-async function stream(
+/** Runs what answers a request; a problem of a deprecated operation has the same headers as a result. */
+async function answer(
   context: HTTPContext,
-  { incoming, caller, params: [id = ""] }: RouteRequest,
+  { incoming, caller }: RouteRequest,
   spec: OperationSpec,
-  input: unknown,
+  run: () => HTTPAnswer | Promise<HTTPAnswer>,
 ): Promise<HTTPAnswer> {
   let answered: HTTPAnswer
   try {
-    answered = await context.stream(id, input, incoming, caller, envelopeText)
+    answered = await run()
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }
@@ -119,11 +118,11 @@ async function stream(
 function deprecatedOrNot(
   context: HTTPContext,
   spec: OperationSpec,
-  answer: HTTPAnswer,
+  answered: HTTPAnswer,
 ): HTTPAnswer {
-  if (spec.deprecation === undefined) return answer
+  if (spec.deprecation === undefined) return answered
   // Paths of the gateway differ in their last segment only.
-  return withDeprecation(answer, spec, context, ({ namespace, name }) => `${namespace}.${name}`)
+  return withDeprecation(answered, spec, context, ({ namespace, name }) => `${namespace}.${name}`)
 }
 
 function asksToUnwrap(query: string): boolean {

@@ -21,40 +21,38 @@ export function createRest(context: HTTPContext): Routes {
   ]
 }
 
-async function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
-  const [id, spec] = operationOf(context, request)
-  if (spec.type === "subscription") checkAcceptsEvents(request.incoming.header("accept"), id)
-  const input = await readInput(context, request.incoming, spec)
-  return await answer(context, request, id, spec, input)
+function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
+  return answer(context, request, (spec) => readInput(context, request.incoming, spec))
 }
 
 /** GET runs only queries and streams: a link, a crawler or a prefetch must not change anything. */
-async function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
-  const [id, spec] = operationOf(context, request)
-  if (spec.type === "mutation") {
-    throw new HTTPRefusal(
-      405,
-      "INVALID_OPERATION_TYPE",
-      `"${id}" is a mutation: POST its input as JSON.`,
-      { operationId: id, headers: { allow: "POST" } },
+function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
+  return answer(context, request, (spec, id) => {
+    if (spec.type === "mutation") {
+      throw new HTTPRefusal(
+        405,
+        "INVALID_OPERATION_TYPE",
+        `"${id}" is a mutation: POST its input as JSON.`,
+        { operationId: id, headers: { allow: "POST" } },
+      )
+    }
+    return readQueryInput(request.incoming.query, spec.inputSchema as JsonSchema, (text) =>
+      context.parseJSON(text, spec),
     )
-  }
-  if (spec.type === "subscription") checkAcceptsEvents(request.incoming.header("accept"), id)
-  const input = readQueryInput(request.incoming.query, spec.inputSchema as JsonSchema, (text) =>
-    context.parseJSON(text, spec),
-  )
-  return await answer(context, request, id, spec, input)
+  })
 }
 
 async function answer(
   context: HTTPContext,
-  { incoming, caller }: RouteRequest,
-  id: string,
-  spec: OperationSpec,
-  input: unknown,
+  request: RouteRequest,
+  read: (spec: OperationSpec, id: string) => unknown,
 ): Promise<HTTPAnswer> {
+  const { incoming, caller } = request
+  const [id, spec] = operationOf(context, request)
   let answered: HTTPAnswer
   try {
+    if (spec.type === "subscription") checkAcceptsEvents(incoming.header("accept"), id)
+    const input = await read(spec, id)
     if (spec.type === "subscription") {
       answered = await context.stream(id, input, incoming, caller, itemText)
     } else {

@@ -34,6 +34,7 @@ export function plainOperation(
     visibility: server.visibility,
     annotations: Object.freeze({ readOnly: true }),
     deprecated: undefined,
+    deprecation: undefined,
     errorSchemas: undefined,
     examples: undefined,
     policy: {

@@ -91,6 +91,10 @@ class ToolParts implements LazyParts {
     return undefined
   }
 
+  get deprecation(): undefined {
+    return undefined
+  }
+
   get errorSchemas(): undefined {
     return undefined
   }

@@ -1,16 +1,15 @@
 // Requests of the call protocol over HTTP: which calls share a request, and what is repeated or resumed.
 
 import { errorEvent } from "../../core/error-event.ts"
-import { localEnvelope } from "../../core/envelope.ts"
+import { isResponseEnvelope, localEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { decodeEnvelope } from "../../core/envelope-codec.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
 import { deferOn, systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { HEADERS } from "../../internal/headers.ts"
+import { FILE_PREFERENCE, HEADERS } from "../../internal/headers.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../internal/platform.ts"
@@ -21,8 +20,10 @@ import { connectionError, exchange, problemError, readLines, readText } from "./
 import type { HTTPPeer, HTTPRequest, RequestHeaders } from "./exchange.ts"
 import { readStream } from "./event-stream.ts"
 import type { StreamEvent } from "./event-stream.ts"
-import { downloadOf, FILE_PREFERENCE } from "../../http-client/file-bodies.ts"
+import type { Downloads } from "./files.ts"
+import { loadFiles } from "./lazy-files.ts"
 import { Outgoing } from "./outgoing.ts"
+import type { FileLike } from "../../schema/files.ts"
 
 /** Options of `createHTTPTransport`. */
 export interface HTTPTransportOptions {
@@ -64,6 +65,7 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
 const MAX_BATCH_TEXT = 256 * 1024
 const FIRST_DELAY = 200
 const LONGEST_DELAY = 10_000
+const PAGE_LEFT = "the page was left"
 /** Milliseconds for a server to end an answer that has everything. */
 const END_TIMEOUT_MS = 1000
 
@@ -103,6 +105,7 @@ class HTTPTransport implements Transport {
   readonly #open = new Map<string, Outgoing>()
   /** Requests whose answers are read, with the timers of those that should be over. */
   readonly #requests = new Map<AbortController, unknown>()
+  #downloads: Downloads | undefined
   #receiver: TransportReceiver | undefined
   #queue: Outgoing[] = []
   #isClosed = false
@@ -155,20 +158,21 @@ class HTTPTransport implements Transport {
     const all = [...this.#open.values()]
     this.#open.clear()
     for (const { cancel } of all) cancel?.()
-    this.#abortRequests()
+    this.#abortRequests("the transport was closed")
   }
 
   /** The page was left or frozen: a browser may keep its requests open, and the server would go on working for it. */
   readonly #suspend = (): void => {
     for (const outgoing of [...this.#open.values()]) {
-      this.#reject(outgoing, unanswered(this.#peer, "the page was left"))
+      this.#reject(outgoing, unanswered(this.#peer, PAGE_LEFT))
       outgoing.cancel?.()
     }
-    this.#abortRequests()
+    this.#abortRequests(PAGE_LEFT)
   }
 
-  #abortRequests(): void {
+  #abortRequests(why: string): void {
     for (const request of this.#requests.keys()) request.abort()
+    this.#downloads?.abort(unanswered(this.#peer, why))
   }
 
   #start(outgoing: Outgoing): void {
@@ -219,17 +223,25 @@ class HTTPTransport implements Transport {
         headers: { prefer: FILE_PREFERENCE, ...outgoing.headers(this.#clock.now()) },
       }
       await this.#exchange(controller, request, async (response) => {
-        const file = downloadOf((name) => response.headers.get(name) ?? undefined, response.body)
+        const isFile = response.headers.get("preference-applied") === FILE_PREFERENCE
+        const file = isFile ? await this.#download(response, controller) : undefined
         if (file === undefined) {
-          this.#respond(outgoing, parse(this.#peer, await readText(this.#peer, response)))
+          await this.#respond(outgoing, parse(this.#peer, await readText(this.#peer, response)))
           return
         }
         const output = localEnvelope(file, operationId)
         this.#deliver(outgoing, { type: "call.responded", requestId, output })
       })
     } catch (thrown) {
+      controller.abort()
       this.#fail(outgoing, thrown)
     }
+  }
+
+  async #download(response: Response, request: AbortController): Promise<FileLike | undefined> {
+    const { Downloads } = await loadFiles()
+    request.signal.throwIfAborted()
+    return (this.#downloads ??= new Downloads()).add(response, request)
   }
 
   /** Sends a request, and reads its answer. */
@@ -280,7 +292,7 @@ class HTTPTransport implements Transport {
           if (outgoing === undefined || !waiting.has(outgoing)) return
           if (isRecord(progress)) return this.#report(outgoing, progress)
           waiting.delete(outgoing)
-          if (ok === true) this.#respond(outgoing, envelope)
+          if (ok === true) void this.#respond(outgoing, envelope)
           else this.#fail(outgoing, problemError(problem))
           if (!isWanted()) this.#endSoon(controller)
         }),
@@ -322,12 +334,15 @@ class HTTPTransport implements Transport {
           this.#endSoon(controller)
           return undefined
         }
-        const output = resultOf(this.#peer, value)
-        failures = 0
-        lost = undefined
-        lastId = id
-        this.#receive({ type: "call.responded", requestId, output, seq: ++seq })
-        return credit.wait(seq)
+        const deliver = (output: ResponseEnvelope): Promise<void> | undefined => {
+          failures = 0
+          lost = undefined
+          lastId = id
+          this.#receive({ type: "call.responded", requestId, output, seq: ++seq })
+          return credit.wait(seq)
+        }
+        const result = resultOf(this.#peer, value)
+        return result instanceof Promise ? result.then(deliver) : deliver(result)
       }
       try {
         await this.#exchange(controller, request, (response) =>
@@ -357,10 +372,11 @@ class HTTPTransport implements Transport {
     this.#receiver?.event({ ...progress, type: "call.progress", requestId })
   }
 
-  #respond(outgoing: Outgoing, envelope: unknown): void {
+  async #respond(outgoing: Outgoing, envelope: unknown): Promise<void> {
     const { requestId } = outgoing.event
     try {
-      const output = resultOf(this.#peer, envelope)
+      const result = resultOf(this.#peer, envelope)
+      const output = result instanceof Promise ? await result : result
       this.#deliver(outgoing, { type: "call.responded", requestId, output })
     } catch (thrown) {
       this.#fail(outgoing, thrown)
@@ -420,14 +436,25 @@ function parse({ url }: HTTPPeer, text: string): unknown {
   }
 }
 
-function resultOf({ url }: HTTPPeer, value: unknown): ResponseEnvelope {
-  try {
-    return decodeEnvelope(value)
-  } catch (cause) {
-    throw refusal("DATA_LOSS", `What ${url} answered is not a result: is it a served registry?`, {
-      cause,
+/** The result in an answer. One with bytes may have to wait until what decodes them is loaded. */
+function resultOf(peer: HTTPPeer, value: unknown): ResponseEnvelope | Promise<ResponseEnvelope> {
+  if (isRecord(value) && "binary" in value) {
+    return loadFiles().then(({ decodeEnvelope }) => {
+      try {
+        return decodeEnvelope(value)
+      } catch (cause) {
+        throw notResult(peer, cause)
+      }
     })
   }
+  if (!isResponseEnvelope(value)) throw notResult(peer)
+  return { data: value.data, meta: value.meta }
+}
+
+function notResult({ url }: HTTPPeer, cause?: unknown): CallError {
+  return refusal("DATA_LOSS", `What ${url} answered is not a result: is it a served registry?`, {
+    cause,
+  })
 }
 
 function asCallError(peer: HTTPPeer, thrown: unknown): CallError {

@@ -1,7 +1,7 @@
-import { encodeValue } from "../../core/envelope-codec.ts"
 import type { CallRequestedEvent } from "../../core/events.ts"
+import { isPlainJson } from "../../core/plain-json.ts"
 import { Credit } from "./event-stream.ts"
-import { uploadOf } from "../../http-client/file-bodies.ts"
+import { loadedFiles } from "./lazy-files.ts"
 import type { Upload } from "../../http-client/file-bodies.ts"
 
 /** Larger timeouts are left out: nobody waits that long. */
@@ -23,12 +23,16 @@ export class Outgoing {
   cancel: (() => void) | undefined
 
   constructor(event: CallRequestedEvent, began: number) {
-    this.upload = event.kind === "stream" ? undefined : uploadOf(event.input)
-    const { value, binary } = encodeValue(this.upload === undefined ? event.input : undefined)
     this.event = event
-    this.input = JSON.stringify(value)
-    this.binary = binary
     this.began = began
+    if (isPlainJson(event.input)) this.input = JSON.stringify(event.input)
+    else {
+      const { encodeValue, uploadOf } = loadedFiles()
+      this.upload = event.kind === "stream" ? undefined : uploadOf(event.input)
+      const { value, binary } = encodeValue(this.upload === undefined ? event.input : undefined)
+      this.input = JSON.stringify(value)
+      this.binary = binary
+    }
     this.credit = new Credit(event.window ?? Number.POSITIVE_INFINITY)
   }
 

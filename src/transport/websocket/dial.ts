@@ -4,8 +4,8 @@ import { plainHeaders } from "../../internal/headers.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Connect, ConnectFailure } from "./socket-transport.ts"
-import { endSocket, loadWs, OPEN } from "./ws.ts"
-import type { WebSocketConstructor, WebSocketLike } from "./ws.ts"
+import { endSocket, OPEN } from "./ws.ts"
+import type { WebSocketConstructor, WebSocketLike, WsModule } from "./ws.ts"
 
 /** A value, or a function that returns a new one for each connection. */
 export type PerConnection<TValue> = TValue | (() => TValue | Promise<TValue>)
@@ -144,7 +144,7 @@ async function makeSocket(url: string, options: DialOptions): Promise<WebSocketL
   const protocols = [...((await read(options.protocols)) ?? [])]
   const Constructor = options.WebSocket ?? (await platformSocket())
   if (Constructor === undefined) {
-    const ws = await loadWs("transport/websocket")
+    const ws = await loadPackage()
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     return new ws.WebSocket(url, protocols, {
       headers: { ...plainHeaders(headers ?? {}), ...authorization },
@@ -161,6 +161,11 @@ async function makeSocket(url: string, options: DialOptions): Promise<WebSocketL
     protocols.push(TOKEN_PREFIX + base64url(token))
   }
   return new Constructor(url, protocols)
+}
+
+async function loadPackage(): Promise<WsModule> {
+  const { loadWs } = await import("./ws-package.ts")
+  return await loadWs("transport/websocket")
 }
 
 // Loaded on use: pages, whose platform resolves names itself, need not download it.
@@ -180,7 +185,7 @@ async function platformSocket(): Promise<WebSocketConstructor | undefined> {
   const own = globalThis.WebSocket as WebSocketConstructor | undefined
   if (own === undefined || "window" in globalThis || "WorkerGlobalScope" in globalThis) return own
   // On other platforms `ws` is better: it can ping, and send headers.
-  return await loadWs("transport/websocket").then(
+  return await loadPackage().then(
     () => undefined,
     () => own,
   )

@@ -1,5 +1,3 @@
-import { checkPeer, importPeer } from "../../internal/import-peer.ts"
-
 /** A WebSocket: the platform's, or one of the package `ws`. */
 export interface WebSocketLike {
   readonly readyState: number
@@ -55,26 +53,6 @@ export interface WsModule {
 
 /** `readyState` of a socket that is open. */
 export const OPEN = 1
-
-/** Loads `ws`. Its types are the shapes here, so that the core needs no types of Node. */
-export function loadWs(user: string): Promise<WsModule> {
-  return importPeer(user, "ws", importWs)
-}
-
-/** Rejects if `ws` is not installed. Loading it takes Node longer than all else that a server needs. */
-export function checkWs(user: string): Promise<void> {
-  return checkPeer(user, "ws", importWs)
-}
-
-// Bundlers skip imports whose failure is handled, or that say so: browser projects do not have `ws`.
-function importWs(): Promise<WsModule> {
-  const module: Promise<unknown> = import(/* webpackIgnore: true */ "ws").catch(
-    (error: unknown) => {
-      throw error
-    },
-  )
-  return module as Promise<WsModule>
-}
 
 /** The socket as a socket of `ws`, if it is one or works like one. */
 export function asNodeSocket(socket: WebSocketLike): NodeWebSocketLike | undefined {

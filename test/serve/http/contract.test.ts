@@ -16,9 +16,14 @@ const NAMES = [
   "REST",
   "batch",
   "WebSocket",
+  "HTTP client",
   "MCP",
 ] as const
 const STREAMING = NAMES.filter((name) => name !== "batch")
+
+test("every way is tried", () => {
+  expect(opened.ways.map(({ name }) => name)).toEqual(NAMES)
+})
 
 function way(name: string): Way {
   const found = opened.ways.find((one) => one.name === name)

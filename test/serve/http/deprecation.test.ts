@@ -84,10 +84,29 @@ describe("HTTP answers of deprecated operations", () => {
     }
   })
 
-  it("have them when the call fails, and when it streams", async () => {
+  it("have them when the call fails or is refused, and when it streams", async () => {
     for (const path of ["/api/shop/fails", "/operations/shop.fails"]) {
       const response = await api.post(path, {})
       expect(response.status).toBe(500)
+      expect(lifeOf(response)).toMatchObject(HEADERS)
+    }
+    const malformed = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{",
+    }
+    const json = { headers: { accept: "application/json" } }
+    const events = { headers: { accept: "text/event-stream" } }
+    for (const [status, response] of [
+      [400, await api("/api/shop/find", malformed)],
+      [400, await api("/operations/shop.find", malformed)],
+      [400, await api("/operations/shop.ticks?input={", events)],
+      [405, await api("/api/shop/fails")],
+      [406, await api("/api/shop/ticks", json)],
+      [406, await api("/operations/shop.find", events)],
+      [406, await api.post("/operations/shop.ticks", {}, json.headers)],
+    ] as const) {
+      expect(response.status).toBe(status)
       expect(lifeOf(response)).toMatchObject(HEADERS)
     }
     for (const path of ["/api/shop/ticks", "/operations/shop.ticks"]) {

@@ -58,7 +58,12 @@ export const demo: readonly AnyOperation[] = [
     ),
     outputSchema: Type.Array(Task),
     accessControl: { requiredScopes: [], requiredScopesAny: ["task:read", "task:write"] },
-    deprecated: true,
+    deprecation: {
+      since: "2026-03-01",
+      sunset: "2026-09-01",
+      replacedBy: "task.find",
+      link: "https://example.com/changes",
+    },
     handler: () => [],
   }),
   operation("task.find", {

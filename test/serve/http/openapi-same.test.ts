@@ -60,7 +60,7 @@ const POST = { readOnly: false, destructive: false, idempotent: false, openWorld
 
 /** All but the schemas. What is not as it was is said here, and nowhere else. */
 function expected(spec: OperationSpec, isGet: boolean): Raw {
-  const { namespace, name, version, type, description, title, tags, deprecated } = spec
+  const { namespace, name, version, type, description, title, tags, deprecated, deprecation } = spec
   const errors = (spec.errorSchemas ?? []).map((error) => ({
     code: error.code,
     description: error.description,
@@ -77,6 +77,7 @@ function expected(spec: OperationSpec, isGet: boolean): Raw {
     title: title === "" ? undefined : title,
     tags: tags === undefined || tags.length === 0 ? undefined : [...new Set(tags)],
     deprecated: deprecated === true ? true : undefined,
+    deprecation,
     // In the order of their statuses.
     errors: errors.toSorted((left, right) => left.httpStatus - right.httpStatus),
     examples: examples.length === 0 ? undefined : examples,
@@ -90,10 +91,10 @@ function expected(spec: OperationSpec, isGet: boolean): Raw {
 }
 
 function actual(back: ImportedOperation): Raw {
-  const { namespace, name, version, type, description, title, tags, deprecated } = back
+  const { namespace, name, version, type, description, title, tags, deprecated, deprecation } = back
   const { examples, annotations, accessControl, visibility, handler } = back
   return {
-    ...{ namespace, name, version, type, description, title, tags, deprecated },
+    ...{ namespace, name, version, type, description, title, tags, deprecated, deprecation },
     ...{ examples, annotations, accessControl, visibility },
     errors: back.errorSchemas?.map(({ schema: _, ...error }) => error),
     scopes: sourceOf(handler)?.plan.security.map((needed) =>

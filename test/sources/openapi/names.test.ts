@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../../src/from-openapi.ts"
+import { createRegistry } from "../../../src/engine/registry.ts"
 import { openapi, oneOperation, swagger } from "./recorder.ts"
 import type { Raw } from "./recorder.ts"
 
@@ -155,6 +156,61 @@ describe("what an operation says of itself", () => {
         },
       },
     })
+  })
+
+  test.each<[string, Raw, object | undefined]>([
+    ["x-sunset", { "x-sunset": "2026-09-01" }, { sunset: "2026-09-01" }],
+    [
+      "x-ms-deprecation",
+      { "x-ms-deprecation": { date: "2026-03-01T10:00:00Z", removalDate: "2026-09-01" } },
+      { since: "2026-03-01T10:00:00Z", sunset: "2026-09-01" },
+    ],
+    [
+      "x-operation-deprecation",
+      {
+        "x-sunset": "2027-01-01",
+        "x-operation-deprecation": {
+          since: "2026-03-01",
+          sunset: "2026-09-01",
+          replacedBy: "shop.find",
+          link: "https://example.com/a",
+          more: 1,
+        },
+      },
+      {
+        since: "2026-03-01",
+        sunset: "2026-09-01",
+        replacedBy: "shop.find",
+        link: "https://example.com/a",
+      },
+    ],
+    [
+      "nothing that is no date, no link, or in another namespace",
+      {
+        "x-operation-deprecation": {
+          since: "2026-02-31",
+          sunset: "soon",
+          link: "javascript:alert(1)",
+          replacedBy: "other.find",
+        },
+      },
+      undefined,
+    ],
+    [
+      "no sunset before the deprecation",
+      { "x-sunset": "2025-01-01", "x-ms-deprecation": { date: "2026-01-01" } },
+      { since: "2026-01-01" },
+    ],
+    ["nothing of other types", { "x-sunset": 7, "x-ms-deprecation": [] }, undefined],
+    ["no long texts", { "x-sunset": `2026-09-01${" ".repeat(99)}` }, undefined],
+  ])("has the dates of its deprecation: %s", (_, parts, deprecation) => {
+    const document = oneOperation("/x", "get", { deprecated: true, ...parts })
+    const [operation] = FromOpenAPI(document, { namespace: "shop" })
+    expect(operation?.deprecation).toEqual(deprecation)
+    const registered = createRegistry([operation as never]).getAllSpecs()
+    expect(registered.map((spec) => spec.deprecation)).toEqual([deprecation])
+    const current = oneOperation("/x", "get", parts)
+    expect(FromOpenAPI(current, { namespace: "shop" })[0]?.deprecation).toBeUndefined()
   })
 
   test("is as much as there is", () => {

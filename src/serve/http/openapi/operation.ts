@@ -1,4 +1,9 @@
-import { ANNOTATIONS_EXTENSION, UNTAGGED_EXTENSION } from "../../../core/openapi-marks.ts"
+import {
+  ANNOTATIONS_EXTENSION,
+  DEPRECATION_EXTENSION,
+  SUNSET_EXTENSION,
+  UNTAGGED_EXTENSION,
+} from "../../../core/openapi-marks.ts"
 import { isNoValue } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
@@ -33,7 +38,7 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
   const parameters = isPosted ? undefined : parametersOf(id, spec, pool)
   const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
   const own = operationSecurity(security, spec.accessControl)
-  const { title, description, tags = [], deprecated, annotations, namespace } = spec
+  const { title, description, tags = [], deprecated, deprecation, annotations, namespace } = spec
   const operation: JsonObject = {
     operationId: id,
     ...(title !== undefined && title !== "" && { summary: title }),
@@ -52,6 +57,8 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
     "x-operation-version": spec.version,
     ...(tags.length === 0 && { [UNTAGGED_EXTENSION]: true }),
     ...(annotations !== undefined && { [ANNOTATIONS_EXTENSION]: { ...annotations } }),
+    ...(deprecation !== undefined && { [DEPRECATION_EXTENSION]: { ...deprecation } }),
+    ...(deprecation?.sunset !== undefined && { [SUNSET_EXTENSION]: deprecation.sunset }),
   }
   return parameters === undefined ? { post: operation } : { get: operation }
 }

@@ -1,6 +1,8 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
-import type { OperationAnnotations } from "../../../core/types.ts"
+import { readDeprecation } from "../../../core/deprecation.ts"
+import { DEPRECATION_EXTENSION, SUNSET_EXTENSION } from "../../../core/openapi-marks.ts"
+import type { OperationAnnotations, OperationDeprecation } from "../../../core/types.ts"
 
 /** Methods that only read. */
 export const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "QUERY"])
@@ -31,4 +33,33 @@ export function declaredAnnotations(given: unknown): OperationAnnotations | unde
   if (!isRecord(given)) return undefined
   const own = KINDS.filter((kind) => typeof getOwn(given, kind) === "boolean")
   return Object.freeze(Object.fromEntries(own.map((kind) => [kind, given[kind]])))
+}
+
+/**
+ * The dates of a deprecated operation: those of this library, `x-sunset`, and those of `x-ms-deprecation`.
+ *
+ * An operation that replaces it has the same id here only if the namespace is the same.
+ */
+export function declaredDeprecation(
+  raw: Readonly<Record<string, unknown>>,
+  namespace: string,
+): OperationDeprecation | undefined {
+  if (raw["deprecated"] !== true) return undefined
+  const own = recordAt(raw, DEPRECATION_EXTENSION)
+  const other = recordAt(raw, "x-ms-deprecation")
+  const { replacedBy } = own
+  return readDeprecation({
+    since: own["since"] ?? other["date"],
+    sunset: own["sunset"] ?? getOwn(raw, SUNSET_EXTENSION) ?? other["removalDate"],
+    link: own["link"],
+    ...(String(replacedBy).startsWith(`${namespace}.`) && { replacedBy }),
+  })
+}
+
+function recordAt(
+  raw: Readonly<Record<string, unknown>>,
+  key: string,
+): Readonly<Record<string, unknown>> {
+  const value = getOwn(raw, key)
+  return isRecord(value) ? value : {}
 }

@@ -1,7 +1,12 @@
 // One operation of a document: from its list entry to the plan of its requests.
 import type { TSchema } from "typebox"
 import type { LazyParts } from "../../../core/lazy-operation.ts"
-import type { ErrorDefinition, OperationAnnotations, OperationType } from "../../../core/types.ts"
+import type {
+  ErrorDefinition,
+  OperationAnnotations,
+  OperationDeprecation,
+  OperationType,
+} from "../../../core/types.ts"
 import type { OperationHandler, SubscriptionHandler } from "../../../core/handler.ts"
 import type { HttpResponse } from "../../../http-client/exchange.ts"
 import type { RequestOptions } from "../config.ts"
@@ -11,7 +16,7 @@ import { noteAt } from "../note.ts"
 import { ANNOTATIONS_EXTENSION, UNTAGGED_EXTENSION } from "../../../core/openapi-marks.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
 import type { Note } from "../note.ts"
-import { annotationsOf, declaredAnnotations, READS } from "./annotations.ts"
+import { annotationsOf, declaredAnnotations, declaredDeprecation, READS } from "./annotations.ts"
 import { type Body, chosenBody, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
 import { flatten } from "./flatten.ts"
 import type { Flattened } from "./flatten.ts"
@@ -162,6 +167,10 @@ export class OperationSource implements LazyParts {
 
   get deprecated(): boolean | undefined {
     return this.operation.raw["deprecated"] === true ? true : undefined
+  }
+
+  get deprecation(): OperationDeprecation | undefined {
+    return declaredDeprecation(this.operation.raw, this.namespace)
   }
 
   get annotations(): OperationAnnotations {
