@@ -9,6 +9,7 @@ import { dataAnswer, envelopeText } from "./answer-bodies.ts"
 import { withDeprecation } from "./deprecation.ts"
 import { readInput } from "./files/upload.ts"
 import { listOperations } from "./listing.ts"
+import type { OperationRegistry } from "../../engine/registry.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents, preferredReturn, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
@@ -60,10 +61,9 @@ function describeOrStream(
   const accept = incoming.header("accept")
   if (spec.type !== "subscription") {
     if (wantsOnlyEvents(accept)) throw noStream(id, spec)
-    return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
+    return description(context, id, spec)
   }
-  if (!prefersEvents(accept))
-    return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
+  if (!prefersEvents(accept)) return description(context, id, spec)
   const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
   const input = text === undefined ? undefined : context.parseJSON(text, spec)
   return stream(context, request, spec, input)
@@ -138,6 +138,20 @@ function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
     `"${id}" is a ${type}, not a subscription: POST it with "Accept: application/json".`,
     { operationId: id, details: { operationId: id, type } },
   )
+}
+
+/** Answers with the spec, and with the policies that apply. */
+async function description(
+  context: HTTPContext,
+  id: string,
+  spec: OperationSpec,
+): Promise<HTTPAnswer> {
+  const own = context.registry as Partial<Pick<OperationRegistry, "describePolicies">>
+  const policies = (await own.describePolicies?.(id)) ?? []
+  const text = describeOperation(spec)
+  // The rest is cached as text; policies change with the configuration.
+  const more = policies.length === 0 ? "" : `,"resilience":${JSON.stringify(policies)}`
+  return deprecatedOrNot(context, spec, context.json(`${text.slice(0, -1)}${more}}`))
 }
 
 /** A spec as JSON: its input, output and errors, without implementation details. */
