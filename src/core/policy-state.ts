@@ -1,8 +1,7 @@
-import type { Resilience } from "./resilience.ts"
-
 /** A policy of an operation, and where it was set. */
 export interface AppliedPolicy {
-  readonly policy: keyof Resilience
+  /** Its name: `retry`, `cache`, … */
+  readonly policy: string
   /** `definition`, `pattern "task.*"` or `source "github"`. */
   readonly from: string
   /** As JSON; a function, a limiter or a store is `"custom"`. */
