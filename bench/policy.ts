@@ -1,4 +1,13 @@
-/** What middleware and policies cost a call. */
+/** What middleware and policies cost a call, beside cockatiel and opossum around the same call. */
+import {
+  ConsecutiveBreaker,
+  circuitBreaker,
+  ExponentialBackoff,
+  handleAll,
+  retry,
+  wrap,
+} from "cockatiel"
+import CircuitBreaker from "opossum"
 import type { Resilience } from "../src/core/resilience.ts"
 import { Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
 import type { Goal } from "./goals.ts"
@@ -46,6 +55,8 @@ export async function measurePolicies(library: Library, effort: Effort): Promise
     ROWS.map(({ resilience }, index) => define(`row${index}`, resilience)),
   )
   registry.use((_call, next) => next(), { match: `shop.row${NEXT_ONLY}` })
+  const executePlain = (input: unknown): Promise<unknown> =>
+    (plain as unknown as typeof called).execute("shop.plain", input)
   const called = registry as { execute(id: string, input: unknown): Promise<unknown> }
   const workloads: Workload[] = [
     {
@@ -57,7 +68,26 @@ export async function measurePolicies(library: Library, effort: Effort): Promise
       run: callLoop(name, (input) => called.execute(`shop.row${index}`, input), quoteInputs),
     })),
   ]
-  return { policies: await measure(workloads, effort) }
+  return { policies: await measure([...workloads, ...peersAround(executePlain)], effort) }
+}
+
+/** Other libraries around the same call of a registry, with settings that come close. */
+function peersAround(call: (input: unknown) => Promise<unknown>): Workload[] {
+  const both = wrap(
+    retry(handleAll, { maxAttempts: 2, backoff: new ExponentialBackoff() }),
+    circuitBreaker(handleAll, { halfOpenAfter: 5_000, breaker: new ConsecutiveBreaker(20) }),
+  )
+  const breaker = new CircuitBreaker(call, { timeout: false, volumeThreshold: 20 })
+  return [
+    {
+      name: "execute in cockatiel: retry and breaker",
+      run: callLoop("cockatiel", (input) => both.execute(() => call(input)), quoteInputs),
+    },
+    {
+      name: "execute in opossum: breaker",
+      run: callLoop("opossum", (input) => breaker.fire(input), quoteInputs),
+    },
+  ]
 }
 
 /** The rows, as plain text. */

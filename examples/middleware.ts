@@ -1,8 +1,16 @@
-import { CallError, createRegistry, defineOperation, localEnvelope } from "@alkdev/operations"
+import {
+  CallError,
+  createRegistry,
+  defineContextValue,
+  defineOperation,
+  localEnvelope,
+} from "@alkdev/operations"
 import type { Middleware, MiddlewareFunction } from "@alkdev/operations"
 import { Type } from "@alkdev/operations/type"
 
 // #region first
+const tenant = defineContextValue<string>("tenant")
+
 const registry = createRegistry([
   defineOperation({
     namespace: "note",
@@ -12,7 +20,7 @@ const registry = createRegistry([
     inputSchema: Type.Object({ text: Type.String() }),
     outputSchema: Type.String(),
     accessControl: { requiredScopes: ["notes"] },
-    handler: ({ text }, { metadata }) => `${String(metadata?.["tenant"])}: ${text}`,
+    handler: ({ text }, context) => `${tenant.read(context)}: ${text}`,
   }),
 ])
 
@@ -27,11 +35,11 @@ const remove = registry.use(async function audit(call, next) {
 const tenants: Readonly<Record<string, string>> = { ada: "acme" }
 
 const tenancy: MiddlewareFunction = (call, next) => {
-  const tenant = tenants[call.identity?.id ?? ""]
-  if (tenant === undefined) {
+  const own = tenants[call.identity?.id ?? ""]
+  if (own === undefined) {
     throw new CallError("ACCESS_DENIED", `"${call.operationId}" needs a tenant.`)
   }
-  return next({ metadata: { tenant } })
+  return next({ metadata: tenant.provide(own) })
 }
 registry.use(tenancy, { match: "note.*" })
 // #endregion tenancy

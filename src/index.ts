@@ -12,6 +12,8 @@ export type {
   Revalidation,
   StreamNext,
 } from "./core/middleware.ts"
+export { defineContextValue } from "./core/context-value.ts"
+export type { ContextValue } from "./core/context-value.ts"
 export type {
   BreakerPolicy,
   CachePolicy,

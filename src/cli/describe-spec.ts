@@ -1,5 +1,6 @@
 import { isRecord } from "../internal/guards.ts"
 import { deprecationText } from "../core/deprecation.ts"
+import type { AppliedPolicy } from "../core/policy-state.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
 import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
@@ -8,7 +9,11 @@ import type { Property } from "./schema-text.ts"
 import { unbroken, wrapFor } from "./wrap.ts"
 
 /** Describes an operation for people: purpose, input, output, and how to call it. */
-export function describeSpec(spec: OperationSpec, io: CommandIO): string {
+export function describeSpec(
+  spec: OperationSpec,
+  policies: readonly AppliedPolicy[],
+  io: CommandIO,
+): string {
   const { bold } = styled(io)
   const id = `${spec.namespace}.${spec.name}`
   const inputs = nestedPropertiesOf(spec.inputSchema)
@@ -19,6 +24,7 @@ export function describeSpec(spec: OperationSpec, io: CommandIO): string {
     section(bold("Output:"), outputLines(spec, io)),
     section(bold("Errors:"), errorLines(spec, io)),
     section(bold("Needs:"), needs(spec)),
+    section(bold("Policies:"), policyLines(policies, io)),
     section(bold("Example:"), [`  ${unbroken(exampleOf(id, spec, inputs, io.program))}`]),
   ]
   const text = parts
@@ -97,6 +103,26 @@ function needs({ accessControl }: OperationSpec): readonly string[] {
     ...(requiredScopesAny.length > 0 ? [`  one of: ${requiredScopesAny.join(", ")}`] : []),
     ...(resourceType === undefined ? [] : [`  ${resourceAction ?? "access"} on ${resourceType}`]),
   ].map(escapeForTerminal)
+}
+
+function policyLines(policies: readonly AppliedPolicy[], io: CommandIO): readonly string[] {
+  if (policies.length === 0) return []
+  const { dim } = styled(io)
+  const rows = policies.map(({ policy, from, settings }) => [
+    `  ${oneLine(policy)}`,
+    oneLine(settingsText(settings)),
+    dim(oneLine(from)),
+  ])
+  return [textTable(rows, io.stdout)]
+}
+
+/** Settings without the braces of JSON: `attempts 3, delay 100`. */
+function settingsText(settings: unknown): string {
+  if (Array.isArray(settings)) return settings.join(", ")
+  if (!isRecord(settings)) return String(settings)
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(", ")
 }
 
 /** An example command line with the values of the first example, or the required inputs. */

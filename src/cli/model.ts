@@ -1,6 +1,7 @@
 // Types of commands. They get everything as arguments, so that a test can call them like any function.
 
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { AppliedPolicy } from "../core/policy-state.ts"
 import type {
   InputRequest,
   InputResponse,
@@ -131,6 +132,8 @@ export interface Target extends AsyncDisposable {
    * `github.issues.create`, or its name in the source). Rejects with `OPERATION_NOT_FOUND` and a suggestion.
    */
   find(id: string): Promise<OperationSpec>
+  /** The policies of an operation that `find` has found. */
+  policies(spec: OperationSpec): Promise<readonly AppliedPolicy[]>
   /** Every spec at once, internal ones included; absent when each has to be fetched. */
   specs?(): Promise<readonly OperationSpec[]>
   execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope>

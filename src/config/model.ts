@@ -67,6 +67,8 @@ export interface OpenAPISource extends CommonSource {
   readonly credentials?: Readonly<Record<string, Credential | Secret>> | undefined
   readonly allowedOrigins?: readonly string[] | undefined
   readonly timeout?: number | undefined
+  /** The header that carries the idempotency key of a call; `Idempotency-Key` where the document declares it. */
+  readonly idempotencyHeader?: string | undefined
 }
 
 /** The tools of an MCP server. */

@@ -101,6 +101,7 @@ const openapi = {
   ),
   allowedOrigins: listOf("Other origins that requests may go to.", text("An origin.")),
   timeout: number("Timeout of a call in milliseconds; default: 30,000.", { least: 1 }),
+  idempotencyHeader: text("The header that carries the idempotency key of a call."),
   insecure: flag("Allows documentHeaders over plain http to another machine."),
   blockPrivate,
   normalize: oneOf(

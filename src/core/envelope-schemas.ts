@@ -41,12 +41,26 @@ export const MCPContentBlockSchema: TSchema & JsonSchema = {
   ],
 }
 
+// What policies add to the metadata of every source. By name: a bundler would not drop a spread that nobody uses.
+const attempts = { type: "integer", minimum: 1 } as const
+const cache: JsonSchema = {
+  type: "object",
+  properties: { age: { type: "number" }, state: { type: "string", enum: ["fresh", "stale"] } },
+  required: ["age", "state"],
+}
+const fallback = { const: true } as const
+const replayed = { const: true } as const
+
 export const LocalResponseMetaSchema: TSchema & JsonSchema = {
   type: "object",
   properties: {
     source: { const: "local" },
     operationId: text,
     timestamp: { type: "number" },
+    attempts,
+    cache,
+    fallback,
+    replayed,
   },
   required: ["source", "operationId", "timestamp"],
 }
@@ -59,6 +73,10 @@ export const HTTPResponseMetaSchema: TSchema & JsonSchema = {
     headers: { type: "object", additionalProperties: text },
     contentType: text,
     event: { type: "object", properties: { name: text, id: text, retry: { type: "number" } } },
+    attempts,
+    cache,
+    fallback,
+    replayed,
   },
   required: ["source", "statusCode", "headers", "contentType"],
 }
@@ -79,6 +97,10 @@ export const MCPResponseMetaSchema: TSchema & JsonSchema = {
     durationMs: { type: "number" },
     structuredFrom: { const: "text" },
     unknownBlocks: { type: "array" },
+    attempts,
+    cache,
+    fallback,
+    replayed,
   },
   required: ["source", "isError", "content"],
 }

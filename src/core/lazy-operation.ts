@@ -112,6 +112,7 @@ class LazyDefinition extends LazySpec {
   declare readonly timeout: OperationPolicy["timeout"]
   declare readonly asData: OperationPolicy["asData"]
   declare readonly imported: OperationPolicy["imported"]
+  declare readonly sendsKey: OperationPolicy["sendsKey"]
 
   constructor(parts: LazyParts) {
     super(parts)
@@ -119,6 +120,7 @@ class LazyDefinition extends LazySpec {
     if (policy.normalize !== undefined) this.normalize = policy.normalize
     if (policy.output !== undefined) this.output = policy.output
     if (policy.timeout !== undefined) this.timeout = policy.timeout
+    if (policy.sendsKey !== undefined) this.sendsKey = policy.sendsKey
     this.defaults = policy.defaults
     this.asData = policy.asData
     this.imported = policy.imported

@@ -28,6 +28,11 @@ export interface OperationPolicy {
    * that JSON has no form for, such as a `Date`. If that matches, the handler gets the input as it is.
    */
   readonly asData?: ((input: unknown) => unknown) | undefined
+  /**
+   * The handler sends the `idempotencyKey` of a call to a system that runs a call with the same key once: with a key,
+   * repeating a call has no further effect.
+   */
+  readonly sendsKey?: boolean | undefined
   /** Middleware of this operation, inside that of the registry; the first one is outermost. */
   readonly use?: readonly (Middleware | MiddlewareFunction)[] | undefined
   /** What happens when a call fails, is slow or is made too often; `"standard"` for usual limits. */

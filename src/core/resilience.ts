@@ -1,5 +1,6 @@
 import type { CallError } from "./errors.ts"
 import type { Middleware, MiddlewareCall } from "./middleware.ts"
+import type { AppliedPolicy, PolicyState } from "./policy-state.ts"
 import type { OperationSpec } from "./types.ts"
 import type { Logger } from "../internal/logger.ts"
 import { findOptionIssue } from "../internal/options.ts"
@@ -266,7 +267,14 @@ export interface PolicyTarget {
   /** Names what the operations of one source share: their breaker and their budget. */
   readonly source: string
   /** The settings, valid, the most important first: of several for one policy, the first counts. */
-  readonly layers: readonly (Resilience | "standard")[]
+  readonly layers: readonly PolicyLayer[]
+}
+
+/** Settings from one place. */
+export interface PolicyLayer {
+  /** Names the place for people. */
+  readonly from: string
+  readonly settings: Resilience | "standard"
 }
 
 /** What policies use of their registry. */
@@ -279,6 +287,10 @@ export interface PolicyHost {
 export interface Policies {
   /** The middleware for an operation; `undefined` if nothing applies. */
   for(target: PolicyTarget): Middleware | undefined
+  /** The policies that apply to an operation. */
+  describe(target: PolicyTarget): readonly AppliedPolicy[]
+  /** What the policies know at this moment. */
+  state(): PolicyState
   /** Forgets an operation that was removed or replaced. */
   forget(target: PolicyTarget): void
   /** Ends what runs behind, and forgets everything. */

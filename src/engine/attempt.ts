@@ -24,12 +24,6 @@ export class Attempt extends Call {
     this.#log = log
     this.#number = log.started + 1
     this.#revalidate = change.revalidate ?? of.revalidate
-    const { timeout } = change
-    if (timeout === undefined || this.parent === undefined) return
-    const now = of.kernel.clock.now()
-    // A whole number, so that attempts of the same millisecond share a timer.
-    const due = Math.ceil(now + timeout)
-    if (due < of.due(now)) this.deadline = due
   }
 
   override get isAttempt(): boolean {
@@ -71,13 +65,18 @@ export class Attempt extends Call {
     this.#number = this.#log.started
   }
 
+  /** Computed when it is needed, as that of a call: reading the clock is a large part of a small attempt. */
   override due(now?: number): number {
     if (this.deadline !== undefined || this.parent === undefined) return super.due(now)
-    return this.parent.due(now)
+    const timeout = this.options?.timeout
+    if (timeout === undefined) return this.parent.due(now)
+    const start = now ?? this.kernel.clock.now()
+    // A whole number, so that attempts of the same millisecond share a timer.
+    return (this.deadline = Math.min(Math.ceil(start + timeout), this.parent.due(start)))
   }
 
   override get isPlain(): boolean {
-    return this.deadline === undefined && this.parent?.isPlain === true
+    return super.isPlain && this.parent?.isPlain === true
   }
 
   override capDeadline(): void {
@@ -90,6 +89,8 @@ export class Attempt extends Call {
   }
 
   override expire(): void {
+    // It is the deadline of the call, which ends its attempts, too.
+    if (this.parent !== undefined && this.due() >= this.parent.due()) return
     const { id } = this.record
     const { timeout } = this.options as CallOptions
     const message = `Attempt ${this.#number} of "${id}" took longer than ${timeout} ms (request ${this.requestId}).`
@@ -115,7 +116,7 @@ export class Attempt extends Call {
   }
 
   protected override watchDeadline(): void {
-    if (this.parent === undefined || this.deadline !== undefined) super.watchDeadline()
+    if (this.parent === undefined || this.options?.timeout !== undefined) super.watchDeadline()
   }
 
   protected override complete(result: unknown): unknown {

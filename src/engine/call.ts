@@ -143,6 +143,13 @@ export class Call implements DeadlineEntry {
     return this.record.id
   }
 
+  /** Repeating the call has no further effect. */
+  get isIdempotent(): boolean {
+    const { record, options } = this
+    if (record.isIdempotent) return true
+    return options?.idempotencyKey !== undefined && record.policy.sendsKey === true
+  }
+
   /** Counts from 1. */
   get attempt(): number {
     return 1
@@ -239,11 +246,11 @@ export class Call implements DeadlineEntry {
     )
   }
 
-  /** Calls back if the call ends before its handler does. */
-  onEnd(callback: (error: CallError) => void): void {
+  /** Notifies a receiver if the call ends before its handler does. */
+  onEnd(receiver: EndReceiver): void {
     const more = this.ensureExtras()
     more.onEnd ??= []
-    more.onEnd.push(callback)
+    more.onEnd.push(receiver)
   }
 
   /** Waits for something that comes before the handler; the call may end meanwhile. */
@@ -327,7 +334,7 @@ export class Call implements DeadlineEntry {
 
   /** Whether there may have been effects. */
   protected get hasBegun(): boolean {
-    return this.extras?.attemptLog?.mayHaveExecuted ?? this.workHasBegun
+    return this.attemptLog?.mayHaveExecuted ?? this.workHasBegun
   }
 
   /** The same for a handler that has started. One that only forwards the call may know that there were none. */
@@ -350,7 +357,7 @@ export class Call implements DeadlineEntry {
   fail(thrown: unknown): CallError {
     const { attemptLog } = this
     let error = this.toError(thrown)
-    if (attemptLog !== undefined) error = afterAttempts(error, attemptLog, this.record.isIdempotent)
+    if (attemptLog !== undefined) error = afterAttempts(error, attemptLog, this.isIdempotent)
     if (this.parent === undefined) this.kernel.reportError(error, this)
     return error
   }
@@ -370,7 +377,7 @@ export class Call implements DeadlineEntry {
     if (children !== undefined) for (const child of children) child.end(reason, message)
     controller?.abort(this.ended)
     token?.cancel(this.ended)
-    if (onEnd !== undefined) for (const callback of onEnd) callback(this.ended as CallError)
+    for (const receiver of onEnd ?? []) receiver.finishWith(this.ended as CallError)
   }
 
   /** Ends the call with a result, unless it has ended early. */
@@ -402,6 +409,10 @@ export class Call implements DeadlineEntry {
   }
 
   /** Whether a handler runs in this very call or attempt, with middleware around it. */
+  get isHandling(): boolean {
+    return this.extras?.isHandling === true
+  }
+
   set isHandling(isHandling: boolean) {
     this.ensureExtras().isHandling = isHandling
   }
@@ -412,7 +423,7 @@ export class Call implements DeadlineEntry {
     for (const child of this.extras?.children ?? []) {
       if (child.isAttempt) child.end("ABORTED", message)
     }
-    if (this.extras?.isHandling !== true) return
+    if (!this.isHandling) return
     this.ended = endedEarly(this, "ABORTED", message, true, undefined)
     this.stopWork("ABORTED", message)
   }
@@ -446,6 +457,11 @@ export class Call implements DeadlineEntry {
   }
 }
 
+/** Something that waits for a part of a call. */
+export interface EndReceiver {
+  finishWith(error: CallError): void
+}
+
 interface Extras {
   requestId: string | undefined
   controller: AbortController | undefined
@@ -457,7 +473,7 @@ interface Extras {
   env: unknown
   identity: unknown
   attemptLog: AttemptLog | undefined
-  onEnd: ((error: CallError) => void)[] | undefined
+  onEnd: EndReceiver[] | undefined
   isHandling: boolean
 }
 

@@ -34,6 +34,7 @@ const NO_POLICY = {
   timeout: undefined,
   imported: undefined,
   asData: undefined,
+  sendsKey: undefined,
   use: undefined,
   resilience: undefined,
 }

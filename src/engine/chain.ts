@@ -3,7 +3,13 @@ import { isResponseEnvelope } from "../core/envelope.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { CallError, refusal } from "../core/errors.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
-import type { Change, Middleware, Next, StreamNext } from "../core/middleware.ts"
+import type {
+  Change,
+  Middleware,
+  MiddlewareFunction,
+  Next,
+  StreamNext,
+} from "../core/middleware.ts"
 import { markInternal } from "../core/error-marks.ts"
 import { typeName } from "../internal/describe.ts"
 import { isThenable } from "../internal/guards.ts"
@@ -24,11 +30,23 @@ export interface Link extends Pick<Middleware, "call" | "stream"> {
   readonly name: string
 }
 
+interface CallLink extends Link {
+  readonly call: MiddlewareFunction
+}
+
+/** What receives the outcome of a part of a chain, once. */
+interface Receiver {
+  finish(envelope: ResponseEnvelope): void
+  finishWith(error: CallError): void
+}
+
 /** The middleware of one operation, outermost first, with the handler at its end. */
 export class Chain {
   /** Some work of this operation is done for several callers. */
   isShared = false
   readonly #links: readonly Link[]
+  /** The last change that was validated and cannot have been changed since. */
+  #validChange: Change | undefined
 
   constructor(links: readonly Link[]) {
     this.#links = links
@@ -43,21 +61,15 @@ export class Chain {
 
   /** The same for a call whose caller is set. It is never notified before this returns. */
   start(call: Call, input: unknown, isTrusted: boolean): void {
-    this.#enter(
-      0,
-      call,
-      input,
-      this.#logFor(call, isTrusted),
-      (envelope) => call.finish(envelope),
-      (error) => call.finishWith(error),
-    )
+    this.#enter(0, call, input, this.#logFor(call, isTrusted), call)
     call.watch()
   }
 
   /** The same for a call that is waited for already. */
   continue(call: Call, input: unknown, isTrusted: boolean): Promise<ResponseEnvelope> {
-    const log = this.#logFor(call, isTrusted)
-    return new Promise((resolve, reject) => this.#enter(0, call, input, log, resolve, reject))
+    const outcome = new Outcome()
+    this.#enter(0, call, input, this.#logFor(call, isTrusted), outcome)
+    return outcome.promise
   }
 
   /** The items of an admitted subscription. */
@@ -71,17 +83,9 @@ export class Chain {
     return log
   }
 
-  /** Runs the middleware from `index` on. Exactly one of the functions is called, by middleware never at once. */
-  #enter(
-    index: number,
-    call: Call,
-    input: unknown,
-    log: AttemptLog,
-    resolve: (envelope: ResponseEnvelope) => void,
-    reject: (error: CallError) => void,
-  ): void {
-    const link = this.#links[index]
-    if (link?.call === undefined) return runHandler(call, input, log, resolve, reject)
+  /** Runs a middleware. The receiver is never notified at once. */
+  #enter(index: number, call: Call, input: unknown, log: AttemptLog, receiver: Receiver): void {
+    const link = this.#links[index] as CallLink
     let isRepeated = false
     const next: Next = (change) => {
       const isPlain = !isRepeated && change === undefined && isOpen(call)
@@ -95,33 +99,26 @@ export class Chain {
       const promise = outcome instanceof Promise ? outcome : Promise.resolve(outcome)
       promise.then(
         (value: unknown) => {
-          if (isResponseEnvelope(value)) resolve(value)
-          else reject(call.toError(notAnEnvelope(value, link, call)))
+          if (isResponseEnvelope(value)) receiver.finish(value)
+          else receiver.finishWith(call.toError(notAnEnvelope(value, link, call)))
         },
-        (thrown: unknown) => reject(call.toError(thrown)),
+        (thrown: unknown) => receiver.finishWith(call.toError(thrown)),
       )
     } catch (thrown) {
-      queueMicrotask(() => reject(call.toError(thrown)))
+      queueMicrotask(() => receiver.finishWith(call.toError(thrown)))
     }
   }
 
-  /** Runs the rest as a part of the call itself. */
+  /** Runs the rest as a part of the call itself. It settles with the call, even if what is further in never does. */
   #continue(index: number, call: Call, input: unknown, log: AttemptLog): Promise<ResponseEnvelope> {
-    let succeed: (envelope: ResponseEnvelope) => void = ignore
-    let reject: (error: CallError) => void = ignore
-    const outcome = new Promise<ResponseEnvelope>((onSuccess, onFailure) => {
-      succeed = onSuccess
-      reject = onFailure
-    })
-    const fail = (error: CallError): void => {
-      // Marked only now: most promises do not fail.
-      void handled(outcome)
-      reject(error)
-    }
-    // It settles with the call, even if what is further in never does.
-    call.onEnd(fail)
-    this.#enter(index, call, input, log, succeed, fail)
-    return outcome
+    const isLast = index === this.#links.length
+    const result = isLast ? callHandler(call, input, log) : undefined
+    if (isLast && !(result instanceof Promise)) return settled(result)
+    const outcome = new Outcome()
+    call.onEnd(outcome)
+    if (result instanceof Promise) followHandler(call, result, log, outcome)
+    else this.#enter(index, call, input, log, outcome)
+    return outcome.promise
   }
 
   /** Runs the rest in an attempt of its own. */
@@ -135,31 +132,63 @@ export class Chain {
     let attempt: Call = call
     try {
       if (change.detached === true) this.isShared = true
-      attempt = openAttempt(call, change, log)
+      attempt = this.#openAttempt(call, change, log)
       call.kernel.begin(attempt)
       const { input: changed } = change
-      const admitted =
-        changed === undefined ? input : call.kernel.admit(attempt, changed, log.isTrusted)
+      if (changed === undefined) return this.#runAttempt(index, attempt, input, log)
+      const admitted = call.kernel.admit(attempt, changed, log.isTrusted)
       if (attempt.ended !== undefined) throw attempt.ended
+      if (!isStillChecked(attempt, admitted)) return this.#runAttempt(index, attempt, admitted, log)
       const outcome = handled(attempt.expose())
       attempt.watch()
-      const enter = (ready: unknown): void => {
-        if (attempt.ended !== undefined) return
-        this.#enter(
-          index,
-          attempt,
-          ready,
-          log,
-          (envelope) => attempt.finish(envelope),
-          (error) => attempt.finishWith(error),
-        )
-      }
-      if (changed === undefined || !isStillChecked(attempt, admitted)) enter(admitted)
-      else admitted.then(enter).catch((thrown: unknown) => attempt.finishWith(thrown))
+      admitted
+        .then(async (ready) => {
+          if (attempt.ended === undefined)
+            attempt.finish(await this.#continue(index, attempt, ready, log))
+        })
+        .catch((thrown: unknown) => attempt.finishWith(thrown))
       return outcome
     } catch (thrown) {
       return handled(Promise.reject(attempt.toError(thrown)))
     }
+  }
+
+  /** Runs the rest in an attempt that has begun. One whose handler is synchronous cannot be ended by anything else. */
+  #runAttempt(
+    index: number,
+    attempt: Call,
+    input: unknown,
+    log: AttemptLog,
+  ): Promise<ResponseEnvelope> {
+    const isLast = index === this.#links.length
+    const result = isLast ? callHandler(attempt, input, log) : undefined
+    if (isLast && !(result instanceof Promise)) {
+      attempt.unwatch()
+      return settled(result instanceof Error ? attempt.fail(result) : result)
+    }
+    const outcome = handled(attempt.expose())
+    attempt.watch()
+    if (attempt.parent?.ended !== undefined) attempt.end("ABORTED", hasEnded(attempt))
+    if (result instanceof Promise) followHandler(attempt, result, log, attempt)
+    else this.#enter(index, attempt, input, log, attempt)
+    return outcome
+  }
+
+  /** Creates an attempt. Throws if the call is over, or if the change is not one. Shared work outlives its first caller. */
+  #openAttempt(call: Call, change: Change, log: AttemptLog): Attempt {
+    const isOver = change.detached === true ? call.kernel.isClosed : !isOpen(call)
+    if (isOver) {
+      throw refusal("ABORTED", `"${call.record.id}" was not called: its call had ended.`, {
+        operationId: call.record.id,
+        mayHaveExecuted: false,
+        cause: call.ended,
+      })
+    }
+    if (change !== this.#validChange) {
+      validateChange(change)
+      if (Object.isFrozen(change)) this.#validChange = change
+    }
+    return new Attempt(call, change, log)
   }
 
   #level(index: number, log: AttemptLog): StreamSource {
@@ -197,7 +226,7 @@ export class Chain {
           throw new TypeError("next({ detached }): a stream belongs to its reader; leave it out.")
         }
         return {
-          call: openAttempt(call, change, log),
+          call: this.#openAttempt(call, change, log),
           input: change.input ?? input,
           isAdmitted: change.input === undefined,
           trusted: log.isTrusted,
@@ -237,59 +266,96 @@ class LoggedHandler implements StreamSource {
   }
 }
 
-function runHandler(
+/**
+ * Calls the handler. Returns its envelope, the error that it threw, or a promise of its result if it is asynchronous.
+ */
+function callHandler(
   call: Call,
   input: unknown,
   log: AttemptLog,
-  resolve: (envelope: ResponseEnvelope) => void,
-  reject: (error: CallError) => void,
-): void {
+): ResponseEnvelope | CallError | Promise<unknown> {
   const { record, kernel } = call
+  call.noteStart()
+  try {
+    const result = (record.handler as AnyHandler)(input, new CallContext(call))
+    if (isThenable(result)) return result instanceof Promise ? result : Promise.resolve(result)
+    const envelope = kernel.toEnvelope(record, result)
+    log.end(true)
+    return envelope
+  } catch (thrown) {
+    const error = call.toError(thrown)
+    log.end(error.mayHaveExecuted)
+    return error
+  }
+}
+
+/** Passes on the outcome of a handler that is asynchronous. */
+function followHandler(
+  call: Call,
+  result: Promise<unknown>,
+  log: AttemptLog,
+  receiver: Receiver,
+): void {
   const fail = (thrown: unknown): void => {
     const error = call.toError(thrown)
     call.isHandling = false
     log.end(error.mayHaveExecuted)
-    reject(error)
+    receiver.finishWith(error)
   }
-  const succeed = (result: unknown): void => {
+  const succeed = (value: unknown): void => {
     let envelope: ResponseEnvelope
     try {
-      envelope = kernel.toEnvelope(record, result)
+      envelope = call.kernel.toEnvelope(call.record, value)
     } catch (thrown) {
       fail(thrown)
       return
     }
     call.isHandling = false
     log.end(true)
-    resolve(envelope)
+    receiver.finish(envelope)
   }
-  call.noteStart()
   call.isHandling = true
-  let result: unknown
-  try {
-    result = (record.handler as AnyHandler)(input, new CallContext(call))
-  } catch (thrown) {
-    fail(thrown)
-    return
+  result.then(succeed, fail)
+}
+
+/** A promise of what is known already. */
+function settled(result: ResponseEnvelope | CallError | undefined): Promise<ResponseEnvelope> {
+  if (!(result instanceof Error)) return Promise.resolve(result as ResponseEnvelope)
+  const outcome = new Outcome()
+  outcome.finishWith(result)
+  return outcome.promise
+}
+
+/** A promise, and what settles it. */
+class Outcome implements Receiver {
+  readonly promise: Promise<ResponseEnvelope> = new Promise(capture)
+  readonly finish: (envelope: ResponseEnvelope) => void = capturedResolve
+  readonly #reject: (error: CallError) => void = capturedReject
+
+  finishWith(error: CallError): void {
+    // Marked only now: most promises do not fail.
+    void handled(this.promise)
+    this.#reject(error)
   }
-  if (isThenable(result)) Promise.resolve(result).then(succeed, fail)
-  else succeed(result)
+}
+
+// One executor for all promises, read immediately: a closure would be one more object each.
+let capturedResolve: (envelope: ResponseEnvelope) => void
+let capturedReject: (error: CallError) => void
+function capture(resolve: typeof capturedResolve, reject: typeof capturedReject): void {
+  capturedResolve = resolve
+  capturedReject = reject
 }
 
 function isOpen(call: Call): boolean {
   return call.ended === undefined && !call.isOver
 }
 
-/** Creates an attempt. Throws if the call is over, or if the change is not one. Shared work outlives its first caller. */
-function openAttempt(call: Call, change: Change, log: AttemptLog): Attempt {
-  const isOver = change.detached === true ? call.kernel.isClosed : !isOpen(call)
-  if (isOver) {
-    throw refusal("ABORTED", `"${call.record.id}" was not called: its call had ended.`, {
-      operationId: call.record.id,
-      mayHaveExecuted: false,
-      cause: call.ended,
-    })
-  }
+function hasEnded({ record }: Call): string {
+  return `The call of "${record.id}" has ended.`
+}
+
+function validateChange(change: Change): void {
   const issue = optionsIssue(change)
   if (issue !== undefined)
     throw new TypeError(`next(change): ${issue.path.slice(1)} ${issue.message}.`)
@@ -300,7 +366,6 @@ function openAttempt(call: Call, change: Change, log: AttemptLog): Attempt {
       )
     }
   }
-  return new Attempt(call, change, log)
 }
 
 const NAMES: ReadonlySet<string> = new Set<keyof Change>([

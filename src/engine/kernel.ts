@@ -13,6 +13,7 @@ import type { CallOptions } from "../core/types.ts"
 import type { PolicyRule } from "../core/resilience.ts"
 import { abortedMessage, Call } from "./call.ts"
 import type { CallHost } from "./call.ts"
+import { ChainedCall } from "./chained-call.ts"
 import { CallContext } from "./context.ts"
 import { isReportable, notifyOfError } from "./failures.ts"
 import type { ErrorListener } from "./failures.ts"
@@ -390,11 +391,11 @@ export class Kernel implements PipelineHost, CallHost {
       throw notFound(this.store, id, parent?.identity ?? options?.identity)
     }
     if (record.isStream) throw wrongKind(record, "execute", "subscribe")
-    if (options === undefined || parent !== undefined) {
-      return new Call(this, record, parent, options)
-    }
-    const from = this.#parentOf(options)
-    return new Call(this, record, from, from === undefined ? options : undefined)
+    const from = options === undefined || parent !== undefined ? parent : this.#parentOf(options)
+    const own = from === parent ? options : undefined
+    return record.chain === undefined
+      ? new Call(this, record, from, own)
+      : new ChainedCall(this, record, from, own)
   }
 
   #admitNested(call: Call, parent: Call): void {

@@ -27,7 +27,7 @@ export class CallView extends CallContext implements MiddlewareCall {
   }
 
   get isIdempotent(): boolean {
-    return this.#call.record.isIdempotent
+    return this.#call.isIdempotent
   }
 
   get remainingMs(): number {

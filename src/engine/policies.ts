@@ -1,22 +1,21 @@
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Middleware, MiddlewareCall, StreamNext } from "../core/middleware.ts"
+import type { AppliedPolicy, PolicyState } from "../core/policy-state.ts"
 import type {
   Policies,
   PolicyHost,
+  PolicyLayer,
   PolicyRule,
   PolicyTarget,
-  Resilience,
 } from "../core/resilience.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import type { Link } from "./chain.ts"
 import type { OperationRecord } from "./record.ts"
 
-type Layer = Resilience | "standard"
-
 /** Which policies operations have besides those of their definitions. */
 export interface PolicyDirectory {
   /** The settings for an operation, the most important first. */
-  layersOf(id: string): readonly Layer[]
+  layersOf(id: string): readonly PolicyLayer[]
   /** What the operation shares a breaker with; its namespace if this is not known. */
   sourceOf?(id: string): string | undefined
 }
@@ -44,22 +43,21 @@ export class PolicyLoader {
     this.#onChange()
   }
 
-  /** The policies of all operations; `undefined` before the first of them was called. */
-  get loaded(): Policies | undefined {
-    return this.#policies
+  /** The policies of an operation, and where they were set. */
+  async describe(record: OperationRecord): Promise<readonly AppliedPolicy[]> {
+    const target = this.#targetOf(record)
+    return target === undefined ? [] : (await this.#load()).describe(target)
   }
 
-  /** The settings of an operation, the most important first. */
-  layersOf({ id, policy }: OperationRecord): readonly Layer[] {
-    const layers = this.#directory.layersOf(id)
-    return policy.resilience === undefined ? layers : [...layers, policy.resilience]
+  /** What the policies know at this moment. */
+  state(): PolicyState {
+    return this.#policies?.state() ?? { breakers: [], budgets: [], operations: [] }
   }
 
   /** The policies of an operation as the innermost middleware; `undefined` if it has none. */
   linkFor(record: OperationRecord): Link | undefined {
-    const layers = this.layersOf(record)
-    if (layers.length === 0) return undefined
-    const target = this.#targetOf(record, layers)
+    const target = this.#targetOf(record)
+    if (target === undefined) return undefined
     if (this.#policies !== undefined) return toLink(this.#policies.for(target))
     return {
       name: NAME,
@@ -91,10 +89,16 @@ export class PolicyLoader {
     yield* policies.for(target)?.stream?.(call, next) ?? next()
   }
 
-  #targetOf(record: OperationRecord, layers: readonly Layer[]): PolicyTarget {
+  /** What policies see of an operation; `undefined` if nothing is set for it. */
+  #targetOf(record: OperationRecord): PolicyTarget | undefined {
     const known = this.#targets.get(record)
     if (known !== undefined) return known
-    const { id, spec, isIdempotent, isStream, isImported } = record
+    const { id, spec, isIdempotent, isStream, isImported, policy } = record
+    const layers = [...this.#directory.layersOf(id)]
+    if (policy.resilience !== undefined) {
+      layers.push({ from: "definition", settings: policy.resilience })
+    }
+    if (layers.length === 0) return undefined
     const target: PolicyTarget = {
       ...{ operationId: id, spec, isIdempotent, isStream, isImported },
       source: this.#directory.sourceOf?.(id) ?? spec.namespace,
@@ -129,15 +133,18 @@ function toLink(middleware: Middleware | undefined): Link | undefined {
 
 /** The policies of rules with patterns. */
 export function compileRules(rules: readonly PolicyRule[]): PolicyDirectory {
-  const compiled = rules.map(({ match, standard, ...resilience }) => {
-    const matchers = (typeof match === "string" ? [match] : match).map(compilePattern)
-    const layers: readonly Layer[] = standard === true ? [resilience, "standard"] : [resilience]
-    return { matchers, layers }
-  })
+  const compiled = rules.map(({ match, standard, ...resilience }) => ({
+    patterns: (typeof match === "string" ? [match] : match).map((pattern) => ({
+      from: `pattern "${pattern}"`,
+      matches: compilePattern(pattern),
+    })),
+    settings: standard === true ? ([resilience, "standard"] as const) : [resilience],
+  }))
   return {
     layersOf: (id) =>
-      compiled.flatMap(({ matchers, layers }) =>
-        matchers.some((matches) => matches(id)) ? layers : [],
-      ),
+      compiled.flatMap(({ patterns, settings }) => {
+        const from = patterns.find(({ matches }) => matches(id))?.from
+        return from === undefined ? [] : settings.map((one) => ({ from, settings: one }))
+      }),
   }
 }

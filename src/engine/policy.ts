@@ -12,7 +12,7 @@ import { frozenCopy } from "../internal/frozen.ts"
 /** A copy of the policy of a definition, so that later changes of its lists grant nothing. */
 export function readPolicy(policy: OperationPolicy): OperationPolicy {
   const { composes, normalize, output, defaults, timeout, imported, asData } = policy
-  const { use, resilience } = policy
+  const { use, resilience, sendsKey } = policy
   return {
     ...(composes && { composes: Object.freeze([...composes]) }),
     ...(normalize && { normalize }),
@@ -21,6 +21,7 @@ export function readPolicy(policy: OperationPolicy): OperationPolicy {
     ...(timeout !== undefined && { timeout }),
     ...(imported === true && { imported }),
     ...(asData && { asData }),
+    ...(sendsKey === true && { sendsKey }),
     ...(use && { use: Object.freeze([...use]) }),
     ...(resilience && { resilience: frozenCopy(resilience) as Resilience | "standard" }),
   }
@@ -31,7 +32,7 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   const issues: ValueError[] = []
   const { handler, type, composes, normalize, output, defaults, timeout, accessControl } =
     definition
-  const { imported, asData, use, resilience } = definition
+  const { imported, asData, sendsKey, use, resilience } = definition
   const add = (path: string, message: string | undefined): void => {
     if (message !== undefined) issues.push({ path, message })
   }
@@ -49,8 +50,8 @@ export function policyIssues(definition: Partial<AnyOperation>): ValueError[] {
   if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0)) {
     add("/timeout", "must be a positive number of milliseconds, or Infinity")
   }
-  if (imported !== undefined && typeof imported !== "boolean") {
-    add("/imported", "must be true or false")
+  for (const [name, value] of Object.entries({ imported, sendsKey })) {
+    if (value !== undefined && typeof value !== "boolean") add(`/${name}`, "must be true or false")
   }
   if (asData !== undefined && typeof asData !== "function") {
     add("/asData", "must be a function")

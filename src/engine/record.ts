@@ -118,7 +118,7 @@ export class OperationRecord {
   }
 
   /** Middleware and policies of the definition. */
-  get policy(): Pick<OperationPolicy, "use" | "resilience"> {
+  get policy(): Pick<OperationPolicy, "use" | "resilience" | "sendsKey"> {
     return this.#checked.policy
   }
 

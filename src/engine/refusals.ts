@@ -91,6 +91,7 @@ export type EndReason = "TIMEOUT" | "ABORTED"
 export function endedEarly(
   call: {
     readonly record: OperationRecord
+    readonly isIdempotent: boolean
     readonly requestId: string
     readonly timeoutDetails: object
     readonly attemptLog: { readonly started: number } | undefined
@@ -100,12 +101,12 @@ export function endedEarly(
   started: boolean,
   cause: unknown,
 ): CallError {
-  const { record, requestId, timeoutDetails, attemptLog } = call
+  const { record, isIdempotent, requestId, timeoutDetails, attemptLog } = call
   return refusal(reason, message, {
     operationId: record.id,
     requestId,
     mayHaveExecuted: started,
-    retryable: reason === "TIMEOUT" && (!started || record.isIdempotent),
+    retryable: reason === "TIMEOUT" && (!started || isIdempotent),
     ...(reason === "TIMEOUT" && { details: timeoutDetails }),
     ...(attemptLog !== undefined && attemptLog.started > 1 && { attempts: attemptLog.started }),
     ...(cause !== undefined && { cause }),

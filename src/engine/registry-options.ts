@@ -102,6 +102,7 @@ export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & Operation
   timeout: "any",
   imported: "any",
   asData: "any",
+  sendsKey: "any",
   use: "any",
   resilience: "any",
 }

@@ -11,6 +11,7 @@ import type { CallSink } from "./sink.ts"
 import type { AnyHandler } from "./record.ts"
 import { notRegistered } from "./refusals.ts"
 import type { PolicyDirectory } from "./policies.ts"
+import type { AppliedPolicy, PolicyState } from "../core/policy-state.ts"
 import { kernelOptions, replaces, validateRegistryOptions } from "./registry-options.ts"
 import type { RegisterOptions, RegistryOptions } from "./registry-options.ts"
 import type {
@@ -291,6 +292,17 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal Sets the policies of operations besides those of their definitions. */
   setPolicies(directory: PolicyDirectory): void {
     this.#kernel.middleware.policies.setDirectory(directory)
+  }
+
+  /** @internal The policies of an operation, and where they were set. */
+  async describePolicies(id: string): Promise<readonly AppliedPolicy[]> {
+    const record = this.#catalog.store.get(id)
+    return record === undefined ? [] : await this.#kernel.middleware.policies.describe(record)
+  }
+
+  /** @internal What the policies know at this moment: breakers, budgets, counts. */
+  get policyState(): PolicyState {
+    return this.#kernel.middleware.policies.state()
   }
 
   /** @internal The error for an id that does not exist for a remote caller. */

@@ -191,8 +191,12 @@ class SourceHub implements Hub {
     const bySource = new Map(sources.map(({ name, config }) => [name, config.resilience]))
     this.registry.setPolicies({
       layersOf: (id) => {
-        const own = bySource.get(this.#ownership.sourceOf(id) ?? "")
-        return own === undefined ? rules.layersOf(id) : [...rules.layersOf(id), own]
+        const source = this.#ownership.sourceOf(id) ?? ""
+        const settings = bySource.get(source)
+        const layers = rules.layersOf(id)
+        return settings === undefined
+          ? layers
+          : [...layers, { from: `source "${source}"`, settings }]
       },
       sourceOf: (id) => this.#ownership.sourceOf(id),
     })

@@ -1,6 +1,8 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
+import type { OperationPolicyState, PolicyState } from "../core/policy-state.ts"
+import type { OperationRegistry } from "../engine/registry.ts"
 import { streamAnswer } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/heartbeats.ts"
 import type { HTTPAnswer } from "../serve/exchange.ts"
@@ -84,6 +86,11 @@ export function createHubRoutes(
       },
       {
         method: "GET",
+        path: "/hub/policies",
+        handle: forAdmins(() => context.json(JSON.stringify(policiesIn(context)))),
+      },
+      {
+        method: "GET",
         path: "/hub/events",
         handle: forAdmins((request) => eventsFor(request, context, activity, heartbeats)),
       },
@@ -113,6 +120,15 @@ function reportOf(hub: Pick<Hub, "sources" | "report">, name: string): SourceRep
   if (report !== undefined) return report
   const why = status.reason === undefined ? "" : `: ${status.reason}`
   throw new HTTPRefusal(503, "UNAVAILABLE", `Source "${name}" is not open${why}`)
+}
+
+/** The state of the policies of all operations that are served. */
+function policiesIn(context: HTTPContext): PolicyState {
+  const { policyState } = context.registry as Partial<Pick<OperationRegistry, "policyState">>
+  const { breakers = [], budgets = [], operations = [] } = policyState ?? {}
+  const isServed = ({ operationId }: OperationPolicyState): boolean =>
+    context.find(operationId) !== undefined
+  return { breakers, budgets, operations: operations.filter(isServed) }
 }
 
 /** A report without the operations that its reader may not see. */

@@ -11,26 +11,26 @@ let origin = Date.now() - performance.now()
 /** By how much the date was changed since, in whole milliseconds. */
 let skew = 0
 
-/** By how much the date was changed since the last read; rarely exactly 0, as the two clocks are read in turn. */
-function clockStep(): number {
-  return Date.now() - performance.now() - origin
-}
-
 /**
  * The date without later changes of it, so that it equals the date to the millisecond if there were none.
  *
  * Both clocks are read twice before the date counts as set: something may have run between the two.
  */
 function now(): number {
-  const first = clockStep()
-  if (first > SET_THRESHOLD || first < -SET_THRESHOLD) {
-    const again = clockStep()
-    if (Math.abs(again - first) < SET_THRESHOLD) {
-      origin += again
-      skew += Math.round(again)
-    }
+  const date = Date.now()
+  const first = stepAt(date)
+  if (first <= SET_THRESHOLD && first >= -SET_THRESHOLD) return date - skew
+  const again = stepAt(Date.now())
+  if (Math.abs(again - first) < SET_THRESHOLD) {
+    origin += again
+    skew += Math.round(again)
   }
   return Date.now() - skew
+}
+
+/** By how much the date was changed since the last read; rarely exactly 0, as the two clocks are read in turn. */
+function stepAt(date: number): number {
+  return date - performance.now() - origin
 }
 
 /** The platform's clock. Functions are looked up per use, so that faked timers are seen. */

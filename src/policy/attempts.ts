@@ -2,7 +2,7 @@
 import { isCallError } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
-import type { Change, MiddlewareCall, Next } from "../core/middleware.ts"
+import type { Change, MiddlewareCall, MiddlewareFunction, Next } from "../core/middleware.ts"
 import type { RetryPolicy } from "../core/resilience.ts"
 import { backOff } from "../internal/back-off.ts"
 import { isObject } from "../internal/guards.ts"
@@ -36,32 +36,51 @@ const NO_TICKET = 0
 /** Runs the attempts of calls of one operation. */
 export class Attempts {
   readonly policies: AttemptPolicies
+  readonly call: MiddlewareFunction
   /** What every attempt has in common; the same object for all. */
   readonly #change: Change | undefined
 
   constructor(policies: AttemptPolicies) {
     this.policies = policies
-    const { timeout, breaker, slots } = policies
-    const isHeld = breaker !== undefined || slots !== undefined
-    // What is held must be given back when the call ends, even if its handler goes on: an attempt ends with the call.
-    this.#change = timeout !== undefined ? { timeout } : isHeld ? {} : undefined
+    const { timeout, retry, hedge } = policies
+    this.#change = timeout === undefined ? undefined : Object.freeze({ timeout })
+    if (hedge !== undefined) this.call = (call, next) => this.#hedged(call, next)
+    else if (retry !== undefined) this.call = (call, next) => this.#retried(call, next)
+    else this.call = (call, next) => this.#once(call, next, this.#change)
   }
 
-  readonly call = async (call: MiddlewareCall, next: Next): Promise<ResponseEnvelope> => {
-    const { budget, hedge } = this.policies
-    let tally: Tally | undefined = hedge && { attempts: 0, mayHaveExecuted: false }
+  #retried(call: MiddlewareCall, next: Next): Promise<ResponseEnvelope> {
+    return this.#once(call, next, this.#change).catch((thrown: unknown) =>
+      this.#repeat(call, next, thrown, { attempts: 1, mayHaveExecuted: false }),
+    )
+  }
+
+  #hedged(call: MiddlewareCall, next: Next): Promise<ResponseEnvelope> {
+    const tally: Tally = { attempts: 0, mayHaveExecuted: false }
+    return this.#attempt(call, next, tally).then(
+      (envelope) => afterRepeats(envelope, tally),
+      (thrown: unknown) => this.#repeat(call, next, thrown, tally),
+    )
+  }
+
+  /** Further attempts after the first has failed. */
+  async #repeat(
+    call: MiddlewareCall,
+    next: Next,
+    failure: unknown,
+    tally: Tally,
+  ): Promise<ResponseEnvelope> {
+    let thrown = failure
     for (let round = 1; ; round++) {
+      const wait = this.waitBefore(call, thrown, round)
+      if (wait === undefined) throw withAttempts(thrown, tally, call.isIdempotent)
+      tally.mayHaveExecuted ||= (thrown as CallError).mayHaveExecuted
+      if (wait > 0) await pause(wait, { clock: this.policies.clock, signal: call.signal })
+      if (call.signal.aborted) throw withAttempts(thrown, tally, call.isIdempotent)
       try {
-        const envelope = await this.#attempt(call, next, tally)
-        budget.earn()
-        return tally === undefined ? envelope : afterRepeats(envelope, tally)
-      } catch (thrown) {
-        tally ??= { attempts: 1, mayHaveExecuted: false }
-        const wait = this.waitBefore(call, thrown, round)
-        if (wait === undefined) throw withAttempts(thrown, tally, call.isIdempotent)
-        tally.mayHaveExecuted ||= (thrown as CallError).mayHaveExecuted
-        if (wait > 0) await pause(wait, { clock: this.policies.clock, signal: call.signal })
-        if (call.signal.aborted) throw withAttempts(thrown, tally, call.isIdempotent)
+        return afterRepeats(await this.#attempt(call, next, tally), tally)
+      } catch (again) {
+        thrown = again
       }
     }
   }
@@ -81,11 +100,26 @@ export class Attempts {
     return budget.take(clock.now()) ? Math.max(wait, 0) : undefined
   }
 
-  /** Goes through breaker, rate limit and concurrency; returns the breaker's ticket. Throws when one of them refuses. */
-  async enter(call: MiddlewareCall): Promise<number> {
-    const ticket = this.#enterBreaker(call)
+  /**
+   * Goes through breaker, rate limit and concurrency; returns the breaker's ticket, or a promise of it. Throws when one
+   * of them refuses.
+   */
+  enter(call: MiddlewareCall): number | Promise<number> {
+    const { breaker } = this.policies
+    const ticket = breaker === undefined ? NO_TICKET : breaker.enter()
+    if (ticket === REFUSED) throw circuitOpen(call.operationId, breaker as Breaker)
     try {
-      await this.#takePlace(call)
+      const waiting = this.#takePlace(call)
+      return waiting === undefined ? ticket : this.#waitWith(ticket, waiting)
+    } catch (thrown) {
+      breaker?.leave(ticket, "neutral")
+      throw thrown
+    }
+  }
+
+  async #waitWith(ticket: number, waiting: Promise<void>): Promise<number> {
+    try {
+      await waiting
       return ticket
     } catch (thrown) {
       this.policies.breaker?.leave(ticket, "neutral")
@@ -94,38 +128,48 @@ export class Attempts {
   }
 
   /** One attempt, or several at the same time. */
-  #attempt(call: MiddlewareCall, next: Next, tally: Tally | undefined): Promise<ResponseEnvelope> {
+  #attempt(call: MiddlewareCall, next: Next, tally: Tally): Promise<ResponseEnvelope> {
     const { hedge } = this.policies
-    if (hedge !== undefined && tally !== undefined && call.policy?.hedge !== false) {
+    if (hedge !== undefined && call.policy?.hedge !== false) {
       const run = (change: Change): Promise<ResponseEnvelope> =>
         this.#once(call, next, { ...this.#change, ...change })
       return hedge.run(call, tally, run)
     }
-    if (tally !== undefined) tally.attempts++
+    tally.attempts++
     return this.#once(call, next, this.#change)
   }
 
-  async #once(
+  #once(call: MiddlewareCall, next: Next, change: Change | undefined): Promise<ResponseEnvelope> {
+    let entered: number | Promise<number>
+    try {
+      entered = this.enter(call)
+    } catch (thrown) {
+      return Promise.reject(thrown)
+    }
+    if (typeof entered === "number") return this.#run(call, next, change, entered)
+    return entered.then((ticket) => this.#run(call, next, change, ticket))
+  }
+
+  #run(
     call: MiddlewareCall,
     next: Next,
     change: Change | undefined,
+    ticket: number,
   ): Promise<ResponseEnvelope> {
-    const { breaker, slots } = this.policies
-    const ticket = breaker === undefined ? NO_TICKET : this.#enterBreaker(call)
-    let isPlaced = false
-    try {
-      const waiting = this.#takePlace(call)
-      if (waiting !== undefined) await waiting
-      isPlaced = true
-      const envelope = await next(change)
-      breaker?.leave(ticket, "success")
-      return envelope
-    } catch (thrown) {
-      this.failed(call, ticket, thrown)
-      throw thrown
-    } finally {
-      if (isPlaced) slots?.leave()
-    }
+    const { breaker, slots, budget } = this.policies
+    return next(change).then(
+      (envelope) => {
+        slots?.leave()
+        budget.earn()
+        breaker?.leave(ticket, "success")
+        return envelope
+      },
+      (thrown: unknown) => {
+        slots?.leave()
+        this.failed(call, ticket, thrown)
+        throw thrown
+      },
+    )
   }
 
   /** Tells the breaker, and the rate limit if the called system asked for a pause. */
@@ -138,14 +182,6 @@ export class Attempts {
     breaker?.leave(ticket, isFailure(thrown) ? "failure" : "neutral", thrown.code)
     if (rateLimit === undefined) return
     if (statusOf(thrown) === 429) rateLimit.hold(call, thrown.retryAfterMs ?? 0)
-  }
-
-  #enterBreaker({ operationId }: MiddlewareCall): number {
-    const { breaker } = this.policies
-    if (breaker === undefined) return NO_TICKET
-    const ticket = breaker.enter()
-    if (ticket === REFUSED) throw circuitOpen(operationId, breaker)
-    return ticket
   }
 
   /** Rate limit and concurrency: at once, or when the promise resolves. */

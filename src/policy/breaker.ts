@@ -1,7 +1,6 @@
+import type { BreakerState } from "../core/policy-state.ts"
 import type { BreakerPolicy } from "../core/resilience.ts"
 import type { Clock } from "../internal/platform.ts"
-
-export type BreakerState = "closed" | "open" | "half-open"
 
 /** The result of a call for the breaker; `neutral` if it says nothing about the called system. */
 export type Outcome = "success" | "failure" | "neutral"

@@ -1,5 +1,6 @@
 // The policies of a registry: what each operation does when something fails, is slow or is asked too often.
 import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
+import type { AppliedPolicy, PolicyState } from "../core/policy-state.ts"
 import type { Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import type { Matcher } from "../internal/pattern.ts"
@@ -12,11 +13,10 @@ import { withFallback } from "./fallback.ts"
 import { Hedge } from "./hedge.ts"
 import { Idempotency } from "./idempotency.ts"
 import { RateLimit } from "./rate-limit.ts"
-import { resolveResilience } from "./resolve.ts"
+import { describeResilience, resolveResilience } from "./resolve.ts"
 import type { ResolvedResilience } from "./resolve.ts"
 import { SharedCalls } from "./shared-call.ts"
 import { Slots } from "./slots.ts"
-import type { PolicyState } from "./state.ts"
 import { PolicyStream } from "./stream.ts"
 
 /** Retries that a source has in advance; every success earns a tenth of one more. */
@@ -63,6 +63,10 @@ export class RegistryPolicies implements Policies {
     const fresh = this.#make(target, resolveResilience(target))
     this.#made.set(target.operationId, fresh)
     return fresh.middleware
+  }
+
+  describe(target: PolicyTarget): readonly AppliedPolicy[] {
+    return describeResilience(target)
   }
 
   forget(target: PolicyTarget): void {

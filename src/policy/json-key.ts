@@ -22,7 +22,7 @@ const NOT_JSON = new Error("not JSON")
 function print(value: unknown, depth: number): string {
   switch (typeof value) {
     case "string":
-      return JSON.stringify(value)
+      return quoted(value)
     case "number":
       if (!Number.isFinite(value)) throw NOT_JSON
       return `${value}`
@@ -39,6 +39,11 @@ function print(value: unknown, depth: number): string {
   }
 }
 
+/** With its length in front, so that nothing in it has to be escaped. */
+function quoted(text: string): string {
+  return `"${text.length}:${text}`
+}
+
 function printList(list: readonly unknown[], depth: number): string {
   let text = "["
   for (const item of list) text += `${print(item, depth)},`
@@ -51,7 +56,7 @@ function printMembers(members: Record<string, unknown>, depth: number): string {
   let text = "{"
   for (const key of keys) {
     const value = members[key]
-    if (value !== undefined) text += `${JSON.stringify(key)}:${print(value, depth)},`
+    if (value !== undefined) text += `${quoted(key)}${print(value, depth)},`
   }
   return `${text}}`
 }

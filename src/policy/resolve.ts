@@ -1,4 +1,6 @@
+import type { AppliedPolicy } from "../core/policy-state.ts"
 import type { PolicyTarget, Resilience } from "../core/resilience.ts"
+import { isPlainObject } from "../internal/guards.ts"
 
 type PolicyName = keyof Resilience
 
@@ -15,20 +17,48 @@ const LOCAL_STANDARD: Resilience = {
 /** The preset. What runs in this process fails for other reasons than a network: it has only the limits. */
 const STANDARD: Resilience = { ...LOCAL_STANDARD, retry: { attempts: 3 }, breaker: {} }
 
-/** Settles each policy by itself: the first layer that mentions it counts, and `false` switches it off. */
+interface Setting {
+  readonly from: string
+  readonly value: unknown
+}
+
 export function resolveResilience(target: PolicyTarget): ResolvedResilience {
+  const settings = settingsOf(target)
+  return Object.fromEntries(Array.from(settings, ([name, { value }]) => [name, value]))
+}
+
+/** The policies of an operation for people and programs that look at it. */
+export function describeResilience(target: PolicyTarget): AppliedPolicy[] {
+  return Array.from(settingsOf(target), ([policy, { from, value }]) => ({
+    policy,
+    from,
+    settings: isPlainObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]))
+      : plain(value),
+  }))
+}
+
+/** Decides on each policy by itself: the first layer that mentions it counts, and `false` switches it off. */
+function settingsOf(target: PolicyTarget): ReadonlyMap<PolicyName, Setting> {
   const preset = target.isImported ? STANDARD : LOCAL_STANDARD
-  const resolved: Record<string, unknown> = {}
-  for (const layer of target.layers) {
-    const settings = layer === "standard" ? preset : layer
-    for (const [name, value] of Object.entries(settings)) {
-      if (value !== undefined && !Object.hasOwn(resolved, name)) resolved[name] = value
+  const found = new Map<PolicyName, Setting>()
+  for (const { from, settings } of target.layers) {
+    for (const [key, value] of Object.entries(settings === "standard" ? preset : settings)) {
+      const name = key as PolicyName
+      if (value !== undefined && !found.has(name)) found.set(name, { from, value })
     }
   }
-  for (const [name, value] of Object.entries(resolved)) {
-    if (value === false || !applies(name as PolicyName, target)) delete resolved[name]
+  for (const [name, { value }] of found) {
+    if (value === false || !applies(name, target)) found.delete(name)
   }
-  return resolved
+  return found
+}
+
+/** A setting as JSON, without what belongs to the application. */
+function plain(value: unknown): unknown {
+  const isCustom =
+    typeof value === "function" || (typeof value === "object" && !Array.isArray(value))
+  return isCustom ? "custom" : value
 }
 
 /** Whether a policy makes sense for an operation. */

@@ -1,9 +1,14 @@
 import { expect, test } from "vitest"
 import { describeSpec } from "../../src/cli/describe-spec.ts"
+import type { AppliedPolicy } from "../../src/core/policy-state.ts"
 import type { OperationSpec } from "../../src/core/types.ts"
 import { testIO } from "./support/run.ts"
 
-function described(spec: object, columns?: number): string {
+function described(
+  spec: object,
+  columns?: number,
+  policies: readonly AppliedPolicy[] = [],
+): string {
   const whole = {
     namespace: "shop",
     name: "order",
@@ -15,7 +20,7 @@ function described(spec: object, columns?: number): string {
     accessControl: { requiredScopes: [] },
     ...spec,
   } as unknown as OperationSpec
-  return describeSpec(whole, testIO({ columns, env: { NO_COLOR: "1" } }))
+  return describeSpec(whole, policies, testIO({ columns, env: { NO_COLOR: "1" } }))
 }
 
 test("what is not said takes no room", () => {
@@ -140,4 +145,22 @@ test("an example of the operation is quoted for a shell", () => {
 test("properties of an output are listed", () => {
   const outputSchema = { type: "object", properties: { id: { type: "integer" } } }
   expect(described({ outputSchema })).toContain("Output:\n  id?  integer")
+})
+
+test("policies are named with their settings and the place where they were set", () => {
+  const policies: readonly AppliedPolicy[] = [
+    { policy: "retry", from: 'pattern "shop.*"', settings: { attempts: 3, delay: 10 } },
+    { policy: "invalidates", from: "definition", settings: ["shop.list", "shop.\u001Bget"] },
+    { policy: "fallback", from: "definition", settings: "custom" },
+    { policy: "breaker", from: 'source "shop"', settings: {} },
+  ]
+  expect(described({}, undefined, policies)).toContain(
+    [
+      "Policies:",
+      '  retry        attempts 3, delay 10       pattern "shop.*"',
+      "  invalidates  shop.list, shop.\\u001bget  definition",
+      "  fallback     custom                     definition",
+      '  breaker                                 source "shop"',
+    ].join("\n"),
+  )
 })

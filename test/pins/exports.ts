@@ -46,6 +46,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "createRegistry",
     "decodeCallEvent",
     "decodeEnvelope",
+    "defineContextValue",
     "defineOperation",
     "encodeCallEvent",
     "encodeEnvelope",

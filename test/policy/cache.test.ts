@@ -454,21 +454,29 @@ function sorted(value: unknown): unknown {
 }
 
 test("an operation as policies see it has the settings of its layers, one by one", async () => {
-  const { resolveResilience } = await import("../../src/policy/resolve.ts")
+  const { describeResilience, resolveResilience } = await import("../../src/policy/resolve.ts")
   const { get } = counting()
   const target = {
     ...targetOf(get, "standard"),
     layers: [
-      { retry: false, cache: { ttl: 1 } },
-      { retry: { attempts: 9 }, timeout: { attempt: 1 } },
-      "standard",
+      { from: 'pattern "api.*"', settings: { retry: false, cache: { ttl: 1, vary: () => "" } } },
+      { from: "definition", settings: { retry: { attempts: 9 }, fallback: () => 1 } },
+      { from: 'source "api"', settings: "standard" },
     ] as const,
   }
   expect(resolveResilience(target)).toEqual({
-    cache: { ttl: 1 },
-    timeout: { attempt: 1 },
+    cache: { ttl: 1, vary: expect.any(Function) as unknown },
+    fallback: expect.any(Function) as unknown,
+    timeout: { attempt: 10_000 },
     concurrency: { most: 64, queue: 256 },
     breaker: {},
   })
+  expect(describeResilience(target)).toEqual([
+    { policy: "cache", from: 'pattern "api.*"', settings: { ttl: 1, vary: "custom" } },
+    { policy: "fallback", from: "definition", settings: "custom" },
+    { policy: "timeout", from: 'source "api"', settings: { attempt: 10_000 } },
+    { policy: "concurrency", from: 'source "api"', settings: { most: 64, queue: 256 } },
+    { policy: "breaker", from: 'source "api"', settings: {} },
+  ])
   expect(resolveResilience({ ...target, isIdempotent: false })).not.toHaveProperty("cache")
 })

@@ -83,7 +83,7 @@ export function targetOf(
     isStream: spec.type === "subscription",
     isImported,
     source: spec.namespace,
-    layers: [layer],
+    layers: [{ from: "definition", settings: layer }],
   }
 }
 

@@ -30,7 +30,11 @@ async function api(
   clock?: Clock,
 ): Promise<{ registry: AnyRegistry; server: TestServer } & AsyncDisposable> {
   const server = await serve(answer)
-  const operations = FromOpenAPI(document, { namespace: "api", baseUrl: server.url })
+  const operations = FromOpenAPI(document, {
+    namespace: "api",
+    baseUrl: server.url,
+    idempotencyHeader: "X-Key",
+  })
   const registry = createRegistry(operations, {
     logger: silentLogger,
     policies: [{ match: "api.*", ...resilience }],
@@ -56,18 +60,18 @@ const inThePast = new Date(0).toUTCString()
 
 const time = createManualClock()
 
-/** What a server does, and how many requests of three attempts reach it with each method. */
-const FAULTS: readonly (readonly [string, Answer, get: number, put: number, post: number])[] = [
-  ["429 with seconds in Retry-After", status(429, { "retry-after": "0" }), 3, 3, 3],
-  ["503 with a date in Retry-After", status(503, { "retry-after": inThePast }), 3, 3, 3],
-  ["503 without Retry-After", status(503), 3, 3, 3],
-  ["503 that asks for more than is allowed", status(503, { "retry-after": "3600" }), 1, 1, 1],
-  ["408", status(408), 3, 3, 3],
-  ["500", status(500), 1, 1, 1],
-  ["502", status(502), 3, 3, 1],
-  ["404", status(404), 1, 1, 1],
-  ["304 that nobody asked for", status(304), 1, 1, 1],
-  ["a reset", (request) => request.socket.destroy(), 3, 3, 1],
+/** What a server does, and how many requests of three attempts reach it: GET, PUT, POST, and POST with a key. */
+const FAULTS: readonly (readonly [string, Answer, readonly number[]])[] = [
+  ["429 with seconds in Retry-After", status(429, { "retry-after": "0" }), [3, 3, 3, 3]],
+  ["503 with a date in Retry-After", status(503, { "retry-after": inThePast }), [3, 3, 3, 3]],
+  ["503 without Retry-After", status(503), [3, 3, 3, 3]],
+  ["503 that asks for more than is allowed", status(503, { "retry-after": "3600" }), [1, 1, 1, 1]],
+  ["408", status(408), [3, 3, 3, 3]],
+  ["500", status(500), [1, 1, 1, 1]],
+  ["502", status(502), [3, 3, 1, 3]],
+  ["404", status(404), [1, 1, 1, 1]],
+  ["304 that nobody asked for", status(304), [1, 1, 1, 1]],
+  ["a reset", (request) => request.socket.destroy(), [3, 3, 1, 3]],
   [
     "half an answer",
     (_request, response) => {
@@ -75,27 +79,32 @@ const FAULTS: readonly (readonly [string, Answer, get: number, put: number, post
       response.write('{"half":')
       setImmediate(() => response.destroy())
     },
-    3,
-    3,
-    1,
+    [3, 3, 1, 3],
   ],
   // Time passes only when a request is there, so that the speed of the machine does not matter.
-  ["no answer", () => void time.advance(500), 3, 3, 1],
+  ["no answer", () => void time.advance(500), [3, 3, 1, 3]],
 ]
 
 describe("retry of requests to a real HTTP server:", () => {
-  test.each(FAULTS)("%s", async (_name, answer, ...counts) => {
+  test.each(FAULTS)("%s", async (_name, answer, counts) => {
     const policies = { retry: { attempts: 3, delay: 0 }, timeout: { attempt: 500 } }
     await using it = await api(answer, policies, time)
-    for (const [index, method] of ["get", "put", "post"].entries()) {
+    for (const [index, expected] of counts.entries()) {
+      const method = ["get", "put", "post"][index] ?? "post"
+      const idempotencyKey = index === 3 ? "k-1" : undefined
       const before = it.server.requests.length
-      const input = method === "get" ? {} : { body: {} }
-      const error = (await rejection(it.registry.execute(`api.${method}`, input))) as CallError
+      const calling = it.registry.execute(`api.${method}`, method === "get" ? {} : { body: {} }, {
+        idempotencyKey,
+      })
+      const error = (await rejection(calling)) as CallError
       const count = it.server.requests.length - before
-      expect([method, error.code, count]).toEqual([method, error.code, counts[index]])
+      expect([method, idempotencyKey, count]).toEqual([method, idempotencyKey, expected])
       expect([method, error.attempts]).toEqual([method, count === 1 ? undefined : count])
-      const mayBeRepeated = method !== "post" || !error.mayHaveExecuted
+      const mayBeRepeated =
+        method !== "post" || idempotencyKey !== undefined || !error.mayHaveExecuted
       expect([method, count === 1 || mayBeRepeated]).toEqual([method, true])
+      const keys = it.server.headers.slice(before).map((headers) => headers["x-key"])
+      expect(new Set(keys)).toEqual(new Set([idempotencyKey]))
     }
   })
 

@@ -1,87 +1,148 @@
-// The same laws for every kind of source: in this process, an HTTP API, an MCP server, and registries behind transports.
+// The same laws for every kind of source: in this process, and in processes that are killed: an HTTP API, an MCP
+// server, and registries behind transports.
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { connect } from "@nats-io/transport-node"
-import { Redis } from "ioredis"
+import { createInterface } from "node:readline"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { FromOpenAPIUrl } from "../../src/from-openapi.ts"
 import { createMCPClient } from "../../src/from-mcp.ts"
-import { createRegistry, fromCall, serveCalls, silentLogger } from "../../src/index.ts"
-import type { AnyOperation, AnyRegistry, CallError } from "../../src/index.ts"
+import { createRegistry, fromCall, silentLogger } from "../../src/index.ts"
+import type {
+  AnyOperation,
+  AnyRegistry,
+  CallError,
+  CallOptions,
+  Transport,
+} from "../../src/index.ts"
 import type { PolicyRule } from "../../src/core/resilience.ts"
-import { serveHTTP } from "../../src/node.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { createRedisTransport } from "../../src/redis.ts"
-import { createWebSocketTransport, serveWebSocket } from "../../src/websocket.ts"
+import { createWebSocketTransport } from "../../src/websocket.ts"
 import { program } from "../sources/mcp/support/program.ts"
 import { deferred } from "../serve/http/support.ts"
 import { provideNats, provideRedis, startNats, startRedis } from "../support/brokers.ts"
+import type { Broker } from "../support/brokers.ts"
 import { countedOperations } from "../support/counted-operations.ts"
 import { rejection } from "../support/operations.ts"
 import { waitFor } from "../support/wait-for.ts"
 
 type Kind = "query" | "mutation"
 
-/** Where operations run, and how it is lost. */
+/** Where operations run: what is known of their runs, and how they are lost. */
 interface Backend {
-  readonly type: Kind
-  readonly registry: AnyRegistry
   readonly entered: () => Promise<unknown>
   readonly runs: () => number
-}
-
-/** An imported operation that runs until the test is over, and what is known of it. */
-interface Imported extends Pick<Backend, "entered" | "runs"> {
-  readonly call: (timeout?: number) => Promise<unknown>
   readonly lose: () => unknown
 }
 
-type Source = (backend: Backend, policies: readonly PolicyRule[]) => Promise<Imported>
-
-/** The registry of the caller. */
-function near(operations: readonly AnyOperation[], policies: readonly PolicyRule[]): AnyRegistry {
-  const registry = createRegistry(operations, { logger: silentLogger, policies })
-  onTestFinished(() => registry.close())
-  return registry
+/** An imported operation that runs until the test is over. */
+interface Imported extends Backend {
+  readonly call: (options?: CallOptions) => Promise<unknown>
 }
 
+type Source = (type: Kind, policies: readonly PolicyRule[]) => Promise<Imported>
+
+const logger = silentLogger
+
+/** The operation in the registry of the caller. */
 function imported(
-  { entered, runs }: Pick<Backend, "entered" | "runs">,
-  registry: AnyRegistry,
-  lose: () => unknown,
+  backend: Backend,
+  operations: readonly AnyOperation[],
+  policies: readonly PolicyRule[],
   [id, input]: readonly [string, unknown] = ["demo.wait", { n: 1 }],
 ): Imported {
-  const call = (timeout = 60_000): Promise<unknown> => registry.execute(id, input, { timeout })
-  return { call, lose, entered, runs }
+  const registry: AnyRegistry = createRegistry(operations, { logger, policies })
+  onTestFinished(() => registry.close())
+  const call = (options: CallOptions = {}): Promise<unknown> =>
+    registry.execute(id, input, { timeout: 60_000, ...options })
+  return { ...backend, call }
 }
+
+const script = (name: string): string => program(join(import.meta.dirname, "../support", name))
+
+/** Serves the operations over a wire in a process of its own. */
+async function startWorker(
+  wire: string,
+  type: Kind,
+  broker = "",
+): Promise<Backend & { readonly address: string }> {
+  const child = spawn(process.execPath, [script("counted-worker.ts"), wire, type, broker], {
+    stdio: ["ignore", "pipe", "inherit"],
+  })
+  const [ready, entered] = [deferred(), deferred()]
+  const ended = once(child, "close")
+  let [address, runs] = ["", 0]
+  createInterface(child.stdout).on("line", (line) => {
+    if (line === "run") {
+      runs++
+      entered.resolve()
+    } else {
+      address = line.replace("ready ", "")
+      ready.resolve()
+    }
+  })
+  const lose = async (): Promise<void> => {
+    child.kill("SIGKILL")
+    await ended
+  }
+  onTestFinished(lose)
+  await ready.promise
+  return { address, entered: () => entered.promise, runs: () => runs, lose }
+}
+
+/** Operations of a registry behind a transport. */
+async function behind(
+  backend: Backend,
+  link: Transport,
+  policies: readonly PolicyRule[],
+): Promise<Imported> {
+  onTestFinished(() => link.close())
+  return imported(backend, await fromCall(link, { logger }), policies)
+}
+
+const overBroker =
+  (wire: string, start: () => Promise<Broker>, linkTo: (url: string) => Transport): Source =>
+  async (type, policies) => {
+    const broker = await start()
+    onTestFinished(() => broker[Symbol.asyncDispose]())
+    const worker = await startWorker(wire, type, broker.url)
+    return await behind(worker, linkTo(broker.url), policies)
+  }
 
 const [hasNats, hasRedis] = await Promise.all([provideNats(), provideRedis()])
 
 const SOURCES: Readonly<Record<string, Source>> = {
-  local: async (backend, policies) => {
-    const operations = backend.registry
-      .list()
-      .map((spec) => backend.registry.get(`demo.${spec.name}`))
-    return imported(backend, near(operations as AnyOperation[], policies), () => undefined)
+  local: async (type, policies) => {
+    const [entered, gate] = [deferred(), deferred()]
+    let runs = 0
+    onTestFinished(() => gate.resolve())
+    const onRun = (): void => {
+      runs++
+      entered.resolve()
+    }
+    const backend = { entered: () => entered.promise, runs: () => runs, lose: () => undefined }
+    const operations = countedOperations(type, onRun, gate.promise).list() as AnyOperation[]
+    return imported(backend, operations, policies)
   },
-  OpenAPI: async (backend, policies) => {
-    const served = await serveHTTP(backend.registry, { port: 0, drainMs: 0, logger: silentLogger })
-    onTestFinished(() => served.close())
-    const config = { namespace: "demo", baseUrl: served.url }
-    const operations = await FromOpenAPIUrl(`${served.url}/openapi.json`, config)
-    const input = backend.type === "query" ? { n: 1 } : { body: { n: 1 } }
-    return imported(backend, near(operations, policies), () => served.close(), ["demo.wait", input])
+  OpenAPI: async (type, policies) => {
+    const worker = await startWorker("OpenAPI", type)
+    const config = { namespace: "demo", baseUrl: worker.address }
+    const operations = await FromOpenAPIUrl(`${worker.address}/openapi.json`, config)
+    const input = type === "query" ? { n: 1 } : { body: { n: 1 } }
+    return imported(worker, operations, policies, ["demo.wait", input])
   },
-  MCP: async ({ type }, policies) => {
+  MCP: async (type, policies) => {
     const folder = mkdtempSync(join(tmpdir(), "operations-policy-"))
     const journal = join(folder, "runs")
     const lines = (): string[] => readFileSync(journal, "utf8").split("\n")
-    const script = program(join(import.meta.dirname, "../support/counted-server.ts"))
-    const command = { command: process.execPath, args: [script, type, journal] }
-    const wrapper = await createMCPClient("demo", { ...command, logger: silentLogger })
-    const registry = near([], policies)
-    wrapper.registerAll(registry)
+    const command = {
+      command: process.execPath,
+      args: [script("counted-server.ts"), type, journal],
+    }
+    const wrapper = await createMCPClient("demo", { ...command, logger })
     onTestFinished(async () => {
       await wrapper.close()
       rmSync(folder, { recursive: true })
@@ -93,78 +154,24 @@ const SOURCES: Readonly<Record<string, Source>> = {
     }
     const runs = (): number => lines().filter((line) => line === "run").length
     const entered = (): Promise<unknown> => waitFor(() => expect(lines()).toContain("run"))
-    return imported({ entered, runs }, registry, lose, ["demo.demo_wait", { n: 1 }])
+    const backend = { entered, runs, lose }
+    return imported(backend, wrapper.operations, policies, ["demo.demo_wait", { n: 1 }])
   },
-  WebSocket: async (backend, policies) => {
-    const served = await serveWebSocket({
-      registry: backend.registry,
-      port: 0,
-      logger: silentLogger,
-    })
-    const link = createWebSocketTransport(served.url ?? "")
-    onTestFinished(async () => {
-      await link.close()
-      await served.close()
-    })
-    const operations = await fromCall(link, { logger: silentLogger })
-    return imported(backend, near(operations, policies), () => served.close())
+  WebSocket: async (type, policies) => {
+    const worker = await startWorker("WebSocket", type)
+    return await behind(worker, createWebSocketTransport(worker.address, { logger }), policies)
   },
   ...(hasNats && {
-    NATS: async (backend, policies) => {
-      const broker = await startNats()
-      const connection = await connect({ servers: broker.url })
-      const transport = createNatsTransport({ connection, logger: silentLogger })
-      const server = serveCalls({ registry: backend.registry, transport, logger: silentLogger })
-      await transport.whenConnected()
-      const link = createNatsTransport({ servers: broker.url, logger: silentLogger })
-      onTestFinished(async () => {
-        await link.close()
-        await server.close()
-        await connection.close()
-        await broker[Symbol.asyncDispose]()
-      })
-      const operations = await fromCall(link, { logger: silentLogger })
-      return imported(backend, near(operations, policies), () => connection.close())
-    },
+    NATS: overBroker("NATS", startNats, (servers) => createNatsTransport({ servers, logger })),
   }),
   ...(hasRedis && {
-    Redis: async (backend, policies) => {
-      const broker = await startRedis()
-      const redis = new Redis(broker.url)
-      const transport = createRedisTransport({ client: redis, logger: silentLogger })
-      const server = serveCalls({ registry: backend.registry, transport, logger: silentLogger })
-      await transport.whenConnected()
-      const link = createRedisTransport({ url: broker.url, logger: silentLogger })
-      onTestFinished(async () => {
-        await link.close()
-        await server.close()
-        redis.disconnect()
-        await broker[Symbol.asyncDispose]()
-      })
-      const operations = await fromCall(link, { logger: silentLogger })
-      return imported(backend, near(operations, policies), () => transport.close())
-    },
+    Redis: overBroker("Redis", startRedis, (url) => createRedisTransport({ url, logger })),
   }),
-}
-
-/** Operations of which one runs until the test is over. */
-function makeBackend(type: Kind): Backend {
-  const [entered, gate] = [deferred(), deferred()]
-  let runs = 0
-  onTestFinished(() => gate.resolve())
-  const onRun = (): void => {
-    runs++
-    entered.resolve()
-  }
-  const registry = countedOperations(type, onRun, gate.promise)
-  onTestFinished(() => registry.close())
-  return { type, registry, entered: () => entered.promise, runs: () => runs }
 }
 
 const retry = { attempts: 3, delay: 0 }
 const POLICIES: readonly (readonly [string, readonly PolicyRule[]])[] = [
   ["without policies", []],
-  ["with retry", [{ match: "*", retry }]],
   [
     "with all of them",
     [{ match: "*", retry, standard: true, idempotency: {}, rateLimit: { perSecond: 100 } }],
@@ -180,7 +187,7 @@ describe("a mutation of whatever source", () => {
   test.each(cases)(
     "%s, %s: runs once when it is lost while it runs, and says that it may have",
     async (source, _name, policies) => {
-      const it = await (SOURCES[source] as Source)(makeBackend("mutation"), policies)
+      const it = await (SOURCES[source] as Source)("mutation", policies)
       const lost = rejection(it.call())
       await it.entered()
       await it.lose()
@@ -195,13 +202,15 @@ describe("a mutation of whatever source", () => {
   test.each(cases)(
     "%s, %s: runs never when it was gone before, and says so",
     async (source, _name, policies) => {
-      const it = await (SOURCES[source] as Source)(makeBackend("mutation"), policies)
+      const it = await (SOURCES[source] as Source)("mutation", policies)
       await it.lose()
-      const error = (await rejection(it.call(3_000))) as CallError
-      expect(it.runs()).toBe(0)
-      // A repeat over WebSocket waits for the connection at the deadline, and may say more than is certain, never less.
-      const mayBeVague = source === "WebSocket" && policies.length > 0
-      expect(error.mayHaveExecuted && !mayBeVague).toBe(false)
+      // A repeat over WebSocket waits for a connection until the deadline.
+      const timeout = source === "WebSocket" ? 1_000 : 60_000
+      const error = (await rejection(it.call({ timeout }))) as CallError
+      expect({ runs: it.runs(), mayHaveExecuted: error.mayHaveExecuted }).toEqual({
+        runs: 0,
+        mayHaveExecuted: false,
+      })
     },
   )
 })
@@ -211,35 +220,36 @@ describe("policies of an operation of whatever source", () => {
     "%s: refuse what is too much, and say that nothing ran",
     async (source) => {
       const rule = { match: "*", concurrency: { most: 1, queue: 0 } }
-      const it = await (SOURCES[source] as Source)(makeBackend("mutation"), [rule])
-      const first = it.call(3_000).catch(() => undefined)
+      const it = await (SOURCES[source] as Source)("mutation", [rule])
+      const caller = new AbortController()
+      const first = rejection(it.call({ signal: caller.signal }))
       await it.entered()
       const error = await rejection(it.call())
       expect(error).toMatchObject({ code: "OVERLOADED", retryable: true, mayHaveExecuted: false })
       expect(it.runs()).toBe(1)
-      await first
-      // Whoever timed out has given its place back.
-      const again = (await rejection(it.call(1))) as CallError
-      expect(again.code).toBe("TIMEOUT")
+      caller.abort()
+      expect(await first).toMatchObject({ code: "ABORTED", mayHaveExecuted: true })
+      // Whoever left has given its place back.
+      expect(await rejection(it.call({ timeout: 1 }))).toMatchObject({ code: "TIMEOUT" })
     },
   )
 
   // What MCP servers say of their tools is a hint: none of them counts as repeatable.
   const repeatable = Object.keys(SOURCES).filter((source) => source !== "MCP")
   test.each(repeatable)("%s: run equal queries at the same time once", async (source) => {
-    const it = await (SOURCES[source] as Source)(makeBackend("query"), [
-      { match: "*", cache: { ttl: 1_000 } },
-    ])
-    const calls = [1, 2, 3].map(() => rejection(it.call(3_000)))
+    const it = await (SOURCES[source] as Source)("query", [{ match: "*", cache: { ttl: 1_000 } }])
+    const caller = new AbortController()
+    const calls = [1, 2, 3].map(() => rejection(it.call({ signal: caller.signal })))
     await it.entered()
+    caller.abort()
     const errors = (await Promise.all(calls)) as CallError[]
-    expect(errors.map(({ code }) => code)).toEqual(["TIMEOUT", "TIMEOUT", "TIMEOUT"])
+    expect(errors.map(({ code }) => code)).toEqual(["ABORTED", "ABORTED", "ABORTED"])
     expect(it.runs()).toBe(1)
   })
 
   test.each(Object.keys(SOURCES))("%s: open the circuit when attempts time out", async (source) => {
     const rule = { match: "*", breaker: { least: 2 }, timeout: { attempt: 300 } }
-    const it = await (SOURCES[source] as Source)(makeBackend("query"), [rule])
+    const it = await (SOURCES[source] as Source)("query", [rule])
     const codes: string[] = []
     for (let calls = 0; calls < 3; calls++)
       codes.push(((await rejection(it.call())) as CallError).code)

@@ -21,6 +21,7 @@ export const LONG_TESTS: readonly string[] = [
   "test/package/first-day.test.ts",
   "test/policy/laws.test.ts",
   "test/policy/models.test.ts",
+  "test/policy/sources.test.ts",
   "test/protocol/model.test.ts",
   "test/protocol/simulation.test.ts",
   "test/schema/normalize-laws.test.ts",

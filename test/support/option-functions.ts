@@ -260,6 +260,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "closeMCPClient",
   "collectErrors",
   "compileSchema",
+  "defineContextValue",
   "configSchema",
   "consoleLogger",
   "createManualClock",

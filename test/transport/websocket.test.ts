@@ -645,6 +645,28 @@ describe("a peer that reads slowly", () => {
   })
 })
 
+describe("a request that waits for a connection", () => {
+  test("has not been sent, and is withdrawn when its caller leaves", async () => {
+    const { url, frames } = await echoServer()
+    const { transport, recorder } = connect(url)
+    for (const id of ["left", "kept"]) transport.send(request(id))
+    const unsent = { mayHaveExecuted: false, retryable: true }
+    expect(transport.deliveryStatus?.("left")).toEqual(unsent)
+    transport.send({ type: "call.aborted", requestId: "left" })
+    transport.send({ type: "call.aborted", requestId: "unknown" })
+    expect(transport.deliveryStatus?.("left")).toBeUndefined()
+    expect(transport.deliveryStatus?.("kept")).toEqual(unsent)
+
+    await recorder.until(({ events }) => events.length === 2)
+
+    expect(JSON.parse(frames[0] as string)).toMatchObject([
+      { type: "call.requested", requestId: "kept" },
+      { type: "call.aborted", requestId: "unknown" },
+    ])
+    expect(transport.deliveryStatus?.("kept")).toBeUndefined()
+  })
+})
+
 describe("closing", () => {
   test("sends what waits, then closes with 1000; twice is fine", async () => {
     const closed: number[] = []

@@ -24,13 +24,15 @@ export const command: Command = {
     await using target = await openTarget(args, io)
     const spec = await target.find(id)
     printFailures(io, target)
+    const policies = await target.policies(spec)
     if (args.flag("json")) {
       const { namespace, name } = spec
-      printJson(io, { id: `${namespace}.${name}`, namespace, name, ...specFields(spec) })
+      const about = { id: `${namespace}.${name}`, namespace, name, ...specFields(spec) }
+      printJson(io, policies.length === 0 ? about : { ...about, resilience: policies })
       return 0
     }
     const { describeSpec } = await import("../describe-spec.ts")
-    print(io, describeSpec(spec, io))
+    print(io, describeSpec(spec, policies, io))
     return 0
   },
 }

@@ -2,6 +2,7 @@ import { idOf } from "../../core/define.ts"
 import type { ResolvedConfig, ResolvedSource } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { AppliedPolicy } from "../../core/policy-state.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type {
   CommandIO,
@@ -61,6 +62,11 @@ class LocalTarget implements Target {
       // Throws when the id is unknown or ambiguous.
       (registry.getSpec(resolveId(id, publicIds(registry), this.failures)) as OperationSpec)
     )
+  }
+
+  async policies(spec: OperationSpec): Promise<readonly AppliedPolicy[]> {
+    const id = idOf(spec)
+    return await (await this.#hubWith(id)).registry.describePolicies(id)
   }
 
   async specs(): Promise<readonly OperationSpec[]> {

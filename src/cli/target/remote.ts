@@ -1,6 +1,7 @@
 import { CallError } from "../../core/errors.ts"
 import { readEvents } from "../../http-client/events.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { AppliedPolicy } from "../../core/policy-state.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { localEnvelope } from "../../core/envelope.ts"
@@ -56,6 +57,12 @@ class RemoteTarget implements Target {
     const { operations } = await this.list({})
     const ids = operations.map((operation) => operation.id)
     return await this.#describe(resolveId(id, ids, this.failures))
+  }
+
+  /** A hub describes them with the operation. */
+  policies(spec: OperationSpec & { readonly resilience?: unknown }): Promise<AppliedPolicy[]> {
+    const { resilience } = spec
+    return Promise.resolve(Array.isArray(resilience) ? resilience.filter(isAppliedPolicy) : [])
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
@@ -133,6 +140,11 @@ class RemoteTarget implements Target {
     }
     return all
   }
+}
+
+function isAppliedPolicy(value: unknown): value is AppliedPolicy {
+  if (!isRecord(value)) return false
+  return typeof value["policy"] === "string" && typeof value["from"] === "string"
 }
 
 function isFailedSource(

@@ -81,6 +81,7 @@ async function configOf(
     allowedOrigins,
     timeout,
     blockPrivate: source.blockPrivate,
+    idempotencyHeader: source.idempotencyHeader,
     normalize: source.normalize,
     output: source.output,
     auth: resolvePerCall(auth, resolve) as OpenAPIConfig["auth"],

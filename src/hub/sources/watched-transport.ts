@@ -1,5 +1,5 @@
 import { Listeners } from "../../internal/listeners.ts"
-import type { Transport } from "../../protocol/transport.ts"
+import type { CallFate, Transport } from "../../protocol/transport.ts"
 
 /** A transport that also reports whether its peer is reachable. */
 export class WatchedTransport implements Transport {
@@ -31,6 +31,10 @@ export class WatchedTransport implements Transport {
 
   ready(): Promise<void> | undefined {
     return this.#transport.ready?.()
+  }
+
+  deliveryStatus(requestId: string): CallFate | undefined {
+    return this.#transport.deliveryStatus?.(requestId)
   }
 
   onHealth(listener: (reason: string | undefined) => void): () => void {

@@ -3,6 +3,7 @@ import type { CallSink } from "../../engine/sink.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
+import type { AppliedPolicy } from "../../core/policy-state.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type {
   AnyRegistry,
@@ -101,6 +102,12 @@ export class ExposedRegistry implements AnyRegistry {
   updateIndex(isDue: () => boolean): boolean {
     const own = this.#registry as Partial<Pick<OperationRegistry, "updateIndex">>
     return own.updateIndex?.(isDue) ?? true
+  }
+
+  /** @internal */
+  async describePolicies(id: string): Promise<readonly AppliedPolicy[]> {
+    const own = this.#registry as Partial<Pick<OperationRegistry, "describePolicies">>
+    return (await own.describePolicies?.(id)) ?? []
   }
 
   /** @internal Suggests no other id: it could be hidden. */

@@ -9,6 +9,7 @@ import { dataAnswer, envelopeText } from "./answer-bodies.ts"
 import { withDeprecation } from "./deprecation.ts"
 import { readInput } from "./files/upload.ts"
 import { listOperations } from "./listing.ts"
+import type { OperationRegistry } from "../../engine/registry.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents, preferredReturn, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
@@ -67,7 +68,7 @@ function describeOrStream(
       return context.stream(id, input, incoming, caller, envelopeText)
     })
   }
-  return deprecatedOrNot(context, spec, context.json(describeOperation(spec)))
+  return description(context, id, spec)
 }
 
 function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
@@ -137,6 +138,20 @@ function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
     `"${id}" is a ${type}, not a subscription: POST it with "Accept: application/json".`,
     { operationId: id, details: { operationId: id, type } },
   )
+}
+
+/** Answers with the spec, and with the policies that apply. */
+async function description(
+  context: HTTPContext,
+  id: string,
+  spec: OperationSpec,
+): Promise<HTTPAnswer> {
+  const own = context.registry as Partial<Pick<OperationRegistry, "describePolicies">>
+  const policies = (await own.describePolicies?.(id)) ?? []
+  const text = describeOperation(spec)
+  // The rest is cached as text; policies change with the configuration.
+  const more = policies.length === 0 ? "" : `,"resilience":${JSON.stringify(policies)}`
+  return deprecatedOrNot(context, spec, context.json(`${text.slice(0, -1)}${more}}`))
 }
 
 /** A spec as JSON: its input, output and errors, without implementation details. */

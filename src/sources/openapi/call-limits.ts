@@ -53,5 +53,8 @@ function endsWithin(context: HandlerContext | undefined, timeout: number): boole
 
 /** The context of a handler; complete when a registry calls it. */
 export type HandlerContext = Partial<
-  Pick<OperationContext, "signal" | "deadline" | "log" | "identity" | "revalidate">
+  Pick<
+    OperationContext,
+    "signal" | "deadline" | "log" | "identity" | "revalidate" | "idempotencyKey"
+  >
 >

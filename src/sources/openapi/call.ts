@@ -1,5 +1,5 @@
 // Sends the calls of one import, from the input to the envelope.
-import { CallError } from "../../core/errors.ts"
+import { CallError, isCallError } from "../../core/errors.ts"
 import { discard, exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
@@ -23,7 +23,7 @@ import type { HTTPServiceConfig } from "./config.ts"
 import type { PreparedRequest } from "../../http-client/request.ts"
 import type { OperationSource } from "./operation/source.ts"
 import { isProblem } from "./operation/problems.ts"
-import { exchangeOnce, isStreamed, notRetryable } from "./streamed-bodies.ts"
+import { exchangeOnce, isStreamed, withRetryable } from "./streamed-bodies.ts"
 import { problemError } from "./problem-error.ts"
 import { buildRequest } from "./request/build.ts"
 import { encodeMultipart } from "./request/multipart.ts"
@@ -40,6 +40,13 @@ interface ReadyRequest {
 }
 
 type PlainHeaders = Readonly<Record<string, string>>
+
+/** What a request has besides its input, and what became known of it. */
+interface Extras {
+  readonly headers: PlainHeaders | undefined
+  /** Its body can be sent only once. */
+  isOnce: boolean
+}
 
 /** A response, and the secrets to mask in everything derived from it. */
 export interface Answer {
@@ -90,9 +97,10 @@ export class HTTPOperationClient {
     input: unknown,
     context: HandlerContext | undefined,
   ): Promise<ResponseEnvelope> {
+    const key = this.#keyHeader(context, source)
+    const more: Extras = { headers: key ?? revalidationHeaders(context, source), isOnce: false }
     const limits = createCallLimits(context, this.#config.timeout, source.id)
     try {
-      const more = revalidationHeaders(context, source)
       const { response, secrets } = await this.open(source, input, context, limits, more)
       const { data, warning } = await readBody(response, {
         signal: limits.signal,
@@ -108,6 +116,10 @@ export class HTTPOperationClient {
       const value =
         typeof data === "string" && !isJson(contentType) ? source.readText(data, response) : data
       return httpEnvelope(value, { statusCode: status, headers, contentType })
+    } catch (error) {
+      // The API sees to it that a key has its effect once.
+      const isRepeatable = key !== undefined && !more.isOnce && isLoss(error)
+      throw isRepeatable ? withRetryable(error, true) : error
     } finally {
       limits.end()
     }
@@ -119,14 +131,16 @@ export class HTTPOperationClient {
     input: unknown,
     context: HandlerContext | undefined,
     limits: CallLimits,
-    more?: PlainHeaders,
+    more?: Extras,
   ): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const { signal } = limits
-      const ready = await this.#ready(source, input, { signal }, context, more)
+      const ready = await this.#ready(source, input, { signal }, context, more?.headers)
       const { request, auth } = ready
+      const isOnce = isStreamed(request.body)
+      if (more !== undefined) more.isOnce = isOnce
       const secrets = [...auth.secrets, ...secretsIn(ready.headers)]
-      const send = isStreamed(request.body) ? exchangeOnce : exchange
+      const send = isOnce ? exchangeOnce : exchange
       const response = await send(request, {
         fetch: this.fetch,
         signal,
@@ -142,14 +156,25 @@ export class HTTPOperationClient {
       if (response.status === 401) {
         auth.forget()
         // The token may have been revoked; try once with a new one.
-        if (attempt === 1 && this.#fetchesTokens && !isStreamed(request.body)) {
+        if (attempt === 1 && this.#fetchesTokens && !isOnce) {
           discard(response)
           continue
         }
       }
       const failure = await this.#failure(source, response, secrets, context, limits)
-      throw isStreamed(request.body) ? notRetryable(failure) : failure
+      throw isOnce ? withRetryable(failure, false) : failure
     }
+  }
+
+  /** The idempotency key of a call, if the API takes one. */
+  #keyHeader(
+    context: HandlerContext | undefined,
+    source: OperationSource,
+  ): PlainHeaders | undefined {
+    const key = context?.idempotencyKey
+    if (key === undefined || !mayHaveEffect(source)) return undefined
+    const { idempotencyHeader = declaredKeyHeader(source) } = this.#config
+    return idempotencyHeader === undefined ? undefined : { [idempotencyHeader]: key }
   }
 
   get #fetchesTokens(): boolean {
@@ -235,6 +260,23 @@ function revalidationHeaders(
     ...(etag !== undefined && { "if-none-match": etag }),
     ...(lastModified !== undefined && { "if-modified-since": lastModified }),
   }
+}
+
+/** The name of the header for idempotency keys that an operation declares. */
+function declaredKeyHeader({ plan }: OperationSource): string | undefined {
+  const declared = plan.parameters.find(
+    ({ in: place, name }) => place === "header" && name.toLowerCase() === "idempotency-key",
+  )
+  return declared?.name
+}
+
+const LOSSES: ReadonlySet<string> = new Set(["UNAVAILABLE", "TIMEOUT", "DATA_LOSS"])
+
+/** Whether an answer got lost, so that nobody knows what became of the request. */
+function isLoss(error: unknown): error is CallError {
+  if (!isCallError(error) || !error.mayHaveExecuted) return false
+  const status = isRecord(error.details) ? error.details["statusCode"] : undefined
+  return LOSSES.has(error.code) || status === 502 || status === 504
 }
 
 /** Adds the code that the document declares for a status, if the error matches its schema. */

@@ -59,6 +59,12 @@ export interface HTTPServiceConfig {
   readonly blockPrivate?: boolean | undefined
   /** Sent with each request. Functions are called for each request with its caller and operation. */
   readonly headers?: CallHeaders | undefined
+  /**
+   * The header that carries the `idempotencyKey` of a call, for an API that runs a request with the same key once. By
+   * default `Idempotency-Key`, for operations that declare it. If you set it, calls with a key are repeated after
+   * timeouts, too.
+   */
+  readonly idempotencyHeader?: string | undefined
   /** One credential for all operations that need one; a bare secret is sent as each scheme requires. */
   readonly auth?: Credential | Secret | undefined
   /** Credentials by the name of the security scheme; these come before `auth`. */

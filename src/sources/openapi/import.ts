@@ -66,6 +66,7 @@ export function importDocument(
     // The API applies defaults itself: there is no need to send them.
     defaults: "leave",
     asData: inputAsData,
+    sendsKey: config.idempotencyHeader === undefined ? undefined : true,
   }
   // Not needed for a list.
   let schemes: ImportContext["schemes"] | undefined
@@ -124,11 +125,10 @@ export function importDocument(
 }
 
 /** Whether a configuration may send a header; a function may send any. */
-function headersOf({ headers }: ImportConfig): SendsHeader {
-  if (headers === undefined) return () => false
+function headersOf({ headers = {}, idempotencyHeader }: ImportConfig): SendsHeader {
   if (typeof headers === "function") return () => true
   const keys = Symbol.iterator in headers ? [...headers.keys()] : Object.keys(headers)
-  const names = new Set(keys.map((name) => name.toLowerCase()))
+  const names = new Set([...keys, idempotencyHeader ?? ""].map((name) => name.toLowerCase()))
   return (name) => names.has(name)
 }
 

@@ -62,8 +62,11 @@ export async function* streamItems(
               const opened = first
               first = undefined
               if (opened !== undefined) return opened
-              const headers = lastEventId && { "last-event-id": lastEventIdHeader(lastEventId) }
-              answer = await caller.open(source, input, context, limits, headers || undefined)
+              const headers = lastEventId
+                ? { "last-event-id": lastEventIdHeader(lastEventId) }
+                : undefined
+              const more = { headers, isOnce: false }
+              answer = await caller.open(source, input, context, limits, more)
               secrets.push(...answer.secrets.filter((secret) => !secrets.includes(secret)))
               return answer.response.status === 204 ? null : answer.response.body
             },

@@ -18,19 +18,20 @@ export async function exchangeOnce(
   try {
     return await exchange(request, options)
   } catch (thrown) {
-    throw isCallError(thrown) ? notRetryable(thrown) : thrown
+    throw isCallError(thrown) ? withRetryable(thrown, false) : thrown
   }
 }
 
-/** The same error, marked as not retryable. */
-export function notRetryable(error: CallError): CallError {
-  if (!error.retryable) return error
-  const { code, message, details, mayHaveExecuted, operationId, cause } = error
+/** The same error, marked as retryable or not. */
+export function withRetryable(error: CallError, retryable: boolean): CallError {
+  if (error.retryable === retryable) return error
+  const { code, message, details, mayHaveExecuted, operationId, cause, retryAfterMs } = error
   return new CallError(code, message, {
     details,
     mayHaveExecuted,
     operationId,
-    retryable: false,
+    retryable,
+    retryAfterMs,
     ...(cause !== undefined && { cause }),
   })
 }

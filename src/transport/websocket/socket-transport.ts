@@ -13,7 +13,7 @@ import type { WatchLifecycle } from "../page-lifecycle.ts"
 import { full, lost, unavailable } from "./socket-errors.ts"
 import { SocketLink } from "./socket.ts"
 import type { SocketLimits } from "./socket.ts"
-import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
+import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { WebSocketLike } from "./ws.ts"
 
 /** The state of a connection: `waiting` is the pause before the next attempt. */
@@ -84,7 +84,8 @@ export class SocketTransport implements WebSocketTransport {
   /** The previous connection, which may still be closing. */
   #leaving: SocketLink | undefined
   #giveUp: (() => void) | undefined
-  #held: EncodedEvent[] = []
+  /** Events that wait for a connection, in their order; requests by their id. */
+  readonly #held = new Map<unknown, EncodedEvent>()
   #heldSize = 0
   #timer: unknown
   #failures = 0
@@ -126,10 +127,16 @@ export class SocketTransport implements WebSocketTransport {
       this.#link.send(item)
       return
     }
+    if (event.type === "call.aborted" && this.#withdraw(event.requestId)) return
     if (this.#heldSize > maxBufferedBytes) throw full(this.#settings.peer, this.#heldSize, event)
-    this.#held.push(item)
+    this.#held.set(event.type === "call.requested" ? event.requestId : item, item)
     this.#heldSize += item.text.length
     setRef(this.#timer, true)
+  }
+
+  /** A request that still waits for a connection has not been sent. */
+  deliveryStatus(requestId: string): CallFate | undefined {
+    return this.#held.has(requestId) ? { mayHaveExecuted: false, retryable: true } : undefined
   }
 
   ready(): Promise<void> | undefined {
@@ -285,10 +292,18 @@ export class SocketTransport implements WebSocketTransport {
   }
 
   #takeHeld(): EncodedEvent[] {
-    const held = this.#held
-    this.#held = []
+    const held = [...this.#held.values()]
+    this.#held.clear()
     this.#heldSize = 0
     return held
+  }
+
+  /** Removes a request that was not sent; its caller was notified that nothing ran. */
+  #withdraw(requestId: string): boolean {
+    const item = this.#held.get(requestId)
+    if (item === undefined) return false
+    this.#heldSize -= item.text.length
+    return this.#held.delete(requestId)
   }
 
   #dropHeld({ reason, cause, status }: ConnectFailure): void {

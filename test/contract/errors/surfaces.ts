@@ -8,7 +8,13 @@ import {
   serveCalls,
   silentLogger,
 } from "../../../src/index.ts"
-import type { CallError, Identity, Logger, OperationRegistry } from "../../../src/index.ts"
+import type {
+  AnyOperation,
+  CallError,
+  Identity,
+  Logger,
+  OperationRegistry,
+} from "../../../src/index.ts"
 import { createHTTPTransport } from "../../../src/http.ts"
 import { hashApiKey } from "../../../src/to-http.ts"
 import type { HTTPProblem } from "../../../src/to-http.ts"
@@ -32,6 +38,9 @@ export interface Seen {
   readonly message: string
   readonly details: unknown
   readonly requestId: string | undefined
+  readonly retryable: boolean | undefined
+  readonly mayHaveExecuted: boolean | undefined
+  readonly retryAfterMs: number | undefined
 }
 
 export type Line = readonly [level: string, fields: Readonly<Record<string, unknown>>]
@@ -51,6 +60,8 @@ export interface SurfaceTerms {
   readonly upstream: string
   readonly errors: ErrorReporting["errors"]
   readonly broker?: string | undefined
+  /** What is served instead of operations that fail. */
+  readonly operations?: readonly AnyOperation[] | undefined
 }
 
 type Open = (ground: Ground, terms: SurfaceTerms) => Promise<Pick<Surface, "call" | "stream">>
@@ -66,11 +77,13 @@ class Ground {
     warn: (_, fields) => void this.lines.push(["warn", fields ?? {}]),
     error: (_, fields) => void this.lines.push(["error", fields ?? {}]),
   }
+  readonly operations: readonly AnyOperation[]
   readonly registry: OperationRegistry
   readonly reporting: ErrorReporting
 
-  constructor({ upstream, errors }: SurfaceTerms) {
-    this.registry = createRegistry(failingOperations(upstream), {
+  constructor({ upstream, errors, operations = failingOperations(upstream) }: SurfaceTerms) {
+    this.operations = operations
+    this.registry = createRegistry(operations, {
       logger: this.logger,
       onError: (...report) => void this.heardByRegistry.push(report),
     })
@@ -153,12 +166,12 @@ export const SURFACES: Readonly<Record<string, Open>> = {
     const options = { url: broker, prefix, logger: silentLogger }
     return [createRedisTransport(options), createRedisTransport(options)]
   }),
-  hub: async (ground, { upstream, errors }) => {
+  hub: async (ground, { errors }) => {
     const hub = createHub(configOf([]), {
       logger: ground.logger,
       onError: (...report) => void ground.heardByRegistry.push(report),
     })
-    hub.registry.registerAll(failingOperations(upstream))
+    hub.registry.registerAll(ground.operations)
     const apiKeys = [{ hash: hashApiKey(KEY), id: ADA.id }]
     const served = await serveHub(hub, { ...ground.reporting, errors, port: 0, apiKeys })
     ground.closers.push(
@@ -207,7 +220,7 @@ function overMCP(era: "modern" | "legacy"): Open {
       const result = await client.callTool({ name: id.replace(".", "_"), arguments: {} })
       const [first, second] = result.content as { text: string }[]
       const [, code, message = ""] = /^(\w+): ([^]*)$/.exec(first?.text ?? "") ?? []
-      const about = result._meta?.["alkdev.operations/error"] as { requestId?: string } | undefined
+      const about = result._meta?.["alkdev.operations/error"] as Partial<Seen> | undefined
       const { items = [] } = JSON.parse(second?.text ?? "{}") as { items?: unknown[] }
       const [words = "", ...more] = message.split("\n")
       const details = more.find((line) => line.startsWith("Details: "))
@@ -217,6 +230,9 @@ function overMCP(era: "modern" | "legacy"): Open {
         message: words,
         details: details === undefined ? undefined : JSON.parse(details.slice(9)),
         requestId: about?.requestId,
+        retryable: about?.retryable,
+        mayHaveExecuted: about?.mayHaveExecuted,
+        retryAfterMs: about?.retryAfterMs,
       }
     }
     return { call, stream: call }
@@ -249,8 +265,8 @@ function succeeded(): never {
 
 function errorSeen(error: unknown, items: readonly unknown[]): Seen {
   if (!isCallError(error)) throw error
-  const { code, message, details, requestId } = error
-  return { items, code, message, details, requestId }
+  const { code, message, details, requestId, retryable, mayHaveExecuted, retryAfterMs } = error
+  return { items, code, message, details, requestId, retryable, mayHaveExecuted, retryAfterMs }
 }
 
 function send(url: string, body: unknown, accept = "application/json"): Promise<Response> {
@@ -288,5 +304,8 @@ function seenOf(problem: HTTPProblem | undefined): Seen {
     message: problem?.detail ?? "",
     details: problem?.details,
     requestId: problem?.requestId,
+    retryable: problem?.retryable,
+    mayHaveExecuted: problem?.mayHaveExecuted,
+    retryAfterMs: problem?.retryAfterMs,
   }
 }

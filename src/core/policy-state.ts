@@ -1,4 +1,14 @@
-import type { BreakerState } from "./breaker.ts"
+/** A policy of an operation, and where it was set. */
+export interface AppliedPolicy {
+  /** Its name: `retry`, `cache`, … */
+  readonly policy: string
+  /** `definition`, `pattern "task.*"` or `source "github"`. */
+  readonly from: string
+  /** As JSON; a function, a limiter or a store is `"custom"`. */
+  readonly settings: unknown
+}
+
+export type BreakerState = "closed" | "open" | "half-open"
 
 /** What the policies of a registry know at a moment; for people and programs that look after it. */
 export interface PolicyState {
