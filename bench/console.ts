@@ -64,7 +64,7 @@ async function paintOf(browser: Browser, name: string, url: string): Promise<Pai
   try {
     const page = await context.newPage()
     await page.goto(url)
-    const row = name === EMPTY ? page.getByText("word") : page.getByTitle("many.thing0000_read")
+    const row = name === EMPTY ? page.getByText("word") : page.getByRole("treeitem")
     await row.first().waitFor()
     const times = await page.evaluate(() => {
       const [paint] = performance.getEntriesByName("first-contentful-paint")

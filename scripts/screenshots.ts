@@ -39,6 +39,16 @@ const SHOTS: readonly Shot[] = [
     },
   },
   {
+    name: "palette",
+    path: "/",
+    prepare: async (page) => {
+      await page.getByTitle("shop.orders.create").first().waitFor()
+      await page.keyboard.press("Control+K")
+      await page.getByRole("combobox", { name: "Search everything" }).fill("order")
+      await page.getByRole("option").filter({ hasText: "POST /orders" }).first().waitFor()
+    },
+  },
+  {
     name: "operation",
     path: "/o/shop.orders.create",
     prepare: (page) => page.getByRole("tab", { name: "Schema" }).click(),

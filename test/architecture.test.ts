@@ -100,7 +100,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   entries: { uses: [...LIBRARY, "policy", "config", "node", "hub"], packages: ["typebox"] },
   // A page, which knows a hub by what it answers, and reads schemas as the library does. Its packages are bundled into it, and into nothing else.
   console: {
-    uses: ["internal", "schema/json.ts", "schema/read", "search"],
+    uses: ["internal", "schema/json.ts", "schema/read"],
     types: [...LIBRARY, "hub", "entries"],
     packages: CONSOLE_PACKAGES,
   },

@@ -11,6 +11,13 @@ import type {
 import type { OperationPolicy } from "./operation-policy.ts"
 import type { OperationHandler, SubscriptionHandler } from "./handler.ts"
 
+/** The HTTP request of an imported operation. */
+export interface OperationRequest {
+  readonly method: string
+  /** With placeholders in braces: `/pets/{id}`. */
+  readonly path: string
+}
+
 /** The parts of an operation of an adapter; costly ones are getters that create them at the first read. */
 export interface LazyParts extends Pick<
   OperationSpec,
@@ -37,6 +44,8 @@ export interface LazyParts extends Pick<
   readonly handler: OperationHandler | SubscriptionHandler
   /** Keys of the input, for searching, without making its schema. */
   readonly inputNames: readonly string[]
+  /** The HTTP request that it sends, for searching and lists, without reading the operation. */
+  readonly request?: OperationRequest | undefined
 }
 
 /** An operation whose schemas are made when they are first read. */
@@ -274,6 +283,10 @@ class ChangedParts implements LazyParts {
 
   get inputNames(): LazyParts["inputNames"] {
     return this.#parts.inputNames
+  }
+
+  get request(): LazyParts["request"] {
+    return this.#parts.request
   }
 
   get policy(): LazyParts["policy"] {

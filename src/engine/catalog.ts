@@ -5,8 +5,8 @@ import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { reading } from "../internal/brands.ts"
 import type { Logger } from "../internal/logger.ts"
-import { SearchIndex } from "../search/index.ts"
-import type { SearchDocument } from "../search/index.ts"
+import { DEFAULT_LIMIT, SearchIndex } from "../search/index.ts"
+import type { SearchDocument, SearchHit } from "../search/index.ts"
 import type {
   Identity,
   NormalizeMode,
@@ -15,6 +15,7 @@ import type {
   OutputMode,
 } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-policy.ts"
+import { findRequests } from "./find-requests.ts"
 import { handlerIssue } from "./handler-kind.ts"
 import { typeName } from "../internal/describe.ts"
 import { OperationRecord } from "./record.ts"
@@ -85,6 +86,8 @@ export interface CatalogOptions {
   readonly timeout: number
   readonly logger: Logger
 }
+
+type Accept = (id: string) => boolean
 
 /** The registered operations: adds, removes and finds them, and notifies listeners of changes. */
 export class Catalog {
@@ -169,19 +172,30 @@ export class Catalog {
       "search(query, options): options",
       () => ({ ...options, asCaller: "identity" in options }),
     )
-    const accept = (id: string): boolean => {
+    const accept: Accept = (id) => {
       const record = this.store.get(id)
       if (record === undefined || record.spec.visibility === "internal") return false
       if (namespace !== undefined && record.spec.namespace !== namespace) return false
       if (type !== undefined && record.spec.type !== type) return false
       return !asCaller || mayEverCall(record, identity)
     }
+    const hits = this.#byRequest(query, limit, accept) ?? this.#byWords(query, limit, accept)
+    return hits.map(({ id, score }) =>
+      toSearchResult(id, score, (this.store.get(id) as OperationRecord).spec),
+    )
+  }
+
+  #byRequest(query: string, limit: number | undefined, accept: Accept): SearchHit[] | undefined {
+    const found = findRequests(query, this.store.values(), accept)
+    if (found?.words === undefined) return found?.hits.slice(0, limit ?? DEFAULT_LIMIT)
+    const ids = new Set(found.hits.map(({ id }) => id))
+    const hits = this.#byWords(found.words, limit, (id) => ids.has(id))
+    return hits.length === 0 ? undefined : hits
+  }
+
+  #byWords(query: string, limit: number | undefined, accept: Accept): SearchHit[] {
     this.updateIndex()
-    return (this.#index as SearchIndex)
-      .search(query, limit === undefined ? { accept } : { limit, accept })
-      .map(({ id, score }) =>
-        toSearchResult(id, score, (this.store.get(id) as OperationRecord).spec),
-      )
+    return (this.#index as SearchIndex).search(query, { limit, accept })
   }
 
   /** Brings the search index up to date; `false` where `isDue` interrupted that. */

@@ -8,6 +8,7 @@ import { Heartbeats } from "../serve/http/heartbeats.ts"
 import type { HTTPAnswer } from "../serve/exchange.ts"
 import { HTTPRefusal } from "../serve/http/context.ts"
 import type { HTTPContext, RouteRequest, Routes } from "../serve/http/context.ts"
+import { searchIds } from "../serve/http/listing.ts"
 import type { HTTPCaller } from "../serve/caller.ts"
 import { MAX_LISTED_TOOLS } from "../serve/mcp/options.ts"
 import { expired, whenExpired } from "../serve/expiry.ts"
@@ -27,7 +28,7 @@ export interface Surfaces {
 const MIN_COMPRESSED = 16 * 1024
 
 /**
- * Routes of a hub under `/hub`: the list of operations for every caller, activity and sources for
+ * Routes of a hub under `/hub`: list and search of operations for every caller, activity and sources for
  * administrators.
  */
 export function createHubRoutes(
@@ -65,6 +66,14 @@ export function createHubRoutes(
             ...(surfaces.mcp && { mcp }),
           }
           return await compressed(context, incoming, JSON.stringify({ ...about, operations }))
+        },
+      },
+      {
+        method: "GET",
+        path: "/hub/search",
+        handle: async ({ caller, incoming }) => {
+          const ids = await searchIds(context, caller, incoming.query)
+          return context.json(JSON.stringify({ ids }))
         },
       },
       {

@@ -1,4 +1,5 @@
 import { requirementOf } from "../core/access.ts"
+import { requestOf } from "../core/request-of.ts"
 import { sortedIds } from "../serve/http/sorted-ids.ts"
 import type { HTTPContext } from "../serve/http/context.ts"
 import type { HTTPCaller } from "../serve/caller.ts"
@@ -14,6 +15,8 @@ export interface OperationSummary extends Pick<
   readonly description: string
   /** The name of its source. */
   readonly source?: string | undefined
+  /** The HTTP request of an imported operation: `GET /pets/{id}`. */
+  readonly request?: string | undefined
   /** Calling it needs scopes or permissions. */
   readonly isProtected?: boolean | undefined
 }
@@ -40,6 +43,7 @@ export function summariesFor(
 function summaryOf(id: string, spec: OperationSpec, source: string | undefined): OperationSummary {
   const { namespace, name, type, title, description, tags, deprecated } = spec
   const isProtected = requirementOf(spec.accessControl) !== undefined
+  const request = requestOf(spec)
   return {
     id,
     namespace,
@@ -50,6 +54,7 @@ function summaryOf(id: string, spec: OperationSpec, source: string | undefined):
     ...(tags !== undefined && { tags }),
     ...(deprecated !== undefined && { deprecated }),
     ...(source !== undefined && { source }),
+    ...(request !== undefined && { request: `${request.method} ${request.path}` }),
     ...(isProtected && { isProtected }),
   }
 }

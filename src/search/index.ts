@@ -26,7 +26,8 @@ export interface SearchOptions {
 /** What a document matches, in rising order; the whole part of its score. */
 const Tier = { SOME_WORDS: 0, ALL_WORDS: 1, NAME: 2, SPELLED_ID: 3, ID: 4 } as const
 
-const DEFAULT_LIMIT = 20
+/** Number of results unless a limit is given. */
+export const DEFAULT_LIMIT = 20
 /** Removed documents are kept until there are this many, and more than live ones. */
 const MIN_UNUSED = 1024
 

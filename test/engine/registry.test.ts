@@ -11,6 +11,7 @@ import {
   silentLogger,
 } from "../../src/index.ts"
 import type { AnyOperation, RegistryChange } from "../../src/index.ts"
+import { changedOperation, lazyOperation } from "../../src/core/lazy-operation.ts"
 import { count, greet, operation, quietRegistry, rejection, thrown } from "../support/operations.ts"
 
 describe("OperationRegistry.register", () => {
@@ -478,6 +479,55 @@ describe("OperationRegistry.search", () => {
     expect(found(registry.search("issue", { type: "query" }))).toEqual(["github.issues.list"])
     expect(registry.search("issue", { limit: 1 })).toHaveLength(1)
     expect(registry.search("", { limit: 10 })).toHaveLength(4)
+  })
+
+  test("finds imported operations by method and path, and falls back to words", () => {
+    const request = (method: unknown, path: unknown): Record<string, unknown> => ({
+      _meta: { openapi: { method, path } },
+      handler: () => 1,
+    })
+    const registry = quietRegistry([
+      ...operations,
+      operation("pets.list", { ...request("GET", "/pets"), description: "Lists pets" }),
+      operation("pets.add", { ...request("POST", "/pets"), description: "Adds pets" }),
+      operation("pets.get", request("GET", "/pets/{id}")),
+      operation("pets.secret", {
+        ...request("GET", "/pets/secret"),
+        accessControl: { requiredScopes: ["root"] },
+      }),
+      operation("odd.one", { _meta: { openapi: 5 }, handler: () => 1 }),
+      operation("odd.two", request(["GET"], "/pets")),
+    ])
+    const ids = (query: string, options = {}): string[] =>
+      registry.search(query, options).map(({ id }) => id)
+    expect(ids("/pets")).toEqual(["pets.list", "pets.add", "pets.get", "pets.secret"])
+    expect(ids("GET /pets", { limit: 1 })).toEqual(["pets.list"])
+    expect(ids("GET /pets/secret", { identity: undefined })).toEqual(["pets.get"])
+    expect(ids("/pets", { type: "mutation", namespace: "odd" })).toEqual([])
+    expect(ids("GET pets")).not.toContain("pets.add")
+    expect(ids("GET pets")).toContain("pets.list")
+    expect(ids("POST issue")).toContain("github.issues.create")
+    expect(ids("labels/none")).toContain("github.issues.create")
+    expect(ids("__proto__/constructor")).toEqual([])
+  })
+
+  test("finds a lazy operation by its path without reading it", () => {
+    const { handler, ...spec } = greet
+    const parts = {
+      ...spec,
+      policy: {},
+      handler,
+      inputNames: [],
+      request: { method: "GET", path: "/greetings" },
+      get _meta(): never {
+        throw new Error("was read")
+      },
+    }
+    const registry = quietRegistry([lazyOperation(parts as never)])
+    expect(found(registry.search("GET /greetings"))).toEqual(["demo.greet"])
+    const renamed = changedOperation(parts as never, { name: "hello" })
+    registry.register(renamed)
+    expect(found(registry.search("/greet"))).toEqual(["demo.greet", "demo.hello"])
   })
 
   test("keeps up with what is registered", () => {

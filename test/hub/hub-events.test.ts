@@ -1,4 +1,5 @@
 import { connect } from "node:net"
+import { join } from "node:path"
 import { once } from "node:events"
 import { createParser } from "eventsource-parser"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -224,6 +225,27 @@ describe("GET /hub/stats", () => {
   })
 })
 
+describe("GET /hub/search", () => {
+  test("finds the ids of what the caller may call, the best first", async () => {
+    const { served } = await serving(KEYS, {
+      access: [{ match: "w.bad", requiredScopes: ["hub:admin"] }],
+    })
+    const search = async (query: string, headers: Record<string, string>): Promise<unknown> => {
+      const response = await fetch(`${served.url}/hub/search?${new URLSearchParams({ query })}`, {
+        headers,
+      })
+      return response.ok ? await response.json() : response.status
+    }
+    expect(await search("outer", AS_USER)).toEqual({ ids: ["w.outer"] })
+    expect(await search("w", AS_ADMIN)).toEqual({ ids: ["w.bad", "w.outer", "w.word"] })
+    expect(await search("w", AS_USER)).toEqual({ ids: ["w.outer", "w.word"] })
+    expect(await search("hidden", AS_ADMIN)).toEqual({ ids: [] })
+    expect(await search(" ", AS_USER)).toEqual({ ids: [] })
+    expect(await search("x".repeat(1001), AS_USER)).toBe(400)
+    expect(await search("outer", {})).toBe(401)
+  })
+})
+
 describe("GET /hub/operations", () => {
   test("lists every operation that the caller may call, with its source", async () => {
     const { served } = await serving(KEYS, {
@@ -247,6 +269,37 @@ describe("GET /hub/operations", () => {
       source: "local",
     })
     expect((await list(AS_USER)).map(({ id }) => id)).toEqual(["w.outer", "w.word"])
+  })
+
+  test("has the request of operations from an OpenAPI document, which is searched for", async () => {
+    const dir = folder({
+      "api.json": JSON.stringify({
+        openapi: "3.1.0",
+        info: { title: "Pets", version: "1.0.0" },
+        servers: [{ url: "http://127.0.0.1:1" }],
+        paths: {
+          "/pets": { get: { operationId: "all", responses: {} }, post: { responses: {} } },
+          "/pets/{id}": { get: { operationId: "one", responses: {} } },
+        },
+      }),
+    })
+    const hub = hubOf([sourceOf("pets", { openapi: join(dir, "api.json") })])
+    await hub.ready()
+    const served = await serveHub(hub, { port: 0 })
+    onTestFinished(() => served.close())
+    const read = async <TAnswer>(path: string): Promise<TAnswer> =>
+      (await (await fetch(`${served.url}/hub/${path}`)).json()) as TAnswer
+    const { operations } = await read<{ operations: ConsoleSummary[] }>("operations")
+    expect(operations.map(({ id, request }) => [id, request])).toEqual([
+      ["pets.all", "GET /pets"],
+      ["pets.one", "GET /pets/{id}"],
+      ["pets.post_pets", "POST /pets"],
+    ])
+    const search = async (query: string): Promise<readonly string[]> =>
+      (await read<{ ids: string[] }>(`search?${new URLSearchParams({ query })}`)).ids
+    expect(await search("/pets/7")).toEqual(["pets.one"])
+    expect(await search("/pets")).toEqual(["pets.all", "pets.post_pets", "pets.one"])
+    expect(await search("GET /pets")).toEqual(["pets.all", "pets.one"])
   })
 
   test("says who asks, and how else the hub can be called", async () => {

@@ -108,4 +108,14 @@ describe.runIf(hasCorpus)("questions about real documents", () => {
     expect(recall(TUNING)).toBeGreaterThanOrEqual(0.9)
     expect(recall(HELD_OUT)).toBeGreaterThanOrEqual(0.9)
   })
+
+  test.each([
+    ["POST /repos/{owner}/{repo}/issues", "github.issues_create"],
+    ["/repos/octocat/hello-world/pulls/7/merge", "github.pulls_check-if-merged"],
+    ["PUT https://api.github.com/repos/a/b/pulls/7/merge", "github.pulls_merge"],
+    ["/v1/refunds", "stripe.GetRefunds"],
+    ["GET /api/v1/namespaces/{namespace}/pods", "kubernetes.listCoreV1NamespacedPod"],
+  ])("a request is found the first time: %s", (query, id) => {
+    expect(registry.search(query, { limit: 1 }).map((found) => found.id)).toEqual([id])
+  })
 })

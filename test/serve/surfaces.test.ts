@@ -28,6 +28,7 @@ const AUDIENCE = "https://api.example"
 const DESCRIPTIONS = ["/operations", "/openapi.json"]
 const OF_A_HUB = [
   "/hub/operations",
+  "/hub/search",
   "/hub/sources",
   "/hub/sources/{name}/report",
   "/hub/stats",

@@ -41,6 +41,7 @@ export function createHubClient(options: HubClientOptions): HubConnection {
   return {
     baseUrl: requests.baseUrl,
     list: (signal) => listAll(requests, options, signal),
+    search: (query, signal) => searchIds(requests, query, signal),
     describe: (id, signal) => json<OperationSpec>(`operations/${encodeURIComponent(id)}`, signal),
     call: (id, input, callOptions) => callOperation(requests, id, input, callOptions),
     watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),
@@ -75,6 +76,31 @@ async function listAll(
     if (!(error instanceof ProblemError) || error.status !== 404) throw error
   }
   return await listPages(requests, signal)
+}
+
+/** Longer queries are refused. */
+const MAX_QUERY = 1000
+
+/** The ids alone, as the list is here already. A server that is not a hub answers with the first page of operations. */
+async function searchIds(
+  requests: Requests,
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  const query = text.slice(0, MAX_QUERY)
+  try {
+    const { ids } = await requests.json(`hub/search?${new URLSearchParams({ query })}`, signal)
+    if (!Array.isArray(ids)) throw unexpectedAnswer("The search")
+    return ids.filter((id) => typeof id === "string")
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.status !== 404) throw error
+  }
+  const { operations } = await requests.json(
+    `operations?${new URLSearchParams({ query, limit: String(PAGE) })}`,
+    signal,
+  )
+  if (!Array.isArray(operations)) throw unexpectedAnswer("The search")
+  return (operations as OperationSummary[]).map(({ id }) => id)
 }
 
 function infoOf({ title, description, caller, mcp, websocket }: JsonRecord): HubInfo {

@@ -22,6 +22,8 @@ export interface OperationSummary {
   readonly deprecated?: boolean | undefined
   /** The source it comes from, by the hub's name for it. */
   readonly source?: string | undefined
+  /** The HTTP request of an imported operation: `GET /pets/{id}`. */
+  readonly request?: string | undefined
   /** Whether scopes are needed to call it. */
   readonly isProtected?: boolean | undefined
 }
@@ -83,6 +85,8 @@ export interface HubClient {
   readonly baseUrl: string
   /** Every operation that the caller may call. */
   list(signal?: AbortSignal): Promise<readonly OperationSummary[]>
+  /** The ids of the operations that answer a query, the best first. */
+  search(query: string, signal?: AbortSignal): Promise<readonly string[]>
   describe(id: string, signal?: AbortSignal): Promise<OperationSpec>
   call(
     id: string,

@@ -1,7 +1,9 @@
-import { Suspense, useCallback, useEffect, useRef, useState } from "react"
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import type { ReactNode } from "react"
 import { FindPanel } from "../find/FindPanel.tsx"
-import { Spinner } from "../ui/Spinner.tsx"
+import { Palette } from "../find/Palette.tsx"
+import { recent } from "../find/kept-ids.ts"
+import { Skeleton } from "../ui/Skeleton.tsx"
 import { Boundary } from "./Boundary.tsx"
 import { Help } from "./Help.tsx"
 import { SignIn } from "./SignIn.tsx"
@@ -20,11 +22,15 @@ export function Frame(): ReactNode {
   const route = useRoute()
   const { title } = useHubState()
   const isNarrow = useIsNarrow()
-  const [dialog, setDialog] = useState<"sign-in" | "help">()
+  const [dialog, setDialog] = useState<"sign-in" | "help" | "palette">()
   const search = useRef<HTMLInputElement>(null)
   const close = useCallback(() => setDialog(undefined), [])
   const openSignIn = useCallback(() => setDialog("sign-in"), [])
   const openHelp = useCallback(() => setDialog("help"), [])
+  const openPalette = useCallback(() => setDialog("palette"), [])
+  const showList = useCallback(() => {
+    if (isNarrow) navigate({ view: "find" })
+  }, [isNarrow])
   const goSearch = useCallback(() => {
     const focus = (): void => {
       search.current?.focus()
@@ -37,7 +43,8 @@ export function Frame(): ReactNode {
     requestAnimationFrame(focus)
   }, [])
   useSession(openSignIn)
-  useShortcuts({ onSearch: goSearch, onHelp: openHelp })
+  useShortcuts({ onPalette: openPalette, onSearch: goSearch, onHelp: openHelp })
+  useRecent(route)
   usePreload()
   const key = keyOf(route)
   useFocusOnChange(key)
@@ -50,7 +57,7 @@ export function Frame(): ReactNode {
       <button type="button" className="skip" onClick={() => focusHeading()}>
         Skip to the content
       </button>
-      <TopBar onSignIn={openSignIn} onHelp={openHelp} />
+      <TopBar onSignIn={openSignIn} onHelp={openHelp} onPalette={openPalette} />
       {/* Where there is room for one of the two only, the list is what the page is about. */}
       <div
         className="side"
@@ -64,11 +71,24 @@ export function Frame(): ReactNode {
       </div>
       <main className="main" key={key}>
         <Boundary>
-          <Suspense fallback={<Spinner label="Loading" />}>
+          <Suspense
+            fallback={
+              <div className="page">
+                <Skeleton label="Loading" />
+              </div>
+            }
+          >
             <View route={route} />
           </Suspense>
         </Boundary>
       </main>
+      <Palette
+        open={dialog === "palette"}
+        onClose={close}
+        onHelp={openHelp}
+        onSignIn={openSignIn}
+        onList={showList}
+      />
       <SignIn open={dialog === "sign-in"} onClose={close} />
       <Help open={dialog === "help"} onClose={close} />
       <ToastList />
@@ -106,6 +126,16 @@ function useFocusOnChange(key: string): void {
     if (document.activeElement?.getAttribute("role") === "combobox" && key === "find") return
     focusHeading()
   }, [key])
+}
+
+/** Remembers the operations that are opened, if they exist. */
+function useRecent(route: Route): void {
+  const { operations } = useOperations()
+  const id = route.view === "operation" ? route.id : undefined
+  const isKnown = useMemo(() => operations.some((one) => one.id === id), [operations, id])
+  useEffect(() => {
+    if (id !== undefined && isKnown) recent.add(id)
+  }, [id, isKnown])
 }
 
 /** Loads the operation view in advance, after the list and while the page is idle. */

@@ -2,9 +2,10 @@ import type { ReactNode } from "react"
 import { Dialog } from "../ui/Dialog.tsx"
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
-  [["/"], "Search (also Ctrl K, from anywhere)"],
+  [["Ctrl", "K"], "Search everything, from anywhere"],
+  [["/"], "Search the list of operations"],
   [["↓", "↑"], "Move through the list"],
-  [["←", "→"], "Close and open a group"],
+  [["←", "→"], "Close and open a folder"],
   [["Enter"], "Open the operation"],
   [["Esc"], "Clear the search, close a dialog"],
   [["?"], "Show these keys"],

@@ -3,7 +3,7 @@ import type { ReactNode } from "react"
 import type { CallTrace, OperationSummary, SourceStatus } from "../api/model.ts"
 import { Badge, TypeBadge } from "../ui/Badge.tsx"
 import { Empty } from "../ui/Empty.tsx"
-import { Spinner } from "../ui/Spinner.tsx"
+import { Skeleton } from "../ui/Skeleton.tsx"
 import { formatCount } from "../ui/format.ts"
 import { plainText } from "../ui/plain-text.ts"
 import type { Tone } from "../ui/tone.ts"
@@ -24,7 +24,7 @@ export function Overview(): ReactNode {
   const { title, description } = useHubInfo()
   const { status, operations } = useOperations()
   const sources = useSources() ?? []
-  if (status !== "ready") return <Plain title={title} />
+  if (status !== "ready") return <Plain title={title} isLoading={status === "loading"} />
   return (
     <div className="page overview">
       <header>
@@ -37,7 +37,7 @@ export function Overview(): ReactNode {
         <>
           <section className="stack" aria-labelledby="overview-use">
             <h2 id="overview-use">Use it from</h2>
-            <Suspense fallback={<Spinner label="Loading" />}>
+            <Suspense fallback={<Skeleton label="Loading" />}>
               <Connect />
             </Suspense>
           </section>
@@ -51,10 +51,17 @@ export function Overview(): ReactNode {
 }
 
 /** While nothing is known yet, or nothing may be seen. */
-function Plain({ title }: { readonly title: string }): ReactNode {
+function Plain({
+  title,
+  isLoading,
+}: {
+  readonly title: string
+  readonly isLoading: boolean
+}): ReactNode {
   return (
     <div className="page overview">
       <h1>{title}</h1>
+      {isLoading && <Skeleton label="Loading" />}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react"
 import { session } from "../api/session.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
-import { Icon } from "../ui/Icon.tsx"
+import { Icon, Logo } from "../ui/Icon.tsx"
 import type { IconName } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
 import { linkTo, useHubInfo, useHubState, useRoute, useToast } from "./context.tsx"
@@ -9,6 +9,7 @@ import type { Connection } from "./store.ts"
 import { useTheme } from "./theme.ts"
 import type { Theme } from "./theme.ts"
 import { useIsLocked, useIsSignedIn } from "./use-session.ts"
+import { recent } from "../find/kept-ids.ts"
 import { drafts } from "../try/drafts.ts"
 import { history } from "../try/history/use-history.ts"
 
@@ -34,9 +35,11 @@ const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
 export function TopBar({
   onSignIn,
   onHelp,
+  onPalette,
 }: {
   readonly onSignIn: () => void
   readonly onHelp: () => void
+  readonly onPalette: () => void
 }): ReactNode {
   const { connection, title } = useHubState()
   const { isAdmin } = useHubInfo()
@@ -50,12 +53,18 @@ export function TopBar({
         </a>
       )}
       <a className="top-title" href={linkTo({ view: "find" })}>
-        {title}
+        <Logo />
+        <span>{title}</span>
       </a>
       <span className={cx("top-state", !isLocked && `is-${connection}`)} role="status">
         <span className="top-dot" aria-hidden="true" />
         <span className="top-state-text">{isLocked ? "Locked" : STATES[connection]}</span>
       </span>
+      <Button className="top-search" aria-keyshortcuts="Control+K" onClick={onPalette}>
+        <Icon name="search" />
+        <span className="top-text">Search everything</span>
+        <kbd aria-hidden="true">Ctrl K</kbd>
+      </Button>
       <nav className="top-nav" aria-label="Views">
         {LINKS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(({ view, text, icon }) => (
           <a
@@ -95,6 +104,7 @@ function SessionButton({ onSignIn }: { readonly onSignIn: () => void }): ReactNo
     session.setCredential(undefined)
     history.clear()
     drafts.clear()
+    recent.clear()
     toast("Signed out")
   }
   if (!isSignedIn && !hasAuth && !isLocked) return null

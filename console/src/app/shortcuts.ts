@@ -1,30 +1,32 @@
 import { useEffect } from "react"
 
 export interface Shortcuts {
+  readonly onPalette: () => void
   readonly onSearch: () => void
   readonly onHelp: () => void
 }
 
-/** The keyboard shortcuts of the page, disabled in text fields. */
-export function useShortcuts({ onSearch, onHelp }: Shortcuts): void {
+/** The keyboard shortcuts of the page; those without Ctrl are disabled in text fields. */
+export function useShortcuts({ onPalette, onSearch, onHelp }: Shortcuts): void {
   useEffect(() => {
+    const actionOf = (event: KeyboardEvent): (() => void) | undefined => {
+      if (event.ctrlKey || event.metaKey) {
+        const isPlain = !event.altKey && !event.shiftKey
+        return isPlain && event.key.toLowerCase() === "k" ? onPalette : undefined
+      }
+      if (isWriting(event)) return undefined
+      return event.key === "/" ? onSearch : event.key === "?" ? onHelp : undefined
+    }
     const press = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || document.querySelector("dialog[open]") !== null) return
-      const isCommand = event.ctrlKey || event.metaKey
-      const isSearch = isCommand
-        ? event.key.toLowerCase() === "k" && !event.altKey && !event.shiftKey
-        : event.key === "/" && !isWriting(event)
-      if (isSearch) {
-        event.preventDefault()
-        onSearch()
-      } else if (event.key === "?" && !isCommand && !isWriting(event)) {
-        event.preventDefault()
-        onHelp()
-      }
+      const act = actionOf(event)
+      if (act === undefined) return
+      event.preventDefault()
+      act()
     }
     addEventListener("keydown", press)
     return () => removeEventListener("keydown", press)
-  }, [onSearch, onHelp])
+  }, [onPalette, onSearch, onHelp])
 }
 
 const NO_TEXT: ReadonlySet<string> = new Set(["button", "checkbox", "radio", "range", "submit"])

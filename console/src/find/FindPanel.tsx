@@ -2,18 +2,19 @@ import { useCallback, useId, useState } from "react"
 import type { KeyboardEvent, ReactNode, RefObject } from "react"
 import { navigate, useOperations, useRoute } from "../app/context.tsx"
 import { focusHeading } from "../app/focus.ts"
-import type { OperationType } from "../api/model.ts"
+import { Button } from "../ui/Button.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { ErrorBox } from "../ui/ErrorBox.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { Spinner } from "../ui/Spinner.tsx"
+import { Skeleton } from "../ui/Skeleton.tsx"
 import { formatCount } from "../ui/format.ts"
+import { FilterBar } from "./FilterBar.tsx"
 import { OperationTree, rowId } from "./OperationTree.tsx"
+import { countFilters, setFilters, useFilters } from "./filters.ts"
 import "./find.css"
 import { listAction } from "./keys.ts"
-import type { GroupBy } from "./rows.ts"
+import type { Row } from "./tree.ts"
 import { useFinder } from "./use-finder.ts"
-import type { Finder } from "./use-finder.ts"
 
 /** Search and list, by mouse or keyboard. */
 export function FindPanel({
@@ -27,28 +28,33 @@ export function FindPanel({
   const route = useRoute()
   const tree = useId()
   const [key, setKey] = useState<string>()
-  const isSearch = finder.tokens.length > 0 || finder.query.trim() !== ""
-  const chosen = finder.rows.findIndex((row) => row.key === key)
+  const { rows, isSearch, isPending } = finder
+  const chosen = rows.findIndex((row) => row.key === key)
   // Enter opens the best result, until the arrows select another.
-  const active = chosen === -1 && isSearch && finder.rows.length > 0 ? 0 : chosen
+  const active = chosen === -1 && isSearch && rows.length > 0 ? 0 : chosen
+  const open = (row: Row | undefined): void => {
+    if (row?.kind === "folder") return finder.toggle(row)
+    if (row === undefined) return
+    navigate({ view: "operation", id: row.operation.id })
+    focusHeading()
+  }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing) return
     const isTyping = event.target === search.current && finder.query !== ""
-    // Enter applies to the typed query, even if the list still shows the previous one.
-    const rows = finder.latest()
-    const at = rows === finder.rows ? active : isTyping && rows.length > 0 ? 0 : -1
-    const action = listAction(event.key, rows, at, isTyping)
+    if (event.key === "Enter" && isTyping && isPending) {
+      event.preventDefault()
+      return finder.whenFound(open)
+    }
+    const action = listAction(event.key, rows, active, isTyping)
     if (action === undefined) return
     event.preventDefault()
     switch (action.kind) {
       case "move":
         return setKey(rows[action.to]?.key)
       case "toggle":
-        return finder.toggle(action.key)
+        return finder.toggle(action.row)
       case "open":
-        if (action.row.kind === "group") return finder.toggle(action.row.key)
-        navigate({ view: "operation", id: action.row.operation.id })
-        return focusHeading()
+        return open(action.row)
       case "leave":
         setKey(undefined)
         if (finder.query === "") return search.current?.blur()
@@ -58,8 +64,8 @@ export function FindPanel({
   }
   const onOpen = useCallback(() => focusHeading(), [])
   const label = isSearch
-    ? `${finder.found.toLocaleString("en")} found`
-    : formatCount(finder.found, "operation")
+    ? `${finder.count.toLocaleString("en")} found`
+    : formatCount(finder.count, "operation")
   return (
     <div className="find">
       <div className="find-head">
@@ -72,11 +78,11 @@ export function FindPanel({
             role="combobox"
             aria-label="Search operations"
             aria-controls={tree}
-            aria-expanded={finder.rows.length > 0}
+            aria-expanded={rows.length > 0}
             aria-haspopup="tree"
             aria-autocomplete="list"
             aria-activedescendant={active >= 0 ? rowId(tree, active) : undefined}
-            aria-keyshortcuts="/ Control+K"
+            aria-keyshortcuts="/"
             placeholder="Search operations"
             autoComplete="off"
             spellCheck={false}
@@ -89,25 +95,30 @@ export function FindPanel({
           />
           <kbd aria-hidden="true">/</kbd>
         </div>
-        <Filters finder={finder} isSearch={isSearch} />
-        <p className="find-total" role="status">
-          {status === "ready" ? label : ""}
-        </p>
+        <FilterBar label={status === "ready" ? label : ""} />
       </div>
-      {status === "loading" && <Spinner label="Reading the operations" />}
+      {status === "loading" && <Skeleton label="Reading the operations" lines={8} />}
       {status === "failed" && (
         <div className="find-failed">
           <ErrorBox error={error} onRetry={reload} />
         </div>
       )}
-      {status === "ready" && finder.rows.length === 0 && <Nothing finder={finder} />}
-      {finder.rows.length > 0 && (
+      {finder.error !== undefined && (
+        <div className="find-failed">
+          <ErrorBox error={finder.error} onRetry={reload} />
+        </div>
+      )}
+      {status === "ready" && rows.length === 0 && finder.error === undefined && (
+        <Nothing isSearch={isSearch} />
+      )}
+      {rows.length > 0 && (
         <OperationTree
           id={tree}
-          rows={finder.rows}
+          rows={rows}
           active={active}
           current={route.view === "operation" ? route.id : undefined}
-          tokens={finder.tokens}
+          tokens={isSearch ? finder.tokens : NO_TOKENS}
+          isSearch={isSearch}
           onToggle={finder.toggle}
           onOpen={onOpen}
           onKeyDown={onKeyDown}
@@ -117,52 +128,21 @@ export function FindPanel({
   )
 }
 
-function Filters({
-  finder,
-  isSearch,
-}: {
-  readonly finder: Finder
-  readonly isSearch: boolean
-}): ReactNode {
-  return (
-    <div className="find-filters">
-      <select
-        className="input"
-        aria-label="Type"
-        value={finder.type ?? ""}
-        onChange={({ target: { value } }) =>
-          finder.setType(value === "" ? undefined : (value as OperationType))
-        }
-      >
-        <option value="">All types</option>
-        <option value="query">Queries</option>
-        <option value="mutation">Mutations</option>
-        <option value="subscription">Subscriptions</option>
-      </select>
-      <select
-        className="input"
-        aria-label="Group by"
-        value={finder.groupBy}
-        disabled={isSearch}
-        onChange={({ target: { value } }) => finder.setGroupBy(value as GroupBy)}
-      >
-        <option value="namespace">By namespace</option>
-        <option value="source">By source</option>
-        <option value="tag">By tag</option>
-      </select>
-    </div>
-  )
-}
+const NO_TOKENS: readonly string[] = []
 
-function Nothing({ finder }: { readonly finder: Finder }): ReactNode {
-  if (finder.query.trim() !== "") {
-    return <Empty title="Nothing found">Try fewer or shorter words.</Empty>
+function Nothing({ isSearch }: { readonly isSearch: boolean }): ReactNode {
+  const isFiltered = countFilters(useFilters()) > 0
+  if (!isSearch && !isFiltered) {
+    return (
+      <Empty title="No operations yet">
+        Sources may still be loading, or you may not be allowed to call any operation.
+      </Empty>
+    )
   }
-  return finder.type === undefined ? (
-    <Empty title="No operations yet">
-      Sources may still be loading, or you may not be allowed to call any operation.
+  return (
+    <Empty title="Nothing found">
+      {isSearch && <p>Try other or fewer words, or a path such as /pets.</p>}
+      {isFiltered && <Button onClick={() => setFilters({})}>Clear the filters</Button>}
     </Empty>
-  ) : (
-    <Empty title={`No ${finder.type} here`}>Choose another type.</Empty>
   )
 }

@@ -1,11 +1,13 @@
 import { memo } from "react"
 import type { ReactNode } from "react"
 import { linkTo } from "../app/context.tsx"
-import type { OperationSummary, OperationType } from "../api/model.ts"
-import { Icon } from "../ui/Icon.tsx"
+import type { OperationSummary } from "../api/model.ts"
+import { Icon, TypeIcon } from "../ui/Icon.tsx"
+import type { IconName } from "../ui/Icon.tsx"
 import { plainText } from "../ui/plain-text.ts"
 import { cx } from "../ui/cx.ts"
-import type { Row } from "./rows.ts"
+import { nameOf } from "./tree.ts"
+import type { Folder, FolderRow, Row } from "./tree.ts"
 import { highlightMatches } from "./words.ts"
 
 export interface RowProps {
@@ -15,44 +17,49 @@ export interface RowProps {
   readonly height: number
   readonly isActive: boolean
   readonly isCurrent: boolean
+  /** Whether it is a result: then nothing above it says where it comes from. */
+  readonly isSearch: boolean
   /** The words of the query, which are highlighted. */
   readonly tokens: readonly string[]
-  readonly onToggle: (key: string) => void
+  readonly onToggle: (row: FolderRow) => void
   readonly onOpen: () => void
 }
 
-const LETTERS: Readonly<Record<OperationType, string>> = {
-  query: "Q",
-  mutation: "M",
-  subscription: "S",
+const FOLDER_ICONS: Readonly<Record<Folder["kind"], IconName | undefined>> = {
+  favourites: "star",
+  recent: "history",
+  source: "sources",
+  tag: undefined,
 }
 
-/** One line of the list: a group, or an operation with its link. */
+/** One line of the list: a folder, or an operation with its link. */
 export const OperationRow = memo(function OperationRow(props: RowProps): ReactNode {
-  const { row, domId, top, height, isActive, isCurrent, tokens, onToggle, onOpen } = props
-  const place = { transform: `translateY(${top}px)`, height }
+  const { row, domId, top, height, isActive, isCurrent, isSearch, tokens } = props
+  const { level, position, of } = row
   const common = {
     id: domId,
     role: "treeitem",
     tabIndex: -1,
-    style: place,
-    "aria-posinset": row.position,
-    "aria-setsize": row.of,
+    style: { transform: `translateY(${top}px)`, height, paddingLeft: 12 + (level - 1) * 14 },
+    "aria-level": level,
+    "aria-posinset": position,
+    "aria-setsize": of,
+    "aria-selected": isActive,
   } as const
-  if (row.kind === "group") {
-    const { group, isOpen } = row
+  if (row.kind === "folder") {
+    const { folder, isOpen } = row
+    const icon = FOLDER_ICONS[folder.kind]
     return (
       <div
         {...common}
-        aria-level={1}
         aria-expanded={isOpen}
-        className={cx("find-group", isActive && "is-active")}
-        onClick={() => onToggle(row.key)}
+        className={cx("find-group", `is-${folder.kind}`, isActive && "is-active")}
+        onClick={() => props.onToggle(row)}
       >
         <Icon name={isOpen ? "down" : "next"} className="find-arrow" />
-        <span className="find-group-name">{group.label}</span>
-        {group.source !== undefined && <span className="find-source">{group.source}</span>}
-        <span className="find-count">{group.operations.length.toLocaleString("en")}</span>
+        {icon !== undefined && <Icon name={icon} className="find-kind" />}
+        <span className="find-group-name">{folder.label}</span>
+        <span className="find-count">{folder.count.toLocaleString("en")}</span>
       </div>
     )
   }
@@ -60,26 +67,25 @@ export const OperationRow = memo(function OperationRow(props: RowProps): ReactNo
   return (
     <a
       {...common}
-      aria-level={row.level}
       aria-current={isCurrent ? "page" : undefined}
-      aria-selected={isActive}
       href={linkTo({ view: "operation", id: operation.id })}
       className={cx("find-row", isActive && "is-active", isCurrent && "is-current")}
       title={operation.id}
-      onClick={onOpen}
+      onClick={props.onOpen}
     >
-      <span className={cx("find-type", `badge-${operation.type}`)} aria-hidden="true">
-        {LETTERS[operation.type]}
-      </span>
+      <TypeIcon type={operation.type} />
       <span className="find-text">
         <span className={cx("find-name", operation.deprecated === true && "is-deprecated")}>
-          <Clipped text={row.label} tokens={tokens} />
+          <Clipped text={plainText(nameOf(operation))} tokens={tokens} />
         </span>
         <span className="find-what">
-          <Clipped text={summaryOf(operation)} tokens={NONE} />
+          <Clipped text={operation.request ?? operation.id} tokens={tokens} />
         </span>
       </span>
       <span className="visually-hidden">, {operation.type}</span>
+      {isSearch && operation.source !== undefined && (
+        <span className="find-source">{operation.source}</span>
+      )}
       <Flags operation={operation} />
     </a>
   )
@@ -91,13 +97,14 @@ function Flags({ operation }: { readonly operation: OperationSummary }): ReactNo
   return (
     <span className="find-flags">
       {deprecated === true && (
-        <span className="badge badge-warn" title="Deprecated">
-          old<span className="visually-hidden">: deprecated</span>
+        <span title="Deprecated">
+          <Icon name="warn" className="find-flag" />
+          <span className="visually-hidden">, deprecated</span>
         </span>
       )}
       {isProtected === true && (
         <span title="Needs permission">
-          <Icon name="lock" className="find-lock" />
+          <Icon name="lock" className="find-flag" />
           <span className="visually-hidden">, needs permission</span>
         </span>
       )}
@@ -105,7 +112,6 @@ function Flags({ operation }: { readonly operation: OperationSummary }): ReactNo
   )
 }
 
-const NONE: readonly string[] = []
 /** Characters of a long text that are always shown at its end. */
 const TAIL = 16
 
@@ -141,8 +147,4 @@ function Highlighted({
   return highlightMatches(text, tokens).map(({ text: piece, isMatch: isFound }, at) =>
     isFound ? <mark key={at}>{piece}</mark> : piece,
   )
-}
-
-function summaryOf({ title, description }: OperationSummary): string {
-  return plainText(title ?? description).slice(0, 160)
 }

@@ -2,7 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual"
 import { useCallback, useEffect, useRef } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
 import { OperationRow } from "./OperationRow.tsx"
-import type { Row } from "./rows.ts"
+import type { FolderRow, Row } from "./tree.ts"
 
 /** Heights are fixed, so that nothing has to be measured. */
 const GROUP_HEIGHT = 32
@@ -16,7 +16,8 @@ export interface OperationTreeProps {
   /** The displayed operation. */
   readonly current: string | undefined
   readonly tokens: readonly string[]
-  readonly onToggle: (key: string) => void
+  readonly isSearch: boolean
+  readonly onToggle: (row: FolderRow) => void
   readonly onOpen: () => void
   readonly onKeyDown: (event: KeyboardEvent) => void
 }
@@ -28,11 +29,11 @@ export function rowId(tree: string, at: number): string {
 
 /** A virtual list of thousands of lines. */
 export function OperationTree(props: OperationTreeProps): ReactNode {
-  const { id, rows, active, current, tokens, onToggle, onOpen, onKeyDown } = props
+  const { id, rows, active, current, tokens, isSearch, onToggle, onOpen, onKeyDown } = props
   const scroller = useRef<HTMLDivElement>(null)
   // Created only for other rows: each new function causes a new layout of all rows.
   const estimateSize = useCallback(
-    (at: number) => (rows[at]?.kind === "group" ? GROUP_HEIGHT : ROW_HEIGHT),
+    (at: number) => (rows[at]?.kind === "folder" ? GROUP_HEIGHT : ROW_HEIGHT),
     [rows],
   )
   const getItemKey = useCallback((at: number) => rows[at]?.key ?? at, [rows])
@@ -46,13 +47,16 @@ export function OperationTree(props: OperationTreeProps): ReactNode {
   useEffect(() => {
     if (active >= 0) virtual.scrollToIndex(active, { align: "auto" })
   }, [active, rows, virtual])
-  const latest = useRef(rows)
-  latest.current = rows
+  const seen = useRef<string>(undefined)
   useEffect(() => {
+    if (current === seen.current) return
     // What is shown is seen in the list too, as after a deep link; later the list stays where it is put.
-    const at = latest.current.findIndex((row) => row.key === `o:${current}`)
-    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" })
-  }, [current, virtual])
+    const at = rows.findIndex((row) => row.key === `o:${current}`)
+    // The folder that it is in may not be open yet.
+    if (at === -1) return
+    seen.current = current
+    virtual.scrollToIndex(at, { align: "auto" })
+  }, [current, rows, virtual])
   return (
     <div ref={scroller} className="find-scroll">
       <div
@@ -77,6 +81,7 @@ export function OperationTree(props: OperationTreeProps): ReactNode {
                 height={size}
                 isActive={index === active}
                 isCurrent={row.kind === "operation" && row.operation.id === current}
+                isSearch={isSearch}
                 tokens={tokens}
                 onToggle={onToggle}
                 onOpen={onOpen}

@@ -1,10 +1,10 @@
-import type { Row } from "./rows.ts"
+import type { FolderRow, Row } from "./tree.ts"
 
 /** The action of a key in the list. */
 export type ListAction =
   | { readonly kind: "move"; readonly to: number }
   | { readonly kind: "open"; readonly row: Row }
-  | { readonly kind: "toggle"; readonly key: string }
+  | { readonly kind: "toggle"; readonly row: FolderRow }
   | { readonly kind: "leave" }
 
 /** Number of lines per Page Down. */
@@ -34,18 +34,18 @@ export function listAction(
     case "ArrowLeft":
       return hasText || row === undefined ? undefined : left(rows, active, row)
     case "ArrowRight":
-      if (hasText || row?.kind !== "group") return undefined
-      return row.isOpen ? move(rows, active + 1) : { kind: "toggle", key: row.key }
+      if (hasText || row?.kind !== "folder") return undefined
+      return row.isOpen ? move(rows, active + 1) : { kind: "toggle", row }
     default:
       return undefined
   }
 }
 
-/** Closes a group; from one of its operations, goes to it first. */
+/** Closes an open folder; from anything else, goes to the folder that it is in. */
 function left(rows: readonly Row[], active: number, row: Row): ListAction | undefined {
-  if (row.kind === "group") return row.isOpen ? { kind: "toggle", key: row.key } : undefined
-  const group = rows.findLastIndex((one, at) => at < active && one.kind === "group")
-  return group === -1 ? undefined : { kind: "move", to: group }
+  if (row.kind === "folder" && row.isOpen) return { kind: "toggle", row }
+  const folder = rows.findLastIndex((one, at) => at < active && one.level < row.level)
+  return folder === -1 ? undefined : { kind: "move", to: folder }
 }
 
 function move(rows: readonly Row[], to: number): ListAction | undefined {

@@ -1,72 +1,100 @@
-import { useCallback, useDeferredValue, useMemo, useState } from "react"
-import { useOperations } from "../app/context.tsx"
-import type { OperationType } from "../api/model.ts"
-import { flatRows, groupOperations, groupedRows, ofType } from "./rows.ts"
-import type { GroupBy, Row } from "./rows.ts"
-import { createSearchIndex } from "./search-index.ts"
+import { useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { useOperations, useRoute } from "../app/context.tsx"
+import type { OperationSummary } from "../api/model.ts"
+import { filterOperations, useFilters } from "./filters.ts"
+import { favourites, recent, useKeptIds } from "./kept-ids.ts"
+import { flatRows, foldersOf, isOpenAtFirst, keptFolder, toTree, treeRows } from "./tree.ts"
+import type { Folder, FolderRow, Row } from "./tree.ts"
+import { useSearch } from "./use-search.ts"
 import { plain, tokensOf } from "./words.ts"
 
-/** The query, and its results. */
+/** The query, and the list of what it finds. */
 export interface Finder {
   readonly query: string
-  readonly type: OperationType | undefined
-  readonly groupBy: GroupBy
+  /** Whether the rows are results of a search, not the tree. */
+  readonly isSearch: boolean
+  readonly isPending: boolean
+  readonly error: Error | undefined
   readonly rows: readonly Row[]
-  /** The rows of what is typed right now: those that are shown may still be of what was typed before. */
-  readonly latest: () => readonly Row[]
-  readonly found: number
+  /** The number of operations that match the query and the filters. */
+  readonly count: number
   readonly tokens: readonly string[]
   readonly setQuery: (query: string) => void
-  readonly setType: (type: OperationType | undefined) => void
-  readonly setGroupBy: (by: GroupBy) => void
-  readonly toggle: (key: string) => void
+  readonly toggle: (row: FolderRow) => void
+  /** Calls back with the first row of what is typed right now, when that is known. */
+  readonly whenFound: (then: (first: Row | undefined) => void) => void
 }
 
-/** The list: groups of all operations, or the results of a search. */
+/** The list: a tree of all operations, or the results of a search. */
 export function useFinder(): Finder {
   const { operations } = useOperations()
+  const filters = useFilters()
   const [query, setQuery] = useState("")
-  const [type, setType] = useState<OperationType>()
-  const [groupBy, setGroupBy] = useState<GroupBy>("namespace")
-  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  // Typing comes first; the list follows when there is time.
-  const asked = useDeferredValue(query)
-  const isSearch = asked.trim() !== ""
-  const index = useMemo(() => createSearchIndex(operations), [operations])
-  const found = useMemo(() => ofType(index.search(asked), type), [index, asked, type])
-  const groups = useMemo(
-    () => (isSearch ? [] : groupOperations(found, groupBy)),
-    [isSearch, found, groupBy],
+  const search = useSearch(query)
+  const listed = useMemo(() => filterOperations(operations, filters), [operations, filters])
+  const found = useMemo(
+    () => search.found && filterOperations(search.found, filters),
+    [search.found, filters],
   )
+  const { tree, isOpen, toggle } = useTree(listed)
   const rows = useMemo(
-    () => (isSearch ? flatRows(found) : groupedRows(groups, closed, groupBy)),
-    [isSearch, found, groups, closed, groupBy],
+    () => (found === undefined ? treeRows(tree, isOpen) : flatRows(found)),
+    [found, tree, isOpen],
   )
-  const latest = (): readonly Row[] => {
-    if (query === asked) return rows
-    const now = ofType(index.search(query), type)
-    if (query.trim() !== "") return flatRows(now)
-    return groupedRows(groupOperations(now, groupBy), closed, groupBy)
-  }
-  const tokens = useMemo(() => tokensOf(plain(asked)), [asked])
-  const toggle = useCallback((key: string) => {
-    setClosed((before) => {
-      const next = new Set(before)
-      if (!next.delete(key)) next.add(key)
-      return next
-    })
-  }, [])
+  const tokens = useMemo(() => tokensOf(plain(query)), [query])
   return {
     query,
-    type,
-    groupBy,
+    isSearch: found !== undefined,
+    isPending: search.isPending,
+    error: search.error,
     rows,
-    latest,
-    found: found.length,
+    count: (found ?? listed).length,
     tokens,
     setQuery,
-    setType,
-    setGroupBy,
     toggle,
+    whenFound: (then) =>
+      search.whenFound((latest) => then(flatRows(filterOperations(latest, filters))[0])),
   }
+}
+
+/** The tree of operations with the user's own folders, and which of its folders are open. */
+function useTree(operations: readonly OperationSummary[]): {
+  readonly tree: readonly Folder[]
+  readonly isOpen: (folder: Folder) => boolean
+  readonly toggle: (row: FolderRow) => void
+} {
+  const route = useRoute()
+  const current = route.view === "operation" ? route.id : undefined
+  const favouriteIds = useKeptIds(favourites)
+  const recentIds = useKeptIds(recent)
+  const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const sources = useMemo(() => toTree(operations), [operations])
+  const byId = useMemo(() => new Map(operations.map((one) => [one.id, one])), [operations])
+  const tree = useMemo(
+    () =>
+      [
+        keptFolder("favourites", favouriteIds, byId),
+        keptFolder("recent", recentIds, byId),
+        ...sources,
+      ].filter((folder) => folder !== undefined),
+    [favouriteIds, recentIds, byId, sources],
+  )
+  const isOpen = useCallback(
+    (folder: Folder) => opened.get(folder.key) ?? isOpenAtFirst(folder, tree),
+    [opened, tree],
+  )
+  const toggle = useCallback(
+    (row: FolderRow) => setOpened((before) => new Map(before).set(row.key, !row.isOpen)),
+    [],
+  )
+  const revealed = useRef<string>(undefined)
+  useEffect(() => {
+    if (current === undefined || current === revealed.current) return
+    const keys = foldersOf(sources, current)
+    if (keys.length === 0) return
+    // Once: the user may close them again.
+    revealed.current = current
+    setOpened((before) => new Map([...before, ...keys.map((key) => [key, true] as const)]))
+  }, [current, sources])
+  return { tree, isOpen, toggle }
 }

@@ -5,13 +5,6 @@ export function plain(text: string): string {
   return isAscii(lower) ? lower : lower.normalize("NFKD").replaceAll(/\p{M}/gu, "")
 }
 
-/** The words of a text between single spaces, `createIssue` as two: what starts with ` iss` is a word. */
-export function words(text: string): string {
-  const apart = text.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
-  const found = tokensOf(plain(apart))
-  return found.length === 0 ? "" : ` ${found.join(" ")} `
-}
-
 /** The words of a query. */
 export function tokensOf(text: string): readonly string[] {
   return text.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== "")

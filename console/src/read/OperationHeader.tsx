@@ -2,6 +2,7 @@ import { useState } from "react"
 import type { ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
 import { useOperations, useSources } from "../app/context.tsx"
+import { FavouriteButton } from "../find/FavouriteButton.tsx"
 import { Badge, Button, CopyButton, Icon, TypeBadge } from "../ui/index.ts"
 import { Markdown } from "./Markdown.tsx"
 import { accessRules } from "./access.ts"
@@ -29,6 +30,7 @@ export function OperationHeader({
     <header className="operation-head">
       <div className="operation-title">
         <h1 tabIndex={-1}>{title ?? id}</h1>
+        <FavouriteButton id={id} />
         <TypeBadge type={spec.type} />
         {deprecated === true && <Badge tone="warn">deprecated</Badge>}
         {hintsOf(spec).map(({ text, tone, title: why }) => (

@@ -5,6 +5,7 @@ import { navigate, useOperations, useRoute, useSpec, useToast } from "../app/con
 import { drafts } from "../try/drafts.ts"
 import { readJson } from "../try/editor/read-json.ts"
 import { ErrorBox, Spinner, Tabs } from "../ui/index.ts"
+import { Skeleton } from "../ui/Skeleton.tsx"
 import { OperationHeader } from "./OperationHeader.tsx"
 import { SchemaPanel } from "./SchemaPanel.tsx"
 import { SnippetsPanel } from "./SnippetsPanel.tsx"
@@ -28,7 +29,7 @@ export function OperationView({ id }: { readonly id: string }): ReactNode {
       {status === "failed" ? (
         <ErrorBox error={error} onRetry={() => operations.reload()} />
       ) : (
-        <Spinner label={`Reading ${id}`} />
+        <Skeleton label={`Reading ${id}`} />
       )}
     </article>
   )

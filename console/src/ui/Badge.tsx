@@ -1,5 +1,6 @@
 import type { ReactNode } from "react"
 import type { OperationType } from "../api/model.ts"
+import { Icon } from "./Icon.tsx"
 import { cx } from "./cx.ts"
 import type { Tone } from "./tone.ts"
 
@@ -24,5 +25,10 @@ export function Badge({
 
 /** What an operation does, in the colour that it has everywhere. */
 export function TypeBadge({ type }: { readonly type: OperationType }): ReactNode {
-  return <span className={cx("badge", `badge-${type}`)}>{type}</span>
+  return (
+    <span className={cx("badge", `badge-${type}`)}>
+      <Icon name={type} />
+      {type}
+    </span>
+  )
 }

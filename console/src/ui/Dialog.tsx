@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef } from "react"
-import type { MouseEvent, ReactNode, SyntheticEvent } from "react"
+import type { ComponentProps, ReactNode } from "react"
 import { IconButton } from "./Button.tsx"
 import { Icon } from "./Icon.tsx"
 import { cx } from "./cx.ts"
@@ -18,33 +18,10 @@ export function Dialog({
   readonly className?: string | undefined
   readonly children: ReactNode
 }): ReactNode {
-  const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
-    const dialog = ref.current
-    if (dialog === null || !open) return undefined
-    if (!dialog.open) dialog.showModal()
-    // The browser would take the first, which closes it.
-    dialog.querySelector<HTMLElement>("[data-autofocus]")?.focus()
-    return () => dialog.close()
-  }, [open])
-  const cancel = (event: SyntheticEvent): void => {
-    // Closing is up to the owner of the `open` property.
-    event.preventDefault()
-    onClose()
-  }
-  const press = (event: MouseEvent): void => {
-    // What is not inside of its content is the backdrop.
-    if (event.target === ref.current) onClose()
-  }
+  const modal = useModal(open, onClose)
   return (
-    <dialog
-      ref={ref}
-      className={cx("dialog", className)}
-      aria-labelledby={id}
-      onCancel={cancel}
-      onMouseDown={press}
-    >
+    <dialog {...modal} className={cx("dialog", className)} aria-labelledby={id}>
       {open && (
         <div className="dialog-content">
           <header className="dialog-head">
@@ -58,4 +35,32 @@ export function Dialog({
       )}
     </dialog>
   )
+}
+
+/** The properties of a `<dialog>` that is modal while it is open. */
+export function useModal(
+  open: boolean,
+  onClose: () => void,
+): Pick<ComponentProps<"dialog">, "ref" | "onCancel" | "onMouseDown"> {
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog === null || !open) return undefined
+    if (!dialog.open) dialog.showModal()
+    // The browser would take the first, which closes it.
+    dialog.querySelector<HTMLElement>("[data-autofocus]")?.focus()
+    return () => dialog.close()
+  }, [open])
+  return {
+    ref,
+    onCancel: (event) => {
+      // Closing is up to the owner of the `open` property.
+      event.preventDefault()
+      onClose()
+    },
+    onMouseDown: (event) => {
+      // What is not inside of its content is the backdrop.
+      if (event.target === ref.current) onClose()
+    },
+  }
 }

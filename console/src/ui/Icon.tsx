@@ -1,38 +1,10 @@
 import type { ReactNode } from "react"
+import type { OperationType } from "../api/model.ts"
 import { cx } from "./cx.ts"
+import { ICON_PATHS } from "./icon-paths.ts"
+import type { IconName } from "./icon-paths.ts"
 
-/** Drawn on a grid of 16 by 16, in the colour of the text. */
-const PATHS = {
-  search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 14 14",
-  back: "M9.5 3 4.5 8l5 5",
-  next: "m6.5 3 5 5-5 5",
-  down: "m3 6 5 5 5-5",
-  close: "m3.5 3.5 9 9m0-9-9 9",
-  copy: "M5.5 5.5h7v8h-7zM3.5 10.5v-8h7",
-  link: "M6.5 9.5 9.5 6.5M7.5 4.5l1-1a2.8 2.8 0 0 1 4 4l-1 1M8.5 11.5l-1 1a2.8 2.8 0 0 1-4-4l1-1",
-  check: "m3 8.5 3.5 3.5L13 4.5",
-  lock: "M4 7.5h8v6H4zM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5",
-  sun: "M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6ZM8 1v1.6m0 10.8V15M1 8h1.6m10.8 0H15M3 3l1.2 1.2m7.6 7.6L13 13m0-10-1.2 1.2M4.2 11.8 3 13",
-  moon: "M13 9.6A5.6 5.6 0 0 1 6.4 3 5.6 5.6 0 1 0 13 9.6Z",
-  screen: "M2 3h12v8H2zM6 14h4M8 11v3",
-  key: "M10.5 2.5a3 3 0 1 1-2.6 4.5L3 12v1.5h2V12h1.5v-1.5L8.3 9",
-  leave: "M6.5 2.5h-4v11h4M6.5 8h7m-3-3 3 3-3 3",
-  activity: "M1.5 8.5h3l2-5 3 9 2-4h3",
-  sources: "M2.5 3h11v3.5h-11zM2.5 9.5h11V13h-11zM5 4.8h.01M5 11.3h.01",
-  history: "M2.5 8a5.5 5.5 0 1 0 1.7-4M2.5 2v2.6h2.6M8 5v3.2l2 1.3",
-  help: "M6 6a2 2 0 1 1 2.7 1.9c-.5.2-.7.6-.7 1.1v.4M8 11.8h.01M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8Z",
-  play: "m4.5 3 8 5-8 5z",
-  stop: "M4 4h8v8H4z",
-  pause: "M5 3.5v9m6-9v9",
-  plus: "M8 3v10M3 8h10",
-  minus: "M3 8h10",
-  warn: "M8 2.2 14.5 13.5h-13zM8 6.5v3.2m0 2h.01",
-  external: "M9 2.5h4.5V7M13.5 2.5 7.5 8.5M6.5 3.5h-4v10h10v-4",
-  trash: "M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.7 9h6.6l.7-9",
-  refresh: "M13.5 8a5.5 5.5 0 1 1-1.7-4M13.5 2v2.6h-2.6",
-} as const
-
-export type IconName = keyof typeof PATHS
+export type { IconName } from "./icon-paths.ts"
 
 /** An icon beside a text, hidden from screen readers. */
 export function Icon({
@@ -44,7 +16,30 @@ export function Icon({
 }): ReactNode {
   return (
     <svg className={cx("icon", className)} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-      <path d={PATHS[name]} />
+      <path d={ICON_PATHS[name]} />
+    </svg>
+  )
+}
+
+/** What an operation does, as an icon in the colour that it has everywhere. */
+export function TypeIcon({ type }: { readonly type: OperationType }): ReactNode {
+  return (
+    <span className={cx("type-icon", `badge-${type}`)} title={type} aria-hidden="true">
+      <Icon name={type} />
+    </span>
+  )
+}
+
+/** The mark of the console: what comes from many places goes on from one. */
+export function Logo(): ReactNode {
+  return (
+    <svg className="logo" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+      <rect width="32" height="32" rx="8" />
+      <path d="M8 9.5 12.6 13M8 22.5l4.6-3.5M20.5 16h4" />
+      <circle cx="16.3" cy="16" r="4.2" />
+      <circle className="logo-end" cx="7.6" cy="9" r="2" />
+      <circle className="logo-end" cx="7.6" cy="23" r="2" />
+      <circle className="logo-end" cx="25" cy="16" r="2" />
     </svg>
   )
 }

@@ -1,4 +1,5 @@
 import { refusal } from "../../core/errors.ts"
+import type { SearchResult } from "../../engine/catalog.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { OperationSpec, OperationType } from "../../core/types.ts"
 import { parseQuery } from "./query-input.ts"
@@ -36,13 +37,23 @@ export async function listOperations(
   urlQuery: string,
 ): Promise<OperationPage> {
   const asked = readFilter(urlQuery)
-  const isWanted = (spec: OperationSpec): boolean =>
-    (asked.namespace === undefined || spec.namespace === asked.namespace) &&
-    (asked.type === undefined || spec.type === asked.type) &&
-    context.maySee(spec, caller)
-  if (asked.query === undefined) return byId(context, asked, isWanted)
-  await indexInSlices(context.registry)
-  return byRank(context, caller, asked.query, asked, isWanted)
+  const { query, namespace, type } = asked
+  if (query !== undefined) return byRank(await searchFor(context, caller, query, asked), asked)
+  return byId(context, asked, (spec) => {
+    if (namespace !== undefined && spec.namespace !== namespace) return false
+    return (type === undefined || spec.type === type) && context.maySee(spec, caller)
+  })
+}
+
+/** The ids of the operations that a caller may call and that answer the query of a URL, the best first. */
+export async function searchIds(
+  context: HTTPContext,
+  caller: HTTPCaller,
+  urlQuery: string,
+): Promise<readonly string[]> {
+  const asked = readFilter(urlQuery)
+  if (asked.query === undefined) return []
+  return (await searchFor(context, caller, asked.query, asked)).map(({ id }) => id)
 }
 
 interface Filter {
@@ -100,26 +111,30 @@ function byId(
   return { operations }
 }
 
-function byRank(
-  context: HTTPContext,
-  { identity }: HTTPCaller,
-  query: string,
-  { namespace, type, limit, cursor }: Filter,
-  isWanted: (spec: OperationSpec) => boolean,
-): OperationPage {
+function byRank(found: readonly SearchResult[], { limit, cursor }: Filter): OperationPage {
   const start = cursor === undefined ? 0 : Number(/^at:(\d{1,6})$/.exec(cursor)?.[1] ?? Number.NaN)
   if (Number.isNaN(start)) throw wrongCursor()
-  const found = context.registry
-    .search(query, { limit: MAX_FOUND, namespace, type, identity })
-    .filter(({ id }) => {
-      const spec = context.find(id)
-      return spec !== undefined && isWanted(spec) && hasHandler(context.registry, id)
-    })
   const end = start + limit
   return {
     operations: found.slice(start, end).map(({ spec }) => entryOf(spec)),
     ...(end < found.length && { nextCursor: `at:${end}` }),
   }
+}
+
+async function searchFor(
+  context: HTTPContext,
+  caller: HTTPCaller,
+  query: string,
+  { namespace, type }: Filter,
+): Promise<readonly SearchResult[]> {
+  const { identity } = caller
+  await indexInSlices(context.registry)
+  return context.registry
+    .search(query, { limit: MAX_FOUND, namespace, type, identity })
+    .filter(({ id }) => {
+      const spec = context.find(id)
+      return spec !== undefined && context.maySee(spec, caller) && hasHandler(context.registry, id)
+    })
 }
 
 function entryOf(spec: OperationSpec): OperationEntry {

@@ -13,6 +13,12 @@ describe("a client of a real server", () => {
     expect(new Set(operations.map(({ id }) => id)).size).toBe(1205)
   })
 
+  test("searches, also where there is no hub", async () => {
+    const { hub } = await serve([echo, count])
+    expect(await hub.search("counts")).toEqual(["demo.count"])
+    expect(await hub.search("x".repeat(5000))).toEqual([])
+  })
+
   test("describes an operation, whatever its name", async () => {
     const { hub } = await serve([echo])
     expect(await hub.describe("demo.echo")).toMatchObject({ namespace: "demo", type: "query" })

@@ -35,6 +35,7 @@ describe("a client of a server that is not a hub", () => {
         response.writeHead(200, { "content-type": "application/json" }).end(body)
       })
       await expect(hub.list()).rejects.toBeInstanceOf(ProblemError)
+      await expect(hub.search("x")).rejects.toBeInstanceOf(ProblemError)
       const outcome = await hub.call("a.b", {}, { signal: never() })
       expect(outcome).toMatchObject({ ok: false, problem: { code: "DATA_LOSS" } })
     },

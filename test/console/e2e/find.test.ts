@@ -1,3 +1,4 @@
+import type { Locator, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { button, expectShown, listed, openOperation, search } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
@@ -17,8 +18,8 @@ describe.skipIf(noBrowser)("finding an operation", () => {
     await expectShown(listed(page, "live.numbers"))
     await waitFor(async () => expect(await listed(page, "act.compose").count()).toBe(0))
 
-    await search(page).fill("zzzz-nothing-is-called-so")
-    await expectShown(page.getByText(/no operation|nothing/i))
+    await search(page).fill("zzzz xyzzy")
+    await expectShown(page.getByText("Nothing found"))
     expect(faults).toEqual([])
   })
 
@@ -89,4 +90,186 @@ describe.skipIf(noBrowser)("finding an operation", () => {
     const copied = await page.evaluate(() => navigator.clipboard.readText())
     expect(copied.length).toBeGreaterThan(5)
   })
+
+  test("finds by path and method, and opens what was typed although the answer is late", async () => {
+    const { page } = await site.open()
+    await expectShown(listed(page, "act.compose"))
+    await search(page).fill("/books/978")
+    await expectShown(listed(page, "library.getBook"))
+    await page.route("**/hub/search*", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await route.continue()
+    })
+    await search(page).fill("post /books")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/#\/o\/library\.addBook/)
+  })
+
+  test("says why a search fails, and shows the tree again without a query", async () => {
+    const { page } = await site.open()
+    await expectShown(listed(page, "act.compose"))
+    await page.route("**/hub/search*", (route) => route.abort())
+    await search(page).fill("book")
+    await expectShown(page.getByText("UNAVAILABLE"))
+    await search(page).fill("")
+    await expectShown(listed(page, "act.compose"))
+  })
+
+  test("has a tree by source and tag, whose folders the keyboard closes and opens", async () => {
+    const { page } = await site.open()
+    const folder = page.getByRole("treeitem", { name: /^library/ })
+    await expectShown(folder)
+    await expectShown(page.getByRole("treeitem", { name: /^books/ }))
+    await page.getByRole("tree").focus()
+    await page.keyboard.press("ArrowDown")
+    await expect.poll(() => folder.getAttribute("aria-selected")).toBe("true")
+    await page.keyboard.press("ArrowLeft")
+    await waitFor(async () => expect(await listed(page, "library.getBook").count()).toBe(0))
+    await page.keyboard.press("ArrowRight")
+    await expectShown(listed(page, "library.getBook"))
+  })
+
+  test("filters the list by source, type, access and deprecation, also of a search", async () => {
+    const { page } = await site.open()
+    await expectShown(listed(page, "act.compose"))
+    await button(page, "Filters").click()
+    await page.getByLabel("Source", { exact: true }).selectOption("library")
+    await waitFor(async () => expect(await listed(page, "act.compose").count()).toBe(0))
+    await page.getByLabel("Deprecation").selectOption("hide")
+    await waitFor(async () => expect(await listed(page, "library.addBook").count()).toBe(0))
+    await search(page).fill("book")
+    await expectShown(listed(page, "library.getBook"))
+    expect(await listed(page, "library.addBook").count()).toBe(0)
+    await page.getByLabel("Type", { exact: true }).selectOption("subscription")
+    await button(page, "Clear the filters").click()
+    await expectShown(listed(page, "library.addBook"))
+  })
+
+  test("keeps favourites and recent operations in this browser", async () => {
+    const { page } = await site.open("/o/act.table")
+    await button(page, "Favourite").click()
+    const folder = page.getByRole("treeitem", { name: /^Favourites/ })
+    await expectShown(folder)
+    await page.reload()
+    await expectShown(folder)
+    expect(await listed(page, "act.table").count()).toBe(2)
+    await page.getByRole("treeitem", { name: /^Recent/ }).click()
+    await waitFor(async () => expect(await listed(page, "act.table").count()).toBe(3))
+    await button(page, "Favourite").click()
+    await folder.waitFor({ state: "hidden" })
+  })
+
+  test("stands favourites that are nonsense", async () => {
+    const { page, faults } = await site.open()
+    await page.evaluate(() => {
+      localStorage.setItem("operations.favourites", '{"0":"__proto__"}')
+      sessionStorage.setItem("operations.recent", '["__proto__", 7, "gone.one"]')
+    })
+    await page.reload()
+    await expectShown(listed(page, "act.compose"))
+    expect(faults).toEqual([])
+  })
 })
+
+describe.skipIf(noBrowser)("the palette", () => {
+  const site = useConsole(() => sources)
+
+  test("opens an operation by its path, from a text field, with the keyboard alone", async () => {
+    const { page, faults } = await site.open("/o/input.text")
+    await page.getByRole("main").getByLabel(/^name/).click()
+    await page.keyboard.press("Control+K")
+    const field = paletteField(page)
+    await field.waitFor()
+    await page.keyboard.type("GET /books/{isbn}")
+    await page.keyboard.press("Enter")
+    await expectShown(page.getByRole("heading", { level: 1, name: "Read a book's card" }))
+    await field.waitFor({ state: "hidden" })
+    expect(faults).toEqual([])
+  })
+
+  test("is a combobox with a list of options, of which one is active", async () => {
+    const { page } = await site.open()
+    await expectShown(listed(page, "act.compose"))
+    await button(page, /^Search everything/).click()
+    const field = paletteField(page)
+    await expect.poll(() => field.getAttribute("aria-expanded")).toBe("true")
+    await field.fill("book")
+    const options = page.getByRole("listbox", { name: "Results" }).getByRole("option")
+    await expectShown(options.filter({ hasText: "GET /books/{isbn}" }))
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowUp"]) {
+      await field.press(key)
+      await expect
+        .poll(async () => {
+          const id = await field.getAttribute("aria-activedescendant")
+          return await page.locator(`[id="${id}"]`).getAttribute("aria-selected")
+        })
+        .toBe("true")
+    }
+    await field.press("Escape")
+    await field.waitFor({ state: "hidden" })
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.textContent))
+      .toContain("Search everything")
+  })
+
+  test("goes to views, changes the theme, and shows the operations of a source and a tag", async () => {
+    const { page } = await site.open("/", { colorScheme: "light" })
+    await expectShown(listed(page, "act.compose"))
+    await choose(page, "histo")
+    await expectShown(page.getByRole("heading", { level: 1, name: "History" }))
+    await choose(page, "change the theme")
+    await expect
+      .poll(() => page.evaluate(() => localStorage.getItem("operations.theme")))
+      .toBe("light")
+    await page.keyboard.press("Control+K")
+    await paletteField(page).fill("library")
+    await page
+      .getByRole("group", { name: "Operations of a source" })
+      .getByRole("option", { name: "library" })
+      .click()
+    await waitFor(async () => expect(await listed(page, "act.compose").count()).toBe(0))
+    await choose(page, "clear the filters")
+    await expectShown(listed(page, "act.compose"))
+    await page.keyboard.press("Control+K")
+    await paletteField(page).fill("books")
+    await page
+      .getByRole("group", { name: "Operations with a tag" })
+      .getByRole("option", { name: "books" })
+      .click()
+    await waitFor(async () => expect(await listed(page, "library.addBook").count()).toBe(0))
+  })
+
+  test("begins with recent operations, and closes with the key that opened it", async () => {
+    const { page } = await site.open("/o/act.table")
+    await expectShown(page.getByRole("heading", { level: 1, name: "List people" }))
+    await page.keyboard.press("Control+K")
+    const group = page.getByRole("group", { name: "Recent" })
+    await expectShown(group.getByRole("option", { name: /List people/ }))
+    await page.keyboard.press("Control+K")
+    await paletteField(page).waitFor({ state: "hidden" })
+    await choose(page, "add to favourites")
+    await expectShown(page.getByRole("treeitem", { name: /^Favourites/ }))
+  })
+
+  test("says that nothing was found", async () => {
+    const { page } = await site.open()
+    await expectShown(listed(page, "act.compose"))
+    await page.keyboard.press("Control+K")
+    await paletteField(page).fill("zzzz xyzzy")
+    await expectShown(page.getByText("Nothing found"))
+    await page.keyboard.press("Enter")
+    await expectShown(paletteField(page))
+  })
+})
+
+function paletteField(page: Page): Locator {
+  return page.getByRole("combobox", { name: "Search everything" })
+}
+
+/** Does what the palette offers first for a query. */
+async function choose(page: Page, query: string): Promise<void> {
+  await page.keyboard.press("Control+K")
+  await paletteField(page).fill(query)
+  await page.keyboard.press("Enter")
+  await paletteField(page).waitFor({ state: "hidden" })
+}

@@ -14,6 +14,8 @@ const VIEWS: readonly (readonly [
   prepare: (page: Page) => Promise<unknown>,
 ])[] = [
   ["find", "/", (page) => listed(page, "act.table").first().waitFor()],
+  ["filters", "/", (page) => button(page, "Filters").click()],
+  ["palette", "/", openPalette],
   ["form", "/o/input.union", (page) => way(page, "Form").waitFor()],
   ["form with a fault", "/o/input.numbers", runWrong],
   ["JSON", "/o/input.nested", openJson],
@@ -27,6 +29,12 @@ const VIEWS: readonly (readonly [
   ["sources", "/sources", (page) => page.getByText("library").first().waitFor()],
   ["history", "/history", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
 ]
+
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press("Control+K")
+  await page.getByRole("combobox", { name: "Search everything" }).fill("book")
+  await page.getByRole("option").filter({ hasText: "GET /books/{isbn}" }).waitFor()
+}
 
 async function runWrong(page: Page): Promise<void> {
   await button(page, "Run").click()

@@ -22,21 +22,30 @@ describe.skipIf(noBrowser)("five thousand operations", () => {
     sourceOf("many", { openapi: documentOf("many", manyOperations(5000)) }),
   ])
 
-  test("are listed a screen at a time, to the last", async () => {
+  test("are in closed folders, listed a screen at a time, to the last", async () => {
     const opened = await site.open()
     const { page } = opened
+    await page.getByRole("treeitem", { name: /^shelf 0/ }).click()
     await expectShown(listed(page, "many.thing0000_read"))
     await expectShown(page.getByText(/5[,.\s]?000/))
     expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(3000)
     const list = page.getByLabel("Operations", { exact: true })
     await list.hover()
+    const last = page.getByRole("treeitem", { name: /^shelf 96/ })
     await expect
       .poll(async () => {
         await page.mouse.wheel(0, 1_000_000)
-        return await listed(page, "many.thing4999_read").count()
+        return await last.count()
       })
       .toBeGreaterThan(0)
+    await last.click()
+    await expectShown(listed(page, "many.thing0096_read"))
     await expectQuiet(opened, site.url)
+  })
+
+  test("have the folder of the opened one open", async () => {
+    const { page } = await site.open("/o/many.thing3217_read")
+    await expectShown(listed(page, "many.thing3217_read"))
   })
 
   test("are found by a word that one of them has", async () => {
@@ -59,6 +68,9 @@ describe.skipIf(noBrowser || !hasCorpus)("the whole API of GitHub", () => {
     await expectShown(listed(page, "github.issues_create"))
     await search(page).fill("github.repos_get")
     await expectShown(listed(page, "github.repos_get"))
+    await search(page).fill("POST /repos/{owner}/{repo}/issues")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/github\.issues_create$/)
   })
 
   test.for([

@@ -1,6 +1,6 @@
 // One operation of a document: from its list entry to the plan of its requests.
 import type { TSchema } from "typebox"
-import type { LazyParts } from "../../../core/lazy-operation.ts"
+import type { LazyParts, OperationRequest } from "../../../core/lazy-operation.ts"
 import type {
   ErrorDefinition,
   OperationAnnotations,
@@ -190,6 +190,10 @@ export class OperationSource implements LazyParts {
 
   get inputNames(): readonly string[] {
     return this.inputs.map(({ key }) => key)
+  }
+
+  get request(): OperationRequest {
+    return this.operation
   }
 
   get inputSchema(): TSchema {

@@ -1,0 +1,72 @@
+import { useEffect, useMemo, useRef, useState } from "react"
+import { asError } from "../app/as-error.ts"
+import { useHub, useOperations } from "../app/context.tsx"
+import type { OperationSummary } from "../api/model.ts"
+
+/** What the hub has found for a query. */
+export interface Search {
+  /** The best first; those of the previous query until the answer to this one arrives. `undefined` if there is none. */
+  readonly found: readonly OperationSummary[] | undefined
+  /** Whether the answer to this query has not arrived. */
+  readonly isPending: boolean
+  readonly error: Error | undefined
+  /** What this query finds, when it is known; never if another is typed before that. */
+  readonly whenFound: (then: (found: readonly OperationSummary[]) => void) => void
+}
+
+interface Answer {
+  readonly query: string
+  readonly ids: readonly string[]
+  readonly error?: Error
+}
+
+const NOTHING: Answer = { query: "", ids: [] }
+
+/** Searches the index of the hub as the user types. An empty query finds nothing. */
+export function useSearch(text: string): Search {
+  const query = text.trim()
+  const hub = useHub()
+  const { operations } = useOperations()
+  const byId = useMemo(() => new Map(operations.map((one) => [one.id, one])), [operations])
+  const [answer, setAnswer] = useState(NOTHING)
+  const waiting = useRef<(found: readonly OperationSummary[]) => void>(undefined)
+  useEffect(() => {
+    waiting.current = undefined
+    if (query === "") {
+      setAnswer(NOTHING)
+      return undefined
+    }
+    const controller = new AbortController()
+    const { signal } = controller
+    hub.search(query, signal).then(
+      (ids) => {
+        if (!signal.aborted) setAnswer({ query, ids })
+      },
+      (error: unknown) => {
+        if (!signal.aborted) setAnswer({ query, ids: [], error: asError(error) })
+      },
+    )
+    return () => controller.abort()
+    // A changed list may have other results.
+  }, [hub, query, operations])
+  const isNothing = query === "" || answer === NOTHING
+  const found = useMemo(
+    () => (isNothing ? undefined : answer.ids.flatMap((id) => byId.get(id) ?? [])),
+    [isNothing, answer, byId],
+  )
+  const isPending = query !== answer.query
+  useEffect(() => {
+    if (isPending || found === undefined) return
+    waiting.current?.(found)
+    waiting.current = undefined
+  }, [isPending, found])
+  return {
+    found,
+    isPending,
+    error: isPending ? undefined : answer.error,
+    whenFound: (then) => {
+      if (isPending) waiting.current = then
+      else if (found !== undefined) then(found)
+    },
+  }
+}
