@@ -4,14 +4,15 @@ import { FindPanel } from "../find/FindPanel.tsx"
 import { Spinner } from "../ui/Spinner.tsx"
 import { Boundary } from "./Boundary.tsx"
 import { Help } from "./Help.tsx"
-import { SignIn } from "./SignIn.tsx"
+import { Identity } from "./Identity.tsx"
+import { SignIn, SignInPage } from "./SignIn.tsx"
 import { ToastList } from "./ToastList.tsx"
 import { TopBar } from "./TopBar.tsx"
-import { navigate, useHubState, useOperations, useRoute } from "./context.tsx"
+import { navigate, useHubState, useOperations, useRoute, useStore } from "./context.tsx"
 import type { Route } from "./context.tsx"
 import { focusHeading } from "./focus.ts"
 import { useShortcuts } from "./shortcuts.ts"
-import { useSession } from "./use-session.ts"
+import { useIsLocked, useSession } from "./use-session.ts"
 import { useIsNarrow } from "./use-narrow.ts"
 import { View, preloadOperation } from "./views.tsx"
 
@@ -20,10 +21,16 @@ export function Frame(): ReactNode {
   const route = useRoute()
   const { title } = useHubState()
   const isNarrow = useIsNarrow()
-  const [dialog, setDialog] = useState<"sign-in" | "help">()
+  const [dialog, setDialog] = useState<"sign-in" | "identity" | "help">()
   const search = useRef<HTMLInputElement>(null)
   const close = useCallback(() => setDialog(undefined), [])
   const openSignIn = useCallback(() => setDialog("sign-in"), [])
+  const store = useStore()
+  const askAgain = useCallback(() => {
+    // Before anything was shown, the page itself asks.
+    if (store.operations.status === "ready") setDialog("sign-in")
+  }, [store])
+  const openIdentity = useCallback(() => setDialog("identity"), [])
   const openHelp = useCallback(() => setDialog("help"), [])
   const goSearch = useCallback(() => {
     const focus = (): void => {
@@ -36,7 +43,9 @@ export function Frame(): ReactNode {
     navigate({ view: "find" })
     requestAnimationFrame(focus)
   }, [])
-  useSession(openSignIn)
+  const isRequired = useIsLocked()
+  const isLocked = useOperations().status === "failed" && isRequired
+  useSession(askAgain)
   useShortcuts({ onSearch: goSearch, onHelp: openHelp })
   usePreload()
   const key = keyOf(route)
@@ -45,12 +54,22 @@ export function Frame(): ReactNode {
     const name = nameOf(route)
     document.title = name === undefined ? title : `${name} · ${title}`
   }, [route, title])
+  if (isLocked) {
+    return (
+      <div className="frame frame-locked">
+        <TopBar onIdentity={openIdentity} onHelp={openHelp} />
+        <SignInPage />
+        <Help open={dialog === "help"} onClose={close} />
+        <ToastList />
+      </div>
+    )
+  }
   return (
     <div className="frame" data-view={route.view === "find" ? "find" : "other"}>
       <button type="button" className="skip" onClick={() => focusHeading()}>
         Skip to the content
       </button>
-      <TopBar onSignIn={openSignIn} onHelp={openHelp} />
+      <TopBar onSignIn={openSignIn} onIdentity={openIdentity} onHelp={openHelp} />
       {/* Where there is room for one of the two only, the list is what the page is about. */}
       <div
         className="side"
@@ -70,6 +89,7 @@ export function Frame(): ReactNode {
         </Boundary>
       </main>
       <SignIn open={dialog === "sign-in"} onClose={close} />
+      <Identity open={dialog === "identity"} onClose={close} onAdd={openSignIn} />
       <Help open={dialog === "help"} onClose={close} />
       <ToastList />
     </div>
