@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from "react"
+import { useId, useLayoutEffect, useRef } from "react"
 import type { MouseEvent, ReactNode, SyntheticEvent } from "react"
 import { IconButton } from "./Button.tsx"
 import { Icon } from "./Icon.tsx"
@@ -20,7 +20,8 @@ export function Dialog({
 }): ReactNode {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Not `useEffect`: a dialog that is removed while it is open has to give the focus back before that.
+  useLayoutEffect(() => {
     const dialog = ref.current
     if (dialog === null || !open) return undefined
     if (!dialog.open) dialog.showModal()
