@@ -14,6 +14,7 @@ export type {
   MCPSource,
   OpenAPISource,
   OperationsConfig,
+  RecordConfig,
   RegistryConfig,
   RemoteSource,
   ResolvedConfig,

@@ -6,7 +6,8 @@ import { fields, flag, listOf, number, oneOf, recordOf, type Shape, text } from 
 import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
-import type { OptionRule } from "../internal/options.ts"
+import type { OptionRule, OptionsSchema } from "../internal/options.ts"
+import type { RecordConfig } from "./model.ts"
 import { optionShape } from "./option-shape.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
@@ -74,6 +75,19 @@ const jwt = fields(
   { required: ["jwksUrl", "issuer", "audience"] },
 )
 
+/** Whether and how calls are recorded. */
+export const RECORD: OptionRule = {
+  either: [
+    "boolean",
+    {
+      members: {
+        calls: { min: 1, max: 10_000, whole: true },
+        bytes: { min: 65_536, max: 1_073_741_824, whole: true },
+      } satisfies OptionsSchema<RecordConfig>,
+    },
+  ],
+}
+
 /** How the hub is served. */
 export const serverShape: Shape = fields(
   "How the hub is served.",
@@ -121,6 +135,10 @@ export const serverShape: Shape = fields(
     errors: oneOf(
       "Whether callers see the messages of internal errors; default: expose on a loopback address without authentication and proxies, hide otherwise.",
       ["expose", "hide"],
+    ),
+    record: optionShape(
+      "Keeps inputs, results and errors of the last calls in memory for administrators, without what looks like a secret; off by default.",
+      RECORD,
     ),
     console: flag("Serves the console at /; on by default."),
   },

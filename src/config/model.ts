@@ -188,8 +188,21 @@ export interface ServerConfig {
    * authentication and proxies.
    */
   readonly errors?: "expose" | "hide" | undefined
+  /**
+   * Keeps inputs, results and errors of the last calls in memory, without what looks like a secret, for administrators
+   * who look into a call; default: false.
+   */
+  readonly record?: boolean | RecordConfig | undefined
   /** Serves the console at `/`, a page to find, try and watch operations; on by default. */
   readonly console?: boolean | undefined
+}
+
+/** How many calls are recorded; the oldest are dropped. */
+export interface RecordConfig {
+  /** Number of calls; default: 200. */
+  readonly calls?: number | undefined
+  /** Memory for their inputs and results in bytes; default: 8 MiB. */
+  readonly bytes?: number | undefined
 }
 
 /** How operations run. */

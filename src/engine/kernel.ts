@@ -25,7 +25,7 @@ import { admitInput, isStillChecked, readInput } from "./input.ts"
 import { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
 import { CallObserver } from "./observe.ts"
-import type { CallListener, ObservedCall } from "./observe.ts"
+import type { CallListener, CallRecorder, ObservedCall } from "./observe.ts"
 import { HANDLER, Stream } from "./stream.ts"
 import type { StreamSource } from "./stream.ts"
 import { MiddlewareStack } from "./middleware.ts"
@@ -266,13 +266,17 @@ export class Kernel implements PipelineHost, CallHost {
 
   /** Adds a listener for calls; returns a function that removes it. */
   onCall(listener: CallListener): () => void {
-    const observer = this.observer ?? new CallObserver(this.clock, this.logger)
-    const stop = observer.add(listener)
-    if (!this.isClosed) this.observer = observer
-    return () => {
-      stop()
-      if (observer.isIdle && this.observer === observer) this.observer = undefined
-    }
+    return this.#observe((observer) => observer.add(listener))
+  }
+
+  /** Records what calls carry; returns a function that ends it. Of several recorders the last one counts. */
+  record(recorder: CallRecorder): () => void {
+    return this.#observe((observer) => {
+      observer.recorder = recorder
+      return () => {
+        if (observer.recorder === recorder) observer.recorder = undefined
+      }
+    })
   }
 
   /** Reports the error that an outermost call ended with. */
@@ -315,6 +319,16 @@ export class Kernel implements PipelineHost, CallHost {
     return this.store.get(id) !== undefined
   }
 
+  #observe(begin: (observer: CallObserver) => () => void): () => void {
+    const observer = this.observer ?? new CallObserver(this.clock, this.logger)
+    const stop = begin(observer)
+    if (!this.isClosed) this.observer = observer
+    return () => {
+      stop()
+      if (observer.isIdle && this.observer === observer) this.observer = undefined
+    }
+  }
+
   #start(call: Call, input: unknown, trusted: boolean): Promise<ResponseEnvelope> {
     const prepared = this.admit(call, input, trusted)
     if (call.ended !== undefined) return rejected(call.ended)
@@ -336,7 +350,7 @@ export class Kernel implements PipelineHost, CallHost {
     input: unknown,
     trusted: boolean,
   ): Promise<ResponseEnvelope> {
-    const observed: ObservedCall = observer.begin(call)
+    const observed: ObservedCall = observer.begin(call, input)
     try {
       return observed.follow(this.#start(call, input, trusted))
     } catch (thrown) {

@@ -1,4 +1,4 @@
-import type { Identity } from "../core/types.ts"
+import type { CallOptions, Identity } from "../core/types.ts"
 import { isFailedTool } from "../core/envelope.ts"
 import { isCallError } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
@@ -46,12 +46,26 @@ export type CallTrace = CallStarted | CallEnded
 
 export type CallListener = (trace: CallTrace) => void
 
+/** Receives what calls carry, which `onCall` never reports. It must not throw. */
+export interface CallRecorder {
+  /** A call has begun, with the input as its caller gave it. */
+  begin(started: CallStarted, call: ObservableCall, input: unknown): CallRecording
+}
+
+/** The rest of a call that is recorded. */
+export interface CallRecording {
+  /** The result, or the next item of a stream. */
+  add(envelope: ResponseEnvelope): void
+  end(ended: CallEnded): void
+}
+
 /** The fields of a call that traces report. */
 export interface ObservableCall {
   readonly requestId: string
   readonly parentRequestId: string | undefined
   readonly operationId: string
   readonly identity: Identity | undefined
+  readonly options: Pick<CallOptions, "metadata"> | undefined
   readonly record: OperationRecord
 }
 
@@ -60,6 +74,8 @@ export class CallObserver {
   readonly #listeners = new Listeners<CallTrace>()
   readonly #clock: Clock
   readonly #logger: Logger
+  /** Set while calls are recorded. */
+  recorder: CallRecorder | undefined
 
   constructor(clock: Clock, logger: Logger) {
     this.#clock = clock
@@ -67,7 +83,7 @@ export class CallObserver {
   }
 
   get isIdle(): boolean {
-    return this.#listeners.size === 0
+    return this.#listeners.size === 0 && this.recorder === undefined
   }
 
   /** Adds a listener; returns a function that removes it. */
@@ -78,7 +94,7 @@ export class CallObserver {
     return this.#listeners.add(listener)
   }
 
-  begin(call: ObservableCall): ObservedCall {
+  begin(call: ObservableCall, input: unknown): ObservedCall {
     const { requestId, parentRequestId, operationId, record, identity } = call
     const id: unknown = identity?.id
     const started: CallStarted = {
@@ -91,7 +107,7 @@ export class CallObserver {
       identity: typeof id === "string" ? id : undefined,
     }
     this.notify(started)
-    return new ObservedCall(this, started)
+    return new ObservedCall(this, started, this.recorder?.begin(started, call, input))
   }
 
   now(): number {
@@ -109,13 +125,15 @@ export class ObservedCall {
   readonly #started: CallStarted
   /** A time of the clock, while `at` is a date. */
   readonly #startedAt: number
+  readonly #recording: CallRecording | undefined
   #source: ResponseMeta["source"] | undefined
   #items = 0
   #isOver = false
 
-  constructor(observer: CallObserver, started: CallStarted) {
+  constructor(observer: CallObserver, started: CallStarted, recording: CallRecording | undefined) {
     this.#observer = observer
     this.#started = started
+    this.#recording = recording
     this.#startedAt = observer.now()
   }
 
@@ -124,6 +142,7 @@ export class ObservedCall {
     try {
       const envelope = await outcome
       this.#source = envelope.meta.source
+      this.#recording?.add(envelope)
       // Its caller receives the envelope; whoever watches sees a failure.
       if (isFailedTool(envelope.meta)) this.#end("error", "EXECUTION_ERROR")
       this.#end("ok")
@@ -144,6 +163,7 @@ export class ObservedCall {
       else {
         this.#items++
         this.#source = result.value.meta.source
+        this.#recording?.add(result.value)
       }
       return result
     } catch (error) {
@@ -168,7 +188,7 @@ export class ObservedCall {
     this.#isOver = true
     const { requestId, parentRequestId, operationId, type, at, identity } = this.#started
     // Written out: a spread with another `phase` costs several times the rest.
-    this.#observer.notify({
+    const ended: CallEnded = {
       phase: "end",
       requestId,
       parentRequestId,
@@ -182,6 +202,8 @@ export class ObservedCall {
       error,
       source: this.#source,
       items: this.#items,
-    })
+    }
+    this.#recording?.end(ended)
+    this.#observer.notify(ended)
   }
 }

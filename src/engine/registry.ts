@@ -6,7 +6,7 @@ import { Catalog } from "./catalog.ts"
 import type { RegistryChange, SearchOptions, SearchResult } from "./catalog.ts"
 import { createEnv } from "./env-proxy.ts"
 import { Kernel } from "./kernel.ts"
-import type { CallTrace } from "./observe.ts"
+import type { CallRecorder, CallTrace } from "./observe.ts"
 import type { CallSink } from "./sink.ts"
 import type { AnyHandler } from "./record.ts"
 import { notRegistered } from "./refusals.ts"
@@ -287,6 +287,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal Prepares `search` by parts; `false` where `isDue` interrupted that. */
   updateIndex(isDue: () => boolean): boolean {
     return this.#catalog.updateIndex(isDue)
+  }
+
+  /** @internal Records inputs and results of calls, which `onCall` never reports; returns a function that ends it. */
+  recordCalls(recorder: CallRecorder): () => void {
+    return this.#kernel.record(recorder)
   }
 
   /** @internal Sets the policies of operations besides those of their definitions. */

@@ -116,7 +116,7 @@ export class Stream implements EnvelopeStream {
   #begin(): Promise<void> | undefined {
     const { call, input, isAdmitted, trusted, observer, source } = this.#open()
     this.#call = call
-    this.#observed = observer?.begin(call)
+    this.#observed = observer?.begin(call, input)
     const prepared = isAdmitted ? input : call.kernel.admit(call, input, trusted)
     if (call.ended !== undefined) throw call.ended
     if (isAdmitted || !isStillChecked(call, prepared)) {

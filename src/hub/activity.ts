@@ -1,8 +1,12 @@
+import type { RecordConfig } from "../config/model.ts"
 import type { CallTrace } from "../engine/observe.ts"
 import type { Clock } from "../internal/platform.ts"
 import { CallCounters } from "./activity/counters.ts"
 import type { HubStats } from "./activity/counters.ts"
 import { Feed, HubEvent } from "./activity/feed.ts"
+import { Recorder } from "./activity/recorder.ts"
+import { SourceCounters } from "./activity/source-calls.ts"
+import type { SourceCalls } from "./activity/source-calls.ts"
 import type { FeedListener } from "./activity/feed.ts"
 import type { Hub } from "./model.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
@@ -11,31 +15,50 @@ export type { HubStats } from "./activity/counters.ts"
 
 /** What is observed: the calls of a registry, and sources if it has some. */
 export interface Observed extends Pick<Hub, "sources" | "onStatus"> {
-  readonly registry: Pick<OperationRegistry, "onCall">
+  readonly registry: Pick<OperationRegistry, "onCall"> &
+    Partial<Pick<OperationRegistry, "recordCalls">>
+}
+
+/** What a hub adds to the activity of a registry. */
+export interface ActivityOptions {
+  /** The source that an operation comes from. */
+  readonly sourceOf?: ((id: string) => string | undefined) | undefined
+  /** Keeps inputs and results of the last calls. */
+  readonly record?: boolean | RecordConfig | undefined
 }
 
 /** Running calls that a new reader gets, at most. */
 const MAX_RUNNING = 200
 
 /**
- * Counts what happens in a hub and notifies listeners. Events never have an input, a result or a message.
+ * Counts what happens in a hub and notifies listeners. Events never have an input, a result or a message: those are
+ * kept by the recorder alone, if there is one.
  *
  * Whoever makes one closes it.
  */
 export class Activity {
+  /** Inputs and results of the last calls; `undefined` when they are not recorded. */
+  readonly recorder: Recorder | undefined
   readonly #hub: Observed
+  readonly #sourceOf: ActivityOptions["sourceOf"]
   readonly #counters: CallCounters
+  readonly #bySource = new SourceCounters()
   readonly #feeds = new Set<Feed>()
   readonly #stops: readonly (() => void)[]
   #isClosed = false
 
-  constructor(hub: Observed, clock: Clock) {
+  constructor(hub: Observed, clock: Clock, { sourceOf, record = false }: ActivityOptions = {}) {
     this.#hub = hub
+    this.#sourceOf = sourceOf
     this.#counters = new CallCounters(clock)
+    this.recorder = record === false ? undefined : new Recorder(record === true ? {} : record)
+    const stop = this.recorder && hub.registry.recordCalls?.(this.recorder)
     this.#stops = [
+      ...(stop === undefined ? [] : [stop]),
       hub.registry.onCall((call) => {
         const trace = withoutError(call)
         this.#counters.add(trace)
+        this.#countForSource(trace)
         if (this.#feeds.size > 0) this.#notify(new HubEvent("call", trace))
       }),
       hub.onStatus((status) => {
@@ -46,6 +69,11 @@ export class Activity {
 
   get stats(): HubStats {
     return this.#counters.stats()
+  }
+
+  /** The calls of a source. */
+  callsOf(source: string): SourceCalls {
+    return this.#bySource.of(source)
   }
 
   /** The current state as events, for a new reader. */
@@ -75,6 +103,12 @@ export class Activity {
     const feeds = [...this.#feeds]
     this.#feeds.clear()
     for (const { listener } of feeds) listener.end()
+  }
+
+  #countForSource(trace: CallTrace): void {
+    if (trace.phase !== "end") return
+    const source = this.#sourceOf?.(trace.operationId)
+    if (source !== undefined) this.#bySource.add(source, trace)
   }
 
   #notify(event: HubEvent): void {

@@ -13,7 +13,15 @@ import { compileRules } from "../engine/policies.ts"
 import { sameData } from "./compare-config.ts"
 import { HubMiddleware } from "./middleware.ts"
 import { HUB_OPTIONS } from "./model.ts"
-import type { Hub, HubOptions, OpenSource, SourceReport, SourceStatus } from "./model.ts"
+import type {
+  Hub,
+  HubOptions,
+  OpenSource,
+  SourceDetails,
+  SourceReport,
+  SourceStatus,
+} from "./model.ts"
+import { masked } from "./masked.ts"
 import { createResolver } from "./references.ts"
 import type { Resolver } from "./references.ts"
 import { SourceRunner } from "./source-runner.ts"
@@ -50,6 +58,8 @@ export interface HubInternals {
   readonly resolve: (text: string) => Promise<string>
   /** The source that an operation comes from. */
   readonly sourceOf: (id: string) => string | undefined
+  /** What helps to repair a source; `undefined` if there is none of that name. */
+  readonly detailsOf: (name: string) => SourceDetails | undefined
 }
 
 const internalsByHub = new WeakMap<Hub, HubInternals>()
@@ -107,6 +117,7 @@ class SourceHub implements Hub {
       clock,
       resolve: (text) => this.#resolve(text),
       sourceOf: (id) => this.#ownership.sourceOf(id),
+      detailsOf: (name) => this.#runners.get(name)?.details,
     })
     for (const source of this.#config.sources) this.#add(source)
     this.#ownership.setOrder([...this.#runners.keys()])
@@ -309,12 +320,4 @@ function maskedLogger(logger: Logger, mask: (text: string) => string): Logger {
       else logger[level](text, masked(redact(fields), mask) as Readonly<Record<string, unknown>>)
     }
   return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") }
-}
-
-/** A copy of JSON data with every text masked. */
-function masked(value: unknown, mask: (text: string) => string): unknown {
-  if (typeof value === "string") return mask(value)
-  if (Array.isArray(value)) return value.map((item) => masked(item, mask))
-  if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, mask)]))
 }

@@ -15,7 +15,10 @@ import { expired, whenExpired } from "../serve/expiry.ts"
 import type { Activity } from "./activity.ts"
 import { acceptedEncodings } from "./console-files.ts"
 import { ActivityStream } from "./activity/stream.ts"
-import type { Hub, ReportItem, SourceReport } from "./model.ts"
+import type { Recorder } from "./activity/recorder.ts"
+import type { HubInternals } from "./create-hub.ts"
+import { masked } from "./masked.ts"
+import type { Hub, ReportItem, SourceReport, SourceStatus } from "./model.ts"
 import { summariesFor } from "./operation-summaries.ts"
 
 /** What is served beside HTTP. */
@@ -27,21 +30,24 @@ export interface Surfaces {
 /** Shorter lists are not compressed. */
 const MIN_COMPRESSED = 16 * 1024
 
+/** The sources of a hub; a registry that is served alone has none. */
+type ServedSources = Pick<Hub, "sources" | "report" | "reopen" | "mask">
+
 /**
  * Routes of a hub under `/hub`: list and search of operations for every caller, activity and sources for
  * administrators.
  */
 export function createHubRoutes(
-  hub: Pick<Hub, "sources" | "report">,
+  hub: ServedSources,
   activity: Activity,
-  sourceOf: (id: string) => string | undefined,
+  { sourceOf, detailsOf }: Pick<HubInternals, "sourceOf" | "detailsOf">,
   surfaces: Surfaces,
 ): (context: HTTPContext) => Routes {
   return (context) => {
     const heartbeats = new Heartbeats(context.clock, context.options.sse.heartbeatMs)
     const forAdmins =
-      (handle: (request: RouteRequest) => HTTPAnswer) =>
-      (request: RouteRequest): HTTPAnswer => {
+      (handle: (request: RouteRequest) => HTTPAnswer | Promise<HTTPAnswer>) =>
+      (request: RouteRequest): HTTPAnswer | Promise<HTTPAnswer> => {
         assertAdmin(context, request.caller)
         return handle(request)
       }
@@ -59,10 +65,12 @@ export function createHubRoutes(
             description,
             caller: {
               id: caller.identity?.id,
+              scopes: caller.identity?.scopes,
               isAdmin: isAdmin(context, caller),
               isOpen: isOpen(context),
             },
             websocket,
+            ...(isAdmin(context, caller) && { records: activity.recorder !== undefined }),
             ...(surfaces.mcp && { mcp }),
           }
           return await compressed(context, incoming, JSON.stringify({ ...about, operations }))
@@ -79,7 +87,30 @@ export function createHubRoutes(
       {
         method: "GET",
         path: "/hub/sources",
-        handle: forAdmins(() => context.json(JSON.stringify({ sources: hub.sources }))),
+        handle: forAdmins(() => {
+          const { sources } = hub
+          const calls = Object.fromEntries(
+            sources.map(({ name }) => [name, activity.callsOf(name)] as const),
+          )
+          return context.json(JSON.stringify({ sources, calls }))
+        }),
+      },
+      {
+        method: "GET",
+        path: "/hub/sources/{name}",
+        handle: forAdmins(({ params: [name = ""] }) =>
+          context.json(JSON.stringify({ ...statusOf(hub, name), ...detailsOf(name) })),
+        ),
+      },
+      {
+        method: "POST",
+        path: "/hub/sources/{name}/reopen",
+        handle: forAdmins(async ({ params: [name = ""] }) => {
+          statusOf(hub, name)
+          // Whether that succeeds is in its status.
+          await hub.reopen(name).catch(() => undefined)
+          return context.json(JSON.stringify(statusOf(hub, name)))
+        }),
       },
       {
         method: "GET",
@@ -97,6 +128,15 @@ export function createHubRoutes(
         method: "GET",
         path: "/hub/policies",
         handle: forAdmins(() => context.json(JSON.stringify(policiesIn(context)))),
+      },
+      {
+        method: "GET",
+        path: "/hub/calls",
+        handle: forAdmins(({ incoming, caller }) => {
+          const requestId = new URLSearchParams(incoming.query).get("requestId")
+          const calls = recorderOf(activity).find(requestId ?? "", caller.identity)
+          return context.json(JSON.stringify({ calls: masked(calls, hub.mask) }))
+        }),
       },
       {
         method: "GET",
@@ -120,11 +160,23 @@ async function compressed(
   return { ...context.json("", { ...vary, "content-encoding": "gzip" }), body }
 }
 
-function reportOf(hub: Pick<Hub, "sources" | "report">, name: string): SourceReport {
+function statusOf(hub: ServedSources, name: string): SourceStatus {
   const status = hub.sources.find((source) => source.name === name)
-  if (status === undefined) {
-    throw new HTTPRefusal(404, "NOT_FOUND", `There is no source "${name.slice(0, 200)}".`)
-  }
+  if (status !== undefined) return status
+  throw new HTTPRefusal(404, "NOT_FOUND", `There is no source "${name.slice(0, 200)}".`)
+}
+
+function recorderOf({ recorder }: Activity): Recorder {
+  if (recorder !== undefined) return recorder
+  throw new HTTPRefusal(
+    404,
+    "NOT_FOUND",
+    'Inputs and results of calls are not recorded. Set "record" under "server" in the configuration.',
+  )
+}
+
+function reportOf(hub: ServedSources, name: string): SourceReport {
+  const status = statusOf(hub, name)
   const report = hub.report(name)
   if (report !== undefined) return report
   const why = status.reason === undefined ? "" : `: ${status.reason}`

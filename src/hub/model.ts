@@ -59,6 +59,35 @@ export interface SourceStatus {
   readonly attempts: number
   /** Time of the next attempt, in milliseconds since 1970. */
   readonly retryAt?: number | undefined
+  /** Why it last failed or was lost, and when, in milliseconds since 1970; it stays when the source is back. */
+  readonly lastError?: { readonly reason: string; readonly at: number } | undefined
+}
+
+/** A credential that a source needs and does not have. */
+export interface MissingCredential {
+  /** A variable of the environment, or a security scheme of an API. */
+  readonly kind: "variable" | "scheme"
+  readonly name: string
+  /** What to set, and where. */
+  readonly how: string
+}
+
+/** What a reload of a source changed, by operation id; long lists are cut. */
+export interface SourceChanges {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly added: { readonly count: number; readonly ids: readonly string[] }
+  readonly removed: { readonly count: number; readonly ids: readonly string[] }
+  readonly changed: { readonly count: number; readonly ids: readonly string[] }
+}
+
+/** What helps to repair a source. */
+export interface SourceDetails {
+  /** The last lines that the process of an MCP server wrote to stderr, without known secrets. */
+  readonly stderr?: string | undefined
+  readonly missing: readonly MissingCredential[]
+  /** What the last reload changed. */
+  readonly changes?: SourceChanges | undefined
 }
 
 /** What opening a source needs. */
@@ -83,6 +112,10 @@ export interface OpenSource {
   operations(): readonly AnyOperation[]
   /** Computed on demand: it may read every schema. */
   report(): RawReport
+  /** Credentials that it needs and does not have. */
+  missing?(): readonly MissingCredential[]
+  /** The last output of its process to stderr. */
+  stderr?(): string | undefined
   /** Notifies when `operations()` has changed. */
   onChange(listener: () => void): () => void
   /** Notifies when the source was lost (with the reason) and when it is back (with `undefined`). */

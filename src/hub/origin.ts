@@ -1,4 +1,4 @@
-import { resolve } from "node:path"
+import { join, resolve, sep } from "node:path"
 import { fileURLToPath } from "node:url"
 import type {
   MCPSource,
@@ -10,8 +10,14 @@ import type {
 import { isAddress } from "../config/names.ts"
 import { redactText } from "../internal/redact.ts"
 
-/** The origin of a source as its configuration has it, without secrets. */
-export function originOf({ kind, config }: ResolvedSource): string {
+/** The origin of a source as its configuration has it, without secrets; files in its folder by their relative paths. */
+export function originOf(source: ResolvedSource, baseDir: string): string {
+  const folder = join(baseDir, sep)
+  const text = writtenOrigin(source)
+  return folder === sep ? text : text.replaceAll(folder, "")
+}
+
+function writtenOrigin({ kind, config }: ResolvedSource): string {
   switch (kind) {
     case "scan":
       return (config as ScanSource).scan

@@ -48,7 +48,7 @@ export async function serveHTTP(
   try {
     return await listen(source, {
       ...rest,
-      routes: createHubRoutes({ sources: [], report: () => undefined }, activity, () => undefined, {
+      routes: createHubRoutes(NO_SOURCES, activity, NO_SOURCES, {
         mcp: false,
         websocket: rest.websocket !== false,
       }),
@@ -64,6 +64,16 @@ export async function serveHTTP(
     activity.close()
     throw error
   }
+}
+
+/** A registry that is served alone has no sources. */
+const NO_SOURCES: Parameters<typeof createHubRoutes>[0] & Parameters<typeof createHubRoutes>[2] = {
+  sources: [],
+  report: () => undefined,
+  reopen: () => Promise.resolve(),
+  mask: (text) => text,
+  sourceOf: () => undefined,
+  detailsOf: () => undefined,
 }
 
 /** The calls of exposed operations; whoever may not call an operation here does not see that others do. */

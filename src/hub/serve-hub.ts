@@ -1,4 +1,5 @@
 import { isBroker } from "../config/brokers.ts"
+import { RECORD } from "../config/config-shapes.ts"
 import type { RemoteSource, ResolvedSource } from "../config/model.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import type { ServerConfig } from "../config/model.ts"
@@ -70,6 +71,7 @@ export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
   maxUploadBytes: "count",
   mcp: "boolean",
   websocket: "boolean",
+  record: RECORD,
   console: { either: ["boolean", "text"] },
   drainMs: { min: 0 },
   ...ERROR_REPORTING,
@@ -92,9 +94,11 @@ export interface ServedHub extends AsyncDisposable {
 /** Serves a hub on a port: HTTP, WebSocket, MCP and the console, for callers that its configuration admits. */
 export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promise<ServedHub> {
   validateOptions("serveHub", overrides, SERVE_HUB_OPTIONS)
-  const activity = new Activity(hub, internalsOf(hub).clock)
+  const { clock, sourceOf } = internalsOf(hub)
+  const config = { ...hub.config.server, ...defined(overrides) }
+  const activity = new Activity(hub, clock, { sourceOf, record: config.record })
   try {
-    return await open(hub, { ...hub.config.server, ...defined(overrides) }, activity)
+    return await open(hub, config, activity)
   } catch (error) {
     activity.close()
     throw error
@@ -163,7 +167,7 @@ async function makeServers(
     logger,
     clock,
     isReady: () => hasNeededSources(hub),
-    routes: createHubRoutes(hub, activity, internalsOf(hub).sourceOf, {
+    routes: createHubRoutes(hub, activity, internalsOf(hub), {
       mcp: mcp !== undefined,
       websocket,
     }),

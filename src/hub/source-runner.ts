@@ -1,13 +1,20 @@
 // The life of one source, from opening to closing it.
 import type { ResolvedSource } from "../config/model.ts"
-import { CallError, isCallError } from "../core/errors.ts"
+import { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
-import { isRecord } from "../internal/guards.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { reasonOf } from "../internal/describe.ts"
 import type { SourceOwnership } from "./source-ownership.ts"
-import type { OpenSource, OpenSourceOf, SourceReport, SourceState, SourceStatus } from "./model.ts"
+import type {
+  OpenSource,
+  OpenSourceOf,
+  SourceDetails,
+  SourceReport,
+  SourceState,
+  SourceStatus,
+} from "./model.ts"
+import { missingVariableOf, SourceDiagnosis } from "./source-diagnosis.ts"
 import { filesOf, originOf } from "./origin.ts"
 import { reportOf } from "./report.ts"
 import { Running } from "./running-calls.ts"
@@ -55,6 +62,7 @@ export class SourceRunner {
   /** Resolves when the source has become ready or failed once. */
   readonly first: Promise<void>
   readonly #host: RunnerHost
+  readonly #diagnosis: SourceDiagnosis
   #definition: ResolvedSource
   #state: SourceState
   #reason: string | undefined
@@ -76,6 +84,7 @@ export class SourceRunner {
     this.name = definition.name
     this.#definition = definition
     this.#host = host
+    this.#diagnosis = new SourceDiagnosis(host.clock, host.mask)
     this.#state = definition.disabled ? "disabled" : "loading"
     this.first = new Promise((resolve) => {
       this.#resolveFirst = resolve
@@ -84,17 +93,23 @@ export class SourceRunner {
 
   get status(): SourceStatus {
     const { name, kind, namespace } = this.#definition
+    const { lastError } = this.#diagnosis
     return {
       name,
       kind,
       namespace,
-      origin: this.#host.mask(originOf(this.#definition)),
+      origin: this.#host.mask(originOf(this.#definition, this.#host.baseDir)),
       state: this.#state,
       operations: this.#host.ownership.count(name),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       attempts: this.#attempts,
       ...(this.#retryAt !== undefined && { retryAt: this.#retryAt }),
+      ...(lastError !== undefined && { lastError }),
     }
+  }
+
+  get details(): SourceDetails {
+    return this.#diagnosis.details(this.#live?.source)
   }
 
   get report(): SourceReport | undefined {
@@ -205,6 +220,8 @@ export class SourceRunner {
     if (stopHealth !== undefined) live.stops.push(stopHealth)
     this.#attempts = 0
     this.#lost = undefined
+    this.#diagnosis.opened()
+    if (before !== undefined) this.#diagnosis.reloaded(before.shaped, shaped)
     this.#host.ownership.set(this.name, shaped.operations)
     this.#set("ready", undefined)
     this.#watch()
@@ -229,13 +246,16 @@ export class SourceRunner {
   #publish(): void {
     const live = this.#live
     if (live === undefined || this.#isClosed) return
+    const before = live.shaped
     live.shaped = live.shaper.shape(live.source.operations())
+    this.#diagnosis.reloaded(before, live.shaped)
     this.#host.ownership.set(this.name, live.shaped.operations)
     this.#set(this.#state, this.#reason)
   }
 
   #onHealth(reason: string | undefined): void {
     this.#lost = reason
+    if (reason !== undefined) this.#diagnosis.lost(reason)
     if (this.#isClosed || this.#opening !== undefined) return
     this.#attempts = reason === undefined ? 0 : this.#attempts + 1
     this.#set(reason === undefined ? "ready" : "lost", reason)
@@ -245,9 +265,10 @@ export class SourceRunner {
     this.#opening = undefined
     const { clock, logger, mask, retries } = this.#host
     const delay = withJitter(backOff(++this.#attempts, 1000, 30_000))
-    const needsRestart = retries && lacksVariable(error)
+    const needsRestart = retries && missingVariableOf(error) !== undefined
     const hint = needsRestart ? " A running hub gets no new variables: set it, then restart." : ""
     const reason = mask(reasonOf(error)) + hint
+    this.#diagnosis.failed(reason, error)
     logger[this.#attempts === 1 ? "warn" : "debug"]("A source could not be opened", {
       source: this.name,
       reason,
@@ -310,10 +331,4 @@ export class SourceRunner {
     this.#reason = reason === undefined ? undefined : this.#host.mask(reason)
     this.#host.changed(this.status)
   }
-}
-
-/** Whether a variable of the environment is missing, which no retry can provide. */
-function lacksVariable(error: unknown): boolean {
-  if (!isCallError(error)) return false
-  return isRecord(error.details) && "variable" in error.details
 }

@@ -311,11 +311,12 @@ describe("GET /hub/operations", () => {
     const surfaces = { title: "Words", mcp: "tools", websocket: true }
     expect(await about(AS_ADMIN)).toEqual({
       ...surfaces,
-      caller: { id: "ada", isAdmin: true, isOpen: false },
+      records: false,
+      caller: { id: "ada", scopes: ["hub:admin"], isAdmin: true, isOpen: false },
     })
     expect(await about(AS_USER)).toEqual({
       ...surfaces,
-      caller: { id: "bob", isAdmin: false, isOpen: false },
+      caller: { id: "bob", scopes: ["hub", "admin", "hub:*"], isAdmin: false, isOpen: false },
     })
     for (let at = 0; at < 64; at++) {
       hub.registry.register({

@@ -95,7 +95,10 @@ describe("serveHTTP with a console", () => {
     await registry.execute("demo.greet", { name: "Ada" })
     const ids = await idsOf(await ask(`${served.url}/hub/operations`))
     expect(ids).toEqual(["demo.count", "demo.greet", "demo.outer"])
-    expect(await (await ask(`${served.url}/hub/sources`)).json()).toEqual({ sources: [] })
+    expect(await (await ask(`${served.url}/hub/sources`)).json()).toEqual({
+      sources: [],
+      calls: {},
+    })
     expect((await ask(`${served.url}/hub/sources/x/report`)).status).toBe(404)
     const stats = (await (await ask(`${served.url}/hub/stats`)).json()) as Stats
     expect(stats.recent.map(({ operationId }) => operationId)).toEqual(["demo.greet"])

@@ -47,7 +47,10 @@ describe("serveHub", () => {
     expect(served.mcpUrl).toBe(`${served.url}/mcp`)
     expect(served.wsUrl).toBe(`${served.url.replace("http", "ws")}/ws`)
     expect(await json(`${served.url}/api/w/word`)).toEqual([200, "word"])
-    expect(await json(`${served.url}/hub/sources`)).toEqual([200, { sources: hub.sources }])
+    expect(await json(`${served.url}/hub/sources`)).toMatchObject([
+      200,
+      { sources: hub.sources, calls: { local: { calls: 1, errors: 0 } } },
+    ])
     const [status, report] = await json(`${served.url}/hub/sources/local/report`)
     expect([status, report]).toMatchObject([200, { kept: 2, skipped: 1 }])
     expect(JSON.stringify(report)).not.toContain("w.hidden")

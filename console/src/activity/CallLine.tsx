@@ -1,5 +1,5 @@
 import { memo } from "react"
-import type { ReactNode } from "react"
+import type { MouseEvent, ReactNode } from "react"
 import { Badge, Icon, cx, formatDuration } from "../ui/index.ts"
 import type { Tone } from "../ui/index.ts"
 import { clockText } from "../watch/time.ts"
@@ -32,6 +32,7 @@ export const CallLine = memo(function CallLine({
   link,
   source,
   onOpen,
+  onShow,
   onActive,
 }: {
   readonly row: CallRow
@@ -44,11 +45,17 @@ export const CallLine = memo(function CallLine({
   /** The name of the operation's source. */
   readonly source: string | undefined
   readonly onOpen: (key: string, isOpen: boolean) => void
+  readonly onShow: (key: string) => void
   readonly onActive: (key: string) => void
 }): ReactNode {
+  const press = ({ target }: MouseEvent): void => {
+    // The link and the button in it do something else.
+    if (target instanceof Element && target.closest("a, button") === null) onShow(row.call.key)
+  }
   const { call, root, depth, isParent, isOpen, isMatch, position, siblings } = row
   const duration = durationAt(call, now, log)
   return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the table has them
     <div
       role="row"
       aria-level={depth + 1}
@@ -60,6 +67,7 @@ export const CallLine = memo(function CallLine({
       className={cx("call-line", "live-row", !isMatch && "call-context")}
       style={{ transform: `translateY(${top}px)` }}
       onFocus={() => onActive(call.key)}
+      onClick={press}
     >
       <span role="gridcell" className="call-operation">
         <span
@@ -107,7 +115,8 @@ export const CallLine = memo(function CallLine({
   )
 })
 
-function Outcome({ call }: { readonly call: LoggedCall }): ReactNode {
+/** How a call ended, or that it has not. */
+export function Outcome({ call }: { readonly call: LoggedCall }): ReactNode {
   const { state, code, items, type } = call
   return (
     <>
@@ -128,7 +137,7 @@ function Outcome({ call }: { readonly call: LoggedCall }): ReactNode {
 }
 
 /** The bar of a call on the time line of its tree. */
-function Span({
+export function Span({
   call,
   duration,
   root,

@@ -1,11 +1,10 @@
-import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react"
+import { useCallback, useLayoutEffect, useRef, useState } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
-import { linkTo, navigate, useOperations } from "../app/context.tsx"
+import { linkTo } from "../app/context.tsx"
 import { CallLine } from "./CallLine.tsx"
 import { moveOf } from "./call-keys.ts"
 import type { CallLog } from "./call-log.ts"
 import type { CallRow } from "./call-rows.ts"
-import { useNow } from "./use-now.ts"
 import { useRows } from "./use-rows.ts"
 
 /** The height of a row, as the style sheet has it. */
@@ -14,28 +13,28 @@ const ROW_HEIGHT = 34
 // The cells are in CallLine.tsx, in this order; their widths in activity.css.
 const COLUMNS = ["Operation", "Outcome", "Duration", "Source", "Caller", "Began"] as const
 
-/** Calls as a tree with columns; arrows move, left and right collapse and expand, Enter opens the operation. */
+/** Calls as a tree with columns; arrows move, left and right collapse and expand, Enter or a click shows a call. */
 export function CallTable({
   rows,
   log,
-  isFrozen,
+  now,
+  sources,
   onOpen,
+  onShow,
 }: {
   readonly rows: readonly CallRow[]
   readonly log: CallLog
-  readonly isFrozen: boolean
+  readonly now: number
+  /** The source of each operation. */
+  readonly sources: ReadonlyMap<string, string | undefined>
   readonly onOpen: (key: string, isOpen: boolean) => void
+  /** Shows the details of a call. */
+  readonly onShow: (key: string) => void
 }): ReactNode {
-  const { operations } = useOperations()
-  const sources = useMemo(
-    () => new Map(operations.map(({ id, source }) => [id, source])),
-    [operations],
-  )
   const [active, setActive] = useState<string>()
   const found = rows.findIndex(({ call }) => call.key === active)
   const keyOf = useCallback((index: number) => rows[index]?.call.key ?? index, [rows])
   const list = useRows({ count: rows.length, keyOf, height: ROW_HEIGHT, pinned: found })
-  const now = useNow(!isFrozen && rows.some(({ call }) => call.state === "running"))
   useSteadyRows(list.scroller, rows)
   useFocusOn(list.scroller, active)
   const press = (event: KeyboardEvent): void => {
@@ -46,7 +45,7 @@ export function CallTable({
     if (move === undefined) return
     event.preventDefault()
     if (move.do === "open") onOpen(move.key, move.isOpen)
-    else if (move.do === "visit") navigate({ view: "operation", id: move.id })
+    else if (move.do === "show") onShow(move.key)
     else {
       setActive(rows[move.to]?.call.key)
       list.show(move.to)
@@ -84,6 +83,7 @@ export function CallTable({
                 link={linkTo({ view: "operation", id: row.call.operationId })}
                 source={sources.get(row.call.operationId)}
                 onOpen={onOpen}
+                onShow={onShow}
                 onActive={setActive}
               />
             )

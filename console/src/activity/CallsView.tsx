@@ -1,15 +1,19 @@
-import { useCallback, useDeferredValue, useMemo, useState } from "react"
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react"
 import type { ReactNode } from "react"
 import { Button, Empty, ErrorBox, Icon, formatCount } from "../ui/index.ts"
+import { useOperations } from "../app/context.tsx"
+import { CallDetails } from "./CallDetails.tsx"
 import { CallTable } from "./CallTable.tsx"
 import { ConnectionNote } from "./ConnectionNote.tsx"
 import { Counters } from "./Counters.tsx"
 import { toForest } from "./call-forest.ts"
+import type { LoggedCall } from "./call-forest.ts"
 import { NO_FILTER, toRows } from "./call-rows.ts"
 import type { CallFilter } from "./call-rows.ts"
 import { CallFilters } from "./CallFilters.tsx"
 import { visibleLog, waitingCount } from "./calls-state.ts"
 import { useCalls } from "./use-calls.ts"
+import { useNow } from "./use-now.ts"
 import "../watch/watch.css"
 import "./activity.css"
 
@@ -70,7 +74,22 @@ function CallTree({
       return after
     })
   }, [])
-  if (rows.length === 0) {
+  const now = useNow(
+    state.frozen === undefined &&
+      [...log.calls.values()].some(({ state: one }) => one === "running"),
+  )
+  const { operations } = useOperations()
+  const sources = useMemo(
+    () => new Map(operations.map(({ id, source }) => [id, source])),
+    [operations],
+  )
+  const [chosen, setChosen] = useState<LoggedCall>()
+  // It stays shown when it is dropped from the log.
+  const shown = chosen && (log.calls.get(chosen.key) ?? chosen)
+  const calls = useRef(log.calls)
+  calls.current = log.calls
+  const show = useCallback((key: string) => setChosen(calls.current.get(key)), [])
+  if (rows.length === 0 && shown === undefined) {
     return log.calls.size === 0 ? (
       <Empty title="No calls yet">They appear here as they happen.</Empty>
     ) : (
@@ -79,11 +98,22 @@ function CallTree({
   }
   return (
     <>
-      <CallTable rows={rows} log={log} isFrozen={state.frozen !== undefined} onOpen={setOpen} />
+      <CallTable rows={rows} log={log} now={now} sources={sources} onOpen={setOpen} onShow={show} />
       <p className="muted">
         {formatCount(log.calls.size, "call")}
         {log.dropped > 0 && `, ${log.dropped.toLocaleString("en")} older ones not kept`}
       </p>
+      {shown !== undefined && (
+        <CallDetails
+          call={shown}
+          forest={forest}
+          log={log}
+          now={now}
+          source={sources.get(shown.operationId)}
+          onSelect={setChosen}
+          onClose={() => setChosen(undefined)}
+        />
+      )}
     </>
   )
 }

@@ -1,25 +1,45 @@
 import { useId, useState } from "react"
 import type { ReactNode } from "react"
-import type { OperationSummary, SourceStatus } from "../api/model.ts"
-import { linkTo } from "../app/context.tsx"
+import type { ListedSource, OperationSummary, SourceStatus } from "../api/model.ts"
+import { asError } from "../app/as-error.ts"
+import { linkTo, useHub, useToast } from "../app/context.tsx"
 import { Badge, Button, Icon, TypeBadge, formatCount } from "../ui/index.ts"
 import { LongList } from "./LongList.tsx"
 import { ReportPanel } from "./ReportPanel.tsx"
-import { toneOf, untilText } from "./source-list.ts"
+import { SourceDetails } from "./SourceDetails.tsx"
+import { describeCalls, toneOf, untilText } from "./source-list.ts"
 import { useNow } from "./use-now.ts"
 
-type Part = "operations" | "report"
+type Part = "operations" | "report" | "details"
+
+const PARTS = [
+  ["operations", "Operations"],
+  ["report", "Import report"],
+  ["details", "Details"],
+] as const
 
 /** One source: its state, its operations, and its import report. */
 export function SourceCard({
   status,
   operations,
+  onStatus,
 }: {
-  readonly status: SourceStatus
+  readonly status: ListedSource
   readonly operations: readonly OperationSummary[]
+  /** Receives the state after a retry. */
+  readonly onStatus: (changed: readonly SourceStatus[]) => void
 }): ReactNode {
   const { name, kind, namespace, origin, state, reason } = status
-  const [part, setPart] = useState<Part>()
+  // Of a source that fails, the details are why one looks at it.
+  const [part, setPart] = useState<Part | undefined>(() =>
+    state === "failed" || state === "lost" ? "details" : undefined,
+  )
+  const [reopened, setReopened] = useState(0)
+  const take = (after: SourceStatus): void => {
+    onStatus([after])
+    setReopened((count) => count + 1)
+  }
+  const calls = describeCalls(status.calls)
   const panel = useId()
   const toggle = (wanted: Part): void => setPart(part === wanted ? undefined : wanted)
   return (
@@ -42,8 +62,10 @@ export function SourceCard({
       </p>
       {reason !== undefined && <p className={`source-reason source-${state}`}>{reason}</p>}
       <Retry status={status} />
+      {calls !== undefined && <p className="muted">{calls}</p>}
       <div className="row">
-        {(["operations", "report"] as const).map((wanted) => (
+        <RetryButton status={status} onStatus={take} />
+        {PARTS.map(([wanted, label]) => (
           <Button
             key={wanted}
             size="small"
@@ -52,17 +74,17 @@ export function SourceCard({
             onClick={() => toggle(wanted)}
           >
             <Icon name={part === wanted ? "down" : "next"} />
-            {wanted === "operations" ? "Operations" : "Import report"}
+            {label}
           </Button>
         ))}
       </div>
       {part !== undefined && (
         <div id={panel} className="source-panel">
-          {part === "operations" ? (
-            <Operations name={name} operations={operations} />
-          ) : (
+          {part === "operations" && <Operations name={name} operations={operations} />}
+          {part === "report" && (
             <ReportPanel name={name} version={`${state} ${status.operations}`} />
           )}
+          {part === "details" && <SourceDetails status={status} reopened={reopened} />}
         </div>
       )}
     </article>
@@ -78,6 +100,38 @@ function Retry({ status }: { readonly status: SourceStatus }): ReactNode {
       {attempts > 0 && `${formatCount(attempts, "failed attempt")}. `}
       {retryAt !== undefined && `Next try ${untilText(retryAt, now)}.`}
     </p>
+  )
+}
+
+/** Opens the source again: one that failed at once, one that is open as it is now. */
+function RetryButton({
+  status: { name, state },
+  onStatus,
+}: {
+  readonly status: SourceStatus
+  readonly onStatus: (status: SourceStatus) => void
+}): ReactNode {
+  const hub = useHub()
+  const toast = useToast()
+  const [isBusy, setBusy] = useState(false)
+  if (state === "disabled") return null
+  const retry = async (): Promise<void> => {
+    setBusy(true)
+    try {
+      const status = await hub.reopen(name)
+      onStatus(status)
+      const isBack = status.state === "ready" && status.reason === undefined
+      toast(isBack ? `${name} is ready` : `${name} failed again`, isBack ? "good" : "bad")
+    } catch (error) {
+      toast(asError(error).message, "bad")
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Button size="small" busy={isBusy} onClick={() => void retry()}>
+      <Icon name="refresh" /> {state === "failed" || state === "lost" ? "Retry now" : "Reload"}
+    </Button>
   )
 }
 

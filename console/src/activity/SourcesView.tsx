@@ -5,14 +5,14 @@ import { Button, Empty, ErrorBox, Icon, Spinner } from "../ui/index.ts"
 import { ConnectionNote } from "./ConnectionNote.tsx"
 import { SourceCard } from "./SourceCard.tsx"
 import { groupBy } from "./group-by.ts"
-import { describeSources } from "./source-list.ts"
+import { describeSources, failedFirst } from "./source-list.ts"
 import { useLiveSources } from "./use-sources.ts"
 import "../watch/watch.css"
 import "./activity.css"
 
 /** The sources of the operations, and their state. */
 export function SourcesView(): ReactNode {
-  const { sources, error, connection, again } = useLiveSources()
+  const { sources, take, error, connection, again } = useLiveSources()
   const { operations } = useOperations()
   const bySource = useMemo(() => groupBy(operations, ({ source }) => source), [operations])
   return (
@@ -41,9 +41,13 @@ export function SourcesView(): ReactNode {
             </Empty>
           )}
           <ul className="source-list">
-            {sources.map((status) => (
+            {failedFirst(sources).map((status) => (
               <li key={status.name}>
-                <SourceCard status={status} operations={bySource.get(status.name) ?? []} />
+                <SourceCard
+                  status={status}
+                  operations={bySource.get(status.name) ?? []}
+                  onStatus={take}
+                />
               </li>
             ))}
           </ul>

@@ -9,6 +9,8 @@ export interface CallForest {
   /** What a call called, the oldest first. */
   readonly childrenOf: (call: LoggedCall) => readonly LoggedCall[]
   readonly parentOf: (call: LoggedCall) => LoggedCall | undefined
+  /** The outermost call that led to a call; itself if nothing did. */
+  readonly rootOf: (call: LoggedCall) => LoggedCall
   /** A call and everything below it. */
   readonly within: (call: LoggedCall) => readonly LoggedCall[]
 }
@@ -33,6 +35,13 @@ export function toForest(loggedCalls: Iterable<LoggedCall>): CallForest {
     roots: newestFirst,
     childrenOf,
     parentOf: (call) => parents.get(call.key),
+    rootOf: (call) => {
+      let root = call
+      for (let above = parents.get(root.key); above !== undefined; above = parents.get(root.key)) {
+        root = above
+      }
+      return root
+    },
     within: (call) => allBelow(call, childrenOf),
   }
 }

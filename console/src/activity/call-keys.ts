@@ -4,7 +4,7 @@ import type { CallRow } from "./call-rows.ts"
 export type CallMove =
   | { readonly do: "go"; readonly to: number }
   | { readonly do: "open"; readonly key: string; readonly isOpen: boolean }
-  | { readonly do: "visit"; readonly id: string }
+  | { readonly do: "show"; readonly key: string }
 
 const PAGE = 10
 
@@ -37,7 +37,7 @@ export function moveOf(rows: readonly CallRow[], at: number, key: string): CallM
       if (row.isOpen) return { do: "open", key: row.call.key, isOpen: false }
       return row.depth === 0 ? undefined : go(parentOf(rows, index))
     case "Enter":
-      return { do: "visit", id: row.call.operationId }
+      return { do: "show", key: row.call.key }
     default:
       return undefined
   }

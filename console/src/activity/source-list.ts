@@ -1,4 +1,5 @@
-import type { SourceReport, SourceStatus } from "../api/model.ts"
+import type { ListedSource, SourceInfo, SourceReport, SourceStatus } from "../api/model.ts"
+import { formatCount, formatDuration } from "../ui/format.ts"
 import type { Tone } from "../ui/tone.ts"
 import { groupBy } from "./group-by.ts"
 
@@ -12,19 +13,33 @@ export interface ReportFilter {
 
 /** The sources with one that has changed: in its place, or at the end when it is new. */
 export function withStatus(
-  sources: readonly SourceStatus[],
+  sources: readonly ListedSource[],
   status: SourceStatus,
-): readonly SourceStatus[] {
+): readonly ListedSource[] {
   const index = sources.findIndex(({ name }) => name === status.name)
-  return index === -1 ? [...sources, status] : sources.with(index, status)
+  if (index === -1) return [...sources, status]
+  const calls = sources[index]?.calls
+  return sources.with(index, calls === undefined ? status : { ...status, calls })
+}
+
+/** Failed sources first; otherwise in the order of the configuration. */
+export function failedFirst(sources: readonly ListedSource[]): readonly ListedSource[] {
+  return sources.toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
+}
+
+function urgencyOf({ state, attempts }: SourceStatus): number {
+  // One that is being tried again stays where it was.
+  if (state === "failed" || (state === "loading" && attempts > 0)) return 0
+  if (state === "lost") return 1
+  return state === "disabled" ? 3 : 2
 }
 
 /** The sources of a response, with the status updates that arrived during the request. */
 export function withStatuses(
-  answer: readonly SourceStatus[],
+  answer: readonly ListedSource[],
   updates: readonly SourceStatus[],
-): readonly SourceStatus[] {
-  return updates.reduce<readonly SourceStatus[]>(withStatus, answer)
+): readonly ListedSource[] {
+  return updates.reduce<readonly ListedSource[]>(withStatus, answer)
 }
 
 /** A state as a badge. */
@@ -50,6 +65,28 @@ export function describeSources(sources: readonly SourceStatus[]): string {
   const count = sources.length === 1 ? "1 source" : `${sources.length} sources`
   return parts.length === 0 ? "No sources." : `${count}: ${parts.join(", ")}.`
 }
+
+/** How the calls of a source went, in a sentence; `undefined` before the first one. */
+export function describeCalls(calls: ListedSource["calls"]): string | undefined {
+  if (calls === undefined || calls.calls === 0) return undefined
+  const { errorRate, latencyMs } = calls
+  const percent = errorRate * 100
+  const shown = percent > 0 && percent < 1 ? "less than 1" : Math.round(percent)
+  const times = `p50 ${formatDuration(latencyMs.p50)}, p90 ${formatDuration(latencyMs.p90)}`
+  return `${formatCount(calls.calls, "call")}, ${shown} % of the last ones failed; ${times}.`
+}
+
+/** What a reload changed, in a sentence. */
+export function describeChanges({ added, removed, changed }: Changes): string {
+  const parts = [
+    added.count > 0 && `${added.count} added`,
+    removed.count > 0 && `${removed.count} removed`,
+    changed.count > 0 && `${changed.count} changed`,
+  ].filter((part) => part !== false)
+  return parts.length === 0 ? "nothing changed" : parts.join(", ")
+}
+
+type Changes = NonNullable<SourceInfo["changes"]>
 
 /** When something happens, from now. */
 export function untilText(at: number, now: number): string {

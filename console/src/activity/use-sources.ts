@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useRef, useState } from "react"
-import type { SourceStatus } from "../api/model.ts"
+import type { ListedSource, SourceStatus } from "../api/model.ts"
 import { useHub, useOperations } from "../app/context.tsx"
 import type { FollowState } from "./follow.ts"
 import { withStatuses } from "./source-list.ts"
@@ -11,7 +11,9 @@ import type { EventHandlers } from "./use-hub-events.ts"
 const EVERY_MS = 15_000
 
 export interface LiveSources {
-  readonly sources: readonly SourceStatus[] | undefined
+  readonly sources: readonly ListedSource[] | undefined
+  /** Shows a state that came as an answer. */
+  readonly take: (changed: readonly SourceStatus[]) => void
   readonly error: Error | undefined
   readonly connection: FollowState & { readonly retry: () => void }
   readonly again: () => void
@@ -20,7 +22,7 @@ export interface LiveSources {
 /** The sources of the hub, as they are and as they change. */
 export function useLiveSources(): LiveSources {
   const hub = useHub()
-  const [sources, setSources] = useState<readonly SourceStatus[]>()
+  const [sources, setSources] = useState<readonly ListedSource[]>()
   // Updates that arrive during a request are newer than its response.
   const updates = useRef<SourceStatus[]>([])
   const ask = useCallback(
@@ -40,7 +42,7 @@ export function useLiveSources(): LiveSources {
   }, [])
   const handlers = useMemo(() => handlersOf(again, take), [again, take])
   const connection = useHubEvents(handlers)
-  return { sources, error, connection, again }
+  return { sources, take, error, connection, again }
 }
 
 function handlersOf(

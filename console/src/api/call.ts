@@ -1,7 +1,7 @@
 import { ProblemError } from "./model.ts"
 import type { CallOutcome, HTTPProblem, ResponseEnvelope } from "./model.ts"
 import { localProblem, readProblem, unreachable } from "./problems.ts"
-import { printJson } from "../ui/json-text.ts"
+import { parseJson, printJson } from "../ui/json-text.ts"
 import type { Requests } from "./requests.ts"
 
 /** How much longer the page waits than the hub, so that the hub's own error arrives first. */
@@ -49,9 +49,9 @@ export async function callOperation(
   }
 }
 
-/** An envelope from JSON. That of a void result has no `data`. */
+/** An envelope from JSON, in which large integers keep their digits. That of a void result has no `data`. */
 export function readEnvelope(text: string): ResponseEnvelope {
-  const value: unknown = JSON.parse(text)
+  const value = parseJson(text)
   if (typeof value === "object" && value !== null && "meta" in value) {
     return value as ResponseEnvelope
   }

@@ -1,13 +1,16 @@
 import { isRecord } from "../../../src/internal/guards.ts"
-import { textOf } from "../../../src/schema/json.ts"
+import { getOwn, textOf } from "../../../src/schema/json.ts"
 import { callOperation } from "./call.ts"
 import { ProblemError } from "./model.ts"
+import type { SourceCalls } from "../../../src/hub/activity/source-calls.ts"
 import type {
   HubClient,
   HubInfo,
   HubStats,
   OperationSpec,
   OperationSummary,
+  RecordedCall,
+  SourceInfo,
   SourceReport,
   SourceStatus,
 } from "./model.ts"
@@ -46,9 +49,27 @@ export function createHubClient(options: HubClientOptions): HubConnection {
     call: (id, input, callOptions) => callOperation(requests, id, input, callOptions),
     watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),
     async sources(signal) {
-      const { sources } = await requests.json("hub/sources", signal)
+      const { sources, calls } = await requests.json("hub/sources", signal)
       if (!Array.isArray(sources)) throw unexpectedAnswer("The list of sources")
-      return sources as SourceStatus[]
+      return (sources as SourceStatus[]).map((status) => {
+        const counted = isRecord(calls) ? getOwn(calls, status.name) : undefined
+        return counted === undefined ? status : { ...status, calls: counted as SourceCalls }
+      })
+    },
+    source: (name, signal) => json<SourceInfo>(`hub/sources/${encodeURIComponent(name)}`, signal),
+    async reopen(name) {
+      const response = await requests.ask(`hub/sources/${encodeURIComponent(name)}/reopen`, {
+        method: "POST",
+        body: "{}",
+        headers: { accept: "application/json", "content-type": "application/json" },
+      })
+      return (await response.json()) as SourceStatus
+    },
+    async recorded(requestId, signal) {
+      const query = new URLSearchParams({ requestId })
+      const { calls } = await requests.json(`hub/calls?${query}`, signal)
+      if (!Array.isArray(calls)) throw unexpectedAnswer("The recorded call")
+      return calls as RecordedCall[]
     },
     report: (name, signal) =>
       json<SourceReport>(`hub/sources/${encodeURIComponent(name)}/report`, signal),
@@ -103,16 +124,18 @@ async function searchIds(
   return (operations as OperationSummary[]).map(({ id }) => id)
 }
 
-function infoOf({ title, description, caller, mcp, websocket }: JsonRecord): HubInfo {
-  const { id, isAdmin, isOpen } = isRecord(caller) ? caller : {}
+function infoOf({ title, description, caller, mcp, websocket, records }: JsonRecord): HubInfo {
+  const { id, scopes, isAdmin, isOpen } = isRecord(caller) ? caller : {}
   return {
     title: textOf(title) ?? "Operations",
     description: textOf(description),
     callerId: textOf(id),
+    ...(Array.isArray(scopes) && { scopes: scopes.map(String) }),
     isAdmin: isAdmin !== false,
     hasAuth: isOpen !== true,
     mcp: mcp === "tools" || mcp === "search" ? mcp : undefined,
     websocket: websocket === true,
+    ...(typeof records === "boolean" && { records }),
   }
 }
 

@@ -2,13 +2,23 @@
 
 import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
-import type { SourceReport, SourceStatus } from "../../../src/hub/model.ts"
+import type { RecordedCall, RecordedValue } from "../../../src/hub/activity/recorder.ts"
+import type { SourceCalls } from "../../../src/hub/activity/source-calls.ts"
+import type { SourceDetails, SourceReport, SourceStatus } from "../../../src/hub/model.ts"
 import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
 import type { HTTPProblem } from "../../../src/serve/http/problem.ts"
 import type { OperationSpec, OperationType } from "../../../src/core/types.ts"
 
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
-export type { HubStats, SourceReport, SourceStatus }
+export type { HubStats, RecordedCall, RecordedValue, SourceReport, SourceStatus }
+
+/** A source in the list; its calls are as they were when the list was requested. */
+export interface ListedSource extends SourceStatus {
+  readonly calls?: SourceCalls | undefined
+}
+
+/** A source, and what helps to repair it. */
+export interface SourceInfo extends SourceStatus, SourceDetails {}
 
 /** An operation in the list. */
 export interface OperationSummary {
@@ -34,6 +44,8 @@ export interface HubInfo {
   readonly description?: string | undefined
   /** The id of the caller's identity. */
   readonly callerId?: string | undefined
+  /** The scopes of the caller. */
+  readonly scopes?: readonly string[] | undefined
   /** Whether the caller may see sources and calls of others. */
   readonly isAdmin: boolean
   /** Whether callers can sign in. */
@@ -41,6 +53,8 @@ export interface HubInfo {
   /** How MCP is served: every operation as a tool, or tools that find and call operations. */
   readonly mcp: "tools" | "search" | undefined
   readonly websocket: boolean
+  /** Whether the hub keeps inputs and results of calls; `undefined` where the caller may not see them. */
+  readonly records?: boolean | undefined
 }
 
 /** How a call ended. */
@@ -99,8 +113,13 @@ export interface HubClient {
     input: unknown,
     options: { readonly signal: AbortSignal; onItem(item: WatchItem): void },
   ): Promise<void>
-  sources(signal?: AbortSignal): Promise<readonly SourceStatus[]>
+  sources(signal?: AbortSignal): Promise<readonly ListedSource[]>
+  source(name: string, signal?: AbortSignal): Promise<SourceInfo>
+  /** Opens a source again, and gives its state after that. */
+  reopen(name: string): Promise<SourceStatus>
   report(name: string, signal?: AbortSignal): Promise<SourceReport>
+  /** What the hub has recorded under a request id; clients choose these ids, so there may be several. */
+  recorded(requestId: string, signal?: AbortSignal): Promise<readonly RecordedCall[]>
   stats(signal?: AbortSignal): Promise<HubStats>
   events(options: HubEventsOptions): Promise<void>
 }

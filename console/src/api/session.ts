@@ -1,9 +1,17 @@
 import { Listeners } from "../../../src/internal/listeners.ts"
 import type { Credential } from "./model.ts"
 
-/** The credential of this page, for as long as it is open. It is never stored. */
+/** A credential that the hub accepted, and the id of its identity. */
+export interface KnownIdentity {
+  readonly credential: Credential
+  /** `undefined` until the hub has said it. */
+  readonly name: string | undefined
+}
+
+/** The credentials of this page, for as long as it is open, of which one is used. They are never stored. */
 export class Session {
   #credential: Credential | undefined
+  #identities: readonly KnownIdentity[] = []
   #isRequired = false
   readonly #listeners = new Listeners()
 
@@ -16,10 +24,27 @@ export class Session {
     return this.#isRequired
   }
 
-  /** Sets the credential from now on; `undefined` for anonymous. */
+  /** Every credential that was entered, the one in use included. */
+  readonly identities = (): readonly KnownIdentity[] => this.#identities
+
+  /** Uses a credential from now on, and keeps those from before; `undefined` forgets the one in use. */
   setCredential(credential: Credential | undefined): void {
+    const others = this.#identities.filter(
+      (one) => one.credential !== (credential ?? this.#credential) && !isSame(one, credential),
+    )
+    const known = this.#identities.find((one) => isSame(one, credential))
+    this.#identities =
+      credential === undefined ? others : [...others, { credential, name: known?.name }]
     this.#credential = credential
     this.#isRequired = false
+    this.#notify()
+  }
+
+  /** Called with what the hub calls the identity of the credential in use. */
+  setName(name: string | undefined): void {
+    const current = this.#identities.find(({ credential }) => credential === this.#credential)
+    if (current === undefined || current.name === name) return
+    this.#identities = this.#identities.map((one) => (one === current ? { ...one, name } : one))
     this.#notify()
   }
 
@@ -35,6 +60,10 @@ export class Session {
   #notify(): void {
     this.#listeners.notify()
   }
+}
+
+function isSame({ credential }: KnownIdentity, other: Credential | undefined): boolean {
+  return credential.kind === other?.kind && credential.value === other.value
 }
 
 /** The headers of a credential. */

@@ -40,7 +40,10 @@ function createStore(): HubStore {
       baseUrl: new URL(".", document.baseURI).href,
       session,
       onReach: (isReached) => store.setReachable(isReached),
-      onInfo: (info) => store.setInfo(info),
+      onInfo: (info) => {
+        store.setInfo(info)
+        session.setName(info.callerId)
+      },
     }),
   )
   return store

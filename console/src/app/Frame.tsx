@@ -6,14 +6,15 @@ import { recent } from "../find/kept-ids.ts"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { Boundary } from "./Boundary.tsx"
 import { Help } from "./Help.tsx"
-import { SignIn } from "./SignIn.tsx"
+import { Identity } from "./Identity.tsx"
+import { SignIn, SignInPage } from "./SignIn.tsx"
 import { ToastList } from "./ToastList.tsx"
 import { TopBar } from "./TopBar.tsx"
-import { navigate, useHubState, useOperations, useRoute } from "./context.tsx"
+import { navigate, useHubState, useOperations, useRoute, useStore } from "./context.tsx"
 import type { Route } from "./context.tsx"
 import { focusHeading } from "./focus.ts"
 import { useShortcuts } from "./shortcuts.ts"
-import { useSession } from "./use-session.ts"
+import { useIsLocked, useSession } from "./use-session.ts"
 import { useIsNarrow } from "./use-narrow.ts"
 import { View, preloadOperation } from "./views.tsx"
 
@@ -22,12 +23,20 @@ export function Frame(): ReactNode {
   const route = useRoute()
   const { title } = useHubState()
   const isNarrow = useIsNarrow()
-  const [dialog, setDialog] = useState<"sign-in" | "help" | "palette">()
+  const [dialog, setDialog] = useState<"sign-in" | "identity" | "help" | "palette">()
   const search = useRef<HTMLInputElement>(null)
   const close = useCallback(() => setDialog(undefined), [])
   const openSignIn = useCallback(() => setDialog("sign-in"), [])
+  const store = useStore()
+  const askAgain = useCallback(() => {
+    // Before anything was shown, the page itself asks.
+    if (store.operations.status === "ready") setDialog("sign-in")
+  }, [store])
+  const openIdentity = useCallback(() => setDialog("identity"), [])
   const openHelp = useCallback(() => setDialog("help"), [])
-  const openPalette = useCallback(() => setDialog("palette"), [])
+  const openPalette = useCallback(() => {
+    if (store.operations.status === "ready") setDialog("palette")
+  }, [store])
   const showList = useCallback(() => {
     if (isNarrow) navigate({ view: "find" })
   }, [isNarrow])
@@ -42,7 +51,9 @@ export function Frame(): ReactNode {
     navigate({ view: "find" })
     requestAnimationFrame(focus)
   }, [])
-  useSession(openSignIn)
+  const isRequired = useIsLocked()
+  const isLocked = useOperations().status === "failed" && isRequired
+  useSession(askAgain)
   useShortcuts({ onPalette: openPalette, onSearch: goSearch, onHelp: openHelp })
   useRecent(route)
   usePreload()
@@ -52,12 +63,27 @@ export function Frame(): ReactNode {
     const name = nameOf(route)
     document.title = name === undefined ? title : `${name} · ${title}`
   }, [route, title])
+  if (isLocked) {
+    return (
+      <div className="frame frame-locked">
+        <TopBar onIdentity={openIdentity} onHelp={openHelp} />
+        <SignInPage />
+        <Help open={dialog === "help"} onClose={close} />
+        <ToastList />
+      </div>
+    )
+  }
   return (
     <div className="frame" data-view={route.view === "find" ? "find" : "other"}>
       <button type="button" className="skip" onClick={() => focusHeading()}>
         Skip to the content
       </button>
-      <TopBar onSignIn={openSignIn} onHelp={openHelp} onPalette={openPalette} />
+      <TopBar
+        onSignIn={openSignIn}
+        onIdentity={openIdentity}
+        onHelp={openHelp}
+        onPalette={openPalette}
+      />
       {/* Where there is room for one of the two only, the list is what the page is about. */}
       <div
         className="side"
@@ -90,6 +116,7 @@ export function Frame(): ReactNode {
         onList={showList}
       />
       <SignIn open={dialog === "sign-in"} onClose={close} />
+      <Identity open={dialog === "identity"} onClose={close} onAdd={openSignIn} />
       <Help open={dialog === "help"} onClose={close} />
       <ToastList />
     </div>

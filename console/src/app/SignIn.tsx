@@ -7,7 +7,9 @@ import { session } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { asError } from "./as-error.ts"
-import { useHub, useToast } from "./context.tsx"
+import { IdentityList } from "./Identity.tsx"
+import { useHub, useHubState, useToast } from "./context.tsx"
+import { useIdentities } from "./use-session.ts"
 
 /** Asks for a key or a token, and tries it before anything else uses it. */
 export function SignIn({
@@ -24,7 +26,26 @@ export function SignIn({
   )
 }
 
-function SignInForm({ onClose }: { readonly onClose: () => void }): ReactNode {
+/** The page of a hub that shows nothing without a credential. */
+export function SignInPage(): ReactNode {
+  const { title } = useHubState()
+  const others = useIdentities()
+  return (
+    <main className="main sign-in-page">
+      <div className="card">
+        <h1 tabIndex={-1}>{title}</h1>
+        <p>
+          <strong>Sign in to continue.</strong> This hub needs an API key or a token. Whoever runs
+          it can give you one.
+        </p>
+        <SignInForm />
+        {others.length > 0 && <IdentityList />}
+      </div>
+    </main>
+  )
+}
+
+function SignInForm({ onClose }: { readonly onClose?: (() => void) | undefined }): ReactNode {
   const hub = useHub()
   const toast = useToast()
   const issueId = useId()
@@ -51,13 +72,14 @@ function SignInForm({ onClose }: { readonly onClose: () => void }): ReactNode {
       await probeCredential(hub.baseUrl, credential, controller.signal)
       session.setCredential(credential)
       toast("Signed in", "good")
-      onClose()
+      onClose?.()
     } catch (error) {
       if (!controller.signal.aborted) refuse(reasonOf(error, kind))
     } finally {
       setBusy(false)
     }
   }
+  useEffect(() => field.current?.focus(), [])
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
     if (!isBusy) void enter()
@@ -115,7 +137,7 @@ function SignInForm({ onClose }: { readonly onClose: () => void }): ReactNode {
         <Button variant="primary" type="submit" busy={isBusy}>
           Sign in
         </Button>
-        <Button onClick={onClose}>Not now</Button>
+        {onClose !== undefined && <Button onClick={onClose}>Not now</Button>}
       </div>
     </form>
   )

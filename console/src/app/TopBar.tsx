@@ -1,17 +1,14 @@
 import type { ReactNode } from "react"
-import { session } from "../api/session.ts"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Icon, Logo } from "../ui/Icon.tsx"
 import type { IconName } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
-import { linkTo, useHubInfo, useHubState, useRoute, useToast } from "./context.tsx"
+import { useSignOut } from "./Identity.tsx"
+import { linkTo, useHubInfo, useHubState, useRoute } from "./context.tsx"
 import type { Connection } from "./store.ts"
 import { useTheme } from "./theme.ts"
 import type { Theme } from "./theme.ts"
 import { useIsLocked, useIsSignedIn } from "./use-session.ts"
-import { recent } from "../find/kept-ids.ts"
-import { drafts } from "../try/drafts.ts"
-import { history } from "../try/history/use-history.ts"
 
 const LINKS = [
   { view: "calls", text: "Calls", icon: "activity", isForAdmins: true },
@@ -34,12 +31,15 @@ const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
 /** The name of the hub, whether it answers, and the ways to everything else. */
 export function TopBar({
   onSignIn,
+  onIdentity,
   onHelp,
   onPalette,
 }: {
-  readonly onSignIn: () => void
+  /** Left out where the page itself asks for a credential. */
+  readonly onSignIn?: (() => void) | undefined
+  readonly onIdentity: () => void
   readonly onHelp: () => void
-  readonly onPalette: () => void
+  readonly onPalette?: (() => void) | undefined
 }): ReactNode {
   const { connection, title } = useHubState()
   const { isAdmin } = useHubInfo()
@@ -60,28 +60,34 @@ export function TopBar({
         <span className="top-dot" aria-hidden="true" />
         <span className="top-state-text">{isLocked ? "Locked" : STATES[connection]}</span>
       </span>
-      <Button className="top-search" aria-keyshortcuts="Control+K" onClick={onPalette}>
-        <Icon name="search" />
-        <span className="top-text">Search everything</span>
-        <kbd aria-hidden="true">Ctrl K</kbd>
-      </Button>
-      <nav className="top-nav" aria-label="Views">
-        {LINKS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(({ view, text, icon }) => (
-          <a
-            key={view}
-            href={linkTo({ view })}
-            aria-current={route.view === view ? "page" : undefined}
-          >
-            <Icon name={icon} />
-            <span className="top-text">{text}</span>
-          </a>
-        ))}
-      </nav>
+      {onSignIn !== undefined && (
+        <>
+          <Button className="top-search" aria-keyshortcuts="Control+K" onClick={onPalette}>
+            <Icon name="search" />
+            <span className="top-text">Search everything</span>
+            <kbd aria-hidden="true">Ctrl K</kbd>
+          </Button>
+          <nav className="top-nav" aria-label="Views">
+            {LINKS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(
+              ({ view, text, icon }) => (
+                <a
+                  key={view}
+                  href={linkTo({ view })}
+                  aria-current={route.view === view ? "page" : undefined}
+                >
+                  <Icon name={icon} />
+                  <span className="top-text">{text}</span>
+                </a>
+              ),
+            )}
+          </nav>
+        </>
+      )}
       <ThemeButton />
       <IconButton label="Keys" className="top-keys" onClick={onHelp}>
         <Icon name="help" />
       </IconButton>
-      <SessionButton onSignIn={onSignIn} />
+      {onSignIn !== undefined && <SessionButton onSignIn={onSignIn} onIdentity={onIdentity} />}
     </header>
   )
 }
@@ -95,22 +101,31 @@ function ThemeButton(): ReactNode {
   )
 }
 
-function SessionButton({ onSignIn }: { readonly onSignIn: () => void }): ReactNode {
+function SessionButton({
+  onSignIn,
+  onIdentity,
+}: {
+  readonly onSignIn: () => void
+  readonly onIdentity: () => void
+}): ReactNode {
   const isSignedIn = useIsSignedIn()
   const isLocked = useIsLocked()
   const { callerId, hasAuth } = useHubInfo()
-  const toast = useToast()
-  const leave = (): void => {
-    session.setCredential(undefined)
-    history.clear()
-    drafts.clear()
-    recent.clear()
-    toast("Signed out")
-  }
+  const leave = useSignOut()
   if (!isSignedIn && !hasAuth && !isLocked) return null
   return (
     <>
-      {callerId !== undefined && <span className="top-caller">{callerId}</span>}
+      {callerId !== undefined && (
+        <button
+          type="button"
+          className="top-caller"
+          aria-haspopup="dialog"
+          title="Who you are; other identities"
+          onClick={onIdentity}
+        >
+          {callerId}
+        </button>
+      )}
       <Button className="top-session" onClick={isSignedIn ? leave : onSignIn}>
         <Icon name={isSignedIn ? "leave" : "key"} />
         <span className="top-text">{isSignedIn ? "Sign out" : "Sign in"}</span>

@@ -1,5 +1,6 @@
 import { useEffect, useSyncExternalStore } from "react"
 import { session } from "../api/session.ts"
+import type { KnownIdentity } from "../api/session.ts"
 import { useStore } from "./context.tsx"
 
 const subscribe = (listener: () => void): (() => void) => session.subscribe(listener)
@@ -7,6 +8,11 @@ const subscribe = (listener: () => void): (() => void) => session.subscribe(list
 /** Whether this page has a credential. */
 export function useIsSignedIn(): boolean {
   return useSyncExternalStore(subscribe, () => session.credential !== undefined)
+}
+
+/** Every identity of this page, the one in use included. */
+export function useIdentities(): readonly KnownIdentity[] {
+  return useSyncExternalStore(subscribe, session.identities)
 }
 
 /** Whether the hub asks for a credential, or for another one. */

@@ -2,7 +2,10 @@ import { useMemo } from "react"
 import type { ReactNode } from "react"
 import { CopyButton } from "../ui/CopyButton.tsx"
 import { formatBytes } from "../ui/format.ts"
+import { parseJson } from "../ui/json-text.ts"
 import { JsonTree } from "./JsonTree.tsx"
+import { SearchableJson } from "./SearchableJson.tsx"
+import { TextView } from "./TextView.tsx"
 import { toDisplayBlock } from "./blocks.ts"
 import type { DisplayBlock } from "./blocks.ts"
 
@@ -76,8 +79,6 @@ function Block({
   }
 }
 
-const MAX_SHOWN = 100_000
-
 function TextBlock({
   text,
   isJson,
@@ -85,15 +86,11 @@ function TextBlock({
   readonly text: string
   readonly isJson: boolean
 }): ReactNode {
-  const value = useMemo(() => (isJson ? (JSON.parse(text) as unknown) : undefined), [text, isJson])
+  const value = useMemo(() => (isJson ? parseJson(text) : undefined), [text, isJson])
   return (
     <div className="content-text">
       <CopyButton text={text} label="Copy text" />
-      {isJson ? (
-        <JsonTree value={value} label="Text as JSON" />
-      ) : (
-        <pre>{text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}</pre>
-      )}
+      {isJson ? <SearchableJson value={value} label="Text as JSON" /> : <TextView text={text} />}
     </div>
   )
 }

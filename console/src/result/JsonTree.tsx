@@ -1,8 +1,10 @@
-import { useState } from "react"
+import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import { isObject } from "../../../src/internal/guards.ts"
+import { cx } from "../ui/cx.ts"
 import { printJson } from "../ui/json-text.ts"
 import { countOf, entriesOf, isOpenAtFirst, previewOf } from "./entries.ts"
+import type { JsonSearch } from "./search-json.ts"
 import "./result.css"
 
 /** How many neighbours are shown at once. */
@@ -14,47 +16,53 @@ const MAX_TEXT = 400
 export function JsonTree({
   value,
   label = "JSON",
+  search,
 }: {
   readonly value: unknown
   readonly label?: string | undefined
+  /** Only what matches is shown, and what it is in. */
+  readonly search?: JsonSearch | undefined
 }): ReactNode {
   return (
     <ul className="json-tree" aria-label={label}>
-      <Node name={undefined} value={value} depth={0} />
+      <Node name={undefined} value={value} depth={0} search={search} />
     </ul>
   )
 }
 
-function Node({
-  name,
-  value,
-  depth,
-}: {
+interface NodeProps<TValue> {
   readonly name: string | undefined
-  readonly value: unknown
+  readonly value: TValue
   readonly depth: number
-}): ReactNode {
-  if (isObject(value)) return <Branch name={name} value={value} depth={depth} />
+  readonly search: JsonSearch | undefined
+}
+
+function Node({ name, value, depth, search }: NodeProps<unknown>): ReactNode {
+  if (isObject(value)) return <Branch name={name} value={value} depth={depth} search={search} />
   return (
-    <li className="json-leaf">
+    <li className={cx("json-leaf", search !== undefined && "json-match")}>
       <Name name={name} />
       <Leaf value={value} />
     </li>
   )
 }
 
-function Branch({
-  name,
-  value,
-  depth,
-}: {
-  readonly name: string | undefined
-  readonly value: object
-  readonly depth: number
-}): ReactNode {
-  const [isOpen, setOpen] = useState(() => isOpenAtFirst(value, depth))
+function Branch({ name, value, depth, search }: NodeProps<object>): ReactNode {
+  // Of what matches only by its name, everything is shown, closed.
+  const within = search?.holds(value) === true ? search : undefined
+  const [isOpen, setOpen] = useState(() =>
+    search === undefined ? isOpenAtFirst(value, depth) : within !== undefined,
+  )
   const [limit, setLimit] = useState(STEP)
-  const count = countOf(value)
+  const shown = useMemo(
+    () =>
+      within &&
+      entriesOf(value, countOf(value)).filter(
+        (entry) => within.isMatch(entry, value) || within.holds(entry.value),
+      ),
+    [value, within],
+  )
+  const count = shown?.length ?? countOf(value)
   if (count === 0) {
     return (
       <li className="json-leaf">
@@ -76,8 +84,14 @@ function Branch({
       </button>
       {isOpen && (
         <ul>
-          {entriesOf(value, limit).map((entry) => (
-            <Node key={entry.key} name={entry.key} value={entry.value} depth={depth + 1} />
+          {(shown?.slice(0, limit) ?? entriesOf(value, limit)).map((entry) => (
+            <Node
+              key={entry.key}
+              name={entry.key}
+              value={entry.value}
+              depth={depth + 1}
+              search={within}
+            />
           ))}
           {count > limit && (
             <li>

@@ -9,10 +9,12 @@ import { own } from "../try/schema/json.ts"
 import { Tabs } from "../ui/Tabs.tsx"
 import type { Tab } from "../ui/Tabs.tsx"
 import { formatDuration } from "../ui/format.ts"
+import { printJson } from "../ui/json-text.ts"
 import { ContentView } from "./ContentView.tsx"
-import { JsonTree } from "./JsonTree.tsx"
 import { ProblemView } from "./ProblemView.tsx"
+import { SearchableJson } from "./SearchableJson.tsx"
 import { TableView } from "./TableView.tsx"
+import { TextView } from "./TextView.tsx"
 import { download, downloadOf } from "./download.ts"
 import { tableOf } from "./table.ts"
 import "./result.css"
@@ -33,7 +35,7 @@ export function ResultView({
   const tabs = useMemo(() => tabsOf(outcome, isQuery, onIssue), [outcome, isQuery, onIssue])
   const value = tabs.some(({ id }) => id === wanted) ? wanted : tabs[0]?.id
   const data = outcome.ok ? outcome.envelope.data : outcome.problem
-  const text = (): string => JSON.stringify(data, null, 2) ?? ""
+  const text = (): string => printJson(data, 2) ?? ""
   const { text: ending, tone } = endingOf(outcome)
   return (
     <div className="result">
@@ -75,7 +77,7 @@ function tabsOf(
       tabs.push({ id: "content", label: "Content", panel: <ContentView content={meta.content} /> })
     }
     if (typeof data === "string") {
-      tabs.push({ id: "text", label: "Text", panel: <pre className="result-text">{data}</pre> })
+      tabs.push({ id: "text", label: "Text", panel: <TextView text={data} /> })
     }
     tabs.push({
       id: "tree",
@@ -84,7 +86,7 @@ function tabsOf(
         data === undefined ? (
           <p className="muted">No data.</p>
         ) : (
-          <JsonTree value={data} label="Data" />
+          <SearchableJson value={data} label="Data" />
         ),
     })
     const table = isContent(data, meta) ? undefined : tableOf(data)
@@ -124,7 +126,7 @@ function Raw({ outcome }: { readonly outcome: CallOutcome }): ReactNode {
           </div>
         ))}
       </dl>
-      <JsonTree value={body} label={outcome.ok ? "Envelope" : "Problem"} />
+      <SearchableJson value={body} label={outcome.ok ? "Envelope" : "Problem"} />
     </div>
   )
 }

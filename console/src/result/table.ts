@@ -1,4 +1,5 @@
 import { isRecord } from "../../../src/internal/guards.ts"
+import { printJson } from "../ui/json-text.ts"
 
 /** A list of objects as rows and columns. */
 export interface TableModel {
@@ -44,7 +45,7 @@ function modelOf(list: readonly object[], of: string | undefined): TableModel {
 /** A cell in a few words. */
 export function cellText(value: unknown): string {
   if (value === undefined) return ""
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "")
+  const text = typeof value === "string" ? value : (printJson(value) ?? "")
   return text.length > 120 ? `${text.slice(0, 120)}…` : text
 }
 
@@ -60,7 +61,11 @@ export function sortRows(
     const isMissing = Number(left === undefined || left === null)
     const missing = isMissing - Number(right === undefined || right === null)
     if (missing !== 0 || isMissing === 1) return missing
-    if (typeof left === "number" && typeof right === "number") return sign * (left - right)
+    if (isNumber(left) && isNumber(right)) return left === right ? 0 : left < right ? -sign : sign
     return sign * cellText(left).localeCompare(cellText(right), "en", { numeric: true })
   })
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === "number" || typeof value === "bigint"
 }

@@ -2,6 +2,7 @@ import { useState } from "react"
 import type { ReactNode } from "react"
 import { linkTo, navigate } from "../app/context.tsx"
 import { JsonTree } from "../result/JsonTree.tsx"
+import { SearchableJson } from "../result/SearchableJson.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { Icon } from "../ui/Icon.tsx"
@@ -142,7 +143,7 @@ function Row({
           {entry.result === undefined ? (
             <p className="muted">It had none, or it was too large to keep.</p>
           ) : (
-            <JsonTree value={entry.result} label="Result" />
+            <SearchableJson value={entry.result} label="Result" />
           )}
         </div>
       )}

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from "react"
+import { useId, useLayoutEffect, useRef } from "react"
 import type { ComponentProps, ReactNode } from "react"
 import { IconButton } from "./Button.tsx"
 import { Icon } from "./Icon.tsx"
@@ -43,7 +43,8 @@ export function useModal(
   onClose: () => void,
 ): Pick<ComponentProps<"dialog">, "ref" | "onCancel" | "onMouseDown"> {
   const ref = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Not `useEffect`: a dialog that is removed while it is open has to give the focus back before that.
+  useLayoutEffect(() => {
     const dialog = ref.current
     if (dialog === null || !open) return undefined
     if (!dialog.open) dialog.showModal()

@@ -1,4 +1,4 @@
-// JSON of inputs, in which integers beyond 2^53 keep their digits: as `BigInt`s.
+// JSON of inputs and results, in which integers beyond 2^53 keep their digits: as `BigInt`s.
 
 // Random, so that no text that somebody typed can begin with it.
 const MARK = `bigint:${Math.random().toString(36).slice(2)}:`
@@ -14,7 +14,8 @@ export function printJson(value: unknown, indent?: number): string | undefined {
 /** Parses JSON; throws a `SyntaxError`. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
-  if (!/\d{16}/.test(text)) return value
+  // Not the digits after a point: long fractions are common, and reading twice takes long.
+  if (!/(?<![\d.])\d{16,}(?![\d.eE])/.test(text)) return value
   return JSON.parse(text.replaceAll(TOKEN, marked), withoutMark)
 }
 

@@ -5,6 +5,7 @@ import { download } from "../result/download.ts"
 import { useNow } from "../activity/use-now.ts"
 import { Badge, Button, Icon, formatCount, formatDuration } from "../ui/index.ts"
 import type { Tone } from "../ui/index.ts"
+import { printJson } from "../ui/json-text.ts"
 import type { WatchAction, WatchPhase, WatchState } from "./model.ts"
 import { rateAt } from "./rate.ts"
 
@@ -82,7 +83,9 @@ export function WatchBar({
 
 /** The data of every item that is kept, one JSON value per line. */
 function linesOf({ shown, waiting }: WatchState): string {
-  return [...shown, ...waiting].map(({ envelope }) => `${JSON.stringify(envelope.data)}\n`).join("")
+  return [...shown, ...waiting]
+    .map(({ envelope }) => `${printJson(envelope.data) ?? "null"}\n`)
+    .join("")
 }
 
 function Figures({ state }: { readonly state: WatchState }): ReactNode {

@@ -1,9 +1,10 @@
 // The state of a watched stream. Time and items come in with actions.
 
+import { weigh } from "../../../src/internal/weigh.ts"
 import type { ResponseEnvelope, WatchItem } from "../api/model.ts"
 import { EMPTY_RATE, countArrivals } from "./rate.ts"
 import type { RateWindow } from "./rate.ts"
-import { printShort, weigh } from "./text.ts"
+import { printShort } from "./text.ts"
 
 /** How many items are kept, the last ones. */
 export const MAX_ITEMS = 1000

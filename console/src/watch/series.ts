@@ -33,6 +33,7 @@ export function readNumber(value: unknown, path: readonly string[]): number | un
     if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined
     at = (at as Record<string, unknown>)[key]
   }
+  if (typeof at === "bigint") return Number(at)
   return isNumber(at) ? at : undefined
 }
 
@@ -41,7 +42,7 @@ function collect(
   path: readonly string[],
   found: Map<string, { field: NumericField; count: number }>,
 ): void {
-  if (isNumber(value)) {
+  if (isNumber(value) || typeof value === "bigint") {
     count(path, found)
     return
   }

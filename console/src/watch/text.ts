@@ -2,7 +2,7 @@
 const MAX_DEPTH = 40
 
 /**
- * A value as JSON on one line, at most so many characters of it.
+ * A value as JSON on one line, at most so many characters of it, and with fractions of ten digits.
  *
  * `JSON.stringify` would print megabytes to show a line of them, and overflows on deep values.
  */
@@ -10,25 +10,6 @@ export function printShort(value: unknown, limit: number): string {
   const printer = new Printer(limit)
   printer.print(value, 0)
   return printer.text
-}
-
-/** About how many characters a value takes; counting ends at `limit`. */
-export function weigh(value: unknown, limit: number): number {
-  const open: unknown[] = [value]
-  let weight = 0
-  while (open.length > 0 && weight < limit) {
-    const next = open.pop()
-    weight += 4
-    if (typeof next === "string") weight += next.length
-    else if (Array.isArray(next)) for (const item of next) open.push(item)
-    else if (typeof next === "object" && next !== null) {
-      for (const [key, item] of Object.entries(next)) {
-        weight += key.length
-        open.push(item)
-      }
-    }
-  }
-  return Math.min(weight, limit)
 }
 
 /** Prints until there is no room. */
@@ -42,6 +23,7 @@ class Printer {
 
   print(value: unknown, depth: number): void {
     if (typeof value === "string") this.#add(quoted(value, this.#limit - this.text.length))
+    else if (typeof value === "number") this.#add(rounded(value))
     else if (typeof value !== "object" || value === null) this.#add(String(value))
     else if (depth >= MAX_DEPTH) this.#add("…")
     else if (Array.isArray(value)) this.#all("[", value.entries(), "]", depth)
@@ -75,6 +57,11 @@ class Printer {
     const room = this.#limit - this.text.length
     this.text += text.length <= room ? text : `${whole(text.slice(0, room - 1))}…`
   }
+}
+
+/** A number without the last digits of a fraction, which are noise: 101.34999999999999 as 101.35. */
+function rounded(value: number): string {
+  return String(Number.isInteger(value) ? value : Number(value.toPrecision(10)))
 }
 
 function quoted(text: string, room: number): string {

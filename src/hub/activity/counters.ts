@@ -1,6 +1,7 @@
 import type { CallEnded, CallStarted, CallTrace } from "../../engine/observe.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { PerSecond, SECONDS } from "./per-second.ts"
+import { percentilesOf } from "./source-calls.ts"
 import { wallTimeOf } from "../../internal/clock.ts"
 
 /** Counters of a hub since it was started; nested calls count too. */
@@ -140,11 +141,9 @@ class RecentDurations {
   }
 
   /** Percentiles of the calls that ended since a time; 0 when there were none. */
-  percentiles(since: number): { readonly p50: number; readonly p90: number; readonly p99: number } {
-    const durations = this.#durations
-      .filter((_, index) => (this.#endedAt[index] as number) > since)
-      .toSorted((left, right) => left - right)
-    const at = (part: number): number => durations[Math.ceil(durations.length * part) - 1] ?? 0
-    return { p50: at(0.5), p90: at(0.9), p99: at(0.99) }
+  percentiles(since: number): HubStats["latencyMs"] {
+    return percentilesOf(
+      this.#durations.filter((_, index) => (this.#endedAt[index] as number) > since),
+    )
   }
 }

@@ -102,6 +102,10 @@ class MCPOpenSource implements OpenSource {
     }
   }
 
+  stderr(): string | undefined {
+    return this.#wrapper.status().stderrTail
+  }
+
   onChange(listener: () => void): () => void {
     return this.#wrapper.onToolsChanged(() => listener())
   }

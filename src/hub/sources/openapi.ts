@@ -5,6 +5,7 @@ import { fill } from "../resolve-references.ts"
 import type { Resolve } from "../resolve-references.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
 import { pathOf } from "../origin.ts"
+import { missingCredentialsOf } from "../../sources/openapi/with-report.ts"
 import { WatchedFetch } from "./watched-fetch.ts"
 
 /** Opens the operations of a document, from a file or a URL. */
@@ -26,7 +27,7 @@ export const openOpenAPI: OpenSourceOf = async (source, context) => {
     const { signal } = context
     const { insecure } = given
     const loading = FromOpenAPIUrl(openapi, { ...config, documentHeaders, insecure, signal })
-    return opened(await loading, watched, undefined)
+    return opened(await loading, watched, undefined, source.name)
   }
   const files = new Set<string>()
   const fs = {
@@ -37,17 +38,24 @@ export const openOpenAPI: OpenSourceOf = async (source, context) => {
     },
   }
   const operations = await FromOpenAPIFile(pathOf(openapi, context.baseDir), config, fs)
-  return opened(operations, watched, [...files])
+  return opened(operations, watched, [...files], source.name)
 }
 
 function opened(
   operations: ImportedOperations,
   watched: WatchedFetch,
   files: readonly string[] | undefined,
+  name: string,
 ): Awaited<ReturnType<OpenSourceOf>> {
   return {
     operations: () => operations,
     report: () => reportOf(operations),
+    missing: () =>
+      missingCredentialsOf(operations).map(({ schemes, operations: count }) => ({
+        kind: "scheme",
+        name: schemes.join(" or "),
+        how: `${count === 1 ? "1 operation needs" : `${count} operations need`} it. Set "credentials" of source "${name}" in the configuration, by the name of the scheme, or "auth".`,
+      })),
     onChange: () => () => {},
     onHealth: (listener) => watched.onHealth(listener),
     files,

@@ -43,14 +43,24 @@ export async function selectAuth(
     if (auth !== undefined) await writer.addOwn(auth, [])
     return writer.result()
   }
-  const needsNone = security.some((requirement) => [...requirement.values()].every(isOutside))
-  if (security.length === 0 || needsNone || !hasAny(config)) return writer.result()
+  if (needsNone(security) || !hasAny(config)) return writer.result()
   // Documents are wrong about security more often than users: an explicit credential is used as it is.
   if (typeof auth === "object") {
     await writer.addOwn(auth, scopesOf(security))
     return writer.result()
   }
   throw missingCredentialError(security, config, context)
+}
+
+/** Whether there is a credential for what a document asks for. */
+export function isMet(security: readonly SecurityRequirement[], config: AuthConfig): boolean {
+  if (needsNone(security) || typeof config.auth === "object") return true
+  return choose(security, config) !== undefined
+}
+
+function needsNone(security: readonly SecurityRequirement[]): boolean {
+  if (security.length === 0) return true
+  return security.some((requirement) => [...requirement.values()].every(isOutside))
 }
 
 /** The credentials for the first alternative that can be met; `undefined` if none can. */

@@ -216,7 +216,7 @@ function operationsOf(
   const result = importDocument(document, config, caller, (source) =>
     withSource(handlerOf(caller, source, reconnect), source),
   )
-  return withReport(result.sources.map(lazyOperation), document, result, warnings)
+  return withReport(result.sources.map(lazyOperation), document, result, warnings, config)
 }
 
 function handlerOf(

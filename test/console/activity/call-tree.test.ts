@@ -138,7 +138,7 @@ describe("moveOf", () => {
     [3, "ArrowLeft", { do: "go", to: 2 }],
     [0, "ArrowLeft", undefined],
     [0, "ArrowRight", undefined],
-    [2, "Enter", { do: "visit", id: "pets.get" }],
+    [2, "Enter", { do: "show", key: rows[2]?.call.key }],
     [2, "x", undefined],
   ])("at row %d, %s", (at, key, move) => {
     expect(moveOf(rows, at, key)).toEqual(move)

@@ -2,7 +2,10 @@ import { describe, expect, test } from "vitest"
 import type { SourceReport, SourceStatus } from "../../../console/src/api/model.ts"
 import { describeHistory, errorCounts, formatRate } from "../../../console/src/activity/counters.ts"
 import {
+  describeCalls,
+  describeChanges,
   describeSources,
+  failedFirst,
   filterReport,
   toneOf,
   untilText,
@@ -38,6 +41,53 @@ describe("the list of sources", () => {
 
     expect(withStatuses(list, updates).map(({ state }) => state)).toEqual(["ready", "failed"])
     expect(withStatuses(list, [])).toEqual(list)
+  })
+
+  test("keeps the counted calls of a source that has changed", () => {
+    const calls = { calls: 1, errors: 0, errorRate: 0, latencyMs: { p50: 1, p90: 1, p99: 1 } }
+    const [changed] = withStatus([{ ...source("a"), calls }], source("a", { state: "lost" }))
+
+    expect(changed).toEqual({ ...source("a", { state: "lost" }), calls })
+  })
+
+  test("has failed sources first, also while they are tried again", () => {
+    const states = [
+      source("ready"),
+      source("off", { state: "disabled" }),
+      source("new", { state: "loading" }),
+      source("lost", { state: "lost", attempts: 1 }),
+      source("again", { state: "loading", attempts: 2 }),
+      source("failed", { state: "failed", attempts: 2 }),
+    ]
+
+    expect(failedFirst(states).map(({ name }) => name)).toEqual([
+      "again",
+      "failed",
+      "lost",
+      "ready",
+      "new",
+      "off",
+    ])
+  })
+
+  test("says how the calls of a source went, and what a reload changed", () => {
+    const latencyMs = { p50: 12, p90: 1500, p99: 2000 }
+    expect(describeCalls(undefined)).toBeUndefined()
+    expect(describeCalls({ calls: 0, errors: 0, errorRate: 0, latencyMs })).toBeUndefined()
+    expect(describeCalls({ calls: 1204, errors: 5, errorRate: 0.125, latencyMs })).toBe(
+      "1,204 calls, 13 % of the last ones failed; p50 12 ms, p90 1.5 s.",
+    )
+    expect(describeCalls({ calls: 200, errors: 1, errorRate: 0.005, latencyMs })).toContain(
+      "less than 1 %",
+    )
+    const none = { count: 0, ids: [] }
+    const one = { count: 1, ids: ["a.b"] }
+    expect(describeChanges({ at: 0, added: none, removed: none, changed: none })).toBe(
+      "nothing changed",
+    )
+    expect(describeChanges({ at: 0, added: one, removed: one, changed: one })).toBe(
+      "1 added, 1 removed, 1 changed",
+    )
   })
 
   test("is summarised in a sentence", () => {

@@ -28,6 +28,22 @@ describe("a client of a server that is not a hub", () => {
     expect(outcome).toMatchObject({ ok: false, status: 502 })
   })
 
+  test("keeps the digits of large integers in results and in items of streams", async () => {
+    const envelope = '{"data":{"id":9007199254740993},"meta":{"source":"local"}}'
+    const hub = await answering((request, response) => {
+      const isStream = request.headers.accept === "text/event-stream"
+      const type = isStream ? "text/event-stream" : "application/json"
+      response.writeHead(200, { "content-type": type })
+      response.end(isStream ? `data: ${envelope}\n\nevent: end\ndata: {}\n\n` : envelope)
+    })
+    const outcome = await hub.call("a.b", {}, { signal: never() })
+    const items: WatchItem[] = []
+    await hub.watch("a.b", {}, { signal: never(), onItem: (item) => items.push(item) })
+    const expected = { data: { id: 9007199254740993n } }
+    expect(outcome).toMatchObject({ ok: true, envelope: expected })
+    expect(items).toMatchObject([{ envelope: expected }])
+  })
+
   test.each(["", "null", "[]", "{", '"x"', '{"operations":7}', '{"data":1}'])(
     "takes %j for no answer",
     async (body) => {

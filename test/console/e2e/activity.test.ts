@@ -65,9 +65,7 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
     }
     await expectShown(main.getByText("failed"))
     await expectShown(main.getByText(/nowhere\.json/))
-    await button(main, /report/i)
-      .first()
-      .click()
+    await button(page.getByRole("article", { name: "Source local" }), "Import report").click()
     await expectShown(main.getByText(/kept/i))
     expect(faults).toEqual([])
   })

@@ -1,6 +1,15 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
 import { seen } from "../../fixtures/console/seen.ts"
-import { button, expectShown, field, openOperation, result, run, tab } from "./support/page.ts"
+import {
+  button,
+  expectQuiet,
+  expectShown,
+  field,
+  openOperation,
+  result,
+  run,
+  tab,
+} from "./support/page.ts"
 import { serve } from "../../http-client/server.ts"
 import { sourceOf } from "../../hub/plain.ts"
 import { fixtures } from "./support/hub.ts"
@@ -83,6 +92,30 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await expectShown(line.getByText("EXECUTION_ERROR"))
     expect(await line.getByRole("gridcell").nth(3).textContent()).toBe("media")
     await expectShown(main.getByLabel("Errors by code").getByText("EXECUTION_ERROR"))
+  })
+
+  test("Markdown is shown as such, and nothing in it runs", async () => {
+    const opened = await site.open("/o/act.note")
+    const { page } = opened
+    await run(page)
+    const shown = result(page)
+    await expectShown(shown.getByRole("heading", { name: "A note" }))
+    await expectShown(shown.locator("strong", { hasText: "bold" }))
+    expect(await shown.locator("img").count()).toBe(0)
+    await button(shown, "Plain text").click()
+    await expectShown(shown.getByText("It is **bold**."))
+    await expectQuiet(opened, site.url)
+  })
+
+  test("names and values are found in a large result", async () => {
+    const { page } = await site.open("/o/act.large")
+    await run(page)
+    const shown = result(page)
+    await shown.getByLabel("Search in Data").fill("19999")
+    await expectShown(shown.getByText("1 match", { exact: true }))
+    await expectShown(shown.getByRole("listitem").filter({ hasText: "index: 19999" }))
+    await shown.getByLabel("Search in Data").fill("no such text")
+    await expectShown(shown.getByText("0 matches", { exact: true }))
   })
 
   test("rows are shown as a table", async () => {

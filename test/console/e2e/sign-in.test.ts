@@ -2,6 +2,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { hashApiKey } from "../../../src/to-http.ts"
 import { button, expectShown, listed, run, storedText } from "./support/page.ts"
+import { seriousFaults } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 import { waitFor } from "../../support/wait-for.ts"
@@ -19,19 +20,19 @@ describe.skipIf(noBrowser)("signing in", () => {
 
   test("is asked for, refuses a wrong key and takes the right one", async () => {
     const { page, violations } = await site.open()
-    const dialog = page.getByRole("dialog", { name: "Sign in" })
-    await dialog.waitFor()
-    // One calm sentence beside the dialog, and nothing that looks like an error.
-    await expectShown(page.getByText("Sign in to continue"))
+    const main = page.getByRole("main")
+    // A page with one form, and nothing that looks like an error.
+    await expectShown(main.getByText("Sign in to continue"))
     await expectShown(page.getByText("Locked"))
     expect(await page.getByRole("alert").count()).toBe(0)
-    await dialog.locator("input[type=password]").fill("wrong")
-    await button(dialog, "Sign in").click()
-    await expectShown(dialog.getByText(/not|wrong|invalid|refused/i))
+    expect(await page.getByRole("dialog").count()).toBe(0)
+    expect(await page.getByRole("link").allTextContents()).toEqual(["Operations"])
+    expect(await seriousFaults(page)).toEqual([])
+    await main.locator("input[type=password]").fill("wrong")
+    await button(main, "Sign in").click()
+    await expectShown(main.getByText(/does not accept/))
 
-    await dialog.locator("input[type=password]").fill(KEY)
-    await button(dialog, "Sign in").click()
-    await dialog.waitFor({ state: "hidden" })
+    await signIn(page, KEY)
     await expectShown(listed(page, "act.table"))
     await expectShown(page.getByText("reader", { exact: true }))
     const views = page.getByRole("navigation", { name: "Views" })
@@ -60,7 +61,7 @@ describe.skipIf(noBrowser)("signing in", () => {
     expect(await storedText(page)).not.toContain(KEY)
     expect(page.url()).not.toContain(KEY)
     await page.reload()
-    await page.getByRole("dialog", { name: "Sign in" }).waitFor()
+    await expectShown(page.getByText("Sign in to continue"))
   })
 
   test("ends with signing out, which forgets the calls that were made", async () => {
@@ -80,6 +81,34 @@ describe.skipIf(noBrowser)("signing in", () => {
     await waitFor(async () => expect((await stored()).session).not.toContain("act.table"))
   })
 
+  test("says who one is, and changes between identities", async () => {
+    const { page, violations } = await site.open()
+    await signIn(page, KEY)
+    await button(page, "reader").click()
+    const dialog = page.getByRole("dialog", { name: "Identity" })
+    await expectShown(dialog.getByText("It has no scopes."))
+    expect(await seriousFaults(page)).toEqual([])
+    await button(dialog, "Add an identity").click()
+    await signIn(page, ADMIN)
+    await expectShown(listed(page, "act.guarded"))
+
+    await button(page, "root").click()
+    await expectShown(dialog.getByText("administrator"))
+    await expectShown(dialog.getByText("hub:admin"))
+    await button(dialog, "reader").click()
+    await waitFor(async () => expect(await listed(page, "act.guarded").count()).toBe(0))
+    await expectShown(dialog.getByText("It has no scopes."))
+    await page.keyboard.press("Escape")
+    expect(await storedText(page)).not.toContain(ADMIN)
+
+    // Signing out leaves the other identity to be used.
+    await button(page, "Sign out").click()
+    await expectShown(page.getByText("Sign in to continue"))
+    await button(page.getByRole("list", { name: "Identities" }), "root").click()
+    await expectShown(listed(page, "act.guarded"))
+    expect(violations).toEqual([])
+  })
+
   test("shows which scope the hub's own pages need", async () => {
     const { page } = await site.open("/sources")
     await signIn(page, KEY)
@@ -91,9 +120,8 @@ describe.skipIf(noBrowser)("signing in", () => {
 })
 
 async function signIn(page: Page, key: string): Promise<void> {
-  const dialog = page.getByRole("dialog", { name: "Sign in" })
-  await dialog.waitFor()
-  await dialog.locator("input[type=password]").fill(key)
-  await button(dialog, "Sign in").click()
-  await dialog.waitFor({ state: "hidden" })
+  const form = page.locator("form.sign-in")
+  await form.locator("input[type=password]").fill(key)
+  await button(form, "Sign in").click()
+  await form.waitFor({ state: "hidden" })
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest"
 import type { CallOutcome } from "../../../console/src/api/model.ts"
 import { diffValues } from "../../../console/src/try/history/diff.ts"
-import { isSensitiveName, withoutSecrets } from "../../../console/src/try/history/mask.ts"
+import { withoutSecrets } from "../../../console/src/try/history/mask.ts"
+import { isSensitiveName } from "../../../src/internal/sensitive-name.ts"
 import { HistoryStore, toEntry } from "../../../console/src/try/history/store.ts"
 import type { Shelf } from "../../../console/src/try/history/store.ts"
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { printShort, weigh } from "../../../console/src/watch/text.ts"
+import { printShort } from "../../../console/src/watch/text.ts"
+import { weigh } from "../../../src/internal/weigh.ts"
 import { clockText } from "../../../console/src/watch/time.ts"
 
 function nested(depth: number): unknown {
@@ -12,6 +13,9 @@ describe("printShort", () => {
   test.each([
     [1, "1"],
     ["a\nb", '"a\\nb"'],
+    [101.34999999999999, "101.35"],
+    [-1 / 3, "-0.3333333333"],
+    [9007199254740991, "9007199254740991"],
     [null, "null"],
     [undefined, "undefined"],
     [[], "[]"],
@@ -20,6 +24,10 @@ describe("printShort", () => {
     [JSON.parse('{"__proto__": 1}'), '{"__proto__": 1}'],
   ])("prints %j", (value, text) => {
     expect(printShort(value, 100)).toBe(text)
+  })
+
+  test("keeps the digits of large integers", () => {
+    expect(printShort({ id: 9007199254740993n }, 100)).toBe('{"id": 9007199254740993}')
   })
 
   test("never prints more than it may, and shows that there is more", () => {
@@ -68,6 +76,14 @@ describe("weigh", () => {
       ),
     ).toBeGreaterThan(500)
     expect(weigh({ a: 1 }, 1e6)).toBeLessThan(20)
+  })
+
+  test("counts neither bytes nor what is inherited, and no more members than it has to", () => {
+    expect(weigh(new Uint8Array(5_000_000), 1e6)).toBe(4)
+    expect(weigh(Object.create({ inherited: "x".repeat(100) }), 1e6)).toBe(4)
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, at]))
+    expect(weigh(many, 100)).toBe(100)
+    expect(weigh(Array.from({ length: 5000 }), 100)).toBe(100)
   })
 
   test("ends at its limit, and does not mind depth", () => {

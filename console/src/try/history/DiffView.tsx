@@ -1,5 +1,6 @@
 import type { ReactNode } from "react"
 import { Badge } from "../../ui/Badge.tsx"
+import { printJson } from "../../ui/json-text.ts"
 import { diffValues } from "./diff.ts"
 
 const TONES = { added: "good", removed: "bad", changed: "info" } as const
@@ -46,6 +47,6 @@ export function DiffView({
 }
 
 function Short({ value }: { readonly value: unknown }): ReactNode {
-  const text = JSON.stringify(value) ?? ""
+  const text = printJson(value) ?? ""
   return <code className="diff-value">{text.length > 300 ? `${text.slice(0, 300)}…` : text}</code>
 }

@@ -1,0 +1,250 @@
+import { useCallback, useMemo } from "react"
+import type { ReactNode } from "react"
+import type { RecordedCall, RecordedValue } from "../api/model.ts"
+import { isProblem } from "../api/problems.ts"
+import { linkTo, navigate, useHub, useHubInfo, useOperations, useSpec } from "../app/context.tsx"
+import { useIsSignedIn } from "../app/use-session.ts"
+import { curlSnippet } from "../read/snippets/snippets.ts"
+import { ProblemView } from "../result/ProblemView.tsx"
+import { SearchableJson } from "../result/SearchableJson.tsx"
+import { download } from "../result/download.ts"
+import { drafts } from "../try/drafts.ts"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Button, CopyButton, ErrorBox, Icon, Spinner, formatDuration } from "../ui/index.ts"
+import { printJson } from "../ui/json-text.ts"
+import { clockText } from "../watch/time.ts"
+import { Outcome } from "./CallLine.tsx"
+import { Waterfall } from "./Waterfall.tsx"
+import type { CallForest, LoggedCall } from "./call-forest.ts"
+import { factsOf, findRecord } from "./call-record.ts"
+import { durationAt } from "./call-log.ts"
+import type { CallLog } from "./call-log.ts"
+import { useAsked } from "./use-requested.ts"
+
+/** Everything that is known of one call: when it and its neighbours ran, what went in and what came out. */
+export function CallDetails({
+  call,
+  forest,
+  log,
+  now,
+  source,
+  onSelect,
+  onClose,
+}: {
+  readonly call: LoggedCall
+  readonly forest: CallForest
+  readonly log: CallLog
+  readonly now: number
+  readonly source: string | undefined
+  readonly onSelect: (call: LoggedCall) => void
+  readonly onClose: () => void
+}): ReactNode {
+  const duration = durationAt(call, now, log)
+  const { operations } = useOperations()
+  const isListed = operations.some(({ id }) => id === call.operationId)
+  const { record, isRecording, error, again } = useRecord(call)
+  return (
+    <Dialog title={call.operationId} open onClose={onClose} className="call-details">
+      <p className="row">
+        <Outcome call={call} />
+        <span>{duration === undefined ? "–" : formatDuration(duration)}</span>
+        {isListed && (
+          <a href={linkTo({ view: "operation", id: call.operationId })}>Open the operation</a>
+        )}
+      </p>
+      <Actions call={call} forest={forest} record={record} isListed={isListed} />
+      <dl className="raw-facts">
+        {factsOf(call, source, record).map(({ name, text, isCopied }) => (
+          <div key={name} className="raw-header">
+            <dt>{name}</dt>
+            <dd>
+              {isCopied ? <code>{text}</code> : text} {isCopied && <CopyButton text={text} />}
+            </dd>
+          </div>
+        ))}
+        <div className="raw-header">
+          <dt>Began</dt>
+          <dd>
+            <time dateTime={new Date(call.at).toISOString()}>{clockText(call.at)}</time>
+          </dd>
+        </div>
+      </dl>
+      <section aria-label="Waterfall">
+        <h3>Waterfall</h3>
+        <Waterfall call={call} forest={forest} log={log} now={now} onSelect={onSelect} />
+      </section>
+      {!isRecording ? (
+        <p className="muted">
+          This hub does not record inputs and results. To see them here, set{" "}
+          <code>record: true</code> under <code>server</code> in its configuration.
+        </p>
+      ) : error !== undefined ? (
+        <ErrorBox error={error} onRetry={again} />
+      ) : (
+        <Recorded record={record} call={call} />
+      )}
+    </Dialog>
+  )
+}
+
+/** What the hub has recorded of a call; requested again when the call has ended. */
+function useRecord(call: LoggedCall): {
+  readonly record: RecordedCall | "none" | undefined
+  readonly isRecording: boolean
+  readonly error: Error | undefined
+  readonly again: () => void
+} {
+  const hub = useHub()
+  const isRecording = useHubInfo().records === true
+  const { requestId } = call
+  const ask = useCallback(
+    async (signal: AbortSignal) => ({
+      requestId,
+      calls: isRecording ? await hub.recorded(requestId, signal) : [],
+    }),
+    [hub, requestId, isRecording],
+  )
+  const { value, error, again } = useAsked(ask, { version: call.state })
+  // The last answer may be of the call that was selected before.
+  const isCurrent = value?.requestId === requestId
+  return {
+    record: isCurrent ? (findRecord(value.calls, call) ?? "none") : undefined,
+    isRecording,
+    error,
+    again,
+  }
+}
+
+function Actions({
+  call,
+  forest,
+  record,
+  isListed,
+}: {
+  readonly call: LoggedCall
+  readonly forest: CallForest
+  readonly record: RecordedCall | "none" | undefined
+  readonly isListed: boolean
+}): ReactNode {
+  const recorded = typeof record === "object" ? record : undefined
+  const input = recorded?.input
+  const canRun = isListed && input !== undefined && !input.isOmitted
+  const exported = (): string =>
+    printJson({ call, calls: forest.within(forest.rootOf(call)), recorded }, 2) ?? ""
+  return (
+    <div className="row">
+      {canRun && (
+        <>
+          <Button
+            title="Opens the operation with this input"
+            onClick={() => {
+              drafts.put(call.operationId, { input: input.value, removed: input.removed })
+              navigate({ view: "operation", id: call.operationId })
+            }}
+          >
+            <Icon name="play" /> Run again
+          </Button>
+          <CopyCurl id={call.operationId} input={input.value} />
+        </>
+      )}
+      <Button
+        variant="quiet"
+        size="small"
+        onClick={() =>
+          download({
+            name: `call-${call.requestId.replaceAll(/[^\w-]/g, "").slice(0, 60)}.json`,
+            type: "application/json",
+            content: exported(),
+          })
+        }
+      >
+        Export
+      </Button>
+    </div>
+  )
+}
+
+function CopyCurl({ id, input }: { readonly id: string; readonly input: unknown }): ReactNode {
+  const { baseUrl } = useHub()
+  const needsToken = useIsSignedIn()
+  const { spec } = useSpec(id)
+  if (spec === undefined) return null
+  return (
+    <CopyButton
+      text={() => curlSnippet(spec, input, { baseUrl, needsToken })}
+      label="Copy as curl"
+    />
+  )
+}
+
+function Recorded({
+  record,
+  call,
+}: {
+  readonly record: RecordedCall | "none" | undefined
+  readonly call: LoggedCall
+}): ReactNode {
+  if (record === undefined) return <Spinner label="Asking for what was recorded" />
+  if (record === "none")
+    return <p className="muted">Nothing is recorded of this call any more, or not yet.</p>
+  if (record.isHidden) {
+    return (
+      <p className="muted">
+        You may not call this operation with this input, so what went in and came out is not shown.
+      </p>
+    )
+  }
+  const { input, result, items, problem } = record
+  return (
+    <>
+      {isProblem(problem) && (
+        <section aria-label="Error">
+          <h3>Error</h3>
+          <ProblemView problem={problem} isQuery={call.type === "query"} />
+        </section>
+      )}
+      {input !== undefined && <Value name="Input" recorded={input} />}
+      {result !== undefined && <Value name="Output" recorded={result} />}
+      {items !== undefined && <Items items={items} />}
+    </>
+  )
+}
+
+function Items({ items }: { readonly items: readonly RecordedValue[] }): ReactNode {
+  const joined = useMemo(
+    () => ({
+      value: items.map(({ value, isOmitted }) => (isOmitted ? "(too large to record)" : value)),
+      removed: items.flatMap(({ removed }, at) => removed.map((pointer) => `/${at}${pointer}`)),
+      isOmitted: false,
+    }),
+    [items],
+  )
+  return <Value name="Last items" recorded={joined} />
+}
+
+function Value({
+  name,
+  recorded,
+}: {
+  readonly name: string
+  readonly recorded: RecordedValue
+}): ReactNode {
+  const { value, removed, isOmitted } = recorded
+  return (
+    <section aria-label={name}>
+      <h3>{name}</h3>
+      {isOmitted ? (
+        <p className="muted">It was too large to record.</p>
+      ) : value === undefined ? (
+        <p className="muted">There was none.</p>
+      ) : (
+        <SearchableJson value={value} label={name} />
+      )}
+      {removed.length > 0 && (
+        <p className="muted">
+          Not recorded: <code>{removed.slice(0, 20).join(", ")}</code>
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,107 @@
+import { useCallback } from "react"
+import type { ReactNode } from "react"
+import type { SourceInfo, SourceStatus } from "../api/model.ts"
+import { linkTo, useHub } from "../app/context.tsx"
+import { ErrorBox, Spinner } from "../ui/index.ts"
+import { describeChanges } from "./source-list.ts"
+import { useAsked } from "./use-requested.ts"
+
+/** Output of a process, and reloads of files, change nothing in the status. */
+const EVERY_MS = 5000
+
+/** What helps to repair a source: its last error, missing credentials, its output, what a reload changed. */
+export function SourceDetails({
+  status,
+  reopened,
+}: {
+  readonly status: SourceStatus
+  /** How often it was opened again from here. */
+  readonly reopened: number
+}): ReactNode {
+  const { name, state, attempts, operations } = status
+  const hub = useHub()
+  const ask = useCallback((signal: AbortSignal) => hub.source(name, signal), [hub, name])
+  const version = `${state} ${attempts} ${operations} ${reopened}`
+  const { value: info, error, again } = useAsked(ask, { version, everyMs: EVERY_MS })
+  if (error !== undefined) return <ErrorBox error={error} onRetry={again} />
+  if (info === undefined) return <Spinner label="Asking for the details" />
+  const { lastError, missing, stderr, changes } = info
+  return (
+    <div className="stack">
+      {missing.length > 0 && (
+        <section aria-label="Missing credentials">
+          <h3>Missing credentials</h3>
+          <ul className="report-warnings">
+            {missing.map(({ kind, name: credential, how }) => (
+              <li key={`${kind} ${credential}`}>
+                <code>{credential}</code> is not set. {how}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <section aria-label="Last error">
+        <h3>Last error</h3>
+        {lastError === undefined ? (
+          <p className="muted">None since the hub was started.</p>
+        ) : (
+          <p>
+            <Time at={lastError.at} />
+            {lastError.reason === status.reason ? ", as above." : `: ${lastError.reason}`}
+          </p>
+        )}
+      </section>
+      {stderr !== undefined && (
+        <section aria-label="Output to stderr">
+          <h3>Output to stderr</h3>
+          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls can be reached */}
+          <pre
+            className="source-stderr"
+            tabIndex={0}
+            role="region"
+            aria-label={`stderr of ${name}`}
+          >
+            {stderr}
+          </pre>
+        </section>
+      )}
+      {changes !== undefined && <Changes changes={changes} />}
+    </div>
+  )
+}
+
+function Changes({ changes }: { readonly changes: NonNullable<SourceInfo["changes"]> }): ReactNode {
+  return (
+    <section aria-label="Last reload">
+      <h3>Last reload</h3>
+      <p>
+        <Time at={changes.at} />: {describeChanges(changes)}.
+      </p>
+      {(["added", "removed", "changed"] as const).map((kind) => {
+        const { count, ids } = changes[kind]
+        if (count === 0) return null
+        return (
+          <p key={kind}>
+            {kind}:{" "}
+            {ids.map((id, at) => (
+              <span key={id}>
+                {at > 0 && ", "}
+                {kind === "removed" ? (
+                  <code>{id}</code>
+                ) : (
+                  <a href={linkTo({ view: "operation", id })}>{id}</a>
+                )}
+              </span>
+            ))}
+            {count > ids.length && ` and ${count - ids.length} more`}
+          </p>
+        )
+      })}
+    </section>
+  )
+}
+
+function Time({ at }: { readonly at: number }): ReactNode {
+  const date = new Date(at)
+  return <time dateTime={date.toISOString()}>{date.toLocaleString()}</time>
+}

@@ -1,0 +1,59 @@
+import { useDeferredValue, useId, useMemo, useState } from "react"
+import type { ReactNode } from "react"
+import { isObject } from "../../../src/internal/guards.ts"
+import { weigh } from "../../../src/internal/weigh.ts"
+import { formatCount } from "../ui/format.ts"
+import { JsonTree } from "./JsonTree.tsx"
+import { searchJson } from "./search-json.ts"
+
+/** Smaller values are read faster than searched. */
+const MIN_SEARCHED = 400
+
+/** A JSON value as a tree, and a field that finds names and values in it. */
+export function SearchableJson({
+  value,
+  label,
+}: {
+  readonly value: unknown
+  readonly label: string
+}): ReactNode {
+  const id = useId()
+  const [text, setText] = useState("")
+  const wanted = useDeferredValue(text)
+  const search = useMemo(() => searchJson(value, wanted), [value, wanted])
+  const isLarge = useMemo(
+    () => isObject(value) && weigh(value, MIN_SEARCHED) >= MIN_SEARCHED,
+    [value],
+  )
+  if (!isLarge) return <JsonTree value={value} label={label} />
+  return (
+    <div className="stack">
+      <div className="row">
+        <label htmlFor={id} className="visually-hidden">
+          Search in {label}
+        </label>
+        <input
+          id={id}
+          type="search"
+          className="input"
+          placeholder="Search names and values"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <span className="muted" role="status">
+          {search !== undefined && formatCount(search.count, "match", "matches")}
+          {search?.isCut === true && " in the first part"}
+        </span>
+      </div>
+      {search?.count !== 0 && (
+        // Another search opens other parts.
+        <JsonTree
+          key={search === undefined ? "" : wanted}
+          value={value}
+          label={label}
+          search={search}
+        />
+      )}
+    </div>
+  )
+}

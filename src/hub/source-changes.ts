@@ -1,0 +1,45 @@
+import { idOf } from "../core/define.ts"
+import type { AnyOperation } from "../core/define.ts"
+import { lazyPartsOf } from "../core/lazy-operation.ts"
+import { sameData } from "./compare-config.ts"
+import type { SourceChanges } from "./model.ts"
+
+/** Ids of each kind that are listed. */
+const MAX_LISTED = 100
+
+/** What is different in the operations of a source since it was read before. No lazy schema is read. */
+export function changesBetween(
+  before: readonly AnyOperation[],
+  after: readonly AnyOperation[],
+  at: number,
+): SourceChanges {
+  const old = new Map(before.map((operation) => [idOf(operation), operation]))
+  const added: string[] = []
+  const changed: string[] = []
+  for (const operation of after) {
+    const id = idOf(operation)
+    const known = old.get(id)
+    old.delete(id)
+    if (known === undefined) added.push(id)
+    else if (known !== operation && !isSame(known, operation)) changed.push(id)
+  }
+  return { at, added: listed(added), removed: listed([...old.keys()]), changed: listed(changed) }
+}
+
+function listed(ids: readonly string[]): SourceChanges["added"] {
+  return { count: ids.length, ids: ids.slice(0, MAX_LISTED) }
+}
+
+function isSame(before: AnyOperation, after: AnyOperation): boolean {
+  return sameData(partsOf(before), partsOf(after))
+}
+
+/** What callers see of an operation, as far as it is known already. */
+function partsOf(operation: AnyOperation): unknown {
+  const { type, title, description, tags, deprecated, accessControl } = operation
+  const seen = { type, title, description, tags, deprecated, accessControl }
+  const lazy = lazyPartsOf(operation)
+  if (lazy !== undefined) return { ...seen, inputNames: lazy.inputNames }
+  const { inputSchema, outputSchema, errorSchemas } = operation
+  return { ...seen, inputSchema, outputSchema, errorSchemas }
+}

@@ -1,0 +1,99 @@
+import { readFile } from "node:fs/promises"
+import type { Locator, Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
+import { button, expectShown, field, goDark } from "./support/page.ts"
+import { seriousFaults } from "./support/axe.ts"
+import { fixtures } from "./support/hub.ts"
+import { noBrowser, useConsole } from "./support/site.ts"
+
+function line(page: Page, id: string): Locator {
+  return page.getByRole("row").filter({ hasText: id }).first()
+}
+
+function section(panel: Locator, name: string): Locator {
+  return panel.getByRole("region", { name, exact: true })
+}
+
+describe.skipIf(noBrowser)("looking into a call", () => {
+  const site = useConsole(() => [fixtures.operations], { record: true })
+
+  test("shows when it and its nested calls ran, what went in and what came out", async () => {
+    const { page, violations, faults } = await site.open("/calls")
+    const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    const metadata = { traceparent: `00-${trace}-00f067aa0ba902b7-01` }
+    await site.hub.registry.execute("act.compose", {}, { metadata })
+    await line(page, "act.compose").getByRole("gridcell").nth(1).click()
+    const panel = page.getByRole("dialog", { name: "act.compose" })
+    await expectShown(panel.getByText(trace))
+    expect(await section(panel, "Waterfall").getByRole("button").count()).toBe(3)
+    await expectShown(section(panel, "Output").getByText(/the same/))
+
+    // From a call to the one below it that failed, and why.
+    await section(panel, "Waterfall")
+      .getByRole("button", { name: /act\.fail/ })
+      .click()
+    const failed = page.getByRole("dialog", { name: "act.fail" })
+    await expectShown(section(failed, "Error").getByText('Nothing is left of "mug".'))
+    await expectShown(section(failed, "Input").getByText('"mug"'))
+    await expectShown(failed.getByText("Called by"))
+    expect(await seriousFaults(page)).toEqual([])
+    await goDark(page)
+    expect(await seriousFaults(page, "colors")).toEqual([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await failed.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
+    expect([...violations, ...faults]).toEqual([])
+  })
+
+  test("works by keyboard, and gives the focus back", async () => {
+    const { page } = await site.open("/calls")
+    await site.hub.registry.execute("act.count", {})
+    const row = line(page, "act.count")
+    await row.focus()
+    await page.keyboard.press("Enter")
+    const panel = page.getByRole("dialog", { name: "act.count" })
+    await panel.waitFor()
+    await page.keyboard.press("Escape")
+    await panel.waitFor({ state: "hidden" })
+    await expect.poll(() => row.evaluate((it) => it === document.activeElement)).toBe(true)
+  })
+
+  test("runs a call again with its input, and gives it to other programs", async () => {
+    const { page } = await site.open("/calls")
+    const input = { sku: "cup" }
+    await site.hub.registry
+      .execute("act.fail", input, { requestId: "again" })
+      .catch(() => undefined)
+    await line(page, "act.fail").getByRole("gridcell").nth(1).click()
+    const panel = page.getByRole("dialog", { name: "act.fail" })
+    await button(panel, "Copy as curl").click()
+    await expectShown(button(panel, "Copied"))
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toContain("/operations/act.fail")
+    expect(copied).toContain('{"sku":"cup"}')
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      button(panel, "Export").click(),
+    ])
+    expect(file.suggestedFilename()).toBe("call-again.json")
+    expect(JSON.parse(await readFile(await file.path(), "utf8"))).toMatchObject({
+      call: { operationId: "act.fail", code: "SOLD_OUT" },
+      recorded: { input: { value: input }, problem: { code: "SOLD_OUT" } },
+    })
+    await button(panel, "Run again").click()
+    await expect.poll(() => field(page, "sku").inputValue()).toBe("cup")
+  })
+})
+
+describe.skipIf(noBrowser)("looking into a call of a hub that records nothing", () => {
+  const site = useConsole(() => [fixtures.operations])
+
+  test("shows what is counted, and how to see more", async () => {
+    const { page } = await site.open("/calls")
+    await site.hub.registry.execute("act.table", {})
+    await line(page, "act.table").getByRole("gridcell").nth(1).click()
+    const panel = page.getByRole("dialog", { name: "act.table" })
+    await expectShown(panel.getByText("record: true"))
+    await expectShown(section(panel, "Waterfall").getByText("act.table"))
+    expect(await button(panel, "Run again").count()).toBe(0)
+  })
+})
