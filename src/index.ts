@@ -203,6 +203,8 @@ export {
 export type {
   CallAbortedEvent,
   CallCompletedEvent,
+  CallAnsweredEvent,
+  CallAskedEvent,
   CallCreditEvent,
   CallErrorEvent,
   CallEvent,

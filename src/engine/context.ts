@@ -6,7 +6,7 @@ import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
-import type { Identity, ProgressUpdate } from "../core/types.ts"
+import type { CallOptions, Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Call } from "./call.ts"
@@ -107,8 +107,7 @@ export class CallContext implements OperationContext {
   }
 
   get requestInput(): OperationContext["requestInput"] {
-    const { options, root } = this.#invocation
-    const ask = options?.requestInput ?? root.options?.requestInput
+    const ask = answererOf(this)
     return async (request) => {
       if (ask === undefined) throw inputUnavailable(this.#invocation.record.id)
       return await ask(request)
@@ -128,10 +127,21 @@ export class CallContext implements OperationContext {
   }
 }
 
-function inputUnavailable(operationId: string): CallError {
+/** What answers the questions of a handler; `undefined` if its caller cannot be asked. */
+export function answererOf(context: OperationContext): CallOptions["requestInput"] {
+  const call = CallContext.callOf(context)
+  if (call === undefined) return context.requestInput
+  return call.options?.requestInput ?? call.root.options?.requestInput
+}
+
+/** The error for a question that the caller cannot answer; it may have said why. */
+export function inputUnavailable(operationId: string, reason?: string): CallError {
+  const what = `"${operationId}" asks its caller for input, and this caller `
   return new CallError(
     "UNAVAILABLE",
-    `"${operationId}" asks its caller for input, and this caller cannot be asked. Call it with requestInput in the options, or from a client that can answer.`,
+    reason === undefined
+      ? `${what}cannot be asked. Call it with requestInput in the options, or from a client that can answer.`
+      : `${what}could not answer: ${reason}`,
     { operationId, retryable: false, details: { reason: "INPUT_UNAVAILABLE" } },
   )
 }

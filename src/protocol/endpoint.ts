@@ -117,6 +117,12 @@ export class Endpoint implements Deliverer {
       case "call.progress":
         this.pending.get(requestId)?.progressed(event)
         return
+      case "call.asked":
+        this.pending.get(requestId)?.asked(event)
+        return
+      case "call.answered":
+        this.served.get(requestId)?.answered(event)
+        return
       case "call.credit":
         this.served.get(requestId)?.credit(event.credit)
         return

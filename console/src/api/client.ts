@@ -1,6 +1,7 @@
 import { isRecord } from "../../../src/internal/guards.ts"
 import { textOf } from "../../../src/schema/json.ts"
 import { callOperation } from "./call.ts"
+import type { LiveCalls } from "./live-calls.ts"
 import { ProblemError } from "./model.ts"
 import type {
   HubClient,
@@ -14,6 +15,7 @@ import type {
 import { unexpectedAnswer } from "./problems.ts"
 import { Requests } from "./requests.ts"
 import type { RequestOptions } from "./requests.ts"
+import type { Session } from "./session.ts"
 import { readHubEvents, watchOperation } from "./streams.ts"
 
 /** A client with the functions that only the frame of the page uses. */
@@ -36,13 +38,35 @@ const MAX_PAGES = 1000
 /** The only place that talks to a hub. */
 export function createHubClient(options: HubClientOptions): HubConnection {
   const requests = new Requests(options)
+  let hasSockets = false
+  const onInfo = (info: HubInfo): void => {
+    hasSockets = info.websocket
+    options.onInfo?.(info)
+  }
+  let sockets: Promise<LiveCalls> | undefined
+  const callLive = async (...args: Parameters<LiveCalls["call"]>) => {
+    try {
+      sockets ??= openLiveCalls(requests.baseUrl, options.session)
+      return await (await sockets).call(...args)
+    } catch {
+      // The file could not be loaded.
+      sockets = undefined
+      return undefined
+    }
+  }
   const json = async <TAnswer>(path: string, signal?: AbortSignal): Promise<TAnswer> =>
     (await requests.json(path, signal)) as TAnswer
   return {
     baseUrl: requests.baseUrl,
-    list: (signal) => listAll(requests, options, signal),
+    list: (signal) => listAll(requests, onInfo, signal),
     describe: (id, signal) => json<OperationSpec>(`operations/${encodeURIComponent(id)}`, signal),
-    call: (id, input, callOptions) => callOperation(requests, id, input, callOptions),
+    async call(id, input, callOptions) {
+      const { live } = callOptions
+      if (live === undefined) return await callOperation(requests, id, input, callOptions)
+      if (!hasSockets) live.onPlain()
+      const outcome = hasSockets ? await callLive(live, input, callOptions) : undefined
+      return outcome ?? (await callOperation(requests, id, input, callOptions))
+    },
     watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),
     async sources(signal) {
       const { sources } = await requests.json("hub/sources", signal)
@@ -60,16 +84,22 @@ export function createHubClient(options: HubClientOptions): HubConnection {
   }
 }
 
+/** Calls over a WebSocket; most visits never need the file. */
+async function openLiveCalls(baseUrl: string, session: Session): Promise<LiveCalls> {
+  const { LiveCalls: Loaded } = await import("./live-calls.ts")
+  return new Loaded(baseUrl, session)
+}
+
 /** One response with the source of each operation. A server that is not a hub lists its operations in pages. */
 async function listAll(
   requests: Requests,
-  { onInfo }: HubClientOptions,
+  onInfo: (info: HubInfo) => void,
   signal: AbortSignal | undefined,
 ): Promise<readonly OperationSummary[]> {
   try {
     const { operations, ...about } = await requests.json("hub/operations", signal)
     if (!Array.isArray(operations)) throw unexpectedAnswer("The list of operations")
-    onInfo?.(infoOf(about))
+    onInfo(infoOf(about))
     return operations as OperationSummary[]
   } catch (error) {
     if (!(error instanceof ProblemError) || error.status !== 404) throw error

@@ -4,11 +4,17 @@ import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
 import type { SourceReport, SourceStatus } from "../../../src/hub/model.ts"
 import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
-import type { HTTPProblem } from "../../../src/serve/http/problem.ts"
-import type { OperationSpec, OperationType } from "../../../src/core/types.ts"
+import type { HTTPProblem } from "../../../src/core/problem.ts"
+import type {
+  InputRequest,
+  InputResponse,
+  OperationSpec,
+  OperationType,
+  ProgressUpdate,
+} from "../../../src/core/types.ts"
 
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
-export type { HubStats, SourceReport, SourceStatus }
+export type { HubStats, InputRequest, InputResponse, ProgressUpdate, SourceReport, SourceStatus }
 
 /** An operation in the list. */
 export interface OperationSummary {
@@ -84,11 +90,7 @@ export interface HubClient {
   /** Every operation that the caller may call. */
   list(signal?: AbortSignal): Promise<readonly OperationSummary[]>
   describe(id: string, signal?: AbortSignal): Promise<OperationSpec>
-  call(
-    id: string,
-    input: unknown,
-    options: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
-  ): Promise<CallOutcome>
+  call(id: string, input: unknown, options: CallOptions): Promise<CallOutcome>
   /** Settles when the stream ends; rejects with a `ProblemError` when it fails. */
   watch(
     id: string,
@@ -99,6 +101,25 @@ export interface HubClient {
   report(name: string, signal?: AbortSignal): Promise<SourceReport>
   stats(signal?: AbortSignal): Promise<HubStats>
   events(options: HubEventsOptions): Promise<void>
+}
+
+/** How an operation is called. */
+export interface CallOptions {
+  readonly signal: AbortSignal
+  readonly timeoutMs?: number | undefined
+  /** For operations that report progress and ask questions: they are called over a WebSocket, if there is one. */
+  readonly live?: LiveCall | undefined
+}
+
+/** What happens while an operation runs. */
+export interface LiveCall {
+  readonly spec: OperationSpec
+  /** It was sent. */
+  onStart(requestId: string): void
+  onProgress(progress: ProgressUpdate): void
+  onQuestion(request: InputRequest): Promise<InputResponse>
+  /** There is no WebSocket: the operation can report nothing, and ask nothing. */
+  onPlain(): undefined
 }
 
 /** How events of the hub are read. */

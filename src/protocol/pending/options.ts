@@ -16,6 +16,7 @@ export interface PendingOptions extends Pick<
   | "parentRequestId"
   | "metadata"
   | "progress"
+  | "requestInput"
   | "policy"
   | "idempotencyKey"
 > {

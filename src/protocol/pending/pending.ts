@@ -1,5 +1,6 @@
 import type {
   CallAbortedEvent,
+  CallAskedEvent,
   CallCompletedEvent,
   CallErrorEvent,
   CallProgressEvent,
@@ -18,6 +19,7 @@ import type { ProgressUpdate } from "../../core/types.ts"
 import { CALLER_LEFT, sendFailure } from "../endpoint.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "./table.ts"
+import { Answers } from "./answers.ts"
 import { requestEvent } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
 import { notify } from "../../internal/notify.ts"
@@ -36,6 +38,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   #deadline: number | undefined = undefined
   #timeout = 0
   #isSent = false
+  #answers: Answers | undefined = undefined
 
   // Links of the deadline list; `Deadlines` keeps them.
   bucket: DeadlineEntry["bucket"] = undefined
@@ -81,7 +84,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     if (signal !== undefined) addSignalListener(signal, this)
     const sharedDeadline = endpoint.link.isLocal === true ? deadline : undefined
     const timeout = sharedDeadline === undefined ? this.#timeoutForPeer(deadline) : undefined
-    const event = requestEvent(this, input, sharedDeadline, timeout, options)
+    let event = requestEvent(this, input, sharedDeadline, timeout, options)
+    if (options?.requestInput !== undefined && endpoint.link.carriesQuestions === true) {
+      event = { ...event, canAnswer: true }
+    }
     endpoint.sending = this
     this.#send(window === undefined ? event : { ...event, window })
     endpoint.sending = undefined
@@ -217,6 +223,12 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     const { operationId, options, endpoint } = this
     const report = (): unknown => options?.progress?.(update)
     notify(endpoint.settings.logger, "A progress listener threw", report, { operationId })
+  }
+
+  asked(event: CallAskedEvent): void {
+    const { endpoint, options } = this
+    this.#answers ??= new Answers(this, endpoint, options?.requestInput)
+    void this.#answers.asked(event)
   }
 
   /** Marks it as over, and removes it from the table, the deadlines and its signal. */

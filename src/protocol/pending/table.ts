@@ -1,5 +1,7 @@
 import type {
   CallAbortedEvent,
+  CallAnsweredEvent,
+  CallAskedEvent,
   CallCompletedEvent,
   CallErrorEvent,
   CallProgressEvent,
@@ -78,6 +80,7 @@ export interface Pending {
   completed(event: CallCompletedEvent): void
   failed(event: CallErrorEvent): void
   progressed(event: CallProgressEvent): void
+  asked(event: CallAskedEvent): void
   abortedByPeer(event: CallAbortedEvent): void
   /** Ends it here, without notifying the peer. */
   fail(error: CallError): void
@@ -89,6 +92,7 @@ export interface Pending {
 export interface Served {
   /** Items up to this number may be sent. */
   credit(last: number): void
+  answered(answer: CallAnsweredEvent): void
   /** Stops the handler, without an answer. */
   abort(reason: string): void
 }

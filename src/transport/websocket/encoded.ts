@@ -32,6 +32,11 @@ export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
+const WHAT: { readonly [TType in CallEvent["type"]]?: string } = {
+  "call.asked": "A question",
+  "call.answered": "The answer to a question",
+}
+
 function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error {
   const { requestId } = event
   const options = { requestId, details: { bytes, maxFrameBytes } }
@@ -44,9 +49,10 @@ function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error
       { ...options, operationId },
     )
   }
+  const what = WHAT[event.type] ?? "The result"
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `The result of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,
+    `${what} of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,
     { ...options, mayHaveExecuted: true },
   )
 }

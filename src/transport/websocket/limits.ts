@@ -27,10 +27,25 @@ export function resolveLimits(
   options: SocketLimitOptions,
   maxBufferedBytes: number = MIB,
 ): SocketLimits {
+  const maxFrameBytes = options.maxFrameBytes ?? MIB
   return {
-    maxFrameBytes: options.maxFrameBytes ?? MIB,
+    maxFrameBytes,
+    maxSentBytes: maxFrameBytes,
     maxBufferedBytes: options.maxBufferedBytes ?? maxBufferedBytes,
     pingInterval: options.pingInterval ?? 30_000,
     stallTimeout: options.stallTimeout ?? 5000,
   }
+}
+
+/** The parameter of a URL with which a client says how large a frame it accepts. */
+export const MAX_RESULT = "maxResultBytes"
+const MOST_SENT = 16 * MIB
+
+/** The limits for a client, by the URL of its upgrade: it may accept larger frames than it may send. */
+export function limitsFor(url: string | undefined, limits: SocketLimits): SocketLimits {
+  const query = url?.split("?", 2)[1]
+  const accepted = Number(new URLSearchParams(query).get(MAX_RESULT))
+  if (!(accepted > limits.maxSentBytes)) return limits
+  const maxSentBytes = Math.min(accepted, Math.max(MOST_SENT, limits.maxSentBytes))
+  return { ...limits, maxSentBytes, maxBufferedBytes: limits.maxBufferedBytes + maxSentBytes }
 }
