@@ -52,12 +52,17 @@ describe("a question of an MCP server behind two hubs", () => {
       message: "There are 2 notes.",
       schema: { properties: { sure: { type: "boolean" } } },
     })
-    // Another caller, which is called for the same question, and for the id of the call.
+    // The id of the call is of no use to others.
     const response = { action: "accept", content: { sure: true } } as const
-    const asked = other.client.call("far.notes.clear_notes", {}, { requestInput: async () => response })
-    const { requestId } = call
-    other.transport.send({ type: "call.answered", requestId, question: 1, response })
-    expect((await asked).data).toEqual({ removed: 2 })
+    other.transport.send({
+      type: "call.answered",
+      requestId: call.requestId,
+      question: 1,
+      response,
+    })
+    expect((await other.client.call("far.notes.find_notes", {})).data).toMatchObject({
+      notes: [{ id: 1 }, { id: 2 }],
+    })
     answer({ action: "decline" })
     expect((await call).data).toEqual({ removed: 0 })
   })
@@ -85,11 +90,13 @@ describe("a question of an MCP server behind two hubs", () => {
   test("is refused when the answer is too large for the connection, without losing it", async () => {
     const { client } = (await hops())()
     const content = { sure: true, text: "x".repeat(2_000_000) }
-    const { data } = await client.call(
-      "far.notes.clear_notes",
-      {},
-      { requestInput: async () => ({ action: "accept", content }) },
-    ).catch((error: Error) => ({ data: error.message }))
+    const { data } = await client
+      .call(
+        "far.notes.clear_notes",
+        {},
+        { requestInput: async () => ({ action: "accept", content }) },
+      )
+      .catch((error: Error) => ({ data: error.message }))
     expect(data).not.toEqual({ removed: 2 })
     expect((await client.call("far.notes.find_notes", {})).data).toMatchObject({
       notes: [{ id: 1 }, { id: 2 }],

@@ -262,9 +262,7 @@ describe("a served request that asks", () => {
     const { link, request, answer } = servedByHand()
     request("r")
     await waitFor(() => expect(link.of("call.asked")).toHaveLength(1))
-    expect(link.sent).toEqual([
-      { type: "call.asked", requestId: "r", question: 1, request: NAME },
-    ])
+    expect(link.sent).toEqual([{ type: "call.asked", requestId: "r", question: 1, request: NAME }])
     answer("other", { response: ADA })
     answer("r", { question: 2, response: ADA })
     answer("r", { response: ADA })
@@ -431,23 +429,26 @@ describe("a caller that is asked", () => {
     call.catch(() => undefined)
   })
 
-  test.each(["resolves", "rejects"])("sends nothing after its call has ended, if it %s", async (how) => {
-    const { link, map, ask, logger } = calledByHand()
-    let settle: () => void = () => undefined
-    const call = map.call("demo.ask", null, {
-      requestInput: () =>
-        new Promise((resolve, reject) => {
-          settle = () => (how === "resolves" ? resolve(ADA) : reject(new Error("late")))
-        }),
-    })
-    ask(call.requestId, 1)
-    call.abort()
-    await failure(call)
-    settle()
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(link.of("call.answered")).toEqual([])
-    expect(logger.error).not.toHaveBeenCalled()
-  })
+  test.each(["resolves", "rejects"])(
+    "sends nothing after its call has ended, if it %s",
+    async (how) => {
+      const { link, map, ask, logger } = calledByHand()
+      let settle: () => void = () => undefined
+      const call = map.call("demo.ask", null, {
+        requestInput: () =>
+          new Promise((resolve, reject) => {
+            settle = () => (how === "resolves" ? resolve(ADA) : reject(new Error("late")))
+          }),
+      })
+      ask(call.requestId, 1)
+      call.abort()
+      await failure(call)
+      settle()
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(link.of("call.answered")).toEqual([])
+      expect(logger.error).not.toHaveBeenCalled()
+    },
+  )
 })
 
 describe("questions through hops", () => {

@@ -96,7 +96,11 @@ export class LiveCalls {
       maxResultBytes: MAX_RESULT_BYTES,
       logger: silentLogger,
     })
-    this.#link = { credential, transport, client: createClient(transport, { logger: silentLogger }) }
+    this.#link = {
+      credential,
+      transport,
+      client: createClient(transport, { logger: silentLogger }),
+    }
     return this.#link
   }
 }

@@ -166,7 +166,9 @@ export function InputEditor({
                 />
               </Suspense>
             </FormGuard>
-            {answerTo === undefined && isEmptyForm(form.schema) && <p className="muted">It takes no input.</p>}
+            {answerTo === undefined && isEmptyForm(form.schema) && (
+              <p className="muted">It takes no input.</p>
+            )}
             {form.hidden.length > 0 && (
               <p className="field-note">
                 Only in JSON: {form.hidden.slice(0, 10).join(", ")}

@@ -34,13 +34,13 @@ export class Answers {
     this.#last = question
     const about = { type: "call.answered", requestId: this.#request.requestId, question } as const
     this.#open++
+    const answer = await this.#answer(request).catch((error: unknown) => ({ error }))
+    this.#open--
+    if (this.#request.isOver) return
     try {
-      this.#send({ ...about, ...(await this.#answer(request)) })
+      this.#send({ ...about, ...("error" in answer ? this.#failed(answer.error) : answer) })
     } catch (error) {
-      if (this.#request.isOver) return
-      this.#endpoint.trySend({ ...about, reason: this.#reasonOf(error) })
-    } finally {
-      this.#open--
+      this.#endpoint.trySend({ ...about, ...this.#failed(error) })
     }
   }
 
@@ -53,18 +53,17 @@ export class Answers {
   }
 
   #send(answer: CallAnsweredEvent): void {
-    const { isOver, served } = this.#request
-    if (isOver) return
+    const { served } = this.#request
     if (served === undefined) this.#endpoint.link.send(answer)
     else served.answered(answer)
   }
 
   /** Why there is no answer, for the peer. Errors that were not written for others stay here. */
-  #reasonOf(error: unknown): string {
-    if (isCallError(error)) return error.toJSON().message
+  #failed(error: unknown): Pick<CallAnsweredEvent, "reason"> {
+    if (isCallError(error)) return { reason: error.toJSON().message }
     const { operationId } = this.#request
     const { logger } = this.#endpoint.settings
     logger.error("A question could not be answered", { operationId, error })
-    return "answering failed."
+    return { reason: "answering failed." }
   }
 }

@@ -51,7 +51,7 @@ describe("a remote hub as a target", () => {
 
   test("asks the caller over a WebSocket, and reports progress", async () => {
     const auth = { apiKeys: [{ hash: hashApiKey(KEY), identity: { id: "ada", scopes: [] } }] }
-    await using hub = await serve({ auth }, 0, KEY)
+    await using hub = await serve({ auth, websocket: true }, 0, KEY)
     const progress = vi.fn()
     const answer: InputResponse = { action: "accept", content: { name: "Ada" } }
     const requestInput = vi.fn(async () => answer)
@@ -70,7 +70,7 @@ describe("a remote hub as a target", () => {
 
   test.each([
     ["a hub without WebSockets", { websocket: false }, KEY],
-    ["a wrong key", {}, "canary-wrong-0123456789"],
+    ["a wrong key", { websocket: true }, "canary-wrong-0123456789"],
   ])("is called over HTTP, where nobody is asked: %s", async (_name, options, key) => {
     const auth = { apiKeys: [{ hash: hashApiKey(KEY), identity: { id: "ada", scopes: [] } }] }
     await using hub = await serve({ auth, ...options }, 0, key)
@@ -83,7 +83,7 @@ describe("a remote hub as a target", () => {
   })
 
   test("gives large results to callers that may be asked, too", async () => {
-    await using hub = await serve()
+    await using hub = await serve({ websocket: true })
     const options = { signal, requestInput: vi.fn() }
     for (const length of [3_000_000, 17_000_000]) {
       await hub.target.find("file.much")
@@ -91,7 +91,9 @@ describe("a remote hub as a target", () => {
       expect((data as string).length).toBe(length)
     }
     const file = new File(["abc"], "a.txt")
-    await expect(hub.target.execute("task.create", { file }, options)).rejects.toThrow("title")
+    await expect(hub.target.execute("task.create", { file }, options)).rejects.toThrow(
+      "Send the body as",
+    )
   })
 
   test("reports errors as the hub does", async () => {

@@ -56,9 +56,12 @@ describe.skipIf(noBrowser)("a running call", () => {
     await expectShown(result(page).getByText("0 notes are gone."))
 
     await button(page, "Run").click()
-    await question(page).getByLabel(/^sure/).selectOption({ label: "yes" }).catch(async () => {
-      await question(page).getByLabel(/^sure/).check()
-    })
+    await question(page)
+      .getByLabel(/^sure/)
+      .selectOption({ label: "yes" })
+      .catch(async () => {
+        await question(page).getByLabel(/^sure/).check()
+      })
     await button(question(page), "Send answer").click()
     await expectShown(result(page).getByText("2 notes are gone."))
   })
@@ -73,7 +76,10 @@ describe.skipIf(noBrowser)("a running call", () => {
     await page.getByLabel(/^prompt/).fill("What is the answer?")
     await button(page, "Run").click()
     const asked = page.getByRole("region", { name: "The operation asks a language model" })
-    await asked.getByLabel(/^Answer/).and(asked.locator("input, textarea")).fill("Forty-two.")
+    await asked
+      .getByLabel(/^Answer/)
+      .and(asked.locator("input, textarea"))
+      .fill("Forty-two.")
     await button(asked, "Send answer").click()
     await expectShown(result(page).getByText(/Forty-two\./))
   })
