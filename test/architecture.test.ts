@@ -63,7 +63,9 @@ const CLIENT = [
   "core/error-marks.ts",
   "core/errors.ts",
   "core/problem.ts",
+  "core/unread-file.ts",
   "protocol/client.ts",
+  "schema/file-fields.ts",
   "transport/websocket/websocket.ts",
 ]
 

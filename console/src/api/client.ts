@@ -44,10 +44,10 @@ export function createHubClient(options: HubClientOptions): HubConnection {
     options.onInfo?.(info)
   }
   let sockets: Promise<LiveCalls> | undefined
-  const callLive = async (...args: Parameters<LiveCalls["call"]>) => {
+  const liveCalls = async (): Promise<LiveCalls | undefined> => {
+    if (!hasSockets) return undefined
     try {
-      sockets ??= openLiveCalls(requests.baseUrl, options.session)
-      return await (await sockets).call(...args)
+      return await (sockets ??= openLiveCalls(requests.baseUrl, options.session))
     } catch {
       // The file could not be loaded.
       sockets = undefined
@@ -63,8 +63,9 @@ export function createHubClient(options: HubClientOptions): HubConnection {
     async call(id, input, callOptions) {
       const { live } = callOptions
       if (live === undefined) return await callOperation(requests, id, input, callOptions)
-      if (!hasSockets) live.onPlain()
-      const outcome = hasSockets ? await callLive(live, input, callOptions) : undefined
+      const calls = await liveCalls()
+      const outcome =
+        calls === undefined ? live.onPlain() : await calls.call(live, input, callOptions)
       return outcome ?? (await callOperation(requests, id, input, callOptions))
     },
     watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),

@@ -2,14 +2,16 @@ import { encodeEnvelope } from "../../../src/core/envelope-codec.ts"
 import { isForwarded } from "../../../src/core/error-marks.ts"
 import { CallError, isCallError } from "../../../src/core/errors.ts"
 import { problemOf } from "../../../src/core/problem.ts"
+import { encodeFiles } from "../../../src/core/unread-file.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { createClient } from "../../../src/protocol/client.ts"
 import { createWebSocketTransport } from "../../../src/transport/websocket/websocket.ts"
+import { fileFieldsOf } from "../../../src/schema/file-fields.ts"
 import { withNumbers } from "../ui/json-text.ts"
 import { cancelled } from "./call.ts"
 import type { CallOptions, CallOutcome, Credential, HTTPProblem, LiveCall } from "./model.ts"
 import type { ResponseEnvelope } from "./model.ts"
-import { unreachable } from "./problems.ts"
+import { unexpectedAnswer, unreachable } from "./problems.ts"
 import type { Session } from "./session.ts"
 
 /** People need time to answer questions. */
@@ -44,8 +46,10 @@ export class LiveCalls {
     input: unknown,
     { signal, timeoutMs = ANSWER_TIME_MS }: CallOptions,
   ): Promise<CallOutcome | undefined> {
-    // The hub reads integers of more than 53 bits exactly over HTTP alone.
-    if (isInexact(input)) return undefined
+    // Over HTTP the hub reads base64 of files, and refuses integers of more than 53 bits instead of rounding them.
+    if (isInexact(input) || fileFieldsOf(spec.inputSchema) || fileFieldsOf(spec.outputSchema)) {
+      return undefined
+    }
     if (performance.now() < this.#pausedUntil) return onPlain()
     const started = performance.now()
     const id = `${spec.namespace}.${spec.name}`
@@ -61,21 +65,24 @@ export class LiveCalls {
     })
     onStart(call.requestId)
     const headers = { "request-id": call.requestId }
+    const failed = (problem: HTTPProblem): CallOutcome => {
+      const durationMs = performance.now() - started
+      return { ok: false, problem, status: problem.status, headers, durationMs }
+    }
     try {
-      const envelope = encodeEnvelope(await call) as ResponseEnvelope
+      const output = await call
+      const envelope = (await encodeFiles(() => encodeEnvelope(output))) as ResponseEnvelope
       const durationMs = performance.now() - started
       return { ok: true, envelope, status: 200, headers, durationMs }
     } catch (error) {
-      if (!isCallError(error)) throw error
+      if (!isCallError(error)) return failed(unexpectedAnswer(`The result of "${id}"`).problem)
       if (!signal.aborted && isUnsent(error)) {
         if (error.code !== "UNAVAILABLE") return undefined
         this.#pausedUntil = performance.now() + PAUSE_MS
         return onPlain()
       }
       if (error.code === "PAYLOAD_TOO_LARGE" && spec.type === "query") return undefined
-      const problem = signal.aborted ? cancelled(id) : failureOf(error, spec, call.requestId)
-      const durationMs = performance.now() - started
-      return { ok: false, problem, status: problem.status, headers, durationMs }
+      return failed(signal.aborted ? cancelled(id) : failureOf(error, spec, call.requestId))
     }
   }
 

@@ -2,6 +2,7 @@ import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { beforeEach, describe, expect, test } from "vitest"
 import { seen } from "../../fixtures/console/seen.ts"
+import type { HubStats } from "../../../src/hub/activity.ts"
 import { hashApiKey } from "../../../src/to-http.ts"
 import { sourceOf } from "../../hub/plain.ts"
 import { program } from "../../sources/mcp/support/program.ts"
@@ -46,6 +47,24 @@ describe.skipIf(noBrowser)("a running call", () => {
     await expectShown(result(page).getByText('"Ada"'))
     await expectShown(result(page).getByText("200", { exact: true }))
     await expectQuiet(opened, site.url)
+  })
+
+  test("shows the calls that it makes, and is in History and in Calls once", async () => {
+    const { page } = await site.open("/o/act.delegate")
+    await button(page, "Run").click()
+    const calls = result(page).getByRole("list", { name: "Calls that it makes" })
+    await expectShown(calls.getByText("act.ask"))
+    await expectShown(calls.getByText("runs"))
+    await button(question(page), "Decline").click()
+    await expectShown(result(page).getByText('"decline"'))
+
+    const stats = await fetch(`${site.url}/hub/stats`)
+    const { recent } = (await stats.json()) as HubStats
+    const own = recent.filter(({ operationId }) => operationId === "act.delegate")
+    expect(own).toMatchObject([{ phase: "end", outcome: "ok" }])
+    await page.goto(`${site.url}/#/history`)
+    await expectShown(page.getByRole("main").getByText("act.delegate"))
+    expect(await page.getByRole("main").getByText("act.delegate").count()).toBe(1)
   })
 
   test("of the demo's notes asks, and does what the answer says", async () => {

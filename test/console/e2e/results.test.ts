@@ -135,7 +135,14 @@ describe.skipIf(noBrowser)("what comes back", () => {
     const { page } = await site.open("/o/act.table")
     await run(page)
     await tab(page, "Raw").click()
-    await expectShown(result(page).getByText("content-type"))
+    await expectShown(result(page).getByText("request-id"))
     await expectShown(result(page).getByText("200"))
+
+    // Of an API, which is called over HTTP.
+    await openOperation(page, "library.getBook")
+    await field(page, "isbn").fill("1")
+    await run(page)
+    await tab(page, "Raw").click()
+    await expectShown(result(page).getByText("content-type"))
   })
 })
