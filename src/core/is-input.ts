@@ -4,7 +4,7 @@ import type { InputRequest, InputResponse } from "./types.ts"
 /** Whether a value is a question that this version knows. */
 export function isInputRequest(value: unknown): value is InputRequest {
   if (!isRecord(value)) return false
-  const { type, key, message, schema, url, params } = value as Record<string, unknown>
+  const { type, key, message, schema, url, params } = value
   if (key !== undefined && typeof key !== "string") return false
   if (type === "sampling") return isRecord(params)
   if (type === "roots") return true

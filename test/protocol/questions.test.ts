@@ -179,13 +179,13 @@ describe.each(LINKS)("questions %s", (_name, open) => {
   })
 
   test("at the same time are answered apart, in any order", async () => {
-    const open: ((response: InputResponse) => void)[] = []
+    const waiting: ((response: InputResponse) => void)[] = []
     const call = opened().call("demo.both", null, {
-      requestInput: () => new Promise((resolve) => open.push(resolve)),
+      requestInput: () => new Promise((resolve) => waiting.push(resolve)),
     })
-    await waitFor(() => expect(open).toHaveLength(2))
-    open[1]?.({ action: "decline" })
-    open[0]?.(ADA)
+    await waitFor(() => expect(waiting).toHaveLength(2))
+    waiting[1]?.({ action: "decline" })
+    waiting[0]?.(ADA)
     expect((await call).data).toEqual([ADA, { action: "decline" }])
   })
 

@@ -64,8 +64,8 @@ export function createHubClient(options: HubClientOptions): HubConnection {
       const { live } = callOptions
       if (live === undefined) return await callOperation(requests, id, input, callOptions)
       const calls = await liveCalls()
-      const outcome =
-        calls === undefined ? live.onPlain() : await calls.call(live, input, callOptions)
+      if (calls === undefined) live.onPlain()
+      const outcome = await calls?.call(live, input, callOptions)
       return outcome ?? (await callOperation(requests, id, input, callOptions))
     },
     watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),

@@ -50,7 +50,10 @@ export class LiveCalls {
     if (isInexact(input) || fileFieldsOf(spec.inputSchema) || fileFieldsOf(spec.outputSchema)) {
       return undefined
     }
-    if (performance.now() < this.#pausedUntil) return onPlain()
+    if (performance.now() < this.#pausedUntil) {
+      onPlain()
+      return undefined
+    }
     const started = performance.now()
     const id = `${spec.namespace}.${spec.name}`
     const call = this.#open().client.call(id, input, {
@@ -77,9 +80,11 @@ export class LiveCalls {
     } catch (error) {
       if (!isCallError(error)) return failed(unexpectedAnswer(`The result of "${id}"`).problem)
       if (!signal.aborted && isUnsent(error)) {
-        if (error.code !== "UNAVAILABLE") return undefined
-        this.#pausedUntil = performance.now() + PAUSE_MS
-        return onPlain()
+        if (error.code === "UNAVAILABLE") {
+          this.#pausedUntil = performance.now() + PAUSE_MS
+          onPlain()
+        }
+        return undefined
       }
       if (error.code === "PAYLOAD_TOO_LARGE" && spec.type === "query") return undefined
       return failed(signal.aborted ? cancelled(id) : failureOf(error, spec, call.requestId))

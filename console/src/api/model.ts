@@ -115,11 +115,11 @@ export interface CallOptions {
 export interface LiveCall {
   readonly spec: OperationSpec
   /** It was sent. */
-  onStart(requestId: string): void
-  onProgress(progress: ProgressUpdate): void
-  onQuestion(request: InputRequest): Promise<InputResponse>
+  readonly onStart: (requestId: string) => void
+  readonly onProgress: (progress: ProgressUpdate) => void
+  readonly onQuestion: (request: InputRequest) => Promise<InputResponse>
   /** There is no WebSocket: the operation can report nothing, and ask nothing. */
-  onPlain(): undefined
+  readonly onPlain: () => void
 }
 
 /** How events of the hub are read. */

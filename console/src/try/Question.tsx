@@ -27,7 +27,7 @@ export function Question({
   readonly onAnswer: (response: InputResponse) => void
 }): ReactNode {
   const asked = useMemo(() => askedBy(request), [request])
-  const [value, setValue] = useState(() => startValue(asked.schema) ?? {})
+  const [value, setValue] = useState<unknown>(() => startValue(asked.schema) ?? {})
   const [{ isJson, issues }, setValidity] = useState<InputValidity>({ isJson: true, issues: [] })
   const title = useId()
   const editor = useRef<InputEditorHandle>(null)

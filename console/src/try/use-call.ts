@@ -88,7 +88,7 @@ function liveCall(
     spec,
     onStart: (requestId) => setState((state) => ({ ...state, requestId })),
     onProgress: (progress) => setState((state) => ({ ...state, progress })),
-    onPlain: () => void setState((state) => ({ ...state, isPlain: true })),
+    onPlain: () => setState((state) => ({ ...state, isPlain: true })),
     onQuestion: (request) =>
       new Promise((resolve) => {
         const number = ++asked
