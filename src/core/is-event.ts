@@ -13,11 +13,12 @@ import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 export function isCallEvent(value: unknown): value is CallEvent {
   if (!isEventForCaller(value)) return false
   if (value.type === "call.credit") return isCounter(value.credit)
+  if (value.type === "call.asked") return isCounter(value.question) && isRecord(value.request)
   if (value.type === "call.answered") return isAnswer(value)
   return value.type !== "call.requested" || isRequest(value)
 }
 
-/** The same for whoever only calls: of events for the serving side, nothing but their ids is checked. */
+/** The same for whoever only calls: of questions and events for the serving side, nothing but their ids is checked. */
 export function isEventForCaller(value: unknown): value is CallEvent {
   if (!isRecord(value)) return false
   const it: { readonly [TKey in FieldName]?: unknown } = value
@@ -25,6 +26,7 @@ export function isEventForCaller(value: unknown): value is CallEvent {
   switch (it.type) {
     case "call.requested":
     case "call.credit":
+    case "call.asked":
     case "call.answered":
       return true
     case "call.responded":
@@ -50,8 +52,6 @@ export function isEventForCaller(value: unknown): value is CallEvent {
         (it.total === undefined || isNumber(it.total)) &&
         maybe("string", it.message)
       )
-    case "call.asked":
-      return isCounter(it.question) && isRecord(it.request)
     default:
       return false
   }

@@ -1,5 +1,5 @@
 import { createEnv } from "./env-proxy.ts"
-import { CallError } from "../core/errors.ts"
+import { inputUnavailable } from "../core/input.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"
@@ -106,8 +106,14 @@ export class CallContext implements OperationContext {
     return (value) => this.#report(value)
   }
 
+  /** For `answererOf`. */
+  get answerer(): CallOptions["requestInput"] {
+    const { options, root } = this.#invocation
+    return options?.requestInput ?? root.options?.requestInput
+  }
+
   get requestInput(): OperationContext["requestInput"] {
-    const ask = answererOf(this)
+    const ask = this.answerer
     return async (request) => {
       if (ask === undefined) throw inputUnavailable(this.#invocation.record.id)
       return await ask(request)
@@ -125,25 +131,6 @@ export class CallContext implements OperationContext {
     const about = { operationId: record.id }
     notify(kernel.logger, "A progress listener threw", () => options?.progress?.(value), about)
   }
-}
-
-/** What answers the questions of a handler; `undefined` if its caller cannot be asked. */
-export function answererOf(context: OperationContext): CallOptions["requestInput"] {
-  const call = CallContext.callOf(context)
-  if (call === undefined) return context.requestInput
-  return call.options?.requestInput ?? call.root.options?.requestInput
-}
-
-/** The error for a question that the caller cannot answer; it may have said why. */
-export function inputUnavailable(operationId: string, reason?: string): CallError {
-  const what = `"${operationId}" asks its caller for input, and this caller `
-  return new CallError(
-    "UNAVAILABLE",
-    reason === undefined
-      ? `${what}cannot be asked. Call it with requestInput in the options, or from a client that can answer.`
-      : `${what}could not answer: ${reason}`,
-    { operationId, retryable: false, details: { reason: "INPUT_UNAVAILABLE" } },
-  )
 }
 
 function frozenIdentity(identity: Identity | undefined): Identity | undefined {

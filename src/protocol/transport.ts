@@ -35,8 +35,8 @@ export interface Transport {
   /** Aborts may get lost: a stream then ends when its caller's idle timeout has passed. */
   readonly mayLose?: boolean | undefined
   /**
-   * `call.asked` and `call.answered` are carried as well. Without it callers cannot be asked over this transport, and
-   * handlers that ask get `UNAVAILABLE` at once.
+   * The serving end can send `call.asked`, and receives `call.answered`. Without it callers cannot be asked over this
+   * transport, and handlers that ask get `UNAVAILABLE` at once.
    */
   readonly carriesQuestions?: boolean | undefined
   /** The identity of the peer, as established when it connected. */

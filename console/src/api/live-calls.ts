@@ -7,7 +7,7 @@ import { silentLogger } from "../../../src/internal/logger.ts"
 import { createClient } from "../../../src/protocol/client.ts"
 import { createWebSocketTransport } from "../../../src/transport/websocket/websocket.ts"
 import { fileFieldsOf } from "../../../src/schema/file-fields.ts"
-import { withNumbers } from "../ui/json-text.ts"
+import { printJson, withNumbers } from "../ui/json-text.ts"
 import { cancelled } from "./call.ts"
 import type { CallOptions, CallOutcome, Credential, HTTPProblem, LiveCall } from "./model.ts"
 import type { ResponseEnvelope } from "./model.ts"
@@ -18,6 +18,8 @@ import type { Session } from "./session.ts"
 const ANSWER_TIME_MS = 600_000
 /** What a hub sends at most. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024
+/** Characters that a hub certainly receives. */
+const MAX_SENT = 300_000
 /** How long no WebSocket is tried after one could not be opened. */
 const PAUSE_MS = 10_000
 
@@ -36,7 +38,7 @@ export class LiveCalls {
   #pausedUntil = 0
 
   constructor(baseUrl: string, session: Session) {
-    this.#url = new URL("ws", baseUrl)
+    this.#url = new URL(`ws?maxResultBytes=${MAX_RESULT_BYTES}`, baseUrl)
     this.#session = session
   }
 
@@ -47,7 +49,7 @@ export class LiveCalls {
     { signal, timeoutMs = ANSWER_TIME_MS }: CallOptions,
   ): Promise<CallOutcome | undefined> {
     // Over HTTP the hub reads base64 of files, and refuses integers of more than 53 bits instead of rounding them.
-    if (isInexact(input) || fileFieldsOf(spec.inputSchema) || fileFieldsOf(spec.outputSchema)) {
+    if (!canSend(input) || fileFieldsOf(spec.inputSchema) || fileFieldsOf(spec.outputSchema)) {
       return undefined
     }
     if (performance.now() < this.#pausedUntil) {
@@ -62,8 +64,8 @@ export class LiveCalls {
       progress: onProgress,
       requestInput: async (request) => {
         const response = await onQuestion(request)
-        if (!isInexact(response)) return response
-        throw new CallError("UNAVAILABLE", "An integer of the answer has more than 53 bits.")
+        if (canSend(response)) return response
+        throw new CallError("UNAVAILABLE", "The answer is too long, or has an integer of 54 bits.")
       },
     })
     onStart(call.requestId)
@@ -105,7 +107,7 @@ export class LiveCalls {
       insecure: true,
       reconnect: false,
       connectTimeout: 3000,
-      maxResultBytes: MAX_RESULT_BYTES,
+      maxFrameBytes: MAX_RESULT_BYTES,
       logger: silentLogger,
     })
     this.#link = {
@@ -122,8 +124,9 @@ function isUnsent(error: CallError): boolean {
   return !isForwarded(error) && !error.mayHaveExecuted
 }
 
-function isInexact(value: unknown): boolean {
-  return withNumbers(value) !== value
+/** Whether a value arrives as it is: neither too long, nor with integers of more than 53 bits. */
+function canSend(value: unknown): boolean {
+  return withNumbers(value) === value && (printJson(value)?.length ?? 0) <= MAX_SENT
 }
 
 function failureOf(error: CallError, spec: LiveCall["spec"], requestId: string): HTTPProblem {

@@ -6,8 +6,9 @@ import { silentLogger } from "../../internal/logger.ts"
 import type { TargetCallOptions } from "../model.ts"
 import type { HubAddress } from "./hub-address.ts"
 
-// What a hub sends at most.
+// What a hub sends at most, and characters that it certainly receives.
 const MAX_RESULT_BYTES = 16 * 1024 * 1024
+const MAX_SENT = 300_000
 
 /**
  * Calls an operation of a hub over a WebSocket, over which the hub can ask questions and report progress.
@@ -21,15 +22,16 @@ export async function callOverSocket(
   options: TargetCallOptions,
   type: OperationType | undefined,
 ): Promise<ResponseEnvelope | undefined> {
+  if ((JSON.stringify(input)?.length ?? 0) > MAX_SENT) return undefined
   const { createClient } = await import("../../index.ts")
   const { createWebSocketTransport } = await import("../../websocket.ts")
-  const transport = createWebSocketTransport(`${url}/ws`, {
+  const transport = createWebSocketTransport(`${url}/ws?maxResultBytes=${MAX_RESULT_BYTES}`, {
     token,
     // Decided before, with the address.
     insecure: true,
     reconnect: false,
     connectTimeout: 5000,
-    maxResultBytes: MAX_RESULT_BYTES,
+    maxFrameBytes: MAX_RESULT_BYTES,
     logger: silentLogger,
   })
   await using client = createClient(transport, { logger: silentLogger })

@@ -1,69 +1,83 @@
-import { isInputRequest, isInputResponse } from "../../core/is-input.ts"
+import { isRecord } from "../../internal/guards.ts"
 import { isCallError } from "../../core/errors.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
-import type { CallOptions } from "../../core/types.ts"
+import type { CallOptions, InputRequest } from "../../core/types.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending } from "./table.ts"
 
 /** More open questions of one call are a mistake, or an attack, of the peer. */
 const MAX_OPEN = 100
 
-/** Answers the questions of a pending request. */
-export class Answers {
-  readonly #request: Pending & { readonly isOver: boolean }
-  readonly #endpoint: Endpoint
-  readonly #requestInput: CallOptions["requestInput"]
-  /** The number of the last question. */
-  #last = 0
-  #open = 0
+/** A pending request that is asked. */
+export interface AskedRequest extends Pending {
+  readonly endpoint: Endpoint
+  readonly options: Pick<CallOptions, "requestInput"> | undefined
+  readonly isOver: boolean
+}
 
-  constructor(
-    request: Pending & { readonly isOver: boolean },
-    endpoint: Endpoint,
-    requestInput: CallOptions["requestInput"],
-  ) {
-    this.#request = request
-    this.#endpoint = endpoint
-    this.#requestInput = requestInput
-  }
+/** The questions of requests: the number of the last one, and how many are open. */
+const asked = new WeakMap<AskedRequest, { last: number; open: number }>()
 
-  /** Answers a question, or says that nobody can. Never rejects. */
-  async asked({ question, request }: CallAskedEvent): Promise<void> {
-    // A duplicate.
-    if (question <= this.#last) return
-    this.#last = question
-    const about = { type: "call.answered", requestId: this.#request.requestId, question } as const
-    this.#open++
-    const answer = await this.#answer(request).catch((error: unknown) => ({ error }))
-    this.#open--
-    if (this.#request.isOver) return
-    try {
-      this.#send({ ...about, ...("error" in answer ? this.#failed(answer.error) : answer) })
-    } catch (error) {
-      this.#endpoint.trySend({ ...about, ...this.#failed(error) })
-    }
+/** Answers a question of the peer, or says that nobody can. Never rejects. */
+export async function answerQuestion(request: AskedRequest, event: CallAskedEvent): Promise<void> {
+  const { endpoint, requestId, options } = request
+  const { question } = event
+  const state = asked.get(request) ?? { last: 0, open: 0 }
+  asked.set(request, state)
+  // A duplicate, or not a number.
+  if (!(question > state.last)) return
+  state.last = question
+  state.open++
+  const answer = await answerTo(event.request, state.open, options?.requestInput).catch(
+    (error: unknown) => ({ error }),
+  )
+  state.open--
+  if (request.isOver) return
+  const about = { type: "call.answered", requestId, question } as const
+  try {
+    send(request, { ...about, ...("error" in answer ? failed(request, answer.error) : answer) })
+  } catch (error) {
+    endpoint.trySend({ ...about, ...failed(request, error) })
   }
+}
 
-  async #answer(request: unknown): Promise<Pick<CallAnsweredEvent, "response" | "reason">> {
-    if (!isInputRequest(request)) return { reason: "it does not know this kind of question." }
-    if (this.#open > MAX_OPEN) return { reason: `it has ${MAX_OPEN} open questions already.` }
-    if (this.#requestInput === undefined) return {}
-    const response = await this.#requestInput(request)
-    return isInputResponse(response) ? { response } : { reason: "its answer is invalid." }
-  }
+async function answerTo(
+  request: unknown,
+  open: number,
+  requestInput: CallOptions["requestInput"],
+): Promise<Pick<CallAnsweredEvent, "response" | "reason">> {
+  if (!isInputRequest(request)) return { reason: "it does not know this kind of question." }
+  if (open > MAX_OPEN) return { reason: `it has ${MAX_OPEN} open questions already.` }
+  if (requestInput === undefined) return {}
+  const response = await requestInput(request)
+  // The peer checks the rest.
+  return isRecord(response) ? { response } : { reason: "its answer is invalid." }
+}
 
-  #send(answer: CallAnsweredEvent): void {
-    const { served } = this.#request
-    if (served === undefined) this.#endpoint.link.send(answer)
-    else served.answered(answer)
-  }
+function send({ endpoint, served }: AskedRequest, answer: CallAnsweredEvent): void {
+  if (served === undefined) endpoint.link.send(answer)
+  else served.answered(answer)
+}
 
-  /** Why there is no answer, for the peer. Errors that were not written for others stay here. */
-  #failed(error: unknown): Pick<CallAnsweredEvent, "reason"> {
-    if (isCallError(error)) return { reason: error.toJSON().message }
-    const { operationId } = this.#request
-    const { logger } = this.#endpoint.settings
-    logger.error("A question could not be answered", { operationId, error })
-    return { reason: "answering failed." }
-  }
+/** Why there is no answer, for the peer. Errors that were not written for others stay here. */
+function failed(
+  { endpoint, operationId }: AskedRequest,
+  error: unknown,
+): Pick<CallAnsweredEvent, "reason"> {
+  if (isCallError(error)) return { reason: error.toJSON().message }
+  const { logger } = endpoint.settings
+  logger.error("A question could not be answered", { operationId, error })
+  return { reason: "answering failed." }
+}
+
+/** Whether a value is a question that this version knows. */
+function isInputRequest(value: unknown): value is InputRequest {
+  if (!isRecord(value)) return false
+  const { type, key, message, schema, url, params } = value
+  if (key !== undefined && typeof key !== "string") return false
+  if (type === "sampling") return isRecord(params)
+  if (type === "roots") return true
+  if (typeof message !== "string") return false
+  if (type === "url") return typeof url === "string"
+  return (type === undefined || type === "form") && isRecord(schema)
 }

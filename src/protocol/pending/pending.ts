@@ -19,7 +19,6 @@ import type { ProgressUpdate } from "../../core/types.ts"
 import { CALLER_LEFT, sendFailure } from "../endpoint.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "./table.ts"
-import { Answers } from "./answers.ts"
 import { requestEvent } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
 import { notify } from "../../internal/notify.ts"
@@ -33,12 +32,11 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   /** It has ended; later events are ignored. */
   isOver = false
   readonly endpoint: Endpoint
-  protected readonly options: PendingOptions | undefined
+  readonly options: PendingOptions | undefined
   /** A time of the clock; computed on first use when only a timeout was set. */
   #deadline: number | undefined = undefined
   #timeout = 0
   #isSent = false
-  #answers: Answers | undefined = undefined
 
   // Links of the deadline list; `Deadlines` keeps them.
   bucket: DeadlineEntry["bucket"] = undefined
@@ -84,10 +82,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     if (signal !== undefined) addSignalListener(signal, this)
     const sharedDeadline = endpoint.link.isLocal === true ? deadline : undefined
     const timeout = sharedDeadline === undefined ? this.#timeoutForPeer(deadline) : undefined
-    let event = requestEvent(this, input, sharedDeadline, timeout, options)
-    if (options?.requestInput !== undefined && endpoint.link.carriesQuestions === true) {
-      event = { ...event, canAnswer: true }
-    }
+    const event = requestEvent(this, input, sharedDeadline, timeout, options)
     endpoint.sending = this
     this.#send(window === undefined ? event : { ...event, window })
     endpoint.sending = undefined
@@ -226,9 +221,11 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   asked(event: CallAskedEvent): void {
-    const { endpoint, options } = this
-    this.#answers ??= new Answers(this, endpoint, options?.requestInput)
-    void this.#answers.asked(event)
+    // Loaded on use: most callers are never asked.
+    import("./answers.ts").then(
+      ({ answerQuestion }) => void answerQuestion(this, event),
+      () => this.abort(),
+    )
   }
 
   /** Marks it as over, and removes it from the table, the deadlines and its signal. */

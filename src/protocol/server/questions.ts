@@ -1,8 +1,8 @@
-import { isInputRequest, isInputResponse } from "../../core/is-input.ts"
+import { inputUnavailable } from "../../core/input.ts"
 import { refusal } from "../../core/errors.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
-import { inputUnavailable } from "../../engine/context.ts"
 
 /** A question that waits for its answer. */
 interface OpenQuestion {
@@ -33,7 +33,8 @@ export class Questions {
   ask(request: InputRequest): Promise<InputResponse> {
     return new Promise((resolve, reject) => {
       if (this.#isOver) throw this.#ended()
-      if (!isInputRequest(request)) {
+      // The caller refuses kinds of questions that it does not know.
+      if (!isRecord(request)) {
         throw new TypeError(
           "context.requestInput(request): request must be a question such as { message, schema }.",
         )
@@ -76,4 +77,11 @@ export class Questions {
       requestId: this.#requestId,
     })
   }
+}
+
+/** Whether a value is an answer to a question. Its content may be anything. */
+function isInputResponse(value: unknown): value is InputResponse {
+  if (!isRecord(value)) return false
+  const { action } = value as Partial<InputResponse>
+  return action === "accept" || action === "decline" || action === "cancel"
 }

@@ -32,11 +32,6 @@ export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length
 }
 
-const WHAT: { readonly [TType in CallEvent["type"]]?: string } = {
-  "call.asked": "A question",
-  "call.answered": "The answer to a question",
-}
-
 function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error {
   const { requestId } = event
   const options = { requestId, details: { bytes, maxFrameBytes } }
@@ -49,7 +44,7 @@ function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error
       { ...options, operationId },
     )
   }
-  const what = WHAT[event.type] ?? "The result"
+  const what = event.type === "call.responded" ? "The result" : "An event"
   return refusal(
     "PAYLOAD_TOO_LARGE",
     `${what} of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,

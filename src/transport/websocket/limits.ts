@@ -37,14 +37,13 @@ export function resolveLimits(
   }
 }
 
-/** The parameter of a URL with which a client says how large a frame it accepts. */
-export const MAX_RESULT = "maxResultBytes"
+/** The largest frame that is sent to a client that accepts it. */
 const MOST_SENT = 16 * MIB
 
-/** The limits for a client, by the URL of its upgrade: it may accept larger frames than it may send. */
+/** The limits for a client: `?maxResultBytes=` in the URL of its upgrade says that it accepts larger frames. */
 export function limitsFor(url: string | undefined, limits: SocketLimits): SocketLimits {
   const query = url?.split("?", 2)[1]
-  const accepted = Number(new URLSearchParams(query).get(MAX_RESULT))
+  const accepted = Number(new URLSearchParams(query).get("maxResultBytes"))
   if (!(accepted > limits.maxSentBytes)) return limits
   const maxSentBytes = Math.min(accepted, Math.max(MOST_SENT, limits.maxSentBytes))
   return { ...limits, maxSentBytes, maxBufferedBytes: limits.maxBufferedBytes + maxSentBytes }

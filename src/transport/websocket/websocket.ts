@@ -9,7 +9,7 @@ import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { awaitSocket, dialer } from "./dial.ts"
 import type { PerConnection } from "./dial.ts"
-import { MAX_RESULT, resolveLimits, SOCKET_LIMITS } from "./limits.ts"
+import { resolveLimits, SOCKET_LIMITS } from "./limits.ts"
 import type { SocketLimitOptions } from "./limits.ts"
 import { pageLifecycle } from "../page-lifecycle.ts"
 import { SocketTransport } from "./socket-transport.ts"
@@ -39,11 +39,6 @@ export interface WebSocketTransportOptions extends SocketLimitOptions {
   readonly WebSocket?: WebSocketConstructor | undefined
   /** Whether, and after which delays, the transport reconnects to a URL: yes, after 100 to 5,000 ms. */
   readonly reconnect?: boolean | Partial<ReconnectDelays> | undefined
-  /**
-   * Bytes of a frame that arrives, if more than `maxFrameBytes`. The URL says so to the server; `serveWebSocket` then
-   * sends results of up to 16 MiB.
-   */
-  readonly maxResultBytes?: number | undefined
   /** The timeout for connecting, in milliseconds: 10,000. */
   readonly connectTimeout?: number | undefined
   /**
@@ -68,7 +63,6 @@ export const WEBSOCKET_OPTIONS: OptionsSchema<WebSocketTransportOptions> = {
   reconnect: {
     either: ["boolean", { members: { minDelay: { min: 0 }, maxDelay: { min: 0 } } }],
   },
-  maxResultBytes: { min: 1024 },
   connectTimeout: "duration",
   blockPrivate: "boolean",
   insecure: "boolean",
@@ -101,9 +95,7 @@ export function createWebSocketTransport(
   validateOptions("createWebSocketTransport", options, WEBSOCKET_OPTIONS)
   const { clock = systemClock, connectTimeout = 10_000 } = options
   const logger = isolatedLogger(options.logger)
-  const own = resolveLimits(options, CLIENT_BUFFER)
-  const { maxResultBytes = 0 } = options
-  const limits = { ...own, maxFrameBytes: Math.max(own.maxFrameBytes, maxResultBytes) }
+  const limits = resolveLimits(options, CLIENT_BUFFER)
   const dial = {
     headers: options.headers,
     protocols: options.protocols,
@@ -132,7 +124,6 @@ export function createWebSocketTransport(
   if (isOpen && !options.insecure && (dial.token ?? dial.headers) !== undefined) {
     throw egressBlocked(url.host, 'has no TLS, and "insecure" is not set')
   }
-  if (maxResultBytes > 0) url.searchParams.set(MAX_RESULT, String(maxResultBytes))
   const peer = url.origin + url.pathname
   return new SocketTransport({
     ...shared,
