@@ -118,10 +118,12 @@ export class Endpoint implements Deliverer {
         this.pending.get(requestId)?.progressed(event)
         return
       case "call.asked":
-        this.pending.get(requestId)?.asked(event)
-        return
       case "call.answered":
-        this.served.get(requestId)?.answered(event)
+        // Loaded on use: most calls ask nothing.
+        import("./pending/answers.ts").then(
+          ({ deliverQuestion }) => deliverQuestion(this, event),
+          () => this.pending.get(requestId)?.abort(),
+        )
         return
       case "call.credit":
         this.served.get(requestId)?.credit(event.credit)

@@ -8,19 +8,31 @@ import type { Pending } from "./table.ts"
 /** More open questions of one call are a mistake, or an attack, of the peer. */
 const MAX_OPEN = 100
 
-/** A pending request that is asked. */
-export interface AskedRequest extends Pending {
-  readonly endpoint: Endpoint
-  readonly options: Pick<CallOptions, "requestInput"> | undefined
-  readonly isOver: boolean
+/** The questions of requests: the number of the last one, and how many are open. */
+const asked = new WeakMap<Pending, { last: number; open: number }>()
+
+/** Passes a question to the caller that it is for, or an answer to the request that asked. */
+export function deliverQuestion(
+  endpoint: Endpoint,
+  event: CallAskedEvent | CallAnsweredEvent,
+): void {
+  const { requestId } = event
+  if (event.type === "call.answered") {
+    endpoint.served.get(requestId)?.answered(event)
+    return
+  }
+  const request = endpoint.pending.get(requestId)
+  // Never rejects.
+  if (request !== undefined) void answerQuestion(endpoint, request, event)
 }
 
-/** The questions of requests: the number of the last one, and how many are open. */
-const asked = new WeakMap<AskedRequest, { last: number; open: number }>()
-
-/** Answers a question of the peer, or says that nobody can. Never rejects. */
-export async function answerQuestion(request: AskedRequest, event: CallAskedEvent): Promise<void> {
-  const { endpoint, requestId, options } = request
+/** Answers a question of the peer, or says that nobody can. */
+async function answerQuestion(
+  endpoint: Endpoint,
+  request: Pending,
+  event: CallAskedEvent,
+): Promise<void> {
+  const { requestId, options } = request
   const { question } = event
   const state = asked.get(request) ?? { last: 0, open: 0 }
   asked.set(request, state)
@@ -35,9 +47,12 @@ export async function answerQuestion(request: AskedRequest, event: CallAskedEven
   if (request.isOver) return
   const about = { type: "call.answered", requestId, question } as const
   try {
-    send(request, { ...about, ...("error" in answer ? failed(request, answer.error) : answer) })
+    send(endpoint, request, {
+      ...about,
+      ...("error" in answer ? failed(endpoint, request, answer.error) : answer),
+    })
   } catch (error) {
-    endpoint.trySend({ ...about, ...failed(request, error) })
+    endpoint.trySend({ ...about, ...failed(endpoint, request, error) })
   }
 }
 
@@ -54,14 +69,15 @@ async function answerTo(
   return isRecord(response) ? { response } : { reason: "its answer is invalid." }
 }
 
-function send({ endpoint, served }: AskedRequest, answer: CallAnsweredEvent): void {
+function send(endpoint: Endpoint, { served }: Pending, answer: CallAnsweredEvent): void {
   if (served === undefined) endpoint.link.send(answer)
   else served.answered(answer)
 }
 
 /** Why there is no answer, for the peer. Errors that were not written for others stay here. */
 function failed(
-  { endpoint, operationId }: AskedRequest,
+  endpoint: Endpoint,
+  { operationId }: Pending,
   error: unknown,
 ): Pick<CallAnsweredEvent, "reason"> {
   if (isCallError(error)) return { reason: error.toJSON().message }

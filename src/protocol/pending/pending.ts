@@ -1,6 +1,5 @@
 import type {
   CallAbortedEvent,
-  CallAskedEvent,
   CallCompletedEvent,
   CallErrorEvent,
   CallProgressEvent,
@@ -218,14 +217,6 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     const { operationId, options, endpoint } = this
     const report = (): unknown => options?.progress?.(update)
     notify(endpoint.settings.logger, "A progress listener threw", report, { operationId })
-  }
-
-  asked(event: CallAskedEvent): void {
-    // Loaded on use: most callers are never asked.
-    import("./answers.ts").then(
-      ({ answerQuestion }) => void answerQuestion(this, event),
-      () => this.abort(),
-    )
   }
 
   /** Marks it as over, and removes it from the table, the deadlines and its signal. */

@@ -1,13 +1,13 @@
 import type {
   CallAbortedEvent,
   CallAnsweredEvent,
-  CallAskedEvent,
   CallCompletedEvent,
   CallErrorEvent,
   CallProgressEvent,
   CallRespondedEvent,
 } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
+import type { CallOptions } from "../../core/types.ts"
 import { requestNumber } from "../../engine/ids.ts"
 
 const MIN_PLACES = 64
@@ -74,13 +74,14 @@ export interface Pending {
   readonly number: number
   readonly requestId: string
   readonly operationId: string
+  readonly options: Pick<CallOptions, "requestInput"> | undefined
+  readonly isOver: boolean
   /** The served request, when this side itself handles it. */
   served: Served | undefined
   responded(event: CallRespondedEvent): void
   completed(event: CallCompletedEvent): void
   failed(event: CallErrorEvent): void
   progressed(event: CallProgressEvent): void
-  asked(event: CallAskedEvent): void
   abortedByPeer(event: CallAbortedEvent): void
   /** Ends it here, without notifying the peer. */
   fail(error: CallError): void

@@ -44,10 +44,9 @@ function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error
       { ...options, operationId },
     )
   }
-  const what = event.type === "call.responded" ? "The result" : "An event"
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `${what} of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,
+    `Data of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,
     { ...options, mayHaveExecuted: true },
   )
 }
