@@ -2,11 +2,21 @@ import { isRecord } from "../../internal/guards.ts"
 import { isCallError } from "../../core/errors.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
 import type { CallOptions, InputRequest } from "../../core/types.ts"
-import type { Endpoint } from "../endpoint.ts"
-import type { Pending } from "./table.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Transport } from "../transport.ts"
+import type { Pending, Served } from "./table.ts"
 
 /** More open questions of one call are a mistake, or an attack, of the peer. */
 const MAX_OPEN = 100
+
+/** An endpoint, as far as questions need it. */
+interface Endpoint {
+  readonly link: Pick<Transport, "send">
+  readonly settings: { readonly logger: Logger }
+  readonly pending: { get(requestId: string): Pending | undefined }
+  readonly served: ReadonlyMap<string, Served>
+  trySend(event: CallAnsweredEvent): void
+}
 
 /** The questions of requests: the number of the last one, and how many are open. */
 const asked = new WeakMap<Pending, { last: number; open: number }>()
