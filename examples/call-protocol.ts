@@ -92,6 +92,44 @@ await late.next().catch(outcome)
 await client.close()
 await server.close()
 
+// #region questions
+const asking = createRegistry([
+  defineOperation({
+    namespace: "task",
+    name: "clear",
+    type: "mutation",
+    description: "Deletes all tasks, if the caller is sure",
+    inputSchema: Type.Object({}),
+    outputSchema: Type.String(),
+    accessControl: { requiredScopes: [] },
+    handler: async (_input, { requestInput }) => {
+      const schema = Type.Object({ sure: Type.Boolean() })
+      const { action, content } = await requestInput({ message: "Delete 3 tasks?", schema })
+      return action === "accept" ? `deleted, ${JSON.stringify(content)}` : "kept"
+    },
+  }),
+])
+const [person, desk] = createMemoryTransports()
+const asked = serveCalls({ registry: asking, transport: desk })
+const answering = createClient<typeof asking>(person)
+const answer = await answering.task.clear(
+  {},
+  {
+    timeout: 600_000,
+    requestInput: async (request) => {
+      console.log("message" in request ? request.message : request.type)
+      return { action: "accept", content: { sure: true } }
+    },
+  },
+)
+console.log(answer.data)
+await answering.task.clear({}).catch((error: unknown) => {
+  if (isCallError(error)) console.log(error.code, error.details)
+})
+await answering.close()
+await asked.close()
+// #endregion
+
 // #region events
 const target = new EventTarget()
 for (const type of ["call.requested", "call.responded", "call.credit", "call.aborted"]) {

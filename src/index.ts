@@ -205,6 +205,8 @@ export {
 export type {
   CallAbortedEvent,
   CallCompletedEvent,
+  CallAnsweredEvent,
+  CallAskedEvent,
   CallCreditEvent,
   CallErrorEvent,
   CallEvent,

@@ -57,6 +57,18 @@ const CONSOLE_PACKAGES = [
   "vite",
 ]
 
+/** What the console calls operations with, over a WebSocket. */
+const CLIENT = [
+  "core/envelope-codec.ts",
+  "core/error-marks.ts",
+  "core/errors.ts",
+  "core/problem.ts",
+  "core/unread-file.ts",
+  "protocol/client.ts",
+  "schema/file-fields.ts",
+  "transport/websocket/websocket.ts",
+]
+
 /** The folders of `src/`, from the inside out, and the console: a folder uses only those before it. */
 const FOLDERS: Readonly<Record<string, Folder>> = {
   internal: { uses: [], packages: ["@noble/hashes/sha2.js", "@noble/hashes/utils.js"] },
@@ -100,7 +112,7 @@ const FOLDERS: Readonly<Record<string, Folder>> = {
   entries: { uses: [...LIBRARY, "policy", "config", "node", "hub"], packages: ["typebox"] },
   // A page, which knows a hub by what it answers, and reads schemas as the library does. Its packages are bundled into it, and into nothing else.
   console: {
-    uses: ["internal", "schema/json.ts", "schema/read"],
+    uses: ["internal", "schema/json.ts", "schema/read", ...CLIENT],
     types: [...LIBRARY, "hub", "entries"],
     packages: CONSOLE_PACKAGES,
   },
@@ -240,6 +252,7 @@ describe("the rules themselves", () => {
     ["console/main.tsx", 'import type { SourceStatus } from "../src/hub/model.ts"'],
     ["console/main.tsx", 'import { flatten } from "../src/schema/read/flatten.ts"'],
     ["console/main.tsx", 'import { getOwn } from "../src/schema/json.ts"'],
+    ["console/main.ts", 'import { createClient } from "../src/protocol/client.ts"'],
     ["console/main.tsx", 'import { App } from "./app/App.tsx"'],
     ["console/main.tsx", 'import "./styles/base.css"'],
     ["console/main.tsx", 'import { useState } from "react"'],
@@ -272,6 +285,7 @@ describe("the rules themselves", () => {
     ["src/node/fs.ts", 'import { main } from "../cli/main.ts"', "cli"],
     ["console/main.ts", 'import { unwrap } from "../src/index.ts"', "import type"],
     ["console/main.ts", 'import { a } from "../src/schema/compiled.ts"', "import type"],
+    ["console/main.ts", 'import { a } from "../src/protocol/from-call.ts"', "import type"],
     ["console/main.ts", 'import { a } from "../src/config/define.ts"', "config"],
     ["console/main.ts", 'import { z } from "zod"', "zod"],
     ["src/engine/registry.ts", 'import "./styles.css"', ".ts"],

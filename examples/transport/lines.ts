@@ -15,6 +15,7 @@ const LONGEST_LINE = 1024 * 1024
 export class LineTransport implements Transport {
   readonly #stream: Duplex
   readonly isTrusted: boolean
+  readonly carriesQuestions = true
   #receiver: TransportReceiver | undefined
   #batch: { event: CallEvent; line: string }[] = []
   #unread = ""

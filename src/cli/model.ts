@@ -110,7 +110,7 @@ export interface TargetCallOptions {
   readonly signal: AbortSignal
   /** Milliseconds. */
   readonly timeout?: number | undefined
-  /** Answers requests for input while the operation runs; a remote hub cannot ask. */
+  /** Answers requests for input while the operation runs. A hub asks over a WebSocket. */
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
 }

@@ -3,7 +3,7 @@ import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import { IdentitySchema } from "./spec-schemas.ts"
-import type { CallPolicy, Identity } from "./types.ts"
+import type { CallPolicy, Identity, InputRequest, InputResponse } from "./types.ts"
 
 /** A caller asks for an operation. */
 export interface CallRequestedEvent {
@@ -30,6 +30,8 @@ export interface CallRequestedEvent {
   readonly window?: number | undefined
   /** The caller wants progress events. */
   readonly progress?: boolean | undefined
+  /** The caller answers questions: `call.asked` may be sent. */
+  readonly canAnswer?: boolean | undefined
   /** What the caller asks of the policies of the operation: never more than they allow. */
   readonly policy?: CallPolicy | undefined
   /** With the same key, an operation that keeps outcomes runs once. */
@@ -85,6 +87,25 @@ export interface CallProgressEvent {
   readonly message?: string | undefined
 }
 
+/** The handler asks its caller for input, if the caller said that it answers. */
+export interface CallAskedEvent {
+  readonly type: "call.asked"
+  readonly requestId: string
+  /** The number of the question in this call, from 1. */
+  readonly question: number
+  readonly request: InputRequest
+}
+
+/** The answer to a question. Without a response the caller cannot answer it. */
+export interface CallAnsweredEvent {
+  readonly type: "call.answered"
+  readonly requestId: string
+  readonly question: number
+  readonly response?: InputResponse | undefined
+  /** Why there is no response. */
+  readonly reason?: string | undefined
+}
+
 /** The consumer of a stream took items, and more may be sent. */
 export interface CallCreditEvent {
   readonly type: "call.credit"
@@ -101,6 +122,8 @@ export type CallEvent =
   | CallAbortedEvent
   | CallErrorEvent
   | CallProgressEvent
+  | CallAskedEvent
+  | CallAnsweredEvent
   | CallCreditEvent
 
 /** The events by their type. */
@@ -110,6 +133,7 @@ const requestId = { type: "string", minLength: 1, maxLength: ID_LENGTH } as cons
 const count = { type: "integer", minimum: 0 } as const
 const text = { type: "string" } as const
 const flag = { type: "boolean" } as const
+const question = { type: "integer", minimum: 1 } as const
 const milliseconds = { type: "number", minimum: 0 } as const
 
 /** `isResponseEnvelope` as a schema. */
@@ -167,6 +191,7 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
       traceparent: text,
       window: count,
       progress: flag,
+      canAnswer: flag,
       policy: { type: "object" },
       idempotencyKey: { type: "string", minLength: 1, maxLength: 255 },
     },
@@ -193,6 +218,16 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
     "call.progress",
     { progress: { type: "number" }, total: { type: "number" }, message: text },
     ["progress"],
+  ),
+  // What is asked, and the answer, are read by those who use them: a newer peer may know further kinds of questions.
+  "call.asked": event("call.asked", { question, request: { type: "object" } }, [
+    "question",
+    "request",
+  ]),
+  "call.answered": event(
+    "call.answered",
+    { question, response: { type: "object" }, reason: text },
+    ["question"],
   ),
   "call.credit": event("call.credit", { credit: { type: "integer", minimum: 1 } }, ["credit"]),
 }

@@ -12,11 +12,13 @@ import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
  */
 export function isCallEvent(value: unknown): value is CallEvent {
   if (!isEventForCaller(value)) return false
-  if (value.type === "call.credit") return isCount(value.credit) && value.credit >= 1
+  if (value.type === "call.credit") return isCounter(value.credit)
+  if (value.type === "call.asked") return isCounter(value.question) && isRecord(value.request)
+  if (value.type === "call.answered") return isAnswer(value)
   return value.type !== "call.requested" || isRequest(value)
 }
 
-/** The same for whoever only calls: of events for the serving side, nothing but their ids is checked. */
+/** The same for whoever only calls: of questions and events for the serving side, nothing but their ids is checked. */
 export function isEventForCaller(value: unknown): value is CallEvent {
   if (!isRecord(value)) return false
   const it: { readonly [TKey in FieldName]?: unknown } = value
@@ -24,6 +26,8 @@ export function isEventForCaller(value: unknown): value is CallEvent {
   switch (it.type) {
     case "call.requested":
     case "call.credit":
+    case "call.asked":
+    case "call.answered":
       return true
     case "call.responded":
       return maybeCount(it.seq) && isResponseEnvelope(it.output)
@@ -73,8 +77,17 @@ function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
     maybe("string", it.traceparent) &&
     maybeCount(it.window) &&
     maybe("boolean", it.progress) &&
+    maybe("boolean", it.canAnswer) &&
     (it.policy === undefined || isRecord(it.policy)) &&
     (it.idempotencyKey === undefined || isId(it.idempotencyKey, 255))
+  )
+}
+
+function isAnswer(it: { readonly [TKey in FieldName]?: unknown }): boolean {
+  return (
+    isCounter(it.question) &&
+    (it.response === undefined || isRecord(it.response)) &&
+    maybe("string", it.reason)
   )
 }
 
@@ -104,6 +117,10 @@ function isNumber(value: unknown): boolean {
 
 function isCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 0
+}
+
+function isCounter(value: unknown): boolean {
+  return isCount(value) && (value as number) >= 1
 }
 
 function maybeCount(value: unknown): boolean {

@@ -1,12 +1,12 @@
 import { createEnv } from "./env-proxy.ts"
-import { CallError } from "../core/errors.ts"
+import { inputUnavailable } from "../core/input.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
-import type { Identity, ProgressUpdate } from "../core/types.ts"
+import type { CallOptions, Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Call } from "./call.ts"
@@ -106,9 +106,14 @@ export class CallContext implements OperationContext {
     return (value) => this.#report(value)
   }
 
-  get requestInput(): OperationContext["requestInput"] {
+  /** For `answererOf`. */
+  get answerer(): CallOptions["requestInput"] {
     const { options, root } = this.#invocation
-    const ask = options?.requestInput ?? root.options?.requestInput
+    return options?.requestInput ?? root.options?.requestInput
+  }
+
+  get requestInput(): OperationContext["requestInput"] {
+    const ask = this.answerer
     return async (request) => {
       if (ask === undefined) throw inputUnavailable(this.#invocation.record.id)
       return await ask(request)
@@ -126,14 +131,6 @@ export class CallContext implements OperationContext {
     const about = { operationId: record.id }
     notify(kernel.logger, "A progress listener threw", () => options?.progress?.(value), about)
   }
-}
-
-function inputUnavailable(operationId: string): CallError {
-  return new CallError(
-    "UNAVAILABLE",
-    `"${operationId}" asks its caller for input, and this caller cannot be asked. Call it with requestInput in the options, or from a client that can answer.`,
-    { operationId, retryable: false, details: { reason: "INPUT_UNAVAILABLE" } },
-  )
 }
 
 function frozenIdentity(identity: Identity | undefined): Identity | undefined {

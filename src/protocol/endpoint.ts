@@ -117,6 +117,14 @@ export class Endpoint implements Deliverer {
       case "call.progress":
         this.pending.get(requestId)?.progressed(event)
         return
+      case "call.asked":
+      case "call.answered":
+        // Loaded on use: most calls ask nothing.
+        import("./pending/answers.ts").then(
+          ({ deliverQuestion }) => deliverQuestion(this, event),
+          () => this.pending.get(requestId)?.abort(),
+        )
+        return
       case "call.credit":
         this.served.get(requestId)?.credit(event.credit)
         return

@@ -1,6 +1,7 @@
 import type { AnyOperation } from "../core/define.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
+import { answererOf } from "../core/input.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { lightSignal } from "../internal/signals.ts"
@@ -234,6 +235,7 @@ function forwardedOptions(
     deadline: deadline ?? Number.POSITIVE_INFINITY,
     parentRequestId: requestId,
     progress,
+    requestInput: answererOf(context),
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),

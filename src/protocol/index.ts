@@ -4,6 +4,8 @@ export { CallEventMap, CallEventSchema } from "../core/events.ts"
 export type {
   CallAbortedEvent,
   CallCompletedEvent,
+  CallAnsweredEvent,
+  CallAskedEvent,
   CallCreditEvent,
   CallErrorEvent,
   CallEvent,

@@ -10,6 +10,7 @@ export interface Deliverer extends TransportReceiver {
 /** A link from a map to itself: it receives what it sends. */
 export class LoopbackLink implements Transport {
   readonly isLocal = true
+  readonly carriesQuestions = true
   #receiver: Deliverer | undefined
 
   open(receiver: TransportReceiver): void {
@@ -34,12 +35,15 @@ const TYPES = Object.keys({
   "call.aborted": true,
   "call.error": true,
   "call.progress": true,
+  "call.asked": true,
+  "call.answered": true,
   "call.credit": true,
 } satisfies Record<CallEvent["type"], true>)
 
 /** A link over DOM events on a target, which others may use as well. */
 export class EventTargetLink implements Transport {
   readonly isLocal = true
+  readonly carriesQuestions = true
   readonly #target: EventTarget
   #receiver: TransportReceiver | undefined
 

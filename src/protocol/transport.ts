@@ -37,6 +37,11 @@ export interface Transport {
   readonly mayRepeat?: boolean | undefined
   /** Aborts may get lost: a stream then ends when its caller's idle timeout has passed. */
   readonly mayLose?: boolean | undefined
+  /**
+   * The serving end can send `call.asked`, and receives `call.answered`. Without it callers cannot be asked over this
+   * transport, and handlers that ask get `UNAVAILABLE` at once.
+   */
+  readonly carriesQuestions?: boolean | undefined
   /** The identity of the peer, as established when it connected. */
   readonly identity?: Identity | undefined
   /** Peers may serve several versions of an operation: requests name the version that was imported. */

@@ -13,6 +13,7 @@ export function createMemoryTransports(): [Transport, Transport] {
 
 class MemoryTransport implements Transport {
   readonly isLocal = true
+  readonly carriesQuestions = true
   peer: MemoryTransport | undefined
   #receiver: TransportReceiver | undefined
   /** Events that arrived before `open`; `undefined` afterwards. */

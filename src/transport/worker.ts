@@ -73,6 +73,7 @@ class PortTransport implements WorkerTransport {
   readonly isTrusted: boolean
   readonly isOneApplication = true
   readonly surface = "worker"
+  readonly carriesQuestions = true
   readonly #port: AnyPort
   readonly #terminates: boolean
   readonly #listeners: (readonly [type: string, listener: (value: unknown) => void])[] = []

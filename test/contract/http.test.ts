@@ -44,5 +44,5 @@ testTransport(
     }
   },
   // Identities come from headers, a served registry is imported with `FromOpenAPI`, and a server does not hear of credit.
-  { canTrust: false, canImport: false, hasWindow: false },
+  { canTrust: false, canImport: false, hasWindow: false, carriesQuestions: false },
 )

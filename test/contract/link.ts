@@ -36,6 +36,8 @@ export interface LinkTraits {
   readonly canTrust?: boolean | undefined
   /** The serving side has the operations that `fromCall` reads. */
   readonly canImport?: boolean | undefined
+  /** Handlers can ask their callers. */
+  readonly carriesQuestions?: boolean | undefined
   /** The serving side knows how many items a consumer takes; otherwise buffers of the connection fill up first. */
   readonly hasWindow?: boolean | undefined
   /** The error when the peer is gone, and within how many milliseconds. */

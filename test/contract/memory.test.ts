@@ -15,6 +15,7 @@ function losable(inner: Transport): { transport: Transport; lose: () => void } {
   let isLost = false
   const transport: Transport = {
     isLocal: true,
+    carriesQuestions: true,
     open(given) {
       receiver = given
       inner.open({

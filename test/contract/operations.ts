@@ -149,6 +149,23 @@ export function contractOperations() {
     }),
     defineOperation({
       ...define,
+      name: "ask",
+      type: "mutation",
+      inputSchema: keyed,
+      outputSchema: Type.Unknown(),
+      handler: async ({ key }, { requestInput }) => {
+        const ask = async (name: string): Promise<unknown> =>
+          await requestInput({ message: "Who?", schema: { type: "object" }, key: name })
+        try {
+          return await Promise.all([ask("a"), ask("b")])
+        } catch (error) {
+          note(key, `unanswered ${(error as CallError).code}`)
+          throw error
+        }
+      },
+    }),
+    defineOperation({
+      ...define,
       name: "fetched",
       type: "query",
       inputSchema: Type.Unknown(),

@@ -49,6 +49,6 @@ describe.skipIf(!isThere)("on a Redis server", () => {
         },
       }
     },
-    { lost: { code: "WORKER_LOST", within: SOON } },
+    { lost: { code: "WORKER_LOST", within: SOON }, carriesQuestions: false },
   )
 })

@@ -5,6 +5,7 @@ import { testCancellation } from "./suite/cancellation.ts"
 import { testEnd } from "./suite/end.ts"
 import { testIdentity } from "./suite/identity.ts"
 import { testImport } from "./suite/import.ts"
+import { testQuestions } from "./suite/questions.ts"
 import { testStreams } from "./suite/streams.ts"
 
 /**
@@ -31,6 +32,7 @@ export function testTransport(name: string, open: OpenLink, traits: LinkTraits =
       testCalls(() => link)
       testStreams(() => link, traits)
       testCancellation(() => link)
+      testQuestions(() => link, traits)
       if (traits.canImport !== false) testImport(() => link)
     })
 

@@ -92,6 +92,7 @@ export function events(data: fc.Arbitrary<unknown>): fc.Arbitrary<Json> {
         version: anyText,
         window: fc.nat(),
         progress: fc.boolean(),
+        canAnswer: fc.boolean(),
       },
     ),
     of("call.responded", { output: fc.record({ data, meta }) }, { seq }),
@@ -108,6 +109,12 @@ export function events(data: fc.Arbitrary<unknown>): fc.Arbitrary<Json> {
       },
     ),
     of("call.progress", { progress: fc.integer() }, { total: fc.integer(), message: anyText }),
+    of("call.asked", { question: fc.integer({ min: 1 }), request: record(json) }, {}),
+    of(
+      "call.answered",
+      { question: fc.integer({ min: 1 }) },
+      { response: record(json), reason: anyText },
+    ),
     of("call.credit", { credit: fc.integer({ min: 1 }) }, {}),
   )
 }

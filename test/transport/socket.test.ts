@@ -71,6 +71,7 @@ class FakeClock implements Clock {
 
 const LIMITS = {
   maxFrameBytes: 4096,
+  maxSentBytes: 4096,
   maxBufferedBytes: 4096,
   pingInterval: 1000,
   stallTimeout: 500,

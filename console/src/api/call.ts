@@ -1,5 +1,5 @@
 import { ProblemError } from "./model.ts"
-import type { CallOutcome, HTTPProblem, ResponseEnvelope } from "./model.ts"
+import type { CallOptions, CallOutcome, HTTPProblem, ResponseEnvelope } from "./model.ts"
 import { localProblem, readProblem, unreachable } from "./problems.ts"
 import { parseJson, printJson } from "../ui/json-text.ts"
 import type { Requests } from "./requests.ts"
@@ -16,7 +16,7 @@ export async function callOperation(
   requests: Requests,
   id: string,
   input: unknown,
-  options: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
+  options: CallOptions,
 ): Promise<CallOutcome> {
   const { signal, timeoutMs } = options
   const started = performance.now()
@@ -58,6 +58,12 @@ export function readEnvelope(text: string): ResponseEnvelope {
   throw new SyntaxError("not an envelope")
 }
 
+/** The problem of a call that was cancelled here. */
+export function cancelled(id: string): HTTPProblem {
+  const about = { operationId: id, mayHaveExecuted: true }
+  return localProblem("ABORTED", "Cancelled", `The call of "${id}" was cancelled here.`, about)
+}
+
 /** No input means no body: the hub knows which operations accept that. */
 function bodyOf(input: unknown): string | null {
   return printJson(input) ?? null
@@ -70,9 +76,7 @@ function problemOf(
   late: AbortSignal | undefined,
 ): HTTPProblem {
   const about = { operationId: id, mayHaveExecuted: true }
-  if (signal.aborted) {
-    return localProblem("ABORTED", "Cancelled", `The call of "${id}" was cancelled here.`, about)
-  }
+  if (signal.aborted) return cancelled(id)
   if (late?.aborted === true) {
     const detail = `No answer from the hub to "${id}" in time; the connection may be broken.`
     return localProblem("TIMEOUT", "No answer in time", detail, about)

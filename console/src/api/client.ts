@@ -1,6 +1,7 @@
 import { isRecord } from "../../../src/internal/guards.ts"
 import { getOwn, textOf } from "../../../src/schema/json.ts"
 import { callOperation } from "./call.ts"
+import type { LiveCalls } from "./live-calls.ts"
 import { ProblemError } from "./model.ts"
 import type { SourceCalls } from "../../../src/hub/activity/source-calls.ts"
 import type {
@@ -17,6 +18,7 @@ import type {
 import { unexpectedAnswer } from "./problems.ts"
 import { Requests } from "./requests.ts"
 import type { RequestOptions } from "./requests.ts"
+import type { Session } from "./session.ts"
 import { readHubEvents, watchOperation } from "./streams.ts"
 
 /** A client with the functions that only the frame of the page uses. */
@@ -39,14 +41,37 @@ const MAX_PAGES = 1000
 /** The only place that talks to a hub. */
 export function createHubClient(options: HubClientOptions): HubConnection {
   const requests = new Requests(options)
+  let hasSockets = false
+  const onInfo = (info: HubInfo): void => {
+    hasSockets = info.websocket
+    options.onInfo?.(info)
+  }
+  let sockets: Promise<LiveCalls> | undefined
+  const liveCalls = async (): Promise<LiveCalls | undefined> => {
+    if (!hasSockets) return undefined
+    try {
+      return await (sockets ??= openLiveCalls(requests.baseUrl, options.session))
+    } catch {
+      // The file could not be loaded.
+      sockets = undefined
+      return undefined
+    }
+  }
   const json = async <TAnswer>(path: string, signal?: AbortSignal): Promise<TAnswer> =>
     (await requests.json(path, signal)) as TAnswer
   return {
     baseUrl: requests.baseUrl,
-    list: (signal) => listAll(requests, options, signal),
+    list: (signal) => listAll(requests, onInfo, signal),
     search: (query, signal) => searchIds(requests, query, signal),
     describe: (id, signal) => json<OperationSpec>(`operations/${encodeURIComponent(id)}`, signal),
-    call: (id, input, callOptions) => callOperation(requests, id, input, callOptions),
+    async call(id, input, callOptions) {
+      const { live } = callOptions
+      if (live === undefined) return await callOperation(requests, id, input, callOptions)
+      const calls = await liveCalls()
+      if (calls === undefined) live.onPlain()
+      const outcome = await calls?.call(live, input, callOptions)
+      return outcome ?? (await callOperation(requests, id, input, callOptions))
+    },
     watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),
     async sources(signal) {
       const { sources, calls } = await requests.json("hub/sources", signal)
@@ -82,16 +107,22 @@ export function createHubClient(options: HubClientOptions): HubConnection {
   }
 }
 
+/** Calls over a WebSocket; most visits never need the file. */
+async function openLiveCalls(baseUrl: string, session: Session): Promise<LiveCalls> {
+  const { LiveCalls: Loaded } = await import("./live-calls.ts")
+  return new Loaded(baseUrl, session)
+}
+
 /** One response with the source of each operation. A server that is not a hub lists its operations in pages. */
 async function listAll(
   requests: Requests,
-  { onInfo }: HubClientOptions,
+  onInfo: (info: HubInfo) => void,
   signal: AbortSignal | undefined,
 ): Promise<readonly OperationSummary[]> {
   try {
     const { operations, ...about } = await requests.json("hub/operations", signal)
     if (!Array.isArray(operations)) throw unexpectedAnswer("The list of operations")
-    onInfo?.(infoOf(about))
+    onInfo(infoOf(about))
     return operations as OperationSummary[]
   } catch (error) {
     if (!(error instanceof ProblemError) || error.status !== 404) throw error

@@ -6,11 +6,18 @@ import type { RecordedCall, RecordedValue } from "../../../src/hub/activity/reco
 import type { SourceCalls } from "../../../src/hub/activity/source-calls.ts"
 import type { SourceDetails, SourceReport, SourceStatus } from "../../../src/hub/model.ts"
 import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
-import type { HTTPProblem } from "../../../src/serve/http/problem.ts"
-import type { OperationSpec, OperationType } from "../../../src/core/types.ts"
+import type { HTTPProblem } from "../../../src/core/problem.ts"
+import type {
+  InputRequest,
+  InputResponse,
+  OperationSpec,
+  OperationType,
+  ProgressUpdate,
+} from "../../../src/core/types.ts"
 
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
 export type { HubStats, RecordedCall, RecordedValue, SourceReport, SourceStatus }
+export type { InputRequest, InputResponse, ProgressUpdate }
 
 /** A source in the list; its calls are as they were when the list was requested. */
 export interface ListedSource extends SourceStatus {
@@ -102,11 +109,7 @@ export interface HubClient {
   /** The ids of the operations that answer a query, the best first. */
   search(query: string, signal?: AbortSignal): Promise<readonly string[]>
   describe(id: string, signal?: AbortSignal): Promise<OperationSpec>
-  call(
-    id: string,
-    input: unknown,
-    options: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
-  ): Promise<CallOutcome>
+  call(id: string, input: unknown, options: CallOptions): Promise<CallOutcome>
   /** Settles when the stream ends; rejects with a `ProblemError` when it fails. */
   watch(
     id: string,
@@ -122,6 +125,25 @@ export interface HubClient {
   recorded(requestId: string, signal?: AbortSignal): Promise<readonly RecordedCall[]>
   stats(signal?: AbortSignal): Promise<HubStats>
   events(options: HubEventsOptions): Promise<void>
+}
+
+/** How an operation is called. */
+export interface CallOptions {
+  readonly signal: AbortSignal
+  readonly timeoutMs?: number | undefined
+  /** For operations that report progress and ask questions: they are called over a WebSocket, if there is one. */
+  readonly live?: LiveCall | undefined
+}
+
+/** What happens while an operation runs. */
+export interface LiveCall {
+  readonly spec: OperationSpec
+  /** It was sent. */
+  readonly onStart: (requestId: string) => void
+  readonly onProgress: (progress: ProgressUpdate) => void
+  readonly onQuestion: (request: InputRequest) => Promise<InputResponse>
+  /** There is no WebSocket: the operation can report nothing, and ask nothing. */
+  readonly onPlain: () => void
 }
 
 /** How events of the hub are read. */

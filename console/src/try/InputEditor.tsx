@@ -60,6 +60,8 @@ export interface InputEditorProps {
   readonly onValidity?: ((validity: InputValidity) => void) | undefined
   /** Whole inputs that the operation gives as examples. */
   readonly examples?: readonly unknown[] | undefined
+  /** What it is the input of, if not of the operation: then it is only a form. */
+  readonly answerTo?: string | undefined
   readonly handle?: Ref<InputEditorHandle> | undefined
 }
 
@@ -77,6 +79,7 @@ export function InputEditor({
   onChange,
   onValidity,
   examples = [],
+  answerTo,
   handle,
 }: InputEditorProps): ReactNode {
   const schema = isSchema(schemaSource) ? schemaSource : true
@@ -84,7 +87,7 @@ export function InputEditor({
   const check = useMemo(() => createCheck(schema), [schema])
   const issues = useMemo(() => check(value), [check, value])
   const prefix = useId().replaceAll(/[^\w-]/g, "")
-  const [view, setView] = useState<View>(firstView)
+  const [view, setView] = useState<View>(answerTo === undefined ? firstView : "form")
   const [isTouched, setTouched] = useState(false)
   const { text, version, reason, type } = useText(value, onChange)
   const isJson = reason === undefined
@@ -118,28 +121,30 @@ export function InputEditor({
     change(structuredClone(example ?? fullSampleOf({ schema, scope: scopeOf(schema) })))
   }
   return (
-    <section className="input-editor" aria-label="Input">
-      <div className="input-bar">
-        <div className="segments" role="group" aria-label="Input view">
-          {VIEWS.map(({ id, label }) => (
-            <button
-              key={id}
-              type="button"
-              className="segment"
-              aria-pressed={view === id}
-              onClick={() => setView(id)}
-            >
-              {label}
-            </button>
-          ))}
+    <section className="input-editor" aria-label={answerTo ?? "Input"}>
+      {answerTo === undefined && (
+        <div className="input-bar">
+          <div className="segments" role="group" aria-label="Input view">
+            {VIEWS.map(({ id, label }) => (
+              <button
+                key={id}
+                type="button"
+                className="segment"
+                aria-pressed={view === id}
+                onClick={() => setView(id)}
+              >
+                {label}
+              </button>
+            ))}
+          </div>
+          <Button size="small" variant="quiet" onClick={fill}>
+            Fill with example
+          </Button>
+          <Button size="small" variant="quiet" onClick={() => change(initialValue(schema))}>
+            Reset
+          </Button>
         </div>
-        <Button size="small" variant="quiet" onClick={fill}>
-          Fill with example
-        </Button>
-        <Button size="small" variant="quiet" onClick={() => change(initialValue(schema))}>
-          Reset
-        </Button>
-      </div>
+      )}
       {!isJson && (
         <p className="input-problem" role="status">
           The JSON is not valid: {reason}{" "}
@@ -161,7 +166,9 @@ export function InputEditor({
                 />
               </Suspense>
             </FormGuard>
-            {isEmptyForm(form.schema) && <p className="muted">It takes no input.</p>}
+            {answerTo === undefined && isEmptyForm(form.schema) && (
+              <p className="muted">It takes no input.</p>
+            )}
             {form.hidden.length > 0 && (
               <p className="field-note">
                 Only in JSON: {form.hidden.slice(0, 10).join(", ")}

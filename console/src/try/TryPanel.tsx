@@ -6,11 +6,11 @@ import { ResultView } from "../result/ResultView.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { Spinner } from "../ui/Spinner.tsx"
 import { formatCount, formatDuration } from "../ui/format.ts"
 import { InputEditor } from "./InputEditor.tsx"
 import type { InputEditorHandle, InputValidity } from "./InputEditor.tsx"
 import { Request, ShareButtons } from "./Request.tsx"
+import { RunningCall } from "./RunningCall.tsx"
 import { RecentCalls } from "./history/RecentCalls.tsx"
 import { fromPointer } from "./schema/pointer.ts"
 import { idOf, useCall } from "./use-call.ts"
@@ -24,7 +24,8 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
   const [deadline, setDeadline] = useState("")
   // The hub decides what is valid: what fails here can be sent all the same.
   const [isChecked, setChecked] = useState(false)
-  const { isRunning, outcome, previous, run, cancel } = useCall(spec)
+  const { run, cancel, ...call } = useCall(spec)
+  const { isRunning, outcome, previous, isPlain } = call
   const editor = useRef<InputEditorHandle>(null)
   const result = useRef<HTMLElement>(null)
   useEffect(() => {
@@ -105,7 +106,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
             {isRunning ? "Running" : outcome === undefined ? "" : sentenceOf(outcome)}
           </p>
           <section ref={result} className="try-result" aria-label="Result" aria-busy={isRunning}>
-            {isRunning && <Spinner label="Running…" />}
+            {isRunning && <RunningCall {...call} />}
             {!isRunning && outcome === undefined && (
               <Empty title="No result yet">
                 Press Run, or <kbd>Ctrl</kbd> <kbd>Enter</kbd> in the form.
@@ -113,6 +114,12 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
             )}
             {!isRunning && outcome !== undefined && (
               <ResultView outcome={outcome} isQuery={spec.type === "query"} onIssue={focusIssue} />
+            )}
+            {!isRunning && isPlain === true && (
+              <p className="field-note">
+                There is no WebSocket to the hub: the operation could not report progress, and not
+                ask you anything.
+              </p>
             )}
           </section>
           <RecentCalls

@@ -4,6 +4,7 @@ import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { AppliedPolicy } from "../../core/policy-state.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { FILE_MARK } from "../../schema/files.ts"
 import { localEnvelope } from "../../core/envelope.ts"
 import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
 import { downloadOf, uploadOf } from "../../http-client/file-bodies.ts"
@@ -23,9 +24,9 @@ import type { HubRequest } from "./hub-client.ts"
 import { resolveId } from "./lookup.ts"
 import type { FailedSource } from "./lookup.ts"
 
-/** Opens a running hub through its HTTP gateway. */
+/** Opens a running hub through its HTTP gateway; calls that may ask questions go over a WebSocket, if there is one. */
 export function openRemote(address: HubAddress, { signal }: CommandIO): Target {
-  return new RemoteTarget(new HubClient(address), signal)
+  return new RemoteTarget(address, signal)
 }
 
 const PAGE = 500
@@ -35,10 +36,14 @@ const MAX_PAGES = 200
 class RemoteTarget implements Target {
   failures: readonly FailedSource[] = []
   readonly #client: HubClient
+  readonly #address: HubAddress
   readonly #signal: AbortSignal
+  /** The specs that were found. */
+  readonly #specs = new Map<string, OperationSpec>()
 
-  constructor(client: HubClient, signal: AbortSignal) {
-    this.#client = client
+  constructor(address: HubAddress, signal: AbortSignal) {
+    this.#client = new HubClient(address)
+    this.#address = address
     this.#signal = signal
   }
 
@@ -66,6 +71,12 @@ class RemoteTarget implements Target {
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
+    const spec = this.#specs.get(id)
+    if (options.requestInput !== undefined && !hasFiles(spec, input)) {
+      const { callOverSocket } = await import("./hub-socket.ts")
+      const envelope = await callOverSocket(this.#address, id, input, options, spec?.type)
+      if (envelope !== undefined) return envelope
+    }
     const response = await this.#client.open(await uploadRequest(id, input, options))
     const file = downloadOf((name) => response.headers[name], response.body)
     if (file !== undefined) return localEnvelope(file, id)
@@ -120,7 +131,9 @@ class RemoteTarget implements Target {
   async #describe(id: string): Promise<OperationSpec> {
     const path = `/operations/${encodeURIComponent(id)}`
     const data = await this.#client.json({ method: "GET", path, signal: this.#signal })
-    return data as OperationSpec
+    const spec = data as OperationSpec
+    this.#specs.set(`${spec.namespace}.${spec.name}`, spec)
+    return spec
   }
 
   async #listAll({ query, namespace, type }: ListQuery): Promise<ListedOperation[]> {
@@ -145,6 +158,11 @@ class RemoteTarget implements Target {
 function isAppliedPolicy(value: unknown): value is AppliedPolicy {
   if (!isRecord(value)) return false
   return typeof value["policy"] === "string" && typeof value["from"] === "string"
+}
+
+/** Whether files are sent or returned: HTTP streams those. */
+function hasFiles(spec: OperationSpec | undefined, input: unknown): boolean {
+  return uploadOf(input, -1) !== undefined || Object.hasOwn(spec?.outputSchema ?? {}, FILE_MARK)
 }
 
 function isFailedSource(

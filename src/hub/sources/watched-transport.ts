@@ -6,8 +6,11 @@ export class WatchedTransport implements Transport {
   readonly #transport: Transport
   readonly #listeners = new Listeners<string | undefined>()
 
+  readonly carriesQuestions: boolean | undefined
+
   constructor(transport: Transport) {
     this.#transport = transport
+    this.carriesQuestions = transport.carriesQuestions
   }
 
   open(receiver: Parameters<Transport["open"]>[0]): void {

@@ -16,6 +16,7 @@ export interface PendingOptions extends Pick<
   | "parentRequestId"
   | "metadata"
   | "progress"
+  | "requestInput"
   | "policy"
   | "idempotencyKey"
 > {
@@ -106,6 +107,7 @@ export function requestEvent(
   if (metadata !== undefined) event.metadata = metadata
   if (traceparent !== undefined) event.traceparent = traceparent
   if (progress !== undefined) event.progress = true
+  if (options.requestInput !== undefined) event.canAnswer = true
   if (version !== undefined) event.version = version
   const { policy, idempotencyKey } = options
   if (policy !== undefined) event.policy = policy

@@ -32,7 +32,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   /** It has ended; later events are ignored. */
   isOver = false
   readonly endpoint: Endpoint
-  protected readonly options: PendingOptions | undefined
+  readonly options: PendingOptions | undefined
   /** A time of the clock; computed on first use when only a timeout was set. */
   #deadline: number | undefined = undefined
   #timeout = 0

@@ -1,11 +1,13 @@
 import type {
   CallAbortedEvent,
+  CallAnsweredEvent,
   CallCompletedEvent,
   CallErrorEvent,
   CallProgressEvent,
   CallRespondedEvent,
 } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
+import type { CallOptions } from "../../core/types.ts"
 import { requestNumber } from "../../engine/ids.ts"
 
 const MIN_PLACES = 64
@@ -72,6 +74,8 @@ export interface Pending {
   readonly number: number
   readonly requestId: string
   readonly operationId: string
+  readonly options: Pick<CallOptions, "requestInput"> | undefined
+  readonly isOver: boolean
   /** The served request, when this side itself handles it. */
   served: Served | undefined
   responded(event: CallRespondedEvent): void
@@ -89,6 +93,7 @@ export interface Pending {
 export interface Served {
   /** Items up to this number may be sent. */
   credit(last: number): void
+  answered(answer: CallAnsweredEvent): void
   /** Stops the handler, without an answer. */
   abort(reason: string): void
 }

@@ -1,5 +1,5 @@
 import { readCallPolicy } from "../../core/call-policy.ts"
-import type { CallRequestedEvent } from "../../core/events.ts"
+import type { CallAnsweredEvent, CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
@@ -13,6 +13,7 @@ import type { CallAccount, WaitingCall } from "./account.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "../pending/table.ts"
 import { PendingCall } from "../pending/call.ts"
+import { Questions } from "./questions.ts"
 import { EndpointTimer } from "../timer.ts"
 import { fromWallTime, toWallTime } from "../../internal/clock.ts"
 
@@ -48,6 +49,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   #wake: (() => void) | undefined = undefined
   /** The deadline as a time of the clock; set once the request had to wait. */
   #due: number | undefined = undefined
+  #questions: Questions | undefined = undefined
 
   constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
     super()
@@ -107,6 +109,19 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 
   get progress(): ((value: ProgressUpdate) => void) | undefined {
     return this.event.progress === true ? (value) => this.#report(value) : undefined
+  }
+
+  /** Asks the caller, if it answers questions. */
+  get requestInput(): CallOptions["requestInput"] {
+    const { link } = this.host.endpoint
+    if (this.event.canAnswer !== true || link.carriesQuestions !== true) return undefined
+    const questions = (this.#questions ??= new Questions(this, (event) => link.send(event)))
+    if (this.isOver) questions.end()
+    return (request) => questions.ask(request)
+  }
+
+  answered(answer: CallAnsweredEvent): void {
+    this.#questions?.answered(answer)
   }
 
   start(): boolean {
@@ -208,6 +223,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     if (this.pending === undefined) endpoint.served.delete(this.requestId)
     else this.pending.served = undefined
     this.host.finished(this)
+    this.#questions?.end()
     this.#wake?.()
     this.whenOver?.()
   }

@@ -7,7 +7,7 @@ import { Deadlines } from "../../internal/deadlines.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { resolveLimits } from "../../transport/websocket/limits.ts"
+import { limitsFor, resolveLimits } from "../../transport/websocket/limits.ts"
 import { SocketTransport } from "../../transport/websocket/socket-transport.ts"
 import type { SocketLimits } from "../../transport/websocket/socket.ts"
 import { checkWs, loadWs } from "../../transport/websocket/ws-package.ts"
@@ -218,7 +218,7 @@ class Served implements ServedWebSocket {
         return () => {}
       },
       peer: "the client",
-      limits: this.#limits,
+      limits: limitsFor(request.url, this.#limits),
       clock: this.#clock,
       pings: this.#pings,
       closeCode: 1001,

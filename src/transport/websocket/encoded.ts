@@ -46,7 +46,7 @@ function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error
   }
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `The result of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,
+    `Data of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,
     { ...options, mayHaveExecuted: true },
   )
 }

@@ -27,10 +27,24 @@ export function resolveLimits(
   options: SocketLimitOptions,
   maxBufferedBytes: number = MIB,
 ): SocketLimits {
+  const maxFrameBytes = options.maxFrameBytes ?? MIB
   return {
-    maxFrameBytes: options.maxFrameBytes ?? MIB,
+    maxFrameBytes,
+    maxSentBytes: maxFrameBytes,
     maxBufferedBytes: options.maxBufferedBytes ?? maxBufferedBytes,
     pingInterval: options.pingInterval ?? 30_000,
     stallTimeout: options.stallTimeout ?? 5000,
   }
+}
+
+/** The largest frame that is sent to a client that accepts it. */
+const MOST_SENT = 16 * MIB
+
+/** The limits for a client: `?maxResultBytes=` in the URL of its upgrade says that it accepts larger frames. */
+export function limitsFor(url: string | undefined, limits: SocketLimits): SocketLimits {
+  const query = url?.split("?", 2)[1]
+  const accepted = Number(new URLSearchParams(query).get("maxResultBytes"))
+  if (!(accepted > limits.maxSentBytes)) return limits
+  const maxSentBytes = Math.min(accepted, Math.max(MOST_SENT, limits.maxSentBytes))
+  return { ...limits, maxSentBytes, maxBufferedBytes: limits.maxBufferedBytes + maxSentBytes }
 }

@@ -74,6 +74,7 @@ export class SocketTransport implements WebSocketTransport {
   readonly identity: Identity | undefined
   readonly isTrusted: boolean
   readonly surface = "websocket"
+  readonly carriesQuestions = true
   /** The code and reason that `close()` sends instead of the default. */
   closeFrame: { readonly code: number; readonly reason: string } | undefined
   readonly #settings: SocketTransportSettings
@@ -121,8 +122,8 @@ export class SocketTransport implements WebSocketTransport {
 
   send(event: CallEvent): void {
     if (this.#over !== undefined) throw unavailable(this.#settings.peer, this.#over)
-    const { maxFrameBytes, maxBufferedBytes } = this.#settings.limits
-    const item = encodeWithin(event, maxFrameBytes)
+    const { maxSentBytes, maxBufferedBytes } = this.#settings.limits
+    const item = encodeWithin(event, maxSentBytes)
     if (this.#link !== undefined) {
       this.#link.send(item)
       return

@@ -13,8 +13,10 @@ import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
 
 /** The limits of one socket, defaults filled in. */
 export interface SocketLimits {
-  /** Bytes of one frame, in either direction. */
+  /** Bytes of one frame that arrives. */
   readonly maxFrameBytes: number
+  /** Bytes of one frame that is sent. */
+  readonly maxSentBytes: number
   /** Bytes that may be buffered; beyond a quarter of it, streams and large results wait. */
   readonly maxBufferedBytes: number
   /** Milliseconds between two pings, 0 for none. After two intervals without a sign of life the peer is given up. */
@@ -66,7 +68,7 @@ export class SocketLink implements LivePeer {
     this.#clock = clock
     this.#owner = owner
     this.#batch = new Batch({
-      limit: Math.min(BATCH_CHARACTERS, Math.floor(limits.maxFrameBytes / 3)),
+      limit: Math.min(BATCH_CHARACTERS, Math.floor(limits.maxSentBytes / 3)),
       flush: (items) => this.#write(items),
     })
     this.#buffer = new SendBuffer(socket, limits, clock, () =>
@@ -189,7 +191,7 @@ export class SocketLink implements LivePeer {
     // A peer that is closing reads no more.
     if (this.#socket.readyState === OPEN) {
       try {
-        this.#buffer.send(this.#liveness.announce(frameOf(items), this.#limits.maxFrameBytes))
+        this.#buffer.send(this.#liveness.announce(frameOf(items), this.#limits.maxSentBytes))
         return
       } catch (error) {
         this.#onError(error)

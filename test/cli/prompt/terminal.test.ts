@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { program } from "../../sources/mcp/support/program.ts"
+import { startServe } from "../support/served.ts"
 import { provideTmux, Screen } from "../../support/tmux.ts"
 import { waitFor } from "../../support/wait-for.ts"
 
@@ -181,6 +182,33 @@ describe.runIf(hasTmux)("questions of a running operation", () => {
     expect(await screen.until(/exit \d+/)).toMatch(
       /Tell it\? y\/n> n\n3\/3 Working\nthe result\n\nexit 0$/,
     )
+  })
+})
+
+describe.runIf(hasTmux)("operations call of a hub on a terminal", () => {
+  test("asks what the operation asks", async () => {
+    await using hub = await startServe(["--scan", OPERATIONS, "--port", "0"])
+    await using screen = await Screen.open([...PROGRAM, "call", "--hub", hub.url, "live.ask"], {
+      cwd: root,
+    })
+    const asked = await screen.until("Answer it? y/n>")
+    expect(asked).toContain("1/2 Thinking")
+    expect(asked).toContain("The operation asks: Who are you?")
+    await screen.type("y")
+    await screen.until(/name: Your name \(text\)\n>/)
+    await screen.type("Ada")
+    await screen.until(/colour: \(one of these, optional\)/)
+    await screen.press("Enter")
+    await screen.until(/age: \(whole number, optional\)/)
+    await screen.press("Enter")
+    expect(await screen.until("exit 0")).toMatch(/"action": "accept"[^]*"name": "Ada"/)
+
+    await using stopping = await Screen.open([...PROGRAM, "call", "--hub", hub.url, "live.ask"], {
+      cwd: root,
+    })
+    await stopping.until("Answer it? y/n>")
+    await stopping.press("C-c")
+    expect(await stopping.until(/exit \d+/)).toMatch(/exit 130$/)
   })
 })
 

@@ -19,7 +19,7 @@ export function hubRegistry(extra = 0): AnyRegistry {
       handler: () => at,
     }),
   )
-  return createRegistry([create, fail, whoami, bytes, ticks, endless, hostile, ...many])
+  return createRegistry([create, fail, whoami, ask, much, bytes, ticks, endless, hostile, ...many])
 }
 
 const create = defineOperation({
@@ -64,6 +64,34 @@ const whoami = defineOperation({
   outputSchema: Type.String(),
   accessControl: open,
   handler: (_, { identity }) => identity?.id ?? "nobody",
+})
+
+const ask = defineOperation({
+  namespace: "user",
+  name: "ask",
+  version: "1.0.0",
+  type: "mutation",
+  description: "Asks for a name.",
+  inputSchema: Type.Object({}),
+  outputSchema: Type.Unknown(),
+  accessControl: open,
+  handler: async (_, { requestInput, progress, identity }) => {
+    progress({ progress: 1, total: 2 })
+    const answer = await requestInput({ message: "Who are you?", schema: { type: "object" } })
+    return { answer, id: identity?.id ?? "nobody" }
+  },
+})
+
+const much = defineOperation({
+  namespace: "file",
+  name: "much",
+  version: "1.0.0",
+  type: "query",
+  description: "So many characters.",
+  inputSchema: Type.Object({ length: Type.Integer() }),
+  outputSchema: Type.String(),
+  accessControl: open,
+  handler: ({ length }) => "x".repeat(length),
 })
 
 const bytes = defineOperation({

@@ -1,9 +1,10 @@
 import { createServer } from "node:http"
 import type { RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { openRemote } from "../../../src/cli/target/remote.ts"
 import type { Target } from "../../../src/cli/model.ts"
+import type { InputResponse } from "../../../src/index.ts"
 import { serveHTTP } from "../../../src/node.ts"
 import type { ServeHTTPOptions } from "../../../src/node.ts"
 import { hashApiKey } from "../../../src/to-http.ts"
@@ -46,6 +47,53 @@ describe("a remote hub as a target", () => {
     expect(envelope).toMatchObject({ data: { id: 1, title: "Milk" }, meta: { source: "local" } })
     const { data } = await hub.target.execute("file.bytes", undefined, { signal })
     expect(data).toEqual(new Uint8Array([0, 255, 10, 13]))
+  })
+
+  test("asks the caller over a WebSocket, and reports progress", async () => {
+    const auth = { apiKeys: [{ hash: hashApiKey(KEY), identity: { id: "ada", scopes: [] } }] }
+    await using hub = await serve({ auth, websocket: true }, 0, KEY)
+    const progress = vi.fn()
+    const answer: InputResponse = { action: "accept", content: { name: "Ada" } }
+    const requestInput = vi.fn(async () => answer)
+    const options = { signal, progress, requestInput }
+
+    const { data } = await hub.target.execute("user.ask", {}, options)
+    expect(data).toEqual({ answer, id: "ada" })
+    expect(requestInput.mock.calls).toEqual([
+      [{ message: "Who are you?", schema: { type: "object" } }],
+    ])
+    expect(progress.mock.calls).toEqual([[{ progress: 1, total: 2 }]])
+    await expect(hub.target.execute("task.create", {}, options)).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+    })
+  })
+
+  test.each([
+    ["a hub without WebSockets", { websocket: false }, KEY],
+    ["a wrong key", { websocket: true }, "canary-wrong-0123456789"],
+  ])("is called over HTTP, where nobody is asked: %s", async (_name, options, key) => {
+    const auth = { apiKeys: [{ hash: hashApiKey(KEY), identity: { id: "ada", scopes: [] } }] }
+    await using hub = await serve({ auth, ...options }, 0, key)
+    const requestInput = vi.fn()
+
+    await expect(
+      hub.target.execute("user.ask", {}, { signal, requestInput }),
+    ).rejects.toMatchObject({ code: key === KEY ? "UNAVAILABLE" : "UNAUTHENTICATED" })
+    expect(requestInput).not.toHaveBeenCalled()
+  })
+
+  test("gives large results to callers that may be asked, too", async () => {
+    await using hub = await serve({ websocket: true })
+    const options = { signal, requestInput: vi.fn() }
+    for (const length of [3_000_000, 17_000_000]) {
+      await hub.target.find("file.much")
+      const { data } = await hub.target.execute("file.much", { length }, options)
+      expect((data as string).length).toBe(length)
+    }
+    const file = new File(["abc"], "a.txt")
+    await expect(hub.target.execute("task.create", { file }, options)).rejects.toThrow(
+      "Send the body as",
+    )
   })
 
   test("reports errors as the hub does", async () => {

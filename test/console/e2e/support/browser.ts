@@ -12,6 +12,8 @@ export interface Opened {
   readonly violations: string[]
   /** Addresses of everything that was asked for. */
   readonly requests: string[]
+  /** What was sent over WebSockets. */
+  readonly frames: string[]
   close(): Promise<void>
 }
 
@@ -43,6 +45,13 @@ export async function launch(executablePath: string): Promise<Browser> {
   })
 }
 
+const frameListeners = new WeakMap<Page, ((payload: string) => void)[]>()
+
+/** Calls back with everything that arrives over WebSockets of a page. */
+export function onFrame(page: Page, listener: (payload: string) => void): void {
+  frameListeners.set(page, [...(frameListeners.get(page) ?? []), listener])
+}
+
 /** Opens a page in a browser session of its own: nothing is kept from other pages. */
 export async function openPage(
   browser: Browser,
@@ -60,9 +69,17 @@ export async function openPage(
   const faults: string[] = []
   const violations: string[] = []
   const requests: string[] = []
+  const frames: string[] = []
   page.on("pageerror", (error) => faults.push(String(error)))
   page.on("console", (message) => {
     if (message.type() === "error") faults.push(message.text())
+  })
+  page.on("websocket", (socket) => {
+    requests.push(socket.url().replace(/^ws/, "http"))
+    socket.on("framesent", ({ payload }) => frames.push(String(payload)))
+    socket.on("framereceived", ({ payload }) => {
+      for (const listener of frameListeners.get(page) ?? []) listener(String(payload))
+    })
   })
   page.on("request", (request) => requests.push(request.url()))
   await context.exposeFunction("reportViolation", (text: string) => violations.push(text))
@@ -76,5 +93,5 @@ export async function openPage(
     })
   })
   await page.goto(url)
-  return { page, faults, violations, requests, close: () => context.close() }
+  return { page, faults, violations, requests, frames, close: () => context.close() }
 }

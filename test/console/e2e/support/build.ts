@@ -13,7 +13,7 @@ import { root } from "../../../support/manifest.ts"
 export async function builtConsole(): Promise<string> {
   const given = process.env["CONSOLE_FOLDER"]
   if (given !== undefined && given !== "") return given
-  return await buildOnce({ name: "operations-console", from: ["console"], build })
+  return await buildOnce({ name: "operations-console", from: ["console", "src"], build })
 }
 
 /** Builds in a process of its own: React's production build wants another `NODE_ENV` than tests have. */

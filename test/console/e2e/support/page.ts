@@ -1,5 +1,9 @@
 import type { Locator, Page } from "playwright-core"
 import { expect } from "vitest"
+import { ERROR_CODES } from "../../../../src/core/errors.ts"
+import type { ErrorCode } from "../../../../src/core/errors.ts"
+import type { CallEvent } from "../../../../src/core/events.ts"
+import { onFrame } from "./browser.ts"
 
 // What a person does in the console, in the words that the page itself uses.
 
@@ -61,16 +65,38 @@ export async function writeJson(page: Page, value: unknown): Promise<void> {
   await page.keyboard.insertText(typeof value === "string" ? value : JSON.stringify(value))
 }
 
-/** Runs, and gives the envelope's data as it came over the wire. */
-export async function run(page: Page): Promise<{ status: number; body: Answer }> {
-  const [response] = await Promise.all([
-    page.waitForResponse((answer) => {
-      const isCall = /\/operations\/[^/]+$/.test(new URL(answer.url()).pathname)
-      return isCall && answer.request().method() === "POST"
-    }),
-    button(page, "Run").click(),
+/** Runs, and gives the envelope's data as it came over the wire: over HTTP, or over a WebSocket. */
+export async function run(
+  page: Page,
+  pressed: Locator = button(page, "Run"),
+): Promise<{ status: number; body: Answer }> {
+  const [answer] = await Promise.all([
+    Promise.race([overHTTP(page), overSocket(page)]),
+    pressed.click(),
   ])
+  return answer
+}
+
+async function overHTTP(page: Page): Promise<{ status: number; body: Answer }> {
+  const response = await page.waitForResponse((answer) => {
+    const isCall = /\/operations\/[^/]+$/.test(new URL(answer.url()).pathname)
+    return isCall && answer.request().method() === "POST"
+  })
   return { status: response.status(), body: (await response.json()) as Answer }
+}
+
+function overSocket(page: Page): Promise<{ status: number; body: Answer }> {
+  return new Promise((resolve) => {
+    onFrame(page, (payload) => {
+      for (const event of [JSON.parse(payload) as CallEvent | CallEvent[]].flat()) {
+        if (event.type === "call.responded") resolve({ status: 200, body: event.output })
+        else if (event.type === "call.error") {
+          const { httpStatus } = ERROR_CODES[event.code as ErrorCode] ?? { httpStatus: 422 }
+          resolve({ status: httpStatus, body: event })
+        }
+      }
+    })
+  })
 }
 
 export interface Answer {

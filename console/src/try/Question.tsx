@@ -1,0 +1,140 @@
+import { useEffect, useId, useMemo, useRef, useState } from "react"
+import type { KeyboardEvent, ReactNode } from "react"
+import type { InputRequest, InputResponse } from "../api/model.ts"
+import { JsonTree } from "../result/JsonTree.tsx"
+import { Button } from "../ui/Button.tsx"
+import { InputEditor } from "./InputEditor.tsx"
+import type { InputEditorHandle, InputValidity } from "./InputEditor.tsx"
+import { own } from "./schema/json.ts"
+import { startValue } from "./start-value.ts"
+
+/** How a question is shown, and what its answer is made of. */
+interface Asked {
+  readonly title: string
+  readonly message?: string | undefined
+  readonly schema: unknown
+  /** The label of the button that answers. */
+  readonly yes: string
+  readonly content: (value: unknown) => unknown
+}
+
+/** A question of a running operation, as a form. */
+export function Question({
+  request,
+  onAnswer,
+}: {
+  readonly request: InputRequest
+  readonly onAnswer: (response: InputResponse) => void
+}): ReactNode {
+  const asked = useMemo(() => askedBy(request), [request])
+  const [value, setValue] = useState<unknown>(() => startValue(asked.schema) ?? {})
+  const [{ isJson, issues }, setValidity] = useState<InputValidity>({ isJson: true, issues: [] })
+  const title = useId()
+  const editor = useRef<InputEditorHandle>(null)
+  const section = useRef<HTMLElement>(null)
+  useEffect(() => {
+    section.current?.scrollIntoView({ block: "nearest" })
+    section.current?.focus()
+  }, [])
+  const answer = (): void => {
+    if (!isJson || issues.length > 0) editor.current?.showIssues()
+    else onAnswer({ action: "accept", content: asked.content(value) })
+  }
+  const press = (event: KeyboardEvent): void => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    // Not also for the panel around it.
+    event.stopPropagation()
+    answer()
+  }
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys of all that is inside
+    <section
+      ref={section}
+      className="question"
+      aria-labelledby={title}
+      tabIndex={-1}
+      onKeyDown={press}
+    >
+      <h3 id={title}>{asked.title}</h3>
+      {asked.message !== undefined && <p className="question-text">{asked.message}</p>}
+      {request.type === "url" && <Address url={request.url} />}
+      {request.type === "sampling" && <JsonTree value={request.params} label="What it asks" />}
+      <InputEditor
+        schema={asked.schema}
+        value={value}
+        onChange={setValue}
+        onValidity={setValidity}
+        answerTo="Answer"
+        handle={editor}
+      />
+      <div className="question-buttons">
+        <Button variant="primary" onClick={answer}>
+          {asked.yes}
+        </Button>
+        <Button onClick={() => onAnswer({ action: "decline" })}>Decline</Button>
+      </div>
+    </section>
+  )
+}
+
+/** An address that a person may open; only web pages are links. */
+function Address({ url }: { readonly url: string }): ReactNode {
+  if (!/^https?:\/\//i.test(url)) return <code>{url}</code>
+  return (
+    <p>
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        {url}
+      </a>
+    </p>
+  )
+}
+
+const NOTHING = { type: "object", properties: {} }
+
+function askedBy(request: InputRequest): Asked {
+  switch (request.type) {
+    case "url":
+      return {
+        title: "The operation asks you to visit a page",
+        message: request.message,
+        schema: NOTHING,
+        yes: "I have done it",
+        content: () => undefined,
+      }
+    case "sampling":
+      return {
+        title: "The operation asks a language model",
+        message: "There is none here. You can answer in its place.",
+        schema: textSchema("text", "Answer"),
+        yes: "Send answer",
+        content: (value) => ({
+          role: "assistant",
+          model: "a person",
+          stopReason: "endTurn",
+          content: { type: "text", text: own(value, "text") },
+        }),
+      }
+    case "roots":
+      return {
+        title: "The operation asks in which folder you work",
+        schema: textSchema("uri", "Address of the folder", "file:///home/ada/project"),
+        yes: "Send answer",
+        content: (value) => ({ roots: [{ uri: own(value, "uri") }] }),
+      }
+    case "form":
+    case undefined:
+      return {
+        title: "The operation asks",
+        message: request.message,
+        schema: request.schema,
+        yes: "Send answer",
+        content: (value) => value,
+      }
+  }
+}
+
+function textSchema(name: string, title: string, example?: string): object {
+  const text = { type: "string", title, minLength: 1, ...(example && { examples: [example] }) }
+  return { type: "object", properties: { [name]: text }, required: [name] }
+}

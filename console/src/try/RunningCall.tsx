@@ -1,0 +1,63 @@
+import { useState } from "react"
+import type { ReactNode } from "react"
+import type { CallTrace, ProgressUpdate } from "../api/model.ts"
+import { useNow } from "../activity/use-now.ts"
+import { formatDuration } from "../ui/format.ts"
+import { Spinner } from "../ui/Spinner.tsx"
+import { steadyNow } from "../ui/steady-now.ts"
+import { Question } from "./Question.tsx"
+import type { CallState } from "./use-call.ts"
+import { useNestedCalls } from "./use-nested-calls.ts"
+
+/** A call that runs: for how long, how far it is, and what it asks. */
+export function RunningCall({
+  requestId,
+  progress,
+  questions,
+}: Pick<CallState, "requestId" | "progress" | "questions">): ReactNode {
+  const nested = useNestedCalls(requestId)
+  const [started] = useState(steadyNow)
+  const now = useNow(true, 200)
+  return (
+    <div className="running">
+      <div className="running-line">
+        <Spinner label={questions.length === 0 ? "Running…" : "Waiting for your answer…"} />
+        {/* Not read aloud: it changes all the time. */}
+        <span className="muted" aria-hidden="true">
+          {formatDuration(Math.floor((now - started) / 100) * 100)}
+        </span>
+      </div>
+      {progress !== undefined && <Progress {...progress} />}
+      {nested.length > 0 && (
+        <ul className="running-calls" aria-label="Calls that it makes">
+          {nested.map((trace) => (
+            <li key={trace.requestId}>
+              <code>{trace.operationId}</code>{" "}
+              <span className={trace.phase === "end" && trace.code ? "field-error" : "muted"}>
+                {trace.phase === "start" ? "runs" : endOf(trace)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {questions.map(({ number, request, answer }) => (
+        <Question key={number} request={request} onAnswer={answer} />
+      ))}
+    </div>
+  )
+}
+
+function endOf({ code, outcome, durationMs }: Extract<CallTrace, { phase: "end" }>): string {
+  return `${code ?? outcome} after ${formatDuration(durationMs)}`
+}
+
+function Progress({ progress, total, message }: ProgressUpdate): ReactNode {
+  const isKnown = total !== undefined && total > 0
+  return (
+    <div className="running-progress">
+      <progress aria-label="Progress" {...(isKnown && { value: progress, max: total })} />
+      <span className="muted">{isKnown ? `${progress} of ${total}` : progress}</span>
+      {message !== undefined && <span role="status">{message}</span>}
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+import { isRecord } from "../../internal/guards.ts"
+import { isCallError } from "../../core/errors.ts"
+import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
+import type { CallOptions, InputRequest } from "../../core/types.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Transport } from "../transport.ts"
+import type { Pending, Served } from "./table.ts"
+
+/** More open questions of one call are a mistake, or an attack, of the peer. */
+const MAX_OPEN = 100
+
+/** An endpoint, as far as questions need it. */
+interface Endpoint {
+  readonly link: Pick<Transport, "send">
+  readonly settings: { readonly logger: Logger }
+  readonly pending: { get(requestId: string): Pending | undefined }
+  readonly served: ReadonlyMap<string, Served>
+  trySend(event: CallAnsweredEvent): void
+}
+
+/** The questions of requests: the number of the last one, and how many are open. */
+const asked = new WeakMap<Pending, { last: number; open: number }>()
+
+/** Passes a question to the caller that it is for, or an answer to the request that asked. */
+export function deliverQuestion(
+  endpoint: Endpoint,
+  event: CallAskedEvent | CallAnsweredEvent,
+): void {
+  const { requestId } = event
+  if (event.type === "call.answered") {
+    endpoint.served.get(requestId)?.answered(event)
+    return
+  }
+  const request = endpoint.pending.get(requestId)
+  // Never rejects.
+  if (request !== undefined) void answerQuestion(endpoint, request, event)
+}
+
+/** Answers a question of the peer, or says that nobody can. */
+async function answerQuestion(
+  endpoint: Endpoint,
+  request: Pending,
+  event: CallAskedEvent,
+): Promise<void> {
+  const { requestId, options } = request
+  const { question } = event
+  const state = asked.get(request) ?? { last: 0, open: 0 }
+  asked.set(request, state)
+  // A duplicate, or not a number.
+  if (!(question > state.last)) return
+  state.last = question
+  state.open++
+  const answer = await answerTo(event.request, state.open, options?.requestInput).catch(
+    (error: unknown) => ({ error }),
+  )
+  state.open--
+  if (request.isOver) return
+  const about = { type: "call.answered", requestId, question } as const
+  try {
+    send(endpoint, request, {
+      ...about,
+      ...("error" in answer ? failed(endpoint, request, answer.error) : answer),
+    })
+  } catch (error) {
+    endpoint.trySend({ ...about, ...failed(endpoint, request, error) })
+  }
+}
+
+async function answerTo(
+  request: unknown,
+  open: number,
+  requestInput: CallOptions["requestInput"],
+): Promise<Pick<CallAnsweredEvent, "response" | "reason">> {
+  if (!isInputRequest(request)) return { reason: "it does not know this kind of question." }
+  if (open > MAX_OPEN) return { reason: `it has ${MAX_OPEN} open questions already.` }
+  if (requestInput === undefined) return {}
+  const response = await requestInput(request)
+  // The peer checks the rest.
+  return isRecord(response) ? { response } : { reason: "its answer is invalid." }
+}
+
+function send(endpoint: Endpoint, { served }: Pending, answer: CallAnsweredEvent): void {
+  if (served === undefined) endpoint.link.send(answer)
+  else served.answered(answer)
+}
+
+/** Why there is no answer, for the peer. Errors that were not written for others stay here. */
+function failed(
+  endpoint: Endpoint,
+  { operationId }: Pending,
+  error: unknown,
+): Pick<CallAnsweredEvent, "reason"> {
+  if (isCallError(error)) return { reason: error.toJSON().message }
+  const { logger } = endpoint.settings
+  logger.error("A question could not be answered", { operationId, error })
+  return { reason: "answering failed." }
+}
+
+/** Whether a value is a question that this version knows. */
+function isInputRequest(value: unknown): value is InputRequest {
+  if (!isRecord(value)) return false
+  const { type, key, message, schema, url, params } = value
+  if (key !== undefined && typeof key !== "string") return false
+  if (type === "sampling") return isRecord(params)
+  if (type === "roots") return true
+  if (typeof message !== "string") return false
+  if (type === "url") return typeof url === "string"
+  return (type === undefined || type === "form") && isRecord(schema)
+}

@@ -1,0 +1,87 @@
+import { inputUnavailable } from "../../core/input.ts"
+import { refusal } from "../../core/errors.ts"
+import { isRecord } from "../../internal/guards.ts"
+import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
+import type { InputRequest, InputResponse } from "../../core/types.ts"
+
+/** A question that waits for its answer. */
+interface OpenQuestion {
+  readonly resolve: (response: InputResponse) => void
+  readonly reject: (error: Error) => void
+}
+
+/** The questions of a served request to its caller. */
+export class Questions {
+  readonly #requestId: string
+  readonly #operationId: string
+  readonly #send: (event: CallAskedEvent) => void
+  readonly #open = new Map<number, OpenQuestion>()
+  #asked = 0
+  #isOver = false
+
+  /** `send` throws if an event cannot be sent. */
+  constructor(
+    { requestId, operationId }: { readonly requestId: string; readonly operationId: string },
+    send: (event: CallAskedEvent) => void,
+  ) {
+    this.#requestId = requestId
+    this.#operationId = operationId
+    this.#send = send
+  }
+
+  /** Asks the caller. Rejects at the latest when the request ends. */
+  ask(request: InputRequest): Promise<InputResponse> {
+    return new Promise((resolve, reject) => {
+      if (this.#isOver) throw this.#ended()
+      // The caller refuses kinds of questions that it does not know.
+      if (!isRecord(request)) {
+        throw new TypeError(
+          "context.requestInput(request): request must be a question such as { message, schema }.",
+        )
+      }
+      const question = ++this.#asked
+      // First: on a link within this process the answer may come at once.
+      this.#open.set(question, { resolve, reject })
+      try {
+        this.#send({ type: "call.asked", requestId: this.#requestId, question, request })
+      } catch (error) {
+        this.#open.delete(question)
+        throw error
+      }
+    })
+  }
+
+  /** Handles an answer. The first one counts; answers to unknown questions are ignored. */
+  answered({ question, response, reason }: CallAnsweredEvent): void {
+    const open = this.#open.get(question)
+    if (!this.#open.delete(question)) return
+    if (isInputResponse(response)) open?.resolve(response)
+    else {
+      const why = response === undefined ? reason : "its answer is invalid."
+      open?.reject(inputUnavailable(this.#operationId, why))
+    }
+  }
+
+  /** The request is over: nobody waits for answers any more. */
+  end(): void {
+    this.#isOver = true
+    const open = [...this.#open.values()]
+    this.#open.clear()
+    for (const { reject } of open) reject(this.#ended())
+  }
+
+  #ended(): Error {
+    const operationId = this.#operationId
+    return refusal("ABORTED", `The call of "${operationId}" ended before its caller answered.`, {
+      operationId,
+      requestId: this.#requestId,
+    })
+  }
+}
+
+/** Whether a value is an answer to a question. Its content may be anything. */
+function isInputResponse(value: unknown): value is InputResponse {
+  if (!isRecord(value)) return false
+  const { action } = value as Partial<InputResponse>
+  return action === "accept" || action === "decline" || action === "cancel"
+}

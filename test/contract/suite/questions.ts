@@ -1,0 +1,46 @@
+import { describe, expect, test, vi } from "vitest"
+import type { InputResponse } from "../../../src/index.ts"
+import { failure, freshKey, seen } from "../link.ts"
+import type { ContractLink, LinkTraits } from "../link.ts"
+
+const CANNOT = { code: "UNAVAILABLE", details: { reason: "INPUT_UNAVAILABLE" } }
+
+/** Handlers ask their callers. */
+export function testQuestions(link: () => ContractLink, traits: LinkTraits): void {
+  const answered: InputResponse = { action: "accept", content: { name: "Zoë \u2028 😀", age: 7 } }
+
+  describe("questions", () => {
+    test("to a caller that cannot be asked are refused at once", async () => {
+      expect(await failure(link().map.call("demo.ask", { key: freshKey() }))).toMatchObject(CANNOT)
+    })
+
+    const isCarried = traits.carriesQuestions !== false
+
+    test.skipIf(isCarried)("are refused at once, although the caller could answer", async () => {
+      const requestInput = vi.fn(async () => answered)
+      const call = link().map.call("demo.ask", { key: freshKey() }, { requestInput })
+      expect(await failure(call)).toMatchObject(CANNOT)
+      expect(requestInput).not.toHaveBeenCalled()
+    })
+
+    test.runIf(isCarried)("are answered, two at once included", async () => {
+      const requestInput = vi.fn(async () => answered)
+      const { data } = await link().map.call("demo.ask", { key: freshKey() }, { requestInput })
+      expect(data).toEqual([answered, answered])
+      expect(requestInput.mock.calls).toEqual([
+        [{ message: "Who?", schema: { type: "object" }, key: "a" }],
+        [{ message: "Who?", schema: { type: "object" }, key: "b" }],
+      ])
+    })
+
+    test.runIf(isCarried)("end when the caller leaves", async () => {
+      const key = freshKey()
+      const requestInput = vi.fn(() => new Promise<InputResponse>(() => undefined))
+      const call = link().map.call("demo.ask", { key }, { requestInput })
+      await expect.poll(() => requestInput.mock.calls.length).toBe(2)
+      call.abort()
+      expect((await failure(call)).code).toBe("ABORTED")
+      await seen(link(), key, "unanswered ABORTED")
+    })
+  })
+}
