@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     ...config.test,
     setupFiles: ["test/support/no-processes.ts"],
+    // They are run again and again: modules that have not changed are not transformed again.
+    experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest-modules" },
     // They wait for little: each worker more would only load the sources once more.
     maxWorkers: Math.max(2, availableParallelism()),
     projects: projectsWithout(slowTestFiles()),

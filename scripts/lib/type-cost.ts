@@ -139,9 +139,9 @@ function checkHere(compiler: Compiler, file: string, parsed: ParsedFiles): Check
   const compilers = createRequire(import.meta.url)(compiler) as typeof ts
   const { options } = compilers.convertCompilerOptionsFromJson(OPTIONS, dirname(file))
   const host = compilers.createCompilerHost(options)
-  const { getSourceFile } = host
+  const disk = { ...host }
   host.getSourceFile = (path, ...rest) => {
-    if (!parsed.has(path)) parsed.set(path, getSourceFile(path, ...rest))
+    if (!parsed.has(path)) parsed.set(path, disk.getSourceFile(path, ...rest))
     return parsed.get(path)
   }
   let declarations = ""

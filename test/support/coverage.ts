@@ -49,8 +49,8 @@ const module: CoverageProviderModule = {
   ...v8,
 
   async takeCoverage(options): Promise<Report> {
-    const { result } = (await v8.takeCoverage?.(options)) as Report
-    return { result: result.filter(({ url }) => url.startsWith(SOURCES)) }
+    const report = (await v8.takeCoverage?.(options)) as Report | undefined
+    return { result: (report?.result ?? []).filter(({ url }) => url.startsWith(SOURCES)) }
   },
 
   async getProvider(): Promise<CoverageProvider> {

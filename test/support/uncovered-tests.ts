@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { root } from "./manifest.ts"
 
 /**
- * Tests that CI runs without measuring coverage, which slows them down by half.
+ * Tests that CI runs without measuring coverage.
  *
  * Folders and files whose code runs in other processes, and files that repeat what shorter ones run, a thousand times.
  */
