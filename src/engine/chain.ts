@@ -116,6 +116,8 @@ export class Chain {
     if (isLast && !(result instanceof Promise)) return settled(result)
     const outcome = new Outcome()
     call.onEnd(outcome)
+    // The handler itself may have ended the call.
+    if (call.ended !== undefined) outcome.finishWith(call.ended)
     if (result instanceof Promise) followHandler(call, result, log, outcome)
     else this.#enter(index, call, input, log, outcome)
     return outcome.promise

@@ -912,6 +912,33 @@ describe("the end of a call with middleware", () => {
     expect(left.toSorted()).toEqual(["attempt", "inner", "outer"])
   })
 
+  test.each([undefined, {}])(
+    "settles next(%o) when the handler itself makes its caller leave, and never ends",
+    async (change) => {
+      const caller = new AbortController()
+      const done: string[] = []
+      await using registry = quietRegistry([
+        operation("a.b", {
+          handler: () => {
+            caller.abort()
+            return never()
+          },
+        }),
+      ])
+      registry.use(async (_call, next) => {
+        await Promise.resolve()
+        try {
+          return await next(change)
+        } finally {
+          done.push("left")
+        }
+      })
+      const calling = registry.execute("a.b", {}, { signal: caller.signal })
+      expect(await rejection(calling)).toMatchObject({ code: "ABORTED", mayHaveExecuted: true })
+      await waitFor(() => expect(done).toEqual(["left"]))
+    },
+  )
+
   test("ends attempts that nobody waits for any more, and leaves nested calls alone", async () => {
     const signals: AbortSignal[] = []
     let nested: Promise<unknown> | undefined

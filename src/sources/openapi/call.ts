@@ -264,19 +264,15 @@ function revalidationHeaders(
 
 /** The name of the header for idempotency keys that an operation declares. */
 function declaredKeyHeader({ plan }: OperationSource): string | undefined {
-  const declared = plan.parameters.find(
-    ({ in: place, name }) => place === "header" && name.toLowerCase() === "idempotency-key",
-  )
-  return declared?.name
+  return plan.parameters.find((one) => one.in === "header" && /^idempotency-key$/i.test(one.name))
+    ?.name
 }
-
-const LOSSES: ReadonlySet<string> = new Set(["UNAVAILABLE", "TIMEOUT", "DATA_LOSS"])
 
 /** Whether an answer got lost, so that nobody knows what became of the request. */
 function isLoss(error: unknown): error is CallError {
   if (!isCallError(error) || !error.mayHaveExecuted) return false
   const status = isRecord(error.details) ? error.details["statusCode"] : undefined
-  return LOSSES.has(error.code) || status === 502 || status === 504
+  return /^(UNAVAILABLE|TIMEOUT|DATA_LOSS)$/.test(error.code) || status === 502 || status === 504
 }
 
 /** Adds the code that the document declares for a status, if the error matches its schema. */

@@ -61,8 +61,6 @@ const CREDENTIAL: OptionRule = {
   ],
 }
 
-const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-
 /** A URL, or a text that is parsed later. */
 const ADDRESS: OptionRule = { either: ["text", { methods: ["toJSON"], expected: "a URL" }] }
 
@@ -73,7 +71,7 @@ const HTTP_SERVICE_OPTIONS: OptionsSchema<Omit<HTTPServiceConfig, "namespace">> 
   allowedOrigins: { list: "text" },
   blockPrivate: "boolean",
   headers: CALL_HEADERS,
-  idempotencyHeader: { pattern: HEADER_NAME, expected: "the name of a header" },
+  idempotencyHeader: "text",
   auth: CREDENTIAL,
   credentials: { record: { required: CREDENTIAL } },
   timeout: "duration",

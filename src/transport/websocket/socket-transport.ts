@@ -128,7 +128,11 @@ export class SocketTransport implements WebSocketTransport {
       this.#link.send(item)
       return
     }
-    if (event.type === "call.aborted" && this.#withdraw(event.requestId)) return
+    // Whatever was sent before has ended with its connection; a request that was not sent is not sent later.
+    if (event.type === "call.aborted") {
+      this.#held.delete(event.requestId)
+      return
+    }
     if (this.#heldSize > maxBufferedBytes) throw full(this.#settings.peer, this.#heldSize, event)
     this.#held.set(event.type === "call.requested" ? event.requestId : item, item)
     this.#heldSize += item.text.length
@@ -237,17 +241,15 @@ export class SocketTransport implements WebSocketTransport {
     this.#link = link
     this.#leaving = undefined
     this.#set("open")
-    for (const item of this.#takeHeld()) this.#sendHeld(link, item)
+    for (const item of this.#takeHeld()) {
+      try {
+        link.send(item)
+      } catch (error) {
+        this.#receiver?.undelivered(item.event, error as CallError)
+      }
+    }
     if (this.#wasLost) this.#receiver?.restored()
     this.#wasLost = false
-  }
-
-  #sendHeld(link: SocketLink, item: EncodedEvent): void {
-    try {
-      link.send(item)
-    } catch (error) {
-      this.#receiver?.undelivered(item.event, error as CallError)
-    }
   }
 
   #onFailed(failure: ConnectFailure): void {
@@ -297,14 +299,6 @@ export class SocketTransport implements WebSocketTransport {
     this.#held.clear()
     this.#heldSize = 0
     return held
-  }
-
-  /** Removes a request that was not sent; its caller was notified that nothing ran. */
-  #withdraw(requestId: string): boolean {
-    const item = this.#held.get(requestId)
-    if (item === undefined) return false
-    this.#heldSize -= item.text.length
-    return this.#held.delete(requestId)
   }
 
   #dropHeld({ reason, cause, status }: ConnectFailure): void {
