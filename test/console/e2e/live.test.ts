@@ -128,9 +128,9 @@ describe.skipIf(noBrowser)("a running call of somebody who signed in", () => {
 
   test("asks, and the key is in no address", async () => {
     const { page, requests } = await site.open("/o/act.ask")
-    const dialog = page.getByRole("dialog", { name: "Sign in" })
-    await dialog.locator("input[type=password]").fill(KEY)
-    await button(dialog, "Sign in").click()
+    const main = page.getByRole("main")
+    await main.locator("input[type=password]").fill(KEY)
+    await button(main, "Sign in").click()
     await button(page, "Run").click()
     await button(question(page), "Decline").click()
     await expectShown(result(page).getByText('"decline"'))
