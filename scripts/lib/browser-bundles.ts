@@ -19,7 +19,7 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     source: `export { createClient } from "@alkdev/operations"
       export { createHTTPTransport } from "@alkdev/operations/http"`,
     goal: 9000,
-    limit: 18_500,
+    limit: 18_600,
   },
   {
     name: "a client over WebSocket",
@@ -32,13 +32,13 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     name: "a registry of one's own",
     source: `export { createRegistry, defineOperation } from "@alkdev/operations"`,
     goal: 80_000,
-    limit: 86_000,
+    limit: 86_900,
   },
   {
     name: "an OpenAPI import",
     source: `export { FromOpenAPI } from "@alkdev/operations/from-openapi"`,
     goal: 130_000,
-    limit: 130_100,
+    limit: 131_400,
   },
 ]
 

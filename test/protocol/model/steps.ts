@@ -76,8 +76,10 @@ export function arrive(event: CallEvent, request: Request, model: Model, real: R
     case "call.aborted":
       model.fail(request, "ABORTED")
       return
-    // Progress nobody asked for, credit and requests concern no one here.
+    // Progress nobody asked for, questions, credit and requests concern no one here.
     case "call.progress":
+    case "call.asked":
+    case "call.answered":
     case "call.credit":
     case "call.requested":
   }
