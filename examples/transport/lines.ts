@@ -99,6 +99,7 @@ export class LineTransport implements Transport {
       setTimeout(() => this.#stream.destroy(), 1000).unref()
     }
     if (!this.#stream.closed) await new Promise((resolve) => this.#stream.once("close", resolve))
+    this.#receiver?.lost(this.#over)
   }
   // #endregion
 }

@@ -1,6 +1,6 @@
 import type { Metafile, Plugin } from "esbuild"
 import { readFile } from "node:fs/promises"
-import { dirname, join, resolve } from "node:path"
+import { dirname, join, relative, resolve } from "node:path"
 
 /** Modules to import in addition, by the file that gets the imports. */
 export type AddedImports = ReadonlyMap<string, ReadonlySet<string>>
@@ -139,12 +139,14 @@ export function copyOnDemand(
       pass.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir, kind, namespace: from }) => {
         const file = resolve(resolveDir, path)
         const isCopy = isCopied(file) && (kind === "dynamic-import" || from === namespace)
-        return isCopy ? { path: file, namespace, sideEffects: false } : undefined
+        // Relative, since comments of the bundle contain it.
+        return isCopy ? { path: relative(root, file), namespace, sideEffects: false } : undefined
       })
-      pass.onLoad({ filter: /\.js$/, namespace }, async ({ path }) => ({
-        contents: await withImports(root, path, added.get(`${namespace}:${path}`) ?? new Set()),
-        resolveDir: dirname(path),
-      }))
+      pass.onLoad({ filter: /\.js$/, namespace }, async ({ path }) => {
+        const file = join(root, path)
+        const imports = added.get(`${namespace}:${path}`) ?? new Set()
+        return { contents: await withImports(root, file, imports), resolveDir: dirname(file) }
+      })
     },
   }
 }

@@ -30,7 +30,11 @@ const OF_A_HUB = [
   "/hub/operations",
   "/hub/search",
   "/hub/sources",
+  "/hub/sources/{name}",
+  "/hub/sources/{name}/reopen",
   "/hub/sources/{name}/report",
+  "/hub/calls",
+  "/hub/policies",
   "/hub/stats",
   "/hub/events",
 ]

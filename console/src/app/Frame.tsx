@@ -34,9 +34,7 @@ export function Frame(): ReactNode {
   }, [store])
   const openIdentity = useCallback(() => setDialog("identity"), [])
   const openHelp = useCallback(() => setDialog("help"), [])
-  const openPalette = useCallback(() => {
-    if (store.operations.status === "ready") setDialog("palette")
-  }, [store])
+  const openPalette = useCallback(() => setDialog("palette"), [])
   const showList = useCallback(() => {
     if (isNarrow) navigate({ view: "find" })
   }, [isNarrow])
@@ -54,7 +52,7 @@ export function Frame(): ReactNode {
   const isRequired = useIsLocked()
   const isLocked = useOperations().status === "failed" && isRequired
   useSession(askAgain)
-  useShortcuts({ onPalette: openPalette, onSearch: goSearch, onHelp: openHelp })
+  useShortcuts({ onPalette: isLocked ? close : openPalette, onSearch: goSearch, onHelp: openHelp })
   useRecent(route)
   usePreload()
   const key = keyOf(route)

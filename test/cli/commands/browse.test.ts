@@ -40,7 +40,7 @@ describe("operations list", () => {
 
     expect(stdout).toMatch(/^task\.create {4}mutation {6}Create a task$/m)
     expect(stdout.split("\n").every((line) => line.length <= 60)).toBe(true)
-    expect(stderr).toBe("7 operations\n")
+    expect(stderr).toBe("9 operations\n")
   })
 
   test("lets no text of an operation command the terminal", async () => {
@@ -58,7 +58,7 @@ describe("operations list", () => {
   })
 
   test("says when there is more, and when there is nothing", async () => {
-    expect((await onHub(["list", "--limit", "2"])).stderr).toBe("5 more: give a larger --limit.\n")
+    expect((await onHub(["list", "--limit", "2"])).stderr).toBe("7 more: give a larger --limit.\n")
     expect((await onHub(["list", "--limit", "2", "-q"])).stderr).toBe("")
     expect(await onHub(["list", "tas"])).toEqual({
       code: 0,

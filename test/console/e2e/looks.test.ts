@@ -31,6 +31,7 @@ const VIEWS: readonly (readonly [
 ]
 
 async function openPalette(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor()
   await page.keyboard.press("Control+K")
   await page.getByRole("combobox", { name: "Search everything" }).fill("book")
   await page.getByRole("option").filter({ hasText: "GET /books/{isbn}" }).waitFor()
