@@ -218,7 +218,7 @@ class Served implements ServedWebSocket {
         return () => {}
       },
       peer: "the client",
-      limits: limitsFor(request.url, this.#limits),
+      limits: limitsFor(request.url, this.#limits, this.#options),
       clock: this.#clock,
       pings: this.#pings,
       closeCode: 1001,

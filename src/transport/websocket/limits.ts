@@ -37,14 +37,22 @@ export function resolveLimits(
   }
 }
 
-/** The largest frame that is sent to a client that accepts it. */
-const MOST_SENT = 16 * MIB
+/** The largest frame for a client that accepts it, at a server that sets no limit of its own. */
+const MAX_SENT_BYTES = 16 * MIB
 
-/** The limits for a client: `?maxResultBytes=` in the URL of its upgrade says that it accepts larger frames. */
-export function limitsFor(url: string | undefined, limits: SocketLimits): SocketLimits {
+/**
+ * The limits for a client: `?maxResultBytes=` in the URL of its upgrade says that it accepts larger frames. A limit that the
+ * server was configured with holds for every client.
+ */
+export function limitsFor(
+  url: string | undefined,
+  limits: SocketLimits,
+  { maxFrameBytes, maxBufferedBytes }: SocketLimitOptions,
+): SocketLimits {
+  if (maxFrameBytes !== undefined || maxBufferedBytes !== undefined) return limits
   const query = url?.split("?", 2)[1]
   const accepted = Number(new URLSearchParams(query).get("maxResultBytes"))
   if (!(accepted > limits.maxSentBytes)) return limits
-  const maxSentBytes = Math.min(accepted, Math.max(MOST_SENT, limits.maxSentBytes))
+  const maxSentBytes = Math.min(accepted, MAX_SENT_BYTES)
   return { ...limits, maxSentBytes, maxBufferedBytes: limits.maxBufferedBytes + maxSentBytes }
 }
