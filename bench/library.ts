@@ -70,12 +70,12 @@ export type ThreadLibrary = Pick<typeof registry, "createRegistry"> &
 const here = import.meta.dirname
 
 /**
- * Compiles the library and loads it, file by file: what is published is the same code, joined.
+ * Compiles the library, file by file: what is published is the same code, joined.
  *
  * The loader that runs these files rewrites TypeScript in ways that cost time per call; what the compiler
  * emits is loaded as it stands. Type errors are printed and stop nothing: they do not change what runs.
  */
-export async function loadLibrary(): Promise<Library> {
+export function buildLibrary(): void {
   const compiler = resolve(here, "../node_modules/typescript/bin/tsc")
   const out = resolve(here, "dist")
   const { status, stdout } = spawnSync(
@@ -84,7 +84,6 @@ export async function loadLibrary(): Promise<Library> {
     { encoding: "utf8" },
   )
   if (status !== 0) process.stderr.write(stdout)
-  return await loadBuilt()
 }
 
 /** Loads what was built before. */

@@ -2,10 +2,12 @@
  * Measures every part below against its floor, its peers and its targets: `npm run bench`. Exits with 1 when a target
  * is missed.
  *
- * The flag of a part leaves out all others; several can be given. `--quick` takes fewer and shorter rounds, `--goals`
- * prints the targets alone, `--json` one JSON value.
+ * The flag of a part leaves out all others; several can be given, and each runs in a process of its own. `--quick`
+ * takes fewer and shorter rounds, `--goals` prints the targets alone, `--json` one JSON value.
  */
 import assert from "node:assert/strict"
+import { fork } from "node:child_process"
+import { once } from "node:events"
 import { orderInputs, placeOrder, quote, quoteInputs } from "./cases.ts"
 import type { QuoteInput } from "./cases.ts"
 import type { Contender } from "./contenders/contender.ts"
@@ -25,7 +27,7 @@ import { consoleGoals, consoleTables } from "./console-report.ts"
 import { coreGoals, httpGoals, mcpGoals, openapiGoals, protocolGoals } from "./goals.ts"
 import type { CoreResults, Goal } from "./goals.ts"
 import { madeByCalls } from "./laziness.ts"
-import { loadBuiltImporter, loadBuiltMCP, loadLibrary } from "./library.ts"
+import { buildLibrary, loadBuilt, loadBuiltImporter, loadBuiltMCP } from "./library.ts"
 import type { Library } from "./library.ts"
 import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
 import type { Effort, Measurement } from "./measure.ts"
@@ -55,14 +57,15 @@ const isQuick = process.argv.includes("--quick")
 const effort = isQuick ? QUICK : THOROUGH
 const options = { isQuick, log }
 
-log("Building the library")
-const library = await loadLibrary()
-
-/** What a part measured, as text, against its targets, and as data. */
-interface Report {
-  readonly tables: readonly string[]
+/** What a part measured, against its targets and as data. */
+interface Outcome {
   readonly goals: readonly Goal[]
   readonly results: object
+}
+
+/** The same with its text. */
+interface Report extends Outcome {
+  readonly tables: readonly string[]
 }
 
 /** One part: its flag, and what measures it. */
@@ -72,16 +75,21 @@ interface Part {
 }
 
 const PARTS: readonly Part[] = [
-  part("--policies", () => measurePolicies(library, effort), policyTables, policyGoals),
-  part("--core", () => measureCore(library), coreTables, coreGoals),
+  part(
+    "--policies",
+    async () => measurePolicies(await loadBuilt(), effort),
+    policyTables,
+    policyGoals,
+  ),
+  part("--core", async () => measureCore(await loadBuilt()), coreTables, coreGoals),
   part(
     "--protocol",
-    () => measureProtocol(library, effort, options),
+    async () => measureProtocol(await loadBuilt(), effort, options),
     protocolTables,
     protocolGoals,
   ),
   part("--mcp", async () => measureMCP(await loadBuiltMCP(), effort, log), mcpTables, mcpGoals),
-  part("--http", () => measureHTTP(library, effort, log), httpTables, httpGoals),
+  part("--http", async () => measureHTTP(await loadBuilt(), effort, log), httpTables, httpGoals),
   part("--bus", () => measureBus(effort, options), busTables, busGoals),
   part("--cli", () => measureCLI(options), cliTables, cliGoals),
   part("--start", () => measureStart(options), startTables, startGoals),
@@ -91,10 +99,14 @@ const PARTS: readonly Part[] = [
     firstDocumentTables,
     firstDocumentGoals,
   ),
-  part("--patterns", () => measurePatterns(library, log), patternTables, patternGoals),
+  part(
+    "--patterns",
+    async () => measurePatterns(await loadBuilt(), log),
+    patternTables,
+    patternGoals,
+  ),
   part("--sizes", () => measureSizes(log), sizeTables, sizeGoals),
   part("--types", () => measureTypes(options), typeTables, typeGoals),
-  // Late: its documents and its peers leave a heap behind that others should not have to live in.
   part(
     "--openapi",
     async () => measureOpenAPI(await loadBuiltImporter(), options),
@@ -113,32 +125,52 @@ const PARTS: readonly Part[] = [
 const FAULTS = part("--bus-faults", () => measureBusFaults(options), busFaultTables, busFaultGoals)
 
 const asked = [...PARTS, FAULTS].filter(({ flag }) => process.argv.includes(flag))
+const parts = asked.length > 0 ? asked : PARTS
 const isJson = process.argv.includes("--json")
 const showsTables = !isJson && !process.argv.includes("--goals")
-const reports: Report[] = []
-for (const each of asked.length > 0 ? asked : PARTS) {
-  const report = await each.report().catch((error: unknown): Report => failedPart(each, error))
-  reports.push(report)
-  // At once: a run takes long, and may be stopped.
-  if (showsTables) for (const table of report.tables) console.log(`${table}\n`)
+if (process.send === undefined) {
+  log("Building the library")
+  buildLibrary()
+}
+const outcomes: Outcome[] = []
+for (const each of parts) {
+  outcomes.push(parts.length === 1 ? await inThisProcess(each) : await inItsOwnProcess(each))
 }
 
-const goals = reports.flatMap((report) => report.goals)
+const goals = outcomes.flatMap((outcome) => outcome.goals)
+const results: object = Object.assign({}, ...outcomes.map((outcome) => outcome.results))
 if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1
-if (isJson) {
+if (process.send !== undefined) process.send({ goals, results } satisfies Outcome)
+else if (isJson) {
   const { version: node, arch, platform } = process
-  const results: object = Object.assign({}, ...reports.map((report) => report.results))
   console.log(JSON.stringify({ node, platform, arch, isQuick, ...results, goals }, null, 2))
 } else console.log(goalsTable(goals))
 
-/** A part that could not be measured: its goal is missed, and the other parts are measured all the same. */
-function failedPart({ flag }: Part, error: unknown): Report {
-  log(error instanceof Error ? String(error.stack) : String(error))
-  return {
-    tables: [],
-    goals: [{ goal: `${flag}: runs`, measured: "failed", isMet: false }],
-    results: {},
+/** Measures a part, and prints its tables at once: a run takes long, and may be stopped. */
+async function inThisProcess(each: Part): Promise<Outcome> {
+  try {
+    const { tables, ...outcome } = await each.report()
+    if (showsTables) for (const table of tables) console.log(`${table}\n`)
+    return outcome
+  } catch (error) {
+    log(error instanceof Error ? String(error.stack) : String(error))
+    return failed(each)
   }
+}
+
+/** Measures a part in a process in which no other part left its heap and its compiled code. */
+async function inItsOwnProcess(each: Part): Promise<Outcome> {
+  const others = process.argv.slice(2).filter((arg) => !parts.some(({ flag }) => flag === arg))
+  const child = fork(import.meta.filename, [each.flag, ...others])
+  let outcome = failed(each)
+  child.on("message", (message) => (outcome = message as Outcome))
+  await once(child, "exit")
+  return outcome
+}
+
+/** A part that could not be measured: its goal is missed, and the other parts are measured all the same. */
+function failed({ flag }: Part): Outcome {
+  return { goals: [{ goal: `${flag}: runs`, measured: "failed", isMet: false }], results: {} }
 }
 
 function part<TResults extends object>(
@@ -150,8 +182,8 @@ function part<TResults extends object>(
   return {
     flag,
     report: async () => {
-      const results = await take()
-      return { tables: tables(results), goals: goalsOf(results), results }
+      const taken = await take()
+      return { tables: tables(taken), goals: goalsOf(taken), results: taken }
     },
   }
 }
