@@ -96,7 +96,7 @@ class LazySpec {
     if (parts.visibility !== undefined) this.visibility = parts.visibility
     this.annotations = parts.annotations
     this.deprecated = parts.deprecated
-    if (parts.deprecation !== undefined) this.deprecation = parts.deprecation
+    if (this.deprecated === true) addDeprecation(this, parts)
     defineLazy(this)
   }
 
@@ -135,6 +135,12 @@ class LazyDefinition extends LazySpec {
     this.imported = policy.imported
     define(this, "handler", HANDLER)
   }
+}
+
+/** Adds what only deprecated operations have: to read it of thousands that are not would cost as much as the rest. */
+function addDeprecation(spec: { deprecation?: LazyParts["deprecation"] }, parts: LazyParts): void {
+  const { deprecation } = parts
+  if (deprecation !== undefined) spec.deprecation = deprecation
 }
 
 /**

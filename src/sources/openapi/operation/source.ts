@@ -72,6 +72,9 @@ export interface ImportContext {
 
 /** Lazily created parts of an operation. */
 interface CachedParts {
+  input?: TSchema
+  output?: TSchema
+  handler?: OperationHandler | SubscriptionHandler
   errors?: readonly ErrorDefinition[]
   problems?: Problems
   plan?: RequestPlan
@@ -101,9 +104,6 @@ export class OperationSource implements LazyParts {
   declare private readonly isOurs: boolean
   /** The plain operation, if this is the stream twin of one that does both. */
   declare private readonly original: OperationSource | undefined
-  declare private cachedInput: TSchema | undefined
-  declare private cachedOutput: TSchema | undefined
-  declare private cachedHandler: OperationHandler | SubscriptionHandler | undefined
   declare private cached: CachedParts | undefined
 
   constructor(
@@ -123,14 +123,11 @@ export class OperationSource implements LazyParts {
       READS.has(method) || (isOurs && method === "POST" && raw["x-operation-type"] === "query")
     this.type = isStreamed ? "subscription" : isRead ? "query" : "mutation"
     this.original = original
-    this.cachedInput = undefined
-    this.cachedOutput = undefined
-    this.cachedHandler = undefined
     this.cached = undefined
   }
 
   get handler(): OperationHandler | SubscriptionHandler {
-    return (this.cachedHandler ??= this.context.handlerOf(this))
+    return (this.parts.handler ??= this.context.handlerOf(this))
   }
 
   get id(): string {
@@ -198,11 +195,11 @@ export class OperationSource implements LazyParts {
 
   get inputSchema(): TSchema {
     if (this.original !== undefined) return this.original.inputSchema
-    return (this.cachedInput ??= this.makeInput(this.readInputs(), undefined))
+    return (this.parts.input ??= this.makeInput(this.readInputs(), undefined))
   }
 
   get outputSchema(): TSchema {
-    return (this.cachedOutput ??= this.knownOutput() ?? this.makeOutput(undefined, []))
+    return (this.parts.output ??= this.knownOutput() ?? this.makeOutput(undefined, []))
   }
 
   get errorSchemas(): readonly ErrorDefinition[] {
