@@ -51,6 +51,6 @@ describe.skipIf(!isThere)("on a NATS server", () => {
         },
       }
     },
-    { lost: { code: "WORKER_LOST", within: SOON }, carriesQuestions: false },
+    { lost: { code: "WORKER_LOST", within: SOON } },
   )
 })

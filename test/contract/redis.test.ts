@@ -49,6 +49,6 @@ describe.skipIf(!isThere)("on a Redis server", () => {
         },
       }
     },
-    { lost: { code: "WORKER_LOST", within: SOON }, carriesQuestions: false },
+    { lost: { code: "WORKER_LOST", within: SOON } },
   )
 })

@@ -44,6 +44,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
   readonly mayLose = true
   readonly isTrusted: boolean
   readonly hasVersions = true
+  readonly carriesQuestions = true
   readonly surface: string
   readonly #bus: Bus
   readonly #caller: BusCaller
@@ -94,6 +95,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
         this.#caller.send(event)
         return
       case "call.credit":
+      case "call.answered":
         this.#caller.send(event)
         return
       case "call.aborted":

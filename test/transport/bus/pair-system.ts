@@ -123,6 +123,19 @@ function operationsOf(worker: string, runs: string[], aborted: unknown[]): AnyRe
       },
     }),
     defineOperation({
+      ...{ ...base, name: "ask", type: "mutation" },
+      handler: async (input, { requestInput }) => {
+        const { times = 1, size = 0 } = (input ?? {}) as { times?: number; size?: number }
+        runs.push("ask")
+        const message = "x".repeat(size)
+        const questions = Array.from({ length: times }, (_, at) => ({
+          ...{ message, schema: { type: "object" }, key: `q${at}` },
+        }))
+        const answers = await Promise.all(questions.map((question) => requestInput(question)))
+        return answers.map(({ content }) => content)
+      },
+    }),
+    defineOperation({
       ...{ ...base, name: "count", type: "subscription" },
       async *handler(input) {
         const { to, size = 0, failAt } = input as { to: number; size?: number; failAt?: number }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import type { InputRequest, InputResponse } from "../../../src/index.ts"
 import { failure } from "../../contract/link.ts"
 import { ANN, PairSystem } from "./pair-system.ts"
 
@@ -60,6 +61,43 @@ describe.each(KINDS)("the guard on both ends of $name", ({ hasQueues }) => {
     expect(await failure(map.call("pair.echo"))).toMatchObject({
       ...{ code: "UNAVAILABLE", retryable: true, mayHaveExecuted: false },
     })
+  })
+
+  test("questions are answered, also when they or their answers got lost", async () => {
+    await using system = new PairSystem({ hasQueues })
+    const one = system.worker("one")
+    const { map } = system.caller()
+    const seen: string[] = []
+    let lose = true
+    const requestInput = async ({ key }: InputRequest): Promise<InputResponse> => {
+      seen.push(key ?? "")
+      // The answer is sent while the broker is away.
+      if (lose) system.broker.stop()
+      lose = false
+      return { action: "accept", content: key }
+    }
+    const call = map.call("pair.ask", { times: 3 }, { requestInput, timeout: 60_000 })
+    await expect.poll(() => lose).toBe(false)
+    system.broker.start()
+    expect((await call).data).toEqual(["q0", "q1", "q2"])
+    expect(seen.toSorted()).toEqual(["q0", "q1", "q2"])
+    expect(system.runs).toEqual(["ask"])
+    await expect.poll(() => one.transport.stats().serving.kept).toBe(0)
+  })
+
+  test("questions and answers that are too large are refused, and the call goes on", async () => {
+    await using system = new PairSystem({ hasQueues, maxPayload: 16 * 1024 })
+    system.worker("one")
+    const { map } = system.caller()
+    const requestInput = async (): Promise<InputResponse> => {
+      return { action: "accept", content: "x".repeat(20_000) }
+    }
+    expect(await failure(map.call("pair.ask", { size: 20_000 }, { requestInput }))).toMatchObject({
+      ...{ code: "PAYLOAD_TOO_LARGE", retryable: false },
+    })
+    const error = await failure(map.call("pair.ask", {}, { requestInput }))
+    expect(error).toMatchObject({ code: "UNAVAILABLE", details: { reason: "INPUT_UNAVAILABLE" } })
+    expect(error.message).toContain("broker's limit is 16384")
   })
 
   test("streams come whole and in order, with a window of any size", async () => {

@@ -90,6 +90,16 @@ export function attackedOperations(): {
       }),
       defineOperation({
         ...open,
+        ...{ namespace: "task", name: "ask", type: "mutation" },
+        inputSchema: anything,
+        outputSchema: anything,
+        handler: async (_, { requestInput }) => {
+          runs.push("task.ask")
+          return (await requestInput({ message: "Sure?", schema: { type: "object" } })).content
+        },
+      }),
+      defineOperation({
+        ...open,
         ...{ namespace: "task", name: "count", type: "subscription" },
         inputSchema: Type.Object({ to: Type.Integer() }),
         outputSchema: Type.Integer(),

@@ -11,6 +11,7 @@ import { messages } from "./failures.ts"
 import type { CallerGrants } from "./grants.ts"
 import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
+import { CallQuestions } from "./questions.ts"
 import type { StreamOrder } from "./stream-order.ts"
 
 type Pong = WorkerMessage & { readonly type: "pong" }
@@ -51,6 +52,12 @@ export class CallerAnswers {
       case "call.progress":
         this.#state.deliver(event)
         return
+      case "call.asked": {
+        entry.questions ??= new CallQuestions()
+        const asked = entry.questions.asked(worker, event)
+        if (asked !== undefined) this.#state.deliver(asked)
+        return
+      }
       default:
         this.#state.counts.dropped++
     }
@@ -153,7 +160,8 @@ export class CallerAnswers {
   #late(worker: KnownWorker, event: CallEvent): void {
     const { requestId } = event
     if (event.type === "call.progress") return
-    if (event.type === "call.responded" && event.seq !== undefined) {
+    const isItem = event.type === "call.responded" && event.seq !== undefined
+    if (isItem || event.type === "call.asked") {
       worker.stopStray(requestId)
       return
     }

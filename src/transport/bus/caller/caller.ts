@@ -1,11 +1,16 @@
-import type { CallAbortedEvent, CallEvent, CallRequestedEvent } from "../../../core/events.ts"
+import type {
+  CallAbortedEvent,
+  CallAnsweredEvent,
+  CallEvent,
+  CallRequestedEvent,
+} from "../../../core/events.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { CallFate, TransportReceiver } from "../../../protocol/transport.ts"
 import { CallerAnswers } from "./answers.ts"
 import { CallerState } from "./state.ts"
 import type { CallerDependencies } from "./state.ts"
 import { CallEntry } from "./model.ts"
-import { closed, knownId, unknownId } from "./failures.ts"
+import { closed, knownId, tooLarge, unknownId } from "./failures.ts"
 import { CallerGrants } from "./grants.ts"
 import { CallerServices } from "./services.ts"
 import { Detector } from "./detector.ts"
@@ -15,6 +20,7 @@ import type { WorkerMessage } from "../wire/messages.ts"
 import type { GuardSettings } from "../options.ts"
 import type { CallingStats } from "../stats.ts"
 import type { Bus } from "../types.ts"
+import { bytesBeyond } from "../wire/outbox.ts"
 import { readWorkerFrame } from "../wire/wire.ts"
 import { workerOfCorrelationId } from "./worker-book.ts"
 
@@ -54,11 +60,12 @@ export class BusCaller {
     return this.#state.pending.has(requestId) || this.#services.has(requestId)
   }
 
-  /** Sends a request, an abort or credit. Throws a `CallError` for a request that cannot be sent. */
+  /** Sends a request, an abort, credit or an answer. Throws a `CallError` for a request or answer that cannot be sent. */
   send(event: CallEvent): void {
     if (event.type === "call.requested") this.#request(event)
     else if (event.type === "call.aborted") this.#leave(event)
     else if (event.type === "call.credit") this.#credit(event.requestId, event.credit)
+    else if (event.type === "call.answered") this.#answer(event)
   }
 
   deliveryStatus(requestId: string): CallFate | undefined {
@@ -208,6 +215,15 @@ export class BusCaller {
     entry.credit = credit
     if (entry.state !== "granted") return
     entry.worker?.send({ type: "event", event: { type: "call.credit", requestId, credit } })
+  }
+
+  #answer(event: CallAnsweredEvent): void {
+    const entry = this.#state.pending.get(event.requestId)
+    const { maxPayload, address } = this.#state.bus
+    entry?.questions?.answered(event, (text) => {
+      const bytes = bytesBeyond(maxPayload, address, { text })
+      if (bytes !== undefined) throw tooLarge(entry, bytes, maxPayload, "An answer")
+    })
   }
 
   #onMessage(worker: KnownWorker, message: WorkerMessage, now: number): void {

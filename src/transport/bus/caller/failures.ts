@@ -74,11 +74,16 @@ export function unsafeTicket(operationId: string, risk: string): CallError {
   )
 }
 
-/** The error for a request that exceeds the broker's limit. */
-export function tooLarge({ operationId }: CallEntry, bytes: number, maxPayload: number): CallError {
+/** The error for a request or an answer that exceeds the broker's limit. */
+export function tooLarge(
+  { operationId }: CallEntry,
+  bytes: number,
+  maxPayload: number,
+  what = "Input",
+): CallError {
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `Input for "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
+    `${what} for "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
       "send less, or raise the broker's limit.",
     { operationId, details: { bytes, maxPayload } },
   )

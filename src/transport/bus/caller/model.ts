@@ -14,6 +14,7 @@ import type { DeadlineEntry } from "../../../internal/deadlines.ts"
 import type { CallFate } from "../../../protocol/transport.ts"
 import type { MessageText } from "../wire/frame-builder.ts"
 
+import type { CallQuestions } from "./questions.ts"
 import { StreamOrder } from "./stream-order.ts"
 import { callText, quoted, requestText, shortInput } from "../wire/short-messages.ts"
 
@@ -84,6 +85,8 @@ export class CallEntry implements DeadlineEntry {
   /** Streams: the item after which missing ones were last requested. */
   gapAt = -1
   credit: number | undefined
+  /** What its handler has asked. */
+  questions: CallQuestions | undefined
   /** Its id as JSON. */
   readonly idText: string
   readonly #host: EntryHost

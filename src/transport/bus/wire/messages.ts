@@ -15,7 +15,7 @@ export type CallerMessage =
   | { readonly type: "go"; readonly id: string; readonly key: string; readonly left: number }
   /** Denies a grant: another worker runs the call, or its caller left. */
   | { readonly type: "nogo"; readonly id: string; readonly key: string }
-  /** An abort, or credit for a stream. */
+  /** An abort, credit for a stream, or the answer to a question. */
   | { readonly type: "event"; readonly event: CallEvent }
   /** Checks whether the worker is alive, and asks about long-running calls. */
   | {
@@ -53,7 +53,7 @@ export type WorkerMessage =
       readonly elsewhere: boolean
       readonly error: CallEvent & { readonly type: "call.error" }
     }
-  /** An answer, an item of a stream, an end, an error, or progress. */
+  /** A result, an item of a stream, an end, an error, progress, or a question. */
   | {
       readonly type: "event"
       readonly event: CallEvent

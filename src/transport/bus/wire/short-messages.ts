@@ -204,6 +204,7 @@ function saysMore(event: CallRequestedEvent): boolean {
     event.metadata !== undefined ||
     event.parentRequestId !== undefined ||
     event.progress !== undefined ||
+    event.canAnswer !== undefined ||
     event.traceparent !== undefined ||
     event.deadline !== undefined ||
     event.idleTimeout !== undefined ||

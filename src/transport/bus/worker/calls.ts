@@ -81,6 +81,12 @@ export class WorkerCalls {
     this.#kept.add(item)
   }
 
+  /** Keeps a question until it is answered. */
+  ask(entry: WorkerEntry, question: number, message: MessageText, now: number): void {
+    entry.questions ??= new Map()
+    entry.questions.set(question, new KeptText(entry, message, now))
+  }
+
   /** Sends a kept message again. */
   resend(kept: KeptText<WorkerEntry> | undefined, now: number): void {
     if (kept === undefined) return

@@ -50,6 +50,8 @@ export class WorkerEntry {
   result: KeptText<WorkerEntry> | undefined
   /** Streams: the items that were sent. */
   items: SentItems<WorkerEntry> | undefined
+  /** Questions without an answer, by number. */
+  questions: Map<number, KeptText<WorkerEntry>> | undefined
 
   constructor({ caller, message, key, isIdempotent, now, bytes }: WorkerEntryParts) {
     const { event, attempt } = message

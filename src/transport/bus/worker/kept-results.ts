@@ -1,6 +1,6 @@
 import type { MessageText } from "../wire/frame-builder.ts"
 
-/** A message that may have to be sent again: a result, or a stream item. */
+/** A message that may have to be sent again: a result, a stream item, or a question. */
 export class KeptText<TOwner> {
   readonly owner: TOwner
   readonly text: string

@@ -1,5 +1,6 @@
 import { isCallError, refusal } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
+import type { CallEvent } from "../../../core/events.ts"
 
 /** The error for a request at the address of another operation, which would bypass permissions. */
 export function wrongAddress(operationId: string, addressed: string | undefined): CallError {
@@ -92,17 +93,21 @@ export function noVerifier(operationId: string): CallError {
   )
 }
 
-/** The error for an answer that does not fit into a message. */
+/** The error for a result or a question that does not fit into a message. */
 export function answerTooLarge(
-  requestId: string,
+  { type, requestId }: Pick<CallEvent, "type" | "requestId">,
   operationId: string,
   bytes: number,
   maxPayload: number,
 ): CallError {
+  const [what, cure] =
+    type === "call.asked"
+      ? ["A question", "ask for less"]
+      : ["The result", "return less, return a stream"]
   return refusal(
     "PAYLOAD_TOO_LARGE",
-    `The result of "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
-      "return less, return a stream, or raise the broker's limit.",
+    `${what} of "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
+      `${cure}, or raise the broker's limit.`,
     {
       requestId,
       operationId,

@@ -62,13 +62,15 @@ export class WorkerResending {
     return true
   }
 
-  /** Resends the last message about a request. */
+  /** Resends the last message about a request, or its questions. */
   #repeat(entry: WorkerEntry, before: number): void {
-    const { state, result } = entry
+    const { state, result, questions } = entry
+    const { calls, dependencies } = this.#state
     if (state === "waiting") sendAccepted(entry)
-    if (state !== "done" || result === undefined) return
-    if (result.sentAt > before) return
-    this.#state.calls.resend(result, this.#state.dependencies.clock.now())
+    const sent = state === "done" ? [result] : (questions?.values() ?? [])
+    for (const kept of sent) {
+      if (kept !== undefined && kept.sentAt <= before) calls.resend(kept, dependencies.clock.now())
+    }
   }
 
   /**

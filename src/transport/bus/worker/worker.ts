@@ -71,7 +71,7 @@ export class BusWorker {
     this.#admission.handBack(notServing)
   }
 
-  /** Sends a result, an item, an end, an error or progress. Throws `PAYLOAD_TOO_LARGE` for what does not fit. */
+  /** Sends a result, an item, an end, an error, progress or a question. Throws `PAYLOAD_TOO_LARGE` for what does not fit. */
   send(event: CallEvent): void {
     const { calls, dependencies, settings } = this.#state
     const entry = calls.get(event.requestId)
@@ -80,6 +80,7 @@ export class BusWorker {
     const now = dependencies.clock.now()
     const message = this.#textOf(event, entry)
     if (event.type === "call.responded" && event.seq !== undefined) calls.item(entry, message, now)
+    else if (event.type === "call.asked") calls.ask(entry, event.question, message, now)
     else if (event.type !== "call.progress") {
       // Without a deadline the result is kept as long as its caller may be silent.
       if (entry.expires === Number.POSITIVE_INFINITY) entry.expires = now + settings.callerSilentMs
@@ -187,18 +188,25 @@ export class BusWorker {
     }
   }
 
-  /** Handles an abort or credit; `false` for events that a caller must not send. */
+  /** Handles an abort, credit or an answer; `false` for events that a caller must not send. */
   #onEvent(event: CallEvent, caller: CallerPeer): boolean {
-    if (event.type !== "call.aborted" && event.type !== "call.credit") return false
     const { calls } = this.#state
     const entry = calls.of(caller, event.requestId)
-    if (entry === undefined) return true
-    if (event.type === "call.aborted") {
-      giveUp(this.#state, entry, event.reason)
-      return true
+    switch (event.type) {
+      case "call.aborted":
+        if (entry !== undefined) giveUp(this.#state, entry, event.reason)
+        return true
+      case "call.credit":
+        if (entry?.window !== undefined) calls.received(entry, event.credit - entry.window)
+        break
+      case "call.answered":
+        // An answer counts once.
+        if (entry?.questions?.delete(event.question) !== true) return true
+        break
+      default:
+        return false
     }
-    if (entry.window !== undefined) calls.received(entry, event.credit - entry.window)
-    if (entry.state === "running") this.#receiver?.event(event, entry.peer)
+    if (entry?.state === "running") this.#receiver?.event(event, entry.peer)
     return true
   }
 
@@ -251,7 +259,7 @@ export class BusWorker {
     const bytes = bytesBeyond(maxPayload, address, message)
     if (bytes === undefined) return message
     if (event.type !== "call.error") {
-      throw answerTooLarge(event.requestId, entry.operationId, bytes, maxPayload)
+      throw answerTooLarge(event, entry.operationId, bytes, maxPayload)
     }
     // An error that does not fit is sent without its details.
     return { text: messageText({ type: "event", event: withoutDetails(event), ...about }) }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { createRegistry } from "../../../../src/index.ts"
+import type { InputResponse } from "../../../../src/index.ts"
 import type { CallEvent } from "../../../../src/core/events.ts"
 import { tagOf } from "../../../../src/internal/user-tag.ts"
 import type { CallerMessage } from "../../../../src/transport/bus/wire/messages.ts"
@@ -78,6 +79,40 @@ export function testHostile(lab: () => Lab): void {
       attacked.release()
 
       await expect(slow).resolves.toMatchObject({ data: "the real one" })
+    })
+  })
+
+  describe("a caller that answers the questions to another", () => {
+    test("is not heard, under its own address or that of the other", async () => {
+      await using stage = await Stage.set(lab())
+      const said = await stage.observe()
+      let answer: ((response: InputResponse) => void) | undefined
+      const requestInput = (): Promise<InputResponse> =>
+        new Promise((resolve) => {
+          answer = resolve
+        })
+      const call = stage.alice.call("task.ask", {}, { requestInput })
+      await until(() => answer !== undefined)
+      const [request] = requestsFor("task.ask", said)
+      const { from: alice = "", requestId = "" } = request ?? {}
+
+      const bob = await stage.raw("bob")
+      const to = stage.lab.at.control("bob", stage.address)
+      const response = { action: "accept", content: "of bob" } as const
+      const texts = [1, 2, 3].map((question) =>
+        messageText({
+          ...{ type: "event", event: { type: "call.answered", requestId, question, response } },
+        }),
+      )
+      for (const from of ["d".repeat(26), alice]) {
+        for (const reply of [`_INBOX_bob.${from}.x`, `_INBOX_alice.${from}.x`]) {
+          expect(await bob.publish(to, frameText(from, texts), reply)).toBe(true)
+        }
+      }
+      await settled()
+      answer?.({ action: "accept", content: "of alice" })
+
+      expect((await call).data).toBe("of alice")
     })
   })
 
