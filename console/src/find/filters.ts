@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react"
+import { useMemo, useSyncExternalStore } from "react"
 import { Listeners } from "../../../src/internal/listeners.ts"
 import type { OperationSummary, OperationType } from "../api/model.ts"
 
@@ -9,6 +9,39 @@ export interface Filters {
   readonly type?: OperationType | undefined
   readonly access?: "open" | "protected" | undefined
   readonly deprecated?: "hide" | "only" | undefined
+}
+
+/** Characters of a name in an address; longer ones are ignored. */
+const MAX_NAME = 200
+
+/** Reads filters from the query of an address; whatever is none is ignored. */
+export function parseFilters(search: string): Filters {
+  const given = new URLSearchParams(search)
+  const name = (key: string): string | undefined => {
+    const value = given.get(key) ?? ""
+    return value === "" || value.length > MAX_NAME ? undefined : value
+  }
+  const choice = <TValue extends string>(
+    key: string,
+    values: readonly TValue[],
+  ): TValue | undefined => values.find((value) => value === given.get(key))
+  return {
+    source: name("source"),
+    tag: name("tag"),
+    type: choice("type", ["query", "mutation", "subscription"]),
+    access: choice("access", ["open", "protected"]),
+    deprecated: choice("deprecated", ["hide", "only"]),
+  }
+}
+
+/** The query of an address with these filters: `?source=github&type=query`. */
+export function searchWith(filters: Filters): string {
+  const query = new URLSearchParams()
+  for (const [key, value] of Object.entries(filters)) {
+    if (typeof value === "string") query.set(key, value)
+  }
+  const text = query.toString()
+  return text === "" ? "" : `?${text}`
 }
 
 /** The number of filters that are set. */
@@ -49,16 +82,26 @@ export function filterChoices(
   return { sources: [...sources].toSorted(), tags: [...tags].toSorted() }
 }
 
-const NO_FILTERS: Filters = {}
-let filters = NO_FILTERS
 const listeners = new Listeners()
 
-/** Sets filters in place of the current ones. */
+/** Sets filters in place of the current ones. They are in the address, so that they can be kept and shared. */
 export function setFilters(next: Filters): void {
-  filters = next
+  const { pathname, hash } = location
+  history.replaceState(history.state, "", `${pathname}${searchWith(next)}${hash}`)
+  // `replaceState` fires no event.
   listeners.notify()
 }
 
 export function useFilters(): Filters {
-  return useSyncExternalStore(listeners.add, () => filters)
+  const search = useSyncExternalStore(onSearch, () => location.search)
+  return useMemo(() => parseFilters(search), [search])
+}
+
+function onSearch(listener: () => void): () => void {
+  const stop = listeners.add(listener)
+  addEventListener("popstate", listener)
+  return () => {
+    stop()
+    removeEventListener("popstate", listener)
+  }
 }

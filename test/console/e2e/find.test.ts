@@ -145,6 +145,47 @@ describe.skipIf(noBrowser)("finding an operation", () => {
     await expectShown(listed(page, "library.addBook"))
   })
 
+  test("keeps filters in the address: after a reload, in another page, and with the step back", async () => {
+    const { page } = await site.open()
+    await button(page, "Filters").click()
+    await page.getByLabel("Source", { exact: true }).selectOption("library")
+    await page.getByLabel("Deprecation").selectOption("hide")
+    await page.waitForURL(/\?source=library&deprecated=hide#/)
+    await listed(page, "library.getBook").click()
+    await page.waitForURL(/\?source=library&deprecated=hide#\/o\/library\.getBook/)
+    await page.reload()
+    await expectShown(button(page, "Filters: 2 set"))
+    await expectShown(listed(page, "library.getBook"))
+    expect(await listed(page, "act.compose").count()).toBe(0)
+
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await expectShown(button(other, "Filters: 2 set"))
+    await button(other, "Clear filters").click()
+    await expectShown(listed(other, "act.compose"))
+    expect(new URL(other.url()).search).toBe("")
+
+    await listed(other, "act.compose").click()
+    await other.waitForURL(/#\/o\/act\.compose/)
+    await button(other, "Filters").click()
+    await other.getByLabel("Source", { exact: true }).selectOption("library")
+    await other.goBack()
+    await expectShown(listed(other, "act.compose"))
+    expect(await button(other, "Filters: 1 set").count()).toBe(0)
+  })
+
+  test("ignores filters in an address that are none", async () => {
+    const { page } = await site.open()
+    const bad = `?type=evil&access=%00&deprecated=&source=${"x".repeat(300)}&__proto__=1`
+    await page.goto(`${site.url}/${bad}#/`)
+    await expectShown(listed(page, "act.compose"))
+    await expectShown(button(page, "Filters"))
+    await page.goto(`${site.url}/?source=%3Cimg%20src%3Dx%3E#/`)
+    await expectShown(button(page, "Filters: 1 set"))
+    await button(page, "Clear the filters").click()
+    await expectShown(listed(page, "act.compose"))
+  })
+
   test("keeps favourites and recent operations in this browser", async () => {
     const { page } = await site.open("/o/act.table")
     await button(page, "Favourite").click()
