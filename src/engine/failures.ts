@@ -1,6 +1,8 @@
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { isForwarded, isInternal } from "../core/error-marks.ts"
+import { outwardOf } from "../core/outward-error.ts"
+import type { OutwardError } from "../core/outward-error.ts"
 import { describeCause, describeStack, HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { redactText } from "../internal/redact.ts"
@@ -90,7 +92,7 @@ export class Failures {
     const error = isCallError(thrown) ? thrown : mapError(thrown, undefined, call)
     if (isReportable(error))
       this.#report(error, { ...pickCallFields(call), surface: this.#surface })
-    return this.#isExposed || !isInternal(error) ? error : hiddenError(error, call)
+    return this.#isExposed ? error : visibleError(error, call)
   }
 
   #report(error: CallError, call: FailedCall): void {
@@ -105,14 +107,19 @@ export function loggerOf(registry: object, otherwise: Logger = consoleLogger): L
   return logger === undefined || logger === consoleLogger ? otherwise : logger
 }
 
-/** The error for the caller in place of an internal one. */
-function hiddenError(
+/** The error for a caller outside the application: without what is not for them. */
+function visibleError(
   error: CallError,
   { operationId, requestId }: Pick<FailedCall, "operationId" | "requestId">,
 ): CallError {
+  const outward: OutwardError | undefined = isInternal(error)
+    ? { message: HIDDEN_MESSAGE }
+    : outwardOf(error)
+  if (outward === undefined) return error
   const { code, retryable, mayHaveExecuted, retryAfterMs, attempts } = error
+  const { message, details } = outward
   const about = { operationId, requestId, retryable, mayHaveExecuted, retryAfterMs, attempts }
-  return refusal(code, HIDDEN_MESSAGE, about)
+  return refusal(code, message, { ...about, details })
 }
 
 /** Text only, without credentials: an error may carry anything, such as the headers of a request. */

@@ -2,6 +2,7 @@
 
 import { CallError, isCallError } from "../core/errors.ts"
 import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
+import { setOutward } from "../core/outward-error.ts"
 import { redactText } from "../internal/redact.ts"
 import { readErrorParts } from "./error-parts.ts"
 import type { ErrorParts, JsonRpcError } from "./error-parts.ts"
@@ -113,6 +114,23 @@ export function capabilityRequired(
     mayHaveExecuted: false,
     details: { reason: "CAPABILITY_REQUIRED", requiredCapabilities: required },
   })
+}
+
+/**
+ * Adds the last output of the server's process to an error. Callers outside the application do not see it: it may
+ * contain local paths, and what other callers did.
+ */
+export function withOutput(error: CallError, stderrTail: string | undefined): CallError {
+  const tail = redactText(stderrTail ?? "").trim()
+  if (tail === "") return error
+  const { code, message, details, retryable, mayHaveExecuted, cause } = error
+  const whole = new CallError(code, `${message} It last wrote: ${tail.slice(-800)}`, {
+    details: { ...(details as object), stderrTail: tail },
+    retryable,
+    mayHaveExecuted,
+    cause,
+  })
+  return setOutward(whole, { message, details })
 }
 
 /** Whether an error reports missing client capabilities, ours or a server's. */
@@ -260,17 +278,12 @@ class Failure {
   #lost(how: string, may: boolean, retryable: boolean = !may): CallError {
     const { server, exit, stderrTail } = this.#about
     const ended = exit === undefined ? "" : ` ${endOf(exit)}`
-    const tail = stderrTail === undefined ? "" : redactText(stderrTail).trim()
-    const output = tail === "" ? "" : ` It last wrote: ${tail.slice(-800)}`
-    return this.#make(
+    const error = this.#make(
       "UNAVAILABLE",
-      `${this.#what}: the server ${how}${this.#because}${ended}${output}`,
-      {
-        retryable,
-        mayHaveExecuted: may,
-        details: { server, ...(exit && { exit }), ...(tail !== "" && { stderrTail: tail }) },
-      },
+      `${this.#what}: the server ${how}${this.#because}${ended}`,
+      { retryable, mayHaveExecuted: may, details: { server, ...(exit && { exit }) } },
     )
+    return withOutput(error, stderrTail)
   }
 
   #unauthenticated(details: Readonly<Record<string, unknown>>): CallError {

@@ -1,4 +1,5 @@
 import { CallError } from "../../../core/errors.ts"
+import { outwardOf, setOutward } from "../../../core/outward-error.ts"
 import { maskSecrets } from "../../../http-client/secrets.ts"
 import { redactText } from "../../../internal/redact.ts"
 import { memberOf } from "./framed-transport.ts"
@@ -44,6 +45,13 @@ export class Secrets {
       retryAfterMs,
       ...(hasCause && { cause: this.#cause(error.cause, 0) }),
     })
+    const outward = outwardOf(error)
+    if (outward !== undefined) {
+      setOutward(masked, {
+        message: this.#mask(outward.message),
+        details: this.#copy(outward.details, 0),
+      })
+    }
     return this.#withStack(masked, error)
   }
 

@@ -1,5 +1,6 @@
 import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
 import { CallError } from "../../../core/errors.ts"
+import { withOutput } from "../../../mcp/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { MODERN_VERSION } from "../../../mcp/model.ts"
 import { firstAttempt, nextAttempt } from "./era.ts"
@@ -160,19 +161,12 @@ function giveUpError(session: Session, { server, signal, secrets }: OpenHost): C
       { retryable: false },
     )
   }
-  const tail = session.stderrTail?.trim() ?? ""
-  const output = tail === "" ? "" : ` It wrote: ${tail.slice(-500)}`
-  return secrets.error(
-    new CallError(
-      "TIMEOUT",
-      `MCP server "${name}" did not answer within ${connectTimeout} ms. Check that it starts, or raise "connectTimeout" of the server.${output}`,
-      {
-        retryable: true,
-        mayHaveExecuted: false,
-        details: { reason: "connect", ...(tail !== "" && { stderrTail: tail.slice(-4000) }) },
-      },
-    ),
+  const error = new CallError(
+    "TIMEOUT",
+    `MCP server "${name}" did not answer within ${connectTimeout} ms. Check that it starts, or raise "connectTimeout" of the server.`,
+    { retryable: true, mayHaveExecuted: false, details: { reason: "connect" } },
   )
+  return secrets.error(withOutput(error, session.stderrTail))
 }
 
 /** The most useful of several failures: that of the SSE fallback only if nothing else was tried. */

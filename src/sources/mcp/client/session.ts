@@ -35,8 +35,10 @@ export interface SessionHost {
   lost(session: Session, error: CallError): void
 }
 
-// The longest delay of a timer: we enforce the timeouts of requests ourselves.
+// Milliseconds that ending the session of an HTTP server may take.
 const DELETE_MS = 1000
+// Longer texts lose their end when secrets are masked.
+const MAX_TAIL = 16_000
 
 /** One process, or one session over HTTP, from its start to its end. */
 export class Session {
@@ -96,7 +98,7 @@ export class Session {
   /** The last output of a process to stderr. */
   get stderrTail(): string | undefined {
     const tail = this.child?.stderrTail()
-    return tail === undefined ? undefined : this.#host.secrets.text(tail)
+    return tail === undefined ? undefined : this.#host.secrets.text(lastLines(tail))
   }
 
   async connect(timeout: number, signal: AbortSignal): Promise<void> {
@@ -290,4 +292,11 @@ export class Session {
       this.#host.lost(this, this.errorOf(why, { phase: "connect" }))
     }
   }
+}
+
+/** The end of a text, as much of it as is searched for secrets; a line that would be cut is left out. */
+function lastLines(text: string): string {
+  if (text.length <= MAX_TAIL) return text
+  const end = text.slice(-MAX_TAIL)
+  return end.slice(end.indexOf("\n") + 1)
 }

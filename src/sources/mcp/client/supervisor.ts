@@ -1,4 +1,6 @@
 import { CallError, isCallError } from "../../../core/errors.ts"
+import type { CallErrorOptions } from "../../../core/errors.ts"
+import { outwardOf, setOutward } from "../../../core/outward-error.ts"
 import type { ResolvedServer } from "../config.ts"
 import { isUnreached, mcpError } from "../../../mcp/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
@@ -141,21 +143,25 @@ export class Supervisor {
   /** Waits before a restart; throws when the process ended too often. */
   async #waitForRestart(timeout: RequestTimeout): Promise<void> {
     const { isGivenUp, delay } = this.#restarts
-    const why = this.#lastError === undefined ? "" : ` Last: ${this.#lastError.message}`
     if (isGivenUp) {
-      throw new CallError(
-        "UNAVAILABLE",
-        `MCP server "${this.#name}" ended too often; it is not restarted until you call reconnect().${why}`,
-        { retryable: false, details: { reason: "CRASHED" } },
-      )
+      throw this.#notRestarted("ended too often; it is not restarted until you call reconnect().", {
+        retryable: false,
+        details: { reason: "CRASHED" },
+      })
     }
     if (delay === 0) return
     if (delay < timeout.left) return await timeout.wait(delay)
-    throw new CallError(
-      "UNAVAILABLE",
-      `MCP server "${this.#name}" ended; it can be restarted in ${delay} ms.${why}`,
-      { retryAfterMs: delay },
-    )
+    throw this.#notRestarted(`ended; it can be restarted in ${delay} ms.`, { retryAfterMs: delay })
+  }
+
+  /** An error that quotes the last one; what callers may not see of that, they do not see here either. */
+  #notRestarted(what: string, options: CallErrorOptions): CallError {
+    const last = this.#lastError
+    const text = `MCP server "${this.#name}" ${what}`
+    if (last === undefined) return new CallError("UNAVAILABLE", text, options)
+    const error = new CallError("UNAVAILABLE", `${text} Last: ${last.message}`, options)
+    const message = `${text} Last: ${(outwardOf(last) ?? last).message}`
+    return setOutward(error, { message, details: options.details })
   }
 
   async #open(): Promise<Session> {

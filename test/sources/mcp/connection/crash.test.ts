@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { outwardOf } from "../../../../src/core/outward-error.ts"
 import { awkward } from "../support/awkward.ts"
 import { failure, isAlive, open, textOf, until } from "./support.ts"
 import { TOO_LONG } from "../../../support/patience.ts"
@@ -33,6 +34,18 @@ describe("a process that ends", () => {
     expect(server.connection.status).toMatchObject({ state: "lost", pid: undefined, restarts: 0 })
     expect(server.connection.status.stderrTail).not.toContain("opensesame")
     expect(server.events.at(-1)).toMatchObject({ type: "lost", error: { code: "UNAVAILABLE" } })
+  })
+
+  test("says what it wrote last, however much it wrote before", async () => {
+    await using server = open(awkward({ stderrFlood: 60_000 }))
+
+    const error = await failure(server.call("crash"))
+
+    expect(error.message).toContain("boom: it fell over")
+    expect(error.details).toMatchObject({
+      stderrTail: expect.stringMatching(/boom: it fell over$/),
+    })
+    expect(server.connection.status.stderrTail).toContain("boom: it fell over")
   })
 
   test("names a signal", async () => {
@@ -89,6 +102,10 @@ describe("a process that ends", () => {
     expect(refused).toMatchObject({ code: "UNAVAILABLE", retryable: false })
     expect(refused.message).toContain("reconnect()")
     expect(refused.message).toContain("boom")
+    for (const error of [early, refused]) {
+      expect(outwardOf(error)?.message).toContain("ended with code 3")
+      expect(JSON.stringify(outwardOf(error))).not.toContain("boom")
+    }
     expect(await failure(server.connection.reconnect())).toMatchObject({
       details: { exit: { code: 3 } },
     })
