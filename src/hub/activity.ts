@@ -8,6 +8,7 @@ import { Recorder } from "./activity/recorder.ts"
 import { SourceCounters } from "./activity/source-calls.ts"
 import type { SourceCalls } from "./activity/source-calls.ts"
 import type { FeedListener } from "./activity/feed.ts"
+import type { HubInternals } from "./create-hub.ts"
 import type { Hub } from "./model.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 
@@ -25,14 +26,16 @@ export interface ActivityOptions {
   readonly sourceOf?: ((id: string) => string | undefined) | undefined
   /** Keeps inputs and results of the last calls. */
   readonly record?: boolean | RecordConfig | undefined
+  /** Listens to the logs of sources. */
+  readonly onLog?: HubInternals["onLog"] | undefined
 }
 
 /** Running calls that a new reader gets, at most. */
 const MAX_RUNNING = 200
 
 /**
- * Counts what happens in a hub and notifies listeners. Events never have an input, a result or a message: those are
- * kept by the recorder alone, if there is one.
+ * Counts what happens in a hub and notifies listeners. Events of calls never have an input, a result or a message:
+ * those are kept by the recorder alone, if there is one. Lines of logs are passed on, and not kept.
  *
  * Whoever makes one closes it.
  */
@@ -44,12 +47,16 @@ export class Activity {
   readonly #counters: CallCounters
   readonly #bySource = new SourceCounters()
   readonly #feeds = new Set<Feed>()
+  readonly #onLog: ActivityOptions["onLog"]
+  #stopLog: (() => void) | undefined
   readonly #stops: readonly (() => void)[]
   #isClosed = false
 
-  constructor(hub: Observed, clock: Clock, { sourceOf, record = false }: ActivityOptions = {}) {
+  constructor(hub: Observed, clock: Clock, options: ActivityOptions = {}) {
+    const { sourceOf, record = false, onLog } = options
     this.#hub = hub
     this.#sourceOf = sourceOf
+    this.#onLog = onLog
     this.#counters = new CallCounters(clock)
     this.recorder = record === false ? undefined : new Recorder(record === true ? {} : record)
     const stop = this.recorder && hub.registry.recordCalls?.(this.recorder)
@@ -88,18 +95,23 @@ export class Activity {
   listen(listener: FeedListener): Feed {
     const feed = new Feed(listener)
     if (this.#isClosed) listener.end()
-    else this.#feeds.add(feed)
+    else {
+      this.#feeds.add(feed)
+      this.#stopLog ??= this.#onLog?.((line) => this.#notify(new HubEvent("log", line)))
+    }
     return feed
   }
 
   leave(feed: Feed): void {
     this.#feeds.delete(feed)
+    if (this.#feeds.size === 0) this.#leaveLog()
   }
 
   /** Stops counting and ends all feeds. Calling it twice is fine. */
   close(): void {
     this.#isClosed = true
     for (const stop of this.#stops) stop()
+    this.#leaveLog()
     const feeds = [...this.#feeds]
     this.#feeds.clear()
     for (const { listener } of feeds) listener.end()
@@ -109,6 +121,11 @@ export class Activity {
     if (trace.phase !== "end") return
     const source = this.#sourceOf?.(trace.operationId)
     if (source !== undefined) this.#bySource.add(source, trace)
+  }
+
+  #leaveLog(): void {
+    this.#stopLog?.()
+    this.#stopLog = undefined
   }
 
   #notify(event: HubEvent): void {

@@ -18,6 +18,7 @@ import type {
   HubOptions,
   OpenSource,
   SourceDetails,
+  SourceLogLine,
   SourceReport,
   SourceStatus,
 } from "./model.ts"
@@ -60,6 +61,8 @@ export interface HubInternals {
   readonly sourceOf: (id: string) => string | undefined
   /** What helps to repair a source; `undefined` if there is none of that name. */
   readonly detailsOf: (name: string) => SourceDetails | undefined
+  /** Listens to what the servers of sources log. Without listeners nothing is read. */
+  readonly onLog: (listener: (line: SourceLogLine) => void) => () => void
 }
 
 const internalsByHub = new WeakMap<Hub, HubInternals>()
@@ -79,6 +82,7 @@ class SourceHub implements Hub {
   readonly #env: Readonly<Record<string, string | undefined>>
   readonly #ownership: SourceOwnership
   readonly #listeners = new Listeners<SourceStatus>()
+  readonly #logListeners = new Listeners<SourceLogLine>()
   readonly #retiring = new Set<Promise<void>>()
   readonly #middleware: HubMiddleware
   readonly #ended = new AbortController()
@@ -118,6 +122,7 @@ class SourceHub implements Hub {
       resolve: (text) => this.#resolve(text),
       sourceOf: (id) => this.#ownership.sourceOf(id),
       detailsOf: (name) => this.#runners.get(name)?.details,
+      onLog: this.#logListeners.add,
     })
     for (const source of this.#config.sources) this.#add(source)
     this.#ownership.setOrder([...this.#runners.keys()])
@@ -193,6 +198,7 @@ class SourceHub implements Hub {
     for (const runner of this.#runners.values()) runner.close()
     await Promise.all(this.#retiring)
     this.#listeners.clear()
+    this.#logListeners.clear()
   }
 
   /** Policies by pattern count before those of the source, and both before those of definitions. */
@@ -234,6 +240,12 @@ class SourceHub implements Hub {
       resolve: (text) => this.#resolve(text),
       mask: this.mask,
       changed: (status) => this.#notifyStatus(status),
+      log: {
+        get isReading() {
+          return hub.#logListeners.size > 0
+        },
+        read: (line) => this.#logListeners.notify(line),
+      },
       watch: this.#options.watch === true ? this.#watch : undefined,
       retire: (running, source) => this.#retire(running, source),
     }

@@ -7,6 +7,7 @@ import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
+import type { MCPLogLine, MCPLogReader } from "../sources/mcp/client/log-lines.ts"
 
 /** State of a source. */
 export type SourceState =
@@ -90,6 +91,11 @@ export interface SourceDetails {
   readonly changes?: SourceChanges | undefined
 }
 
+/** A line of the log of a source's server, without known secrets. */
+export interface SourceLogLine extends MCPLogLine {
+  readonly source: string
+}
+
 /** What opening a source needs. */
 export interface SourceContext {
   readonly baseDir: string
@@ -104,6 +110,8 @@ export interface SourceContext {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Resolves `${…}` in a text; rejects with a `CallError` that names what is missing. */
   readonly resolve: (text: string) => Promise<string>
+  /** Receives what the server of the source logs. */
+  readonly log?: MCPLogReader | undefined
 }
 
 /** An open source. */

@@ -94,9 +94,9 @@ export interface ServedHub extends AsyncDisposable {
 /** Serves a hub on a port: HTTP, WebSocket, MCP and the console, for callers that its configuration admits. */
 export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promise<ServedHub> {
   validateOptions("serveHub", overrides, SERVE_HUB_OPTIONS)
-  const { clock, sourceOf } = internalsOf(hub)
+  const { clock, sourceOf, onLog } = internalsOf(hub)
   const config = { ...hub.config.server, ...defined(overrides) }
-  const activity = new Activity(hub, clock, { sourceOf, record: config.record })
+  const activity = new Activity(hub, clock, { sourceOf, onLog, record: config.record })
   try {
     return await open(hub, config, activity)
   } catch (error) {

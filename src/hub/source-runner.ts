@@ -10,6 +10,7 @@ import type {
   OpenSource,
   OpenSourceOf,
   SourceDetails,
+  SourceLogLine,
   SourceReport,
   SourceState,
   SourceStatus,
@@ -22,8 +23,15 @@ import { Shaper } from "./apply-source-config.ts"
 import type { Shaped } from "./apply-source-config.ts"
 import { sameData, isSameOpening } from "./compare-config.ts"
 import type { Watching } from "./watch.ts"
+import type { MCPLogReader } from "../sources/mcp/client/log-lines.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 import { backOff, withJitter } from "../internal/back-off.ts"
+
+/** Receives what the servers of sources log, as long as somebody reads it. */
+export interface SourceLogReader {
+  readonly isReading: boolean
+  read(line: SourceLogLine): void
+}
 
 /** What a source needs from its hub. */
 export interface RunnerHost {
@@ -38,6 +46,8 @@ export interface RunnerHost {
   readonly mask: (text: string) => string
   /** Called at each change of status. */
   changed(status: SourceStatus): void
+  /** Receives what the servers of sources log. */
+  readonly log: SourceLogReader
   /** Watches files; `undefined` when watching is off. */
   readonly watch:
     | ((paths: readonly string[], since: number, changed: () => void) => Watching)
@@ -202,9 +212,19 @@ export class SourceRunner {
   }
 
   async #open(signal: AbortSignal): Promise<OpenSource> {
-    const { baseDir, logger, clock, env, retries, resolve, open } = this.#host
+    const { baseDir, logger, clock, env, retries, resolve, open, log, mask } = this.#host
     const isAgain = this.#live !== undefined || this.#attempts > 0
-    const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain }
+    const source = this.name
+    const ownLog: MCPLogReader = {
+      get isReading() {
+        return log.isReading
+      },
+      read: ({ logger: part, ...line }) => {
+        const from = part === undefined ? {} : { logger: mask(part) }
+        log.read({ source, ...line, ...from, text: mask(line.text) })
+      },
+    }
+    const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain, log: ownLog }
     return await open(this.#definition, context)
   }
 

@@ -1,7 +1,6 @@
 import { connect } from "node:net"
 import { join } from "node:path"
 import { once } from "node:events"
-import { createParser } from "eventsource-parser"
 import { describe, expect, onTestFinished, test } from "vitest"
 import type { OperationSummary as ConsoleSummary } from "../../console/src/api/model.ts"
 import type { CallTrace } from "../../src/engine/observe.ts"
@@ -19,6 +18,8 @@ import { Heartbeats } from "../../src/serve/http/heartbeats.ts"
 import type { HTTPSink } from "../../src/serve/exchange.ts"
 import { hashApiKey } from "../../src/to-http.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
+import { listenTo } from "./events.ts"
+import type { Told } from "./events.ts"
 import { configOf, folder, hubOf, operationText, sourceOf } from "./support.ts"
 
 const ADMIN = "an-administrators-key-19ac"
@@ -55,38 +56,6 @@ async function serving(
   const served = await serveHub(hub, { port: 0 })
   onTestFinished(() => served.close())
   return { hub, served }
-}
-
-interface Told {
-  readonly event: string | undefined
-  readonly data: unknown
-}
-
-/** Opens the events; `until` reads on until there is one like that. */
-async function listenTo(url: string, headers: Readonly<Record<string, string>> = {}) {
-  const gone = new AbortController()
-  onTestFinished(() => gone.abort())
-  const response = await fetch(`${url}/hub/events`, {
-    headers: { ...headers, accept: "text/event-stream" },
-    signal: gone.signal,
-  })
-  expect(response.status).toBe(200)
-  expect(response.headers.get("content-type")).toContain("text/event-stream")
-  const told: Told[] = []
-  const parser = createParser({
-    onEvent: ({ event, data }) => told.push({ event, data: JSON.parse(data) }),
-  })
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
-  const until = async (isIt: (one: Told) => boolean): Promise<Told | undefined> => {
-    for (;;) {
-      const found = told.find(isIt)
-      if (found !== undefined) return found
-      const { done, value } = await reader.read()
-      if (done) return undefined
-      parser.feed(value)
-    }
-  }
-  return { told, until, leave: () => gone.abort() }
 }
 
 const isEnd =

@@ -1,6 +1,6 @@
 import { useId, useState } from "react"
 import type { ReactNode } from "react"
-import type { ListedSource, OperationSummary, SourceStatus } from "../api/model.ts"
+import type { ListedSource, OperationSummary, SourceLogLine, SourceStatus } from "../api/model.ts"
 import { asError } from "../app/as-error.ts"
 import { linkTo, useHub, useToast } from "../app/context.tsx"
 import { Badge, Button, Icon, TypeBadge, formatCount } from "../ui/index.ts"
@@ -22,18 +22,22 @@ const PARTS = [
 export function SourceCard({
   status,
   operations,
+  log,
   onStatus,
 }: {
   readonly status: ListedSource
   readonly operations: readonly OperationSummary[]
+  /** What its server has logged. */
+  readonly log: readonly SourceLogLine[]
   /** Receives the state after a retry. */
   readonly onStatus: (changed: readonly SourceStatus[]) => void
 }): ReactNode {
   const { name, kind, namespace, origin, state, reason } = status
-  // Of a source that fails, the details are why one looks at it.
-  const [part, setPart] = useState<Part | undefined>(() =>
-    state === "failed" || state === "lost" ? "details" : undefined,
-  )
+  const [chosen, setChosen] = useState<Part | "none">()
+  // Of a source that has failed, the details are why one looks at it. It keeps its reason while it is opened again.
+  const [hasFailed, setFailed] = useState(false)
+  if (reason !== undefined && !hasFailed) setFailed(true)
+  const part = chosen ?? (hasFailed ? "details" : "none")
   const [reopened, setReopened] = useState(0)
   const take = (after: SourceStatus): void => {
     onStatus([after])
@@ -41,7 +45,7 @@ export function SourceCard({
   }
   const calls = describeCalls(status.calls)
   const panel = useId()
-  const toggle = (wanted: Part): void => setPart(part === wanted ? undefined : wanted)
+  const toggle = (wanted: Part): void => setChosen(part === wanted ? "none" : wanted)
   return (
     <article className="card source" aria-label={`Source ${name}`}>
       <div className="source-head">
@@ -78,13 +82,13 @@ export function SourceCard({
           </Button>
         ))}
       </div>
-      {part !== undefined && (
+      {part !== "none" && (
         <div id={panel} className="source-panel">
           {part === "operations" && <Operations name={name} operations={operations} />}
           {part === "report" && (
             <ReportPanel name={name} version={`${state} ${status.operations}`} />
           )}
-          {part === "details" && <SourceDetails status={status} reopened={reopened} />}
+          {part === "details" && <SourceDetails status={status} log={log} reopened={reopened} />}
         </div>
       )}
     </article>

@@ -1,20 +1,24 @@
 import { useCallback } from "react"
 import type { ReactNode } from "react"
-import type { SourceInfo, SourceStatus } from "../api/model.ts"
+import type { SourceInfo, SourceLogLine, SourceStatus } from "../api/model.ts"
 import { linkTo, useHub } from "../app/context.tsx"
-import { ErrorBox, Spinner } from "../ui/index.ts"
+import { ErrorBox, Output, Spinner } from "../ui/index.ts"
+import { logText } from "../ui/log-lines.ts"
 import { describeChanges } from "./source-list.ts"
 import { useAsked } from "./use-requested.ts"
 
 /** Output of a process, and reloads of files, change nothing in the status. */
 const EVERY_MS = 5000
 
-/** What helps to repair a source: its last error, missing credentials, its output, what a reload changed. */
+/** What helps to repair a source: its last error, missing credentials, its output, its log, what a reload changed. */
 export function SourceDetails({
   status,
+  log,
   reopened,
 }: {
   readonly status: SourceStatus
+  /** What its server has logged. */
+  readonly log: readonly SourceLogLine[]
   /** How often it was opened again from here. */
   readonly reopened: number
 }): ReactNode {
@@ -54,15 +58,19 @@ export function SourceDetails({
       {stderr !== undefined && (
         <section aria-label="Output to stderr">
           <h3>Output to stderr</h3>
-          {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls can be reached */}
-          <pre
-            className="source-stderr"
-            tabIndex={0}
-            role="region"
-            aria-label={`stderr of ${name}`}
-          >
-            {stderr}
-          </pre>
+          <Output label={`stderr of ${name}`} text={stderr} />
+        </section>
+      )}
+      {status.kind === "mcp" && (
+        <section aria-label="Log">
+          <h3>Log</h3>
+          {log.length === 0 ? (
+            <p className="muted">
+              What the server logs while this page is open is shown here. The hub does not keep it.
+            </p>
+          ) : (
+            <Output label={`Log of ${name}`} text={logText(log)} />
+          )}
         </section>
       )}
       {changes !== undefined && <Changes changes={changes} />}

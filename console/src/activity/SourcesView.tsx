@@ -1,5 +1,6 @@
 import { useMemo } from "react"
 import type { ReactNode } from "react"
+import type { SourceLogLine } from "../api/model.ts"
 import { useOperations } from "../app/context.tsx"
 import { Button, Empty, ErrorBox, Icon, Spinner } from "../ui/index.ts"
 import { ConnectionNote } from "./ConnectionNote.tsx"
@@ -10,9 +11,11 @@ import { useLiveSources } from "./use-sources.ts"
 import "../watch/watch.css"
 import "./activity.css"
 
+const NO_LINES: readonly SourceLogLine[] = []
+
 /** The sources of the operations, and their state. */
 export function SourcesView(): ReactNode {
-  const { sources, take, error, connection, again } = useLiveSources()
+  const { sources, logs, take, error, connection, again } = useLiveSources()
   const { operations } = useOperations()
   const bySource = useMemo(() => groupBy(operations, ({ source }) => source), [operations])
   return (
@@ -46,6 +49,7 @@ export function SourcesView(): ReactNode {
                 <SourceCard
                   status={status}
                   operations={bySource.get(status.name) ?? []}
+                  log={logs.get(status.name) ?? NO_LINES}
                   onStatus={take}
                 />
               </li>

@@ -1,7 +1,9 @@
 import { useCallback, useMemo, useRef, useState } from "react"
-import type { ListedSource, SourceStatus } from "../api/model.ts"
+import type { ListedSource, SourceLogLine, SourceStatus } from "../api/model.ts"
 import { useHub, useOperations } from "../app/context.tsx"
+import { withLines } from "../ui/log-lines.ts"
 import type { FollowState } from "./follow.ts"
+import { groupBy } from "./group-by.ts"
 import { withStatuses } from "./source-list.ts"
 import { useAsked } from "./use-requested.ts"
 import { useHubEvents } from "./use-hub-events.ts"
@@ -12,6 +14,8 @@ const EVERY_MS = 15_000
 
 export interface LiveSources {
   readonly sources: readonly ListedSource[] | undefined
+  /** What the servers of sources have logged since the view was opened, by source. */
+  readonly logs: ReadonlyMap<string, readonly SourceLogLine[]>
   /** Shows a state that came as an answer. */
   readonly take: (changed: readonly SourceStatus[]) => void
   readonly error: Error | undefined
@@ -23,6 +27,7 @@ export interface LiveSources {
 export function useLiveSources(): LiveSources {
   const hub = useHub()
   const [sources, setSources] = useState<readonly ListedSource[]>()
+  const [logs, setLogs] = useState<LiveSources["logs"]>(new Map())
   // Updates that arrive during a request are newer than its response.
   const updates = useRef<SourceStatus[]>([])
   const ask = useCallback(
@@ -40,14 +45,15 @@ export function useLiveSources(): LiveSources {
     updates.current.push(...changed)
     setSources((before) => before && withStatuses(before, changed))
   }, [])
-  const handlers = useMemo(() => handlersOf(again, take), [again, take])
+  const handlers = useMemo(() => handlersOf(again, take, setLogs), [again, take])
   const connection = useHubEvents(handlers)
-  return { sources, take, error, connection, again }
+  return { sources, logs, take, error, connection, again }
 }
 
 function handlersOf(
   again: () => void,
   take: (changed: readonly SourceStatus[]) => void,
+  setLogs: (change: (logs: LiveSources["logs"]) => LiveSources["logs"]) => void,
 ): EventHandlers {
   let wasLost = false
   return {
@@ -58,9 +64,22 @@ function handlersOf(
     onEvents: (events) => {
       const changed = events.flatMap((event) => (event.kind === "source" ? [event.status] : []))
       if (changed.length > 0) take(changed)
+      const lines = events.flatMap((event) => (event.kind === "log" ? [event.line] : []))
+      if (lines.length > 0) setLogs((logs) => withLogs(logs, lines))
     },
     onLost: () => {
       wasLost = true
     },
   }
+}
+
+function withLogs(
+  before: LiveSources["logs"],
+  lines: readonly SourceLogLine[],
+): LiveSources["logs"] {
+  const logs = new Map(before)
+  for (const [source, own] of groupBy(lines, (line) => line.source)) {
+    logs.set(source, withLines(logs.get(source) ?? [], own))
+  }
+  return logs
 }

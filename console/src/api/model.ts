@@ -4,7 +4,12 @@ import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
 import type { RecordedCall, RecordedValue } from "../../../src/hub/activity/recorder.ts"
 import type { SourceCalls } from "../../../src/hub/activity/source-calls.ts"
-import type { SourceDetails, SourceReport, SourceStatus } from "../../../src/hub/model.ts"
+import type {
+  SourceDetails,
+  SourceLogLine,
+  SourceReport,
+  SourceStatus,
+} from "../../../src/hub/model.ts"
 import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
 import type { HTTPProblem } from "../../../src/core/problem.ts"
 import type {
@@ -16,7 +21,7 @@ import type {
 } from "../../../src/core/types.ts"
 
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
-export type { HubStats, RecordedCall, RecordedValue, SourceReport, SourceStatus }
+export type { HubStats, RecordedCall, RecordedValue, SourceLogLine, SourceReport, SourceStatus }
 export type { InputRequest, InputResponse, ProgressUpdate }
 
 /** A source in the list; its calls are as they were when the list was requested. */
@@ -93,6 +98,8 @@ export interface WatchItem {
 export type HubEvent =
   | { readonly kind: "call"; readonly trace: CallTrace }
   | { readonly kind: "source"; readonly status: SourceStatus }
+  /** A line of the log of a source's server. */
+  | { readonly kind: "log"; readonly line: SourceLogLine }
   /** This side was too slow: the number of oldest events that were dropped. */
   | { readonly kind: "lost"; readonly events: number }
 

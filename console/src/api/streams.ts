@@ -3,7 +3,8 @@ import { readEnvelope } from "./call.ts"
 import { readEvents } from "./event-stream.ts"
 import type { StreamEvent } from "./event-stream.ts"
 import { ProblemError } from "./model.ts"
-import type { CallTrace, HubEvent, HubEventsOptions, SourceStatus, WatchItem } from "./model.ts"
+import type { CallTrace, HubEvent, HubEventsOptions } from "./model.ts"
+import type { SourceLogLine, SourceStatus, WatchItem } from "./model.ts"
 import { isProblem, unexpectedAnswer, localProblem, unreachable } from "./problems.ts"
 import type { Requests } from "./requests.ts"
 import { steadyNow } from "../ui/steady-now.ts"
@@ -60,6 +61,7 @@ function hubEventOf({ name, data }: StreamEvent): HubEvent | undefined {
   if ("status" in value && kind === "source") return value as HubEvent
   if (name === "call") return { kind: "call", trace: value as CallTrace }
   if (name === "source") return { kind: "source", status: value as SourceStatus }
+  if (name === "log") return { kind: "log", line: value as SourceLogLine }
   if (name === "lost" && "events" in value) return { kind: "lost", events: Number(value.events) }
   return undefined
 }

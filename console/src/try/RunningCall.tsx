@@ -7,15 +7,13 @@ import { Spinner } from "../ui/Spinner.tsx"
 import { steadyNow } from "../ui/steady-now.ts"
 import { Question } from "./Question.tsx"
 import type { CallState } from "./use-call.ts"
-import { useNestedCalls } from "./use-nested-calls.ts"
 
 /** A call that runs: for how long, how far it is, and what it asks. */
 export function RunningCall({
-  requestId,
   progress,
   questions,
-}: Pick<CallState, "requestId" | "progress" | "questions">): ReactNode {
-  const nested = useNestedCalls(requestId)
+  calls,
+}: Pick<CallState, "progress" | "questions" | "calls">): ReactNode {
   const [started] = useState(steadyNow)
   const now = useNow(true, 200)
   return (
@@ -28,9 +26,9 @@ export function RunningCall({
         </span>
       </div>
       {progress !== undefined && <Progress {...progress} />}
-      {nested.length > 0 && (
+      {calls.size > 0 && (
         <ul className="running-calls" aria-label="Calls that it makes">
-          {nested.map((trace) => (
+          {Array.from(calls.values(), (trace) => (
             <li key={trace.requestId}>
               <code>{trace.operationId}</code>{" "}
               <span className={trace.phase === "end" && trace.code ? "field-error" : "muted"}>

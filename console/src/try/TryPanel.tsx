@@ -6,7 +6,9 @@ import { ResultView } from "../result/ResultView.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { Output } from "../ui/Output.tsx"
 import { formatCount, formatDuration } from "../ui/format.ts"
+import { logText } from "../ui/log-lines.ts"
 import { InputEditor } from "./InputEditor.tsx"
 import type { InputEditorHandle, InputValidity } from "./InputEditor.tsx"
 import { Request, ShareButtons } from "./Request.tsx"
@@ -25,7 +27,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
   // The hub decides what is valid: what fails here can be sent all the same.
   const [isChecked, setChecked] = useState(false)
   const { run, cancel, ...call } = useCall(spec)
-  const { isRunning, outcome, previous, isPlain } = call
+  const { isRunning, outcome, previous, isPlain, log } = call
   const editor = useRef<InputEditorHandle>(null)
   const result = useRef<HTMLElement>(null)
   useEffect(() => {
@@ -114,6 +116,12 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
             )}
             {!isRunning && outcome !== undefined && (
               <ResultView outcome={outcome} isQuery={spec.type === "query"} onIssue={focusIssue} />
+            )}
+            {log.length > 0 && (
+              <section aria-label="Log">
+                <h3>Log of the server</h3>
+                <Output label={`Log of ${id}`} text={logText(log)} />
+              </section>
             )}
             {!isRunning && isPlain === true && (
               <p className="field-note">

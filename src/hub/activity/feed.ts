@@ -1,13 +1,20 @@
 import type { CallTrace } from "../../engine/observe.ts"
-import type { SourceStatus } from "../model.ts"
+import type { SourceLogLine, SourceStatus } from "../model.ts"
+
+/** What events are about, by their kind. */
+interface EventData {
+  readonly call: CallTrace
+  readonly source: SourceStatus
+  readonly log: SourceLogLine
+}
 
 /** An event of a hub; its text is rendered once for all readers. */
-export class HubEvent {
-  readonly kind: "call" | "source"
-  readonly data: CallTrace | SourceStatus
+export class HubEvent<TKind extends keyof EventData = keyof EventData> {
+  readonly kind: TKind
+  readonly data: EventData[TKind]
   #text: string | undefined
 
-  constructor(kind: "call" | "source", data: CallTrace | SourceStatus) {
+  constructor(kind: TKind, data: EventData[TKind]) {
     this.kind = kind
     this.data = data
   }

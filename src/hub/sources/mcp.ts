@@ -21,8 +21,8 @@ export const openMCP: OpenSourceOf = async (source, context) => {
   const { connectClient } = await import("../../sources/mcp/client/connect.ts")
   const mcpSource = source.config as MCPSource
   const config = await configOf(mcpSource, source.name, context)
-  const { signal } = context
-  const wrapper = await connectClient(source.namespace, config, signal)
+  const { signal, log } = context
+  const wrapper = await connectClient(source.namespace, config, signal, log)
   return new MCPOpenSource(wrapper, context)
 }
 

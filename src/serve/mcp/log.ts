@@ -1,24 +1,7 @@
 import { redact, redactText } from "../../internal/redact.ts"
 import type { Logger } from "../../internal/logger.ts"
-
-/** Log levels of MCP, least important first. */
-const LEVELS = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-] as const
-
-export type LogLevel = (typeof LEVELS)[number]
-
-/** Whether a value is an MCP log level. */
-export function isLogLevel(value: unknown): value is LogLevel {
-  return LEVELS.includes(value as LogLevel)
-}
+import { LOG_LEVELS } from "../../mcp/log-level.ts"
+import type { LogLevel } from "../../mcp/log-level.ts"
 
 /** A log message to a client. */
 export interface LogLine {
@@ -34,12 +17,12 @@ export function clientLog(
   own: Logger,
   send: (line: LogLine) => void,
 ): Logger {
-  const from = LEVELS.indexOf(threshold)
+  const from = LOG_LEVELS.indexOf(threshold)
   const write =
     (level: LogLevel, local: keyof Logger): Logger["info"] =>
     (message, fields) => {
       own[local](message, fields)
-      if (LEVELS.indexOf(level) < from) return
+      if (LOG_LEVELS.indexOf(level) < from) return
       const text = redactText(String(message))
       const data = fields === undefined ? text : { message: text, ...(redact(fields) as object) }
       send({ level, logger: tool, data })

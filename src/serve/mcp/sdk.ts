@@ -1,4 +1,5 @@
 import { checkPeer, importPeer } from "../../internal/import-peer.ts"
+import { LOG_LEVEL_META } from "../../mcp/log-level.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 
 // Types of the used part of the package `@modelcontextprotocol/server`.
@@ -197,5 +198,5 @@ export const ENVELOPE = {
   clientInfo: "io.modelcontextprotocol/clientInfo",
   serverInfo: "io.modelcontextprotocol/serverInfo",
   clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
-  logLevel: "io.modelcontextprotocol/logLevel",
+  logLevel: LOG_LEVEL_META as typeof LOG_LEVEL_META,
 } as const

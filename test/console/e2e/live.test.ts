@@ -98,6 +98,30 @@ describe.skipIf(noBrowser)("a running call", () => {
     await expectShown(result(page).getByText(/Forty-two\./))
   })
 
+  test("shows what an MCP server logs during the call, also when it is over", async () => {
+    const { page } = await site.open("/o/everything.toggle-simulated-logging")
+    await button(page, "Run").click()
+    const log = page.getByRole("region", { name: "Log of everything.toggle-simulated-logging" })
+    await expectShown(log.getByText(/^\w+: \w+[ -]level[ -]message/))
+    await expectShown(result(page).getByText("200", { exact: true }))
+    expect(await seriousFaults(page)).toEqual([])
+    // The next call begins with an empty log, and ends the messages.
+    await button(page, "Run").click()
+    await expectShown(result(page).getByText(/Stopped/))
+    await log.waitFor({ state: "hidden" })
+
+    await page.goto(`${site.url}/#/sources`)
+    const source = page.getByRole("article", { name: "Source everything" })
+    await button(source, "Details").click()
+    await expectShown(source.getByText(/The hub does not keep it/))
+    await waitFor(async () => {
+      await fetch(`${site.url}/operations/everything.toggle-simulated-logging`, { method: "POST" })
+      const lines = source.getByRole("region", { name: "Log of everything" })
+      expect(await lines.textContent()).toMatch(/level[ -]message/)
+    })
+    expect(await seriousFaults(page)).toEqual([])
+  })
+
   test("that waits for an answer is cancelled, and ends when its page is left", async () => {
     const { page } = await site.open("/o/act.ask")
     await button(page, "Run").click()

@@ -3,6 +3,7 @@ import { resolveServer } from "../config-resolve.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { memoryPins } from "../pins.ts"
 import { createConnection } from "./connection.ts"
+import type { MCPLogReader } from "./log-lines.ts"
 import { disabledServer, openWrapper, Wrapper } from "./wrapper.ts"
 import type { MCPClientWrapper } from "./wrapper.ts"
 
@@ -15,7 +16,7 @@ export interface CreateMCPClientOptions {
 export const CREATE_CLIENT_OPTIONS: OptionsSchema<CreateMCPClientOptions> = { signal: "signal" }
 
 /**
- * Connects to an MCP server; the configuration may come from a file.
+ * Connects to an MCP server; the configuration may come from a file. `log` receives what the server logs.
  *
  * Rejects with a `CallError` that says what to do; nothing is left running then.
  */
@@ -23,10 +24,11 @@ export async function connectClient(
   name: string,
   config: MCPClientConfig,
   signal: AbortSignal | undefined,
+  log?: MCPLogReader,
 ): Promise<MCPClientWrapper> {
   const server = resolveServer(name, config)
   if (server.disabled) throw disabledServer(name)
-  const connection = createConnection(server, { forwardInput: server.forwardInput })
+  const connection = createConnection(server, { forwardInput: server.forwardInput, log })
   const opened = await openWrapper(server, connection, server.pins ?? memoryPins(), signal)
   if (opened instanceof Wrapper) return opened
   throw opened.error

@@ -5,6 +5,7 @@ import type { Clock } from "../../../internal/platform.ts"
 import { CallerSessions } from "./caller-sessions.ts"
 import { Changes, listenForChanges } from "./changes.ts"
 import { memberOf } from "./framed-transport.ts"
+import type { MCPLogReader } from "./log-lines.ts"
 import { Semaphore } from "./semaphore.ts"
 import type {
   MCPConnection,
@@ -27,6 +28,8 @@ export interface ConnectionDependencies {
   readonly knownEra?: MCPEra | undefined
   /** Declares to the server that callers answer questions with `requestInput`. Default: the server's setting. */
   readonly forwardInput?: boolean | undefined
+  /** Receives what the server logs. */
+  readonly log?: MCPLogReader | undefined
   readonly clock?: Clock | undefined
 }
 
@@ -50,7 +53,7 @@ class Connection implements MCPConnection {
   #closing: Promise<void> | undefined
 
   constructor(server: ResolvedServer, dependencies: ConnectionDependencies) {
-    const { clock = systemClock, forwardInput = server.forwardInput, knownEra } = dependencies
+    const { clock = systemClock, forwardInput = server.forwardInput, knownEra, log } = dependencies
     this.name = server.name
     this.#server = server
     this.#clock = clock
@@ -59,6 +62,7 @@ class Connection implements MCPConnection {
       server,
       clock,
       forwardsInput: forwardInput,
+      log,
       knownEra,
       opened: (session, isAgain) => {
         // Runs as long as the session and handles its own failures.
@@ -75,6 +79,7 @@ class Connection implements MCPConnection {
         server: own,
         clock,
         forwardsInput: forwardInput,
+        log,
         knownEra: supervisor.peer?.era ?? knownEra,
         // The main connection follows the lists; any session may find that the server is unreachable.
         opened: nothing,

@@ -1,7 +1,7 @@
 import { CallError } from "../../../core/errors.ts"
 import { outwardOf, setOutward } from "../../../core/outward-error.ts"
 import { maskSecrets } from "../../../http-client/secrets.ts"
-import { redactText } from "../../../internal/redact.ts"
+import { redact, redactText } from "../../../internal/redact.ts"
 import { memberOf } from "./framed-transport.ts"
 
 const MAX_TRANSIENT = 200
@@ -29,6 +29,11 @@ export class Secrets {
   /** Masks the secrets in a text, and everything that looks like one. */
   text(text: string): string {
     return redactText(this.#mask(text))
+  }
+
+  /** A copy of any value as JSON, with the secrets masked in it, and everything that looks like one. */
+  data(value: unknown): unknown {
+    return redact(this.#copy(value, 0))
   }
 
   /** Masks the secrets in the message, details and causes of an error. */

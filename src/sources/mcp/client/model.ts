@@ -25,11 +25,13 @@ export interface MCPList {
   readonly warnings: readonly string[]
 }
 
-/** The call that a request belongs to, for headers that depend on the caller. */
+/** The call that a request belongs to, for headers that depend on the caller, and for the log. */
 export interface RequestCaller {
   /** Read only if headers depend on it: a handler's context copies it then. */
   readonly identity?: Identity | undefined
   readonly operationId?: string | undefined
+  /** Read only if a line of the server's log belongs to the call: a handler's context creates it then. */
+  readonly requestId?: string | undefined
 }
 
 /** Options of a request. */

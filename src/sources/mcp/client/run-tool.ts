@@ -6,7 +6,7 @@ import type { MCPToolDefinition } from "../../../mcp/model.ts"
 import { toolEnvelope } from "../result.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import { compileSchema } from "../../../schema/compiled.ts"
-import type { CallOptions, Identity } from "../../../core/types.ts"
+import type { CallOptions } from "../../../core/types.ts"
 import type { MCPConnection, RequestCaller } from "./model.ts"
 import { toolInput } from "./tool-input.ts"
 import { systemClock } from "../../../internal/clock.ts"
@@ -14,7 +14,7 @@ import { systemClock } from "../../../internal/clock.ts"
 /** The parts of a call that a tool needs; a handler's context has them. */
 export type ToolCallContext = Pick<
   CallOptions,
-  "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity"
+  "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity" | "requestId"
 >
 
 /** Runs tools of one server. */
@@ -72,15 +72,18 @@ export async function runTool(
   })
 }
 
-/** The caller of a request; `identity` is read only if a header depends on it. */
+/** The caller of a request; its members are read only if they are needed. */
 export function callerOf(
-  context: { readonly identity?: Identity | undefined },
+  context: Pick<ToolCallContext, "identity" | "requestId">,
   operationId: string | undefined,
 ): RequestCaller {
   return {
     operationId,
     get identity() {
       return context.identity
+    },
+    get requestId() {
+      return context.requestId
     },
   }
 }

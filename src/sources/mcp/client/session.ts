@@ -1,8 +1,8 @@
 import { withTimeout } from "../../../internal/wait.ts"
 import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
-import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
+import { LOG_LEVEL_META } from "../../../mcp/log-level.ts"
 import { mcpError } from "../../../mcp/errors.ts"
 import type { MCPErrorAbout } from "../../../mcp/errors.ts"
 import { RunningRequest } from "./running-request.ts"
@@ -13,12 +13,13 @@ import {
   connectionClosedError,
   invalidMessageError,
   isUnreadableMessage,
-  rpcError,
 } from "./failure.ts"
 import { FramedTransport } from "./framed-transport.ts"
 import { hasHeaders } from "./header-params.ts"
-import { QUESTIONS, answerQuestion, clientCapabilities } from "./input.ts"
-import type { Question } from "./input.ts"
+import { clientCapabilities } from "./input.ts"
+import { answerQuestions, onlyOf } from "./live-questions.ts"
+import { LogLines } from "./log-lines.ts"
+import type { MCPLogReader } from "./log-lines.ts"
 import type { Secrets } from "./mask.ts"
 import type { MCPPeer } from "./model.ts"
 import { ANY_RESULT } from "./sdk.ts"
@@ -31,6 +32,7 @@ export interface SessionHost {
   readonly server: ResolvedServer
   readonly secrets: Secrets
   readonly forwardsInput: boolean
+  readonly log?: MCPLogReader | undefined
   notified(session: Session, method: string): void
   lost(session: Session, error: CallError): void
 }
@@ -47,6 +49,7 @@ export class Session {
   readonly #transport: TransportLike
   readonly #host: SessionHost
   readonly #running = new Set<RunningRequest>()
+  readonly #log: LogLines
   #tokens = 0
   #isClosing = false
   #isLost = false
@@ -62,8 +65,12 @@ export class Session {
     const { server, sdk, forwardsInput } = host
     this.#host = host
     this.#transport = transport
+    this.#log = new LogLines(host.log, host.secrets)
     this.frames = new FramedTransport(transport, {
-      notified: (method) => host.notified(this, method),
+      notified: (method, params) => {
+        if (method === "notifications/message") this.#log.received(params, onlyOf(this.#calls()))
+        else host.notified(this, method)
+      },
       closed: () => this.#lose(),
       erred: (error) => this.#note(error),
       dropped: (why) => server.logger.debug(`MCP server "${server.name}" sent ${why}`),
@@ -73,7 +80,7 @@ export class Session {
       capabilities,
       versionNegotiation: negotiation,
     })
-    for (const method of QUESTIONS) this.#answer(method, capabilities)
+    answerQuestions(this.client, capabilities, server, () => this.#calls())
   }
 
   /** The server; throws before the session was connected. */
@@ -227,7 +234,9 @@ export class Session {
   async #send({ token, request }: RunningRequest): Promise<unknown> {
     const { method, definition } = request
     const meta = request.params["_meta"] as object | undefined
-    const params = { ...request.params, _meta: { ...meta, progressToken: token } }
+    const isLogged = this.peer.era === "modern" && this.#log.isReading
+    const log = isLogged ? { [LOG_LEVEL_META]: "debug" } : undefined
+    const params = { ...request.params, _meta: { ...meta, ...log, progressToken: token } }
     const options = { timeout: MAX_TIMER_DELAY }
     // The client needs the definition only if parameters are sent as headers.
     if (method === "tools/call" && this.peer.era === "modern" && hasHeaders(definition)) {
@@ -237,31 +246,10 @@ export class Session {
     return await this.client.request({ method, params }, ANY_RESULT, options)
   }
 
-  /** Answers the server's requests on a legacy connection; in the modern era, results contain the questions. */
-  #answer(method: Question, capabilities: Readonly<Record<string, unknown>>): void {
-    const { server } = this.#host
-    const key = method === "elicitation/create" ? "elicitation" : method.split("/", 1)[0]
-    if (key === undefined || !(key in capabilities)) return
-    this.client.setRequestHandler(method, async ({ params }) => {
-      const running = [...this.#running]
-        .map(({ request }) => request)
-        .filter(({ phase }) => phase !== "list")
-      const only = running.length === 1 ? running[0] : undefined
-      for (const { timeout } of running) timeout.pause()
-      try {
-        const about = { server: server.name, tool: only?.tool }
-        const answer = answerQuestion(method, params, about, server, only?.requestInput)
-        return await (only === undefined ? answer : only.timeout.race(answer, true))
-      } catch (error) {
-        // The server is notified that the call is over. If the tool got an answer nevertheless, it would go on,
-        // and its next question would go to another caller: questions do not say which call they belong to.
-        if (only?.timeout.isOver === true) return await new Promise<never>(() => {})
-        if (method !== "elicitation/create") throw rpcError(error)
-        return { action: isCallError(error, "UNAVAILABLE") ? "decline" : "cancel" }
-      } finally {
-        for (const { timeout } of running) timeout.resume()
-      }
-    })
+  /** The running requests of callers. */
+  #calls(): readonly SessionRequest[] {
+    const all = Array.from(this.#running, ({ request }) => request)
+    return all.filter(({ phase }) => phase !== "list")
   }
 
   #note(error: Error): void {

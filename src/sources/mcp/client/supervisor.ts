@@ -6,6 +6,7 @@ import { isUnreached, mcpError } from "../../../mcp/errors.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { secretsOfChannel } from "./channel-secrets.ts"
+import type { MCPLogReader } from "./log-lines.ts"
 import { Secrets } from "./mask.ts"
 import type { MCPConnectionStatus, MCPPeer } from "./model.ts"
 import { openSession } from "./open.ts"
@@ -19,6 +20,7 @@ export interface Supervised {
   readonly server: ResolvedServer
   readonly clock: Clock
   readonly forwardsInput: boolean
+  readonly log?: MCPLogReader | undefined
   /** The server's era, if known. */
   readonly knownEra: MCPEra | undefined
   opened(session: Session, isAgain: boolean): void
@@ -191,7 +193,7 @@ export class Supervisor {
   }
 
   async #openSession(signal: AbortSignal): Promise<Session> {
-    const { server, forwardsInput } = this.#host
+    const { server, forwardsInput, log } = this.#host
     let isLaunched = false
     try {
       return await openSession({
@@ -199,6 +201,7 @@ export class Supervisor {
         server,
         secrets: this.#secrets,
         forwardsInput,
+        log,
         era: this.#era,
         signal,
         isApproved: this.#isApproved,

@@ -190,9 +190,14 @@ const ANSWERS: Readonly<Record<string, Answerer>> = {
     link.send({ jsonrpc: "2.0", id, result: { resultType: "complete", ...say("first") } })
     return say("second")
   },
-  log: ({ link }) => {
-    const params = { level: "info", logger: "awkward", data: { said: "hello" } }
-    link.send({ jsonrpc: "2.0", method: "notifications/message", params })
+  log: async ({ args, isModern, link, meta, pause }) => {
+    const level = meta["io.modelcontextprotocol/logLevel"]
+    if (isModern && level === undefined) return say("nobody reads it")
+    const { params = { level: "info", logger: "awkward", data: { said: "hello" } } } = args
+    for (let time = 0; time < Number(args["times"] ?? 1); time++) {
+      link.send({ jsonrpc: "2.0", method: "notifications/message", params })
+    }
+    await pause(Number(args["ms"] ?? 0))
     return say("logged")
   },
   change: ({ args, peer }) => {

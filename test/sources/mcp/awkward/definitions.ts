@@ -80,7 +80,7 @@ const PLAIN: readonly Definition[] = [
   tool("environment"),
   tool("bad_frames"),
   tool("twice"),
-  tool("log"),
+  tool("log", { type: "object", properties: { params: {}, times: number, ms: number } }),
   tool("change", { type: "object", properties: { add: {}, remove: { type: "string" } } }),
   tool("rug_pull"),
 ]

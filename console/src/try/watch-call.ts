@@ -1,0 +1,71 @@
+import { deferred, withTimeout } from "../../../src/internal/wait.ts"
+import { createGatherer } from "../activity/gather.ts"
+import type { HubClient, HubEvent } from "../api/model.ts"
+
+/** How long a call waits until events are read. */
+const MAX_WAIT_MS = 1000
+/** Events come a little later than results. */
+const GRACE_MS = 1000
+const GATHER_MS = 150
+/** Nested calls that are reported, at most. */
+const MAX_CALLS = 50
+
+/** Reads the events of one call. */
+export interface CallWatch {
+  /** Settles when events are read, or cannot be read, at the latest after a second. */
+  readonly opened: Promise<void>
+  /** The call was sent. */
+  started(requestId: string): void
+  /** The call is over: events that are under way are read still. */
+  ended(): void
+  /** Reads no further events. */
+  stop(): void
+}
+
+/**
+ * Watches what a call leads to: the calls that it makes, and what MCP servers log during them. The hub reports both to
+ * administrators. Without events nothing is reported: the call itself does not need them.
+ */
+export function watchCall(
+  hub: HubClient,
+  delayMs: number,
+  onEvents: (events: readonly HubEvent[]) => void,
+): CallWatch {
+  const controller = new AbortController()
+  const { signal } = controller
+  const known = new Set<string>()
+  const gathered = createGatherer<HubEvent>((events) => {
+    if (!signal.aborted) onEvents(events)
+  }, GATHER_MS)
+  const isOfCall = (event: HubEvent): boolean => {
+    if (event.kind === "log") return known.has(event.line.requestId ?? "")
+    if (event.kind !== "call" || !known.has(event.trace.parentRequestId ?? "")) return false
+    const { requestId } = event.trace
+    if (known.size > MAX_CALLS && !known.has(requestId)) return false
+    known.add(requestId)
+    return true
+  }
+  const opening = deferred()
+  const read = async (): Promise<void> => {
+    const onEvent = (event: HubEvent): void => {
+      if (isOfCall(event)) gathered.add(event)
+    }
+    await hub.events({ signal, onOpen: opening.resolve, onEvent }).catch(() => undefined)
+    opening.resolve()
+  }
+  const timer = setTimeout(() => void read(), delayMs)
+  const stop = (): void => {
+    clearTimeout(timer)
+    controller.abort()
+  }
+  const finish = (): void => {
+    gathered.flush()
+    stop()
+  }
+  return {
+    opened: withTimeout(opening.promise, MAX_WAIT_MS, () => undefined),
+    started: (requestId) => void known.add(requestId),
+    ended: () => void setTimeout(finish, GRACE_MS),
+    stop,
+  }
+}
