@@ -1,7 +1,9 @@
 import { isCallError } from "../../../core/errors.ts"
+import { isCapabilityRequired } from "../../../mcp/errors.ts"
 import type { ResolvedServer } from "../config.ts"
 import { rpcError } from "./failure.ts"
 import { QUESTIONS, answerQuestion } from "./input.ts"
+import type { LogLines } from "./log-lines.ts"
 import type { SessionRequest } from "./running-request.ts"
 import type { ClientLike } from "./sdk.ts"
 
@@ -19,6 +21,7 @@ export function answerQuestions(
   client: ClientLike,
   capabilities: Readonly<Record<string, unknown>>,
   server: ResolvedServer,
+  log: LogLines,
   callsOf: () => readonly SessionRequest[],
 ): void {
   for (const method of QUESTIONS) {
@@ -36,6 +39,9 @@ export function answerQuestions(
         // The server is notified that the call is over. If the tool got an answer nevertheless, it would go on,
         // and its next question would go to another caller: questions do not say which call they belong to.
         if (only?.timeout.isOver === true) return await new Promise<never>(() => {})
+        if (calls.length > 1 && isCapabilityRequired(error)) {
+          throw rpcError(reportUnasked(key, server, log, calls))
+        }
         if (method !== "elicitation/create") throw rpcError(error)
         return { action: isCallError(error, "UNAVAILABLE") ? "decline" : "cancel" }
       } finally {
@@ -43,4 +49,17 @@ export function answerQuestions(
       }
     })
   }
+}
+
+/** Reports a question that nobody was asked, as any of several calls may have led to it; returns the reason. */
+function reportUnasked(
+  capability: string,
+  { name, logger }: ResolvedServer,
+  log: LogLines,
+  calls: readonly SessionRequest[],
+): string {
+  const reason = `MCP server "${name}" asks for ${capability}, and does not say for which of ${calls.length} running calls: nobody was asked. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
+  logger.warn(reason, { server: name, tools: calls.map(({ tool }) => tool) })
+  for (const call of calls) log.warn(reason, call)
+  return reason
 }

@@ -61,6 +61,11 @@ export class LogLines {
     }
   }
 
+  /** Adds a line of our own. */
+  warn(text: string, call: Pick<SessionRequest, "caller"> | undefined): void {
+    this.received({ level: "warning", data: text }, call)
+  }
+
   #line(params: unknown, call: Pick<SessionRequest, "caller"> | undefined): MCPLogLine {
     const level = memberOf(params, "level")
     const logger = memberOf(params, "logger")

@@ -80,7 +80,7 @@ export class Session {
       capabilities,
       versionNegotiation: negotiation,
     })
-    answerQuestions(this.client, capabilities, server, () => this.#calls())
+    answerQuestions(this.client, capabilities, server, this.#log, () => this.#calls())
   }
 
   /** The server; throws before the session was connected. */

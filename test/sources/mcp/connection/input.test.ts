@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from "vitest"
-import { CallError } from "../../../../src/index.ts"
+import { CallError, silentLogger } from "../../../../src/index.ts"
 import type { InputRequest, InputResponse } from "../../../../src/index.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
+import type { MCPLogLine } from "../../../../src/sources/mcp/client/log-lines.ts"
 import { serveAwkward } from "../awkward/http.ts"
 import { awkward } from "../support/awkward.ts"
 import { failure, open } from "./support.ts"
@@ -297,6 +298,56 @@ describe("what a legacy server asks while several calls run", () => {
     ])
 
     expect(answer["structuredContent"]).toMatchObject({ content: { name: "Config" } })
+  })
+})
+
+describe("what a legacy server asks while several calls run, and nobody is configured", () => {
+  test.each(["form", "sampling", "roots"])(
+    "is not declined in the name of anybody, and is reported: %s",
+    async (kind) => {
+      const warnings: unknown[] = []
+      const lines: MCPLogLine[] = []
+      const logger = { ...silentLogger, warn: (text: string) => void warnings.push(text) }
+      await using asked = open(
+        { ...awkward({ era: "legacy" }), logger },
+        { forwardInput: true, log: { isReading: true, read: (line) => void lines.push(line) } },
+      )
+      const requestInput = vi.fn(async (): Promise<InputResponse> => ({ action: "cancel" }))
+      const slow = asked.call("slow", { ms: 300 }, { requestInput, caller: { requestId: "slow" } })
+      await asked.connection.connect()
+
+      const caller = { requestId: "ask" }
+      const { structuredContent } = await asked.call("ask", { kind }, { requestInput, caller })
+
+      const capability = kind === "form" ? "elicitation" : kind
+      const reason = `MCP server "srv" asks for ${capability}, and does not say for which of 2 running calls: nobody was asked. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
+      expect(structuredContent).toEqual({ code: -32603, message: reason })
+      expect(warnings).toEqual([reason])
+      expect(lines).toEqual(
+        ["slow", "ask"].map((requestId) => ({ level: "warning", text: reason, requestId })),
+      )
+      expect(requestInput).not.toHaveBeenCalled()
+      await slow
+      await asked.call("ask", { kind }, { requestInput })
+      expect(requestInput).toHaveBeenCalledTimes(1)
+    },
+  )
+
+  test("is asked of the caller where calls run one after the other", async () => {
+    await using asked = open(
+      { ...awkward({ era: "legacy" }), maxConcurrency: 1 },
+      { forwardInput: true },
+    )
+    const requestInput = async (): Promise<InputResponse> => {
+      return { action: "accept", content: { name: "Ada" } }
+    }
+
+    const [answer] = await Promise.all([
+      asked.call("ask", { kind: "form" }, { requestInput }),
+      asked.call("slow", { ms: 10 }),
+    ])
+
+    expect(answer["structuredContent"]).toMatchObject({ content: { name: "Ada" } })
   })
 })
 

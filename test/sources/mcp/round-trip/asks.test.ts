@@ -98,13 +98,13 @@ describeLanes("questions", (lane) => {
     expect(JSON.stringify(got)).toContain("file:///projects")
   })
 
-  test("of calls at the same time lead to an answer of each, if not to an acceptance", async () => {
+  test("of calls at the same time are answered, or it is said that nobody was asked", async () => {
     const answers = await Promise.all(
       ["form", "form"].map((kind) => pair.through.call("ask", { kind })),
     )
 
     for (const { result } of answers) {
-      expect(["accept", "decline"]).toContain(dataOf<{ action: string }>(result).action)
+      expect(JSON.stringify(dataOf(result))).toMatch(/"action":"accept"|nobody was asked/)
     }
   })
 })
