@@ -80,7 +80,7 @@ class LazySpec {
   declare readonly visibility: Visibility | undefined
   declare readonly annotations: OperationAnnotations | undefined
   declare readonly deprecated: boolean | undefined
-  declare readonly deprecation: OperationDeprecation | undefined
+  declare deprecation: OperationDeprecation | undefined
   readonly #parts: LazyParts
 
   constructor(parts: LazyParts) {
@@ -138,8 +138,7 @@ class LazyDefinition extends LazySpec {
 }
 
 /** Adds what only deprecated operations have: to read it of thousands that are not would cost as much as the rest. */
-function addDeprecation(spec: { deprecation?: LazyParts["deprecation"] }, parts: LazyParts): void {
-  const { deprecation } = parts
+function addDeprecation(spec: LazySpec, { deprecation }: LazyParts): void {
   if (deprecation !== undefined) spec.deprecation = deprecation
 }
 
