@@ -1,4 +1,4 @@
-import { findOptionIssue } from "../internal/options.ts"
+import { findOptionIssue } from "../internal/option-issues.ts"
 import type { OptionRule } from "../internal/options.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import type { Shape } from "./field-checks.ts"

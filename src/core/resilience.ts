@@ -3,7 +3,7 @@ import type { Middleware, MiddlewareCall } from "./middleware.ts"
 import type { AppliedPolicy, PolicyState } from "./policy-state.ts"
 import type { OperationSpec } from "./types.ts"
 import type { Logger } from "../internal/logger.ts"
-import { findOptionIssue } from "../internal/options.ts"
+import { findOptionIssue } from "../internal/option-issues.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { Clock } from "../internal/platform.ts"
 

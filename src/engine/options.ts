@@ -3,7 +3,7 @@ import type { CallOptions, CallPolicy } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
 import { JoinedSignals } from "../internal/signals.ts"
 import { typeName } from "../internal/describe.ts"
-import { findOptionIssue } from "../internal/options.ts"
+import { findOptionIssue } from "../internal/option-issues.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 
 /**

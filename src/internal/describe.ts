@@ -31,41 +31,21 @@ export function reasonOf(thrown: unknown): string {
 
 // JSON.stringify would walk all of a large value (and fail on a cyclic one) to show 80 characters of it.
 function print(value: unknown, depth: number): string {
-  switch (typeof value) {
-    case "string":
-      return JSON.stringify(value.slice(0, MAX_QUOTE + 1))
-    case "bigint":
-      return `${value}n`
-    case "function":
-      return "a function"
-    case "object":
-      break
-    default:
-      return String(value)
-  }
-  if (value === null) return "null"
-  if (depth > 3) return Array.isArray(value) ? "[…]" : "{…}"
+  if (typeof value === "string") return JSON.stringify(value.slice(0, MAX_QUOTE + 1))
+  if (typeof value === "bigint") return `${value}n`
+  if (typeof value === "function") return "a function"
+  if (typeof value !== "object" || value === null) return String(value)
+  let text = depth > 3 ? "…" : ""
+  const isList = Array.isArray(value)
   try {
-    return printObject(value, depth + 1)
+    const entries = text === "" ? Object.entries(isList ? value.slice(0, MAX_QUOTE) : value) : []
+    for (const [key, item] of entries) {
+      const name = isList ? "" : `${JSON.stringify(key)}:`
+      text += (text && ",") + name + print(item, depth + 1)
+      if (text.length > MAX_QUOTE) break
+    }
   } catch {
     return "an object that cannot be read"
   }
-}
-
-function printObject(value: object, depth: number): string {
-  let length = 0
-  const parts: string[] = []
-  const add = (part: string): boolean => {
-    parts.push(part)
-    length += part.length
-    return length < MAX_QUOTE
-  }
-  if (Array.isArray(value)) {
-    for (const item of value) if (!add(print(item, depth))) break
-    return `[${parts.join(",")}]`
-  }
-  for (const [key, item] of Object.entries(value)) {
-    if (!add(`${JSON.stringify(key)}:${print(item, depth)}`)) break
-  }
-  return `{${parts.join(",")}}`
+  return isList ? `[${text}]` : `{${text}}`
 }

@@ -1,4 +1,5 @@
 // Validation of the options of public functions: rules as plain data, and the messages for values that break them.
+// It is in every page that has a client: look at its size when you change it.
 
 import { listed } from "./describe.ts"
 import { reading } from "./brands.ts"
@@ -60,29 +61,30 @@ export const IDENTITY: OptionRule = {
   open: true,
 }
 
-type Kind = readonly [expected: string, is: (value: unknown) => boolean]
+/** What is expected, and how to see it: the type of the value, the methods that it has, or a test. */
+type Kind = readonly [
+  expected: string,
+  test: "boolean" | "function" | "string" | readonly string[] | ((value: unknown) => boolean),
+]
 
 const KINDS: Readonly<Record<OptionKind, Kind>> = {
   any: ["anything", () => true],
-  boolean: ["true or false", (value) => typeof value === "boolean"],
+  boolean: ["true or false", "boolean"],
   clock: [
     "a clock with now(), setTimeout() and clearTimeout()",
-    (value) => hasMethods(value, ["now", "setTimeout", "clearTimeout"]),
+    ["now", "setTimeout", "clearTimeout"],
   ],
   count: ["a whole number of at least 1, or Infinity", (value) => isNumber(value, 1, true)],
   duration: [
     "a number of milliseconds above 0, or Infinity",
     (value) => typeof value === "number" && value > 0,
   ],
-  function: ["a function", (value) => typeof value === "function"],
-  logger: [
-    "a logger with debug(), info(), warn() and error()",
-    (value) => hasMethods(value, ["debug", "info", "warn", "error"]),
-  ],
+  function: ["a function", "function"],
+  logger: ["a logger with debug(), info(), warn() and error()", ["debug", "info", "warn", "error"]],
   port: ["a port from 0 to 65535", (value) => isNumber(value, 0, true, 65_535)],
-  registry: ["an OperationRegistry", (value) => hasMethods(value, ["execute"])],
-  signal: ["an AbortSignal", (value) => hasMethods(value, ["addEventListener"])],
-  string: ["a string", (value) => typeof value === "string"],
+  registry: ["an OperationRegistry", ["execute"]],
+  signal: ["an AbortSignal", ["addEventListener"]],
+  string: ["a string", "string"],
   text: ["a string that is not empty", (value) => typeof value === "string" && value !== ""],
   url: [
     "an absolute URL",
@@ -97,51 +99,14 @@ const KINDS: Readonly<Record<OptionKind, Kind>> = {
  */
 export function validateOptions(caller: string, options: unknown, schema: OptionsSchema): void {
   const fail = (path: string, message: string): Error =>
-    new TypeError(`${caller}(): ${path === "" ? "options" : path} ${message}`)
-  const place = { path: "", fail }
-  reading(`${caller}(): options`, () => check(place, { members: schema }, options))
+    new TypeError(`${caller}(): ${path || "options"} ${message}`)
+  reading(`${caller}(): options`, () =>
+    checkOption({ path: "", fail }, { members: schema }, options),
+  )
 }
 
-/** A member of data that is invalid. */
-interface DataIssue {
-  /** Empty for the data themselves. */
-  readonly path: string
-  readonly message: string
-}
-
-/** Finds the first invalid member of data from a file: unknown members are ignored, and no value is quoted. */
-export function findDataIssue(data: unknown, schema: OptionsSchema): DataIssue | undefined {
-  return firstIssue({ path: "", isSecret: true, isOpen: true }, { members: schema }, data)
-}
-
-/** Finds the first member of a value that is unknown or invalid, as a JSON pointer and a part of a sentence. */
-export function findOptionIssue(value: unknown, rule: OptionRule): DataIssue | undefined {
-  const issue = firstIssue({ path: "" }, rule, value)
-  if (issue === undefined) return undefined
-  const path = issue.path === "" ? "" : `/${issue.path.replaceAll(".", "/")}`
-  const message = issue.message.replace(/\. Did you mean (.*)\?$/, " (did you mean $1?)")
-  return { path, message: message.replace(/\.$/, "") }
-}
-
-function firstIssue(
-  place: Omit<Place, "fail">,
-  rule: OptionRule,
-  value: unknown,
-): DataIssue | undefined {
-  let issue: DataIssue | undefined
-  const fail = (path: string, message: string): Error => {
-    issue = { path, message }
-    return new Error(message)
-  }
-  try {
-    check({ ...place, fail }, rule, value)
-  } catch (thrown) {
-    if (issue === undefined) throw thrown
-  }
-  return issue
-}
-
-interface Place {
+/** Where a value was found. */
+export interface OptionPlace {
   /** Empty for the options themselves. */
   readonly path: string
   readonly isSecret?: boolean
@@ -151,116 +116,122 @@ interface Place {
   readonly fail: (path: string, message: string) => Error
 }
 
-function check(place: Place, rule: OptionRule, value: unknown): void {
+/** Throws what the place says for the first value that breaks a rule. */
+export function checkOption(place: OptionPlace, rule: OptionRule, value: unknown): void {
+  const { path, fail } = place
+  let { isSecret } = place
+  let members: OptionsSchema | undefined
   if (typeof rule === "object") {
-    if ("secret" in rule) return check({ ...place, isSecret: true }, rule.secret, value)
-    if ("required" in rule) return check(place, rule.required, value)
+    if ("secret" in rule) return checkOption({ ...place, isSecret: true }, rule.secret, value)
+    if ("required" in rule) return checkOption(place, rule.required, value)
     if ("either" in rule) {
-      const matching = rule.either.find((one) => matchesRule(one, value))
-      if (matching !== undefined) return check(place, matching, value)
+      const matching = rule.either.find((one) => matches(kindFor(one), value))
+      if (matching !== undefined) return checkOption(place, matching, value)
       // A value that matches neither may still be the secret, with the wrong type.
-      const isSecret = place.isSecret || rule.either.some(isSecretRule)
-      throw invalidValue({ ...place, isSecret }, rule, value)
+      isSecret ||= rule.either.some((one) => typeof one === "object" && "secret" in one)
     }
   }
-  if (!matchesRule(rule, value)) throw invalidValue(place, rule, value)
+  const kind = kindFor(rule)
+  if (!matches(kind, value)) {
+    const got = isSecret ? typeOf(value) : quoteValue(value)
+    const cure = typeof value === "string" && !isSecret ? didYouMean(value, wordsOf(rule)) : ""
+    throw fail(path, `must be ${kind[0]}, got ${got}.${cure}`)
+  }
   if (typeof rule !== "object") return
+  const options = value as Readonly<Record<string, unknown>>
   if ("list" in rule) {
     for (const [index, item] of (value as unknown[]).entries()) {
-      check({ ...place, path: `${place.path}[${index}]` }, rule.list, item)
+      checkOption({ ...place, path: `${path}[${index}]` }, rule.list, item)
     }
   } else if ("record" in rule) {
-    for (const [name, item] of Object.entries(value as object)) {
-      checkMember(childPlace(place, name), rule.record, item)
-    }
-  } else if ("members" in rule) checkMembers(place, rule.members, value as object, rule.open)
+    for (const name of Object.keys(options)) checkMember(place, name, rule.record, options)
+  } else if ("members" in rule) ({ members } = rule)
   else if ("variants" in rule) {
-    const { type } = value as { readonly type?: unknown }
-    const names = Object.keys(rule.variants)
-    const members = names.includes(type as string) ? rule.variants[type as string] : undefined
-    checkMembers(place, { ...members, type: { required: { oneOf: names } } }, value as object)
+    const { variants } = rule
+    const oneOf = Object.keys(variants)
+    const type = options["type"] as string
+    members = {
+      ...(oneOf.includes(type) ? variants[type] : undefined),
+      type: { required: { oneOf } },
+    }
   }
-}
-
-function checkMembers(place: Place, members: OptionsSchema, value: object, isOpen = false): void {
-  const options = value as Readonly<Record<string, unknown>>
+  if (members === undefined) return
+  for (const name in members) checkMember(place, name, members[name] as OptionRule, options)
+  if (place.isOpen || ("open" in rule && rule.open)) return
   const names = Object.keys(members)
-  for (const [name, rule] of Object.entries(members)) {
-    checkMember(childPlace(place, name), rule, options[name])
-  }
-  if (isOpen || place.isOpen) return
   for (const [name, item] of Object.entries(options)) {
     if (names.includes(name) || item === undefined) continue
-    const meant = nearest(name, names)
-    const cure =
-      meant === undefined ? `Known options: ${names.join(", ")}.` : `Did you mean "${meant}"?`
-    throw failure(childPlace(place, name), `is not an option (got ${kindOf(item)}). ${cure}`)
+    const cure = didYouMean(name, names) || ` Known options: ${names.join(", ")}.`
+    throw fail(pathTo(place, name), `is not an option (got ${typeOf(item)}).${cure}`)
   }
 }
 
-function checkMember(place: Place, rule: OptionRule, value: unknown): void {
-  if (value !== undefined) return check(place, rule, value)
-  if (typeof rule === "object" && "required" in rule) {
-    throw failure(place, `is required: ${describeRule(rule)}, got undefined.`)
+function checkMember(
+  place: OptionPlace,
+  name: string,
+  rule: OptionRule,
+  options: Readonly<Record<string, unknown>>,
+): void {
+  const path = pathTo(place, name)
+  const value = options[name]
+  if (value !== undefined) checkOption({ ...place, path }, rule, value)
+  else if (typeof rule === "object" && "required" in rule) {
+    throw place.fail(path, `is required: ${kindFor(rule)[0]}, got undefined.`)
   }
 }
 
-/** Whether a value matches a rule; members and items are not checked. */
-function matchesRule(rule: OptionRule, value: unknown): boolean {
-  if (typeof rule === "string") return KINDS[rule][1](value)
-  if ("secret" in rule) return matchesRule(rule.secret, value)
-  if ("required" in rule) return matchesRule(rule.required, value)
-  if ("either" in rule) return rule.either.some((one) => matchesRule(one, value))
-  if ("oneOf" in rule) return (rule.oneOf as readonly unknown[]).includes(value)
-  if ("min" in rule) return isNumber(value, rule.min, rule.whole, rule.max)
-  if ("pattern" in rule) return typeof value === "string" && rule.pattern.test(value)
-  if ("methods" in rule) return hasMethods(value, rule.methods)
-  if ("list" in rule) return Array.isArray(value)
-  // A Map, a Headers or a forgotten Promise has no names to look at.
-  return Object.prototype.toString.call(value) === "[object Object]"
-}
-
-function describeRule(rule: OptionRule): string {
-  if (typeof rule === "string") return KINDS[rule][0]
-  if ("secret" in rule) return describeRule(rule.secret)
-  if ("required" in rule) return describeRule(rule.required)
-  if ("either" in rule) return listed(rule.either.map(describeRule))
-  if ("oneOf" in rule) return listed(rule.oneOf.map((value) => JSON.stringify(value)))
+/** The kind of values that match a rule; members and items are not looked at. */
+function kindFor(rule: OptionRule): Kind {
+  if (typeof rule === "string") return KINDS[rule]
+  if ("secret" in rule) return kindFor(rule.secret)
+  if ("required" in rule) return kindFor(rule.required)
+  if ("either" in rule) {
+    const kinds = rule.either.map(kindFor)
+    return [
+      listed(kinds.map(([expected]) => expected)),
+      (value) => kinds.some((kind) => matches(kind, value)),
+    ]
+  }
+  if ("oneOf" in rule) {
+    const words: readonly unknown[] = rule.oneOf
+    return [listed(words.map((word) => JSON.stringify(word))), (value) => words.includes(value)]
+  }
   if ("min" in rule) {
     const { min, max, whole = false } = rule
     const range = max === undefined ? `of at least ${min}, or Infinity` : `from ${min} to ${max}`
-    return `a ${whole ? "whole " : ""}number ${range}`
+    return [
+      `a ${whole ? "whole " : ""}number ${range}`,
+      (value) => isNumber(value, min, whole, max),
+    ]
   }
-  if ("expected" in rule) return rule.expected
-  return "list" in rule ? "an array" : "an object"
+  if ("pattern" in rule) {
+    return [rule.expected, (value) => typeof value === "string" && rule.pattern.test(value)]
+  }
+  if ("methods" in rule) return [rule.expected, rule.methods]
+  if ("list" in rule) return ["an array", Array.isArray]
+  // A Map, a Headers or a forgotten Promise has no names to look at.
+  return ["an object", (value) => classOf(value) === "Object"]
 }
 
-function invalidValue(place: Place, rule: OptionRule, value: unknown): Error {
-  const got = place.isSecret ? kindOf(value) : quoteValue(value)
-  const meant =
-    typeof value === "string" && !place.isSecret ? nearest(value, allowedStrings(rule)) : undefined
-  const cure = meant === undefined ? "" : ` Did you mean "${meant}"?`
-  return failure(place, `must be ${describeRule(rule)}, got ${got}.${cure}`)
-}
-
-function allowedStrings(rule: OptionRule): readonly string[] {
+function wordsOf(rule: OptionRule): readonly string[] {
   if (typeof rule !== "object") return []
-  if ("either" in rule) return rule.either.flatMap(allowedStrings)
+  if ("either" in rule) return rule.either.flatMap(wordsOf)
   return "oneOf" in rule ? rule.oneOf.filter((word) => typeof word === "string") : []
 }
 
-function failure({ path, fail }: Place, message: string): Error {
-  return fail(path, message)
+function didYouMean(typed: string, words: readonly string[]): string {
+  const meant = nearest(typed, words)
+  return meant === undefined ? "" : ` Did you mean "${meant}"?`
 }
 
-function childPlace(place: Place, name: string): Place {
-  const step = /^[\w$-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
-  const path = place.path === "" && step.startsWith(".") ? name : place.path + step
-  return { ...place, path }
+function pathTo({ path }: OptionPlace, name: string): string {
+  if (!/^[\w$-]+$/.test(name)) return `${path}[${JSON.stringify(name)}]`
+  return path === "" ? name : `${path}.${name}`
 }
 
-function isSecretRule(rule: OptionRule): boolean {
-  return typeof rule === "object" && "secret" in rule
+function matches([, test]: Kind, value: unknown): boolean {
+  if (typeof test === "function") return test(value)
+  return typeof test === "string" ? typeof value === test : hasMethods(value, test)
 }
 
 /** Whether a value has methods of these names. Nothing is known of their signatures. */
@@ -281,15 +252,18 @@ function quoteValue(value: unknown): string {
     const text = JSON.stringify(value.slice(0, MAX_QUOTED_LENGTH))
     return value.length > MAX_QUOTED_LENGTH ? `${text.slice(0, -1)}…"` : text
   }
-  if (typeof value === "number" || typeof value === "boolean") return String(value)
-  return kindOf(value)
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : typeOf(value)
 }
 
 /** The kind of a value, without its content. */
-function kindOf(value: unknown): string {
+function typeOf(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return "an array"
   if (typeof value !== "object") return `a ${typeof value}`
-  const name = Object.prototype.toString.call(value).slice(8, -1)
+  const name = classOf(value)
   return name === "Object" ? "an object" : `an object of class ${name}`
+}
+
+function classOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1)
 }

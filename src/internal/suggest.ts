@@ -21,27 +21,21 @@ export function nearest(typed: string, candidates: Iterable<string>): string | u
 
 /** Single-character edits, a swap of neighbours counting as one. */
 function editDistance(left: string, right: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: right.length + 1 }, (_, at) => at)
+  const rows: number[][] = []
+  const at = (row: number, column: number): number => rows[row]?.[column] ?? row + column
   for (let row = 1; row <= left.length; row++) {
-    const current = [row]
+    const current: number[] = [row]
+    rows[row] = current
     for (let column = 1; column <= right.length; column++) {
-      const same = left[row - 1] === right[column - 1]
-      let cost = Math.min(
-        (last[column] as number) + 1,
-        (current[column - 1] as number) + 1,
-        (last[column - 1] as number) + (same ? 0 : 1),
+      const isSame = left[row - 1] === right[column - 1]
+      const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+      current[column] = Math.min(
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        at(row - 1, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(row - 2, column - 2) + 1 : Infinity,
       )
-      const swapped =
-        row > 1 &&
-        column > 1 &&
-        left[row - 1] === right[column - 2] &&
-        left[row - 2] === right[column - 1]
-      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] as number) + 1)
-      current.push(cost)
     }
-    beforeLast = last
-    last = current
   }
-  return last[right.length] as number
+  return at(left.length, right.length)
 }
