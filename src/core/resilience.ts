@@ -217,11 +217,14 @@ export const RESILIENCE_OR_PRESET: OptionRule = {
   either: [{ oneOf: ["standard"] }, { members: RESILIENCE }],
 }
 
-export const POLICY_RULE: OptionsSchema<PolicyRule> = {
-  ...RESILIENCE,
-  match: { required: { either: ["text", { list: "text" }] } },
-  standard: "boolean",
-}
+// A spread may run getters, so that bundlers keep it where nothing uses it.
+export const POLICY_RULE: OptionsSchema<PolicyRule> = /* @__PURE__ */ Object.assign(
+  {
+    match: { required: { either: ["text", { list: "text" }] } },
+    standard: "boolean",
+  } as const,
+  RESILIENCE,
+)
 
 function orOff(rule: OptionRule): OptionRule {
   return { either: [rule, { oneOf: [false] }] }

@@ -22,6 +22,8 @@ export function notify(
   }
 }
 
+const LEVELS = ["debug", "info", "warn", "error"] as const
+
 const isolated = new WeakMap<Logger, Logger>()
 
 /** The logger, or the console if there is none. Errors of the logger are ignored. */
@@ -30,12 +32,13 @@ export function isolatedLogger(logger: Logger | undefined): Logger {
   if (logger === silentLogger) return logger
   let wrapper = isolated.get(logger)
   if (wrapper === undefined) {
-    wrapper = {
-      debug: (message, fields) => write(logger, "debug", message, fields),
-      info: (message, fields) => write(logger, "info", message, fields),
-      warn: (message, fields) => write(logger, "warn", message, fields),
-      error: (message, fields) => write(logger, "error", message, fields),
-    }
+    wrapper = Object.fromEntries(
+      LEVELS.map((level) => [
+        level,
+        (message: string, fields?: Readonly<Record<string, unknown>>) =>
+          write(logger, level, message, fields),
+      ]),
+    ) as unknown as Logger
     isolated.set(logger, wrapper)
     isolated.set(wrapper, wrapper)
   }

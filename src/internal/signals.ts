@@ -19,6 +19,10 @@ export class CancelToken implements Pick<
   reason: unknown = undefined
   listener: SignalListener | undefined = undefined
 
+  get isCancelToken(): true {
+    return true
+  }
+
   /** The token, typed as the signal it stands for. */
   get signal(): AbortSignal {
     return this as unknown as AbortSignal
@@ -65,6 +69,11 @@ export function lightSignal(context: {
   return tokenOf(context)?.signal ?? context.signal
 }
 
+// `instanceof` would bring the class into pages, which have no tokens.
+function isToken(signal: AbortSignal | CancelToken): signal is CancelToken {
+  return "isCancelToken" in signal
+}
+
 const groups = new WeakMap<AbortSignal, SignalGroup>()
 
 /**
@@ -74,7 +83,7 @@ const groups = new WeakMap<AbortSignal, SignalGroup>()
  * such as a server's, has one for each running call.
  */
 export function addSignalListener(signal: AbortSignal, entry: SignalListener): void {
-  if (signal instanceof CancelToken) {
+  if (isToken(signal)) {
     signal.listener = entry
     return
   }
@@ -87,7 +96,7 @@ export function addSignalListener(signal: AbortSignal, entry: SignalListener): v
 }
 
 export function removeSignalListener(signal: AbortSignal, entry: SignalListener): void {
-  if (signal instanceof CancelToken) signal.listener = undefined
+  if (isToken(signal)) signal.listener = undefined
   else groups.get(signal)?.remove(entry)
 }
 
