@@ -1,4 +1,6 @@
 // One request to a served registry and what came of it: lines of text, or a `CallError`.
+import { isResponseEnvelope } from "../../core/envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../../core/errors.ts"
 import { retryAfterOf } from "../../http-client/retry-after.ts"
@@ -6,6 +8,7 @@ import { reasonOf } from "../../internal/describe.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { plainHeaders } from "../../internal/headers.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
+import { loadFiles } from "./lazy-files.ts"
 
 /** Headers of every request: fixed, or asked for before each one. */
 export type RequestHeaders = HeadersLike | (() => HeadersLike | Promise<HeadersLike>)
@@ -174,6 +177,52 @@ export function problemError(problem: unknown): CallError | undefined {
     attempts: typeof attempts === "number" && attempts > 1 ? attempts : undefined,
   }
   return refusal(code, detail, options)
+}
+
+/** The path of an operation. */
+export function pathOf(operationId: string): string {
+  return `/operations/${encodeURIComponent(operationId)}`
+}
+
+/** The value of a text in JSON. */
+export function parse({ url }: HTTPPeer, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refusal("DATA_LOSS", `What ${url} answered is not JSON: is it a served registry?`)
+  }
+}
+
+/** The result in an answer. One with bytes may have to wait until what decodes them is loaded. */
+export function resultOf(
+  peer: HTTPPeer,
+  value: unknown,
+): ResponseEnvelope | Promise<ResponseEnvelope> {
+  if (isRecord(value) && "binary" in value) {
+    return loadFiles().then(({ decodeEnvelope }) => {
+      try {
+        return decodeEnvelope(value)
+      } catch (cause) {
+        throw notResult(peer, cause)
+      }
+    })
+  }
+  if (!isResponseEnvelope(value)) throw notResult(peer)
+  return { data: value.data, meta: value.meta }
+}
+
+function notResult({ url }: HTTPPeer, cause?: unknown): CallError {
+  return refusal("DATA_LOSS", `What ${url} answered is not a result: is it a served registry?`, {
+    cause,
+  })
+}
+
+/** The error of requests that have no result. */
+export function unanswered({ url }: HTTPPeer, why = "there was no result"): CallError {
+  return refusal("UNAVAILABLE", `The connection was lost (${url}): ${why}.`, {
+    mayHaveExecuted: true,
+    retryable: false,
+  })
 }
 
 async function headersFor(

@@ -1,6 +1,5 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
 import { isPlainJson } from "../../core/plain-json.ts"
-import { Credit } from "./event-stream.ts"
 import { loadedFiles } from "./lazy-files.ts"
 import type { Upload } from "../../http-client/file-bodies.ts"
 
@@ -16,11 +15,12 @@ export class Outgoing {
   /** The body of an input with large files, which is sent in a request of its own. */
   readonly upload: Upload | undefined
   readonly began: number
-  readonly credit: Credit
   /** Failed attempts. */
   failures = 0
   /** Stops the request, or the wait for its next attempt. */
   cancel: (() => void) | undefined
+  /** Lets the peer of a stream send items up to this number. */
+  raise: ((limit: number) => void) | undefined
 
   constructor(event: CallRequestedEvent, began: number) {
     this.event = event
@@ -33,7 +33,6 @@ export class Outgoing {
       this.input = JSON.stringify(value)
       this.binary = binary
     }
-    this.credit = new Credit(event.window ?? Number.POSITIVE_INFINITY)
   }
 
   /** Some things only the items of a batch can say. */

@@ -1,12 +1,90 @@
+// What only streams need: pages load it with the first of them.
+
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { deferred } from "../../internal/wait.ts"
 import type { Deferred } from "../../internal/wait.ts"
-import { readLines, tooLong } from "./exchange.ts"
+import {
+  connectionError,
+  parse,
+  pathOf,
+  problemError,
+  readLines,
+  resultOf,
+  tooLong,
+  unanswered,
+} from "./exchange.ts"
 import type { HTTPPeer } from "./exchange.ts"
+import type { StreamHost } from "./http-transport.ts"
+import type { Outgoing } from "./outgoing.ts"
+
+/** Reads a stream, and resumes it after its last item when it was cut off. */
+export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<void> {
+  const { peer, isOpen, reject } = host
+  const { event, input } = outgoing
+  const { requestId, window = Number.POSITIVE_INFINITY } = event
+  const credit = new Credit(window)
+  outgoing.raise = (limit) => credit.raise(limit)
+  let seq = 0
+  let lastId = ""
+  let failures = 0
+  let lost: CallError | undefined
+  while (isOpen(outgoing)) {
+    const controller = new AbortController()
+    outgoing.cancel = () => {
+      controller.abort()
+      credit.raise(Number.POSITIVE_INFINITY)
+    }
+    const headers: Record<string, string> = outgoing.headers(host.clock.now())
+    if (lastId !== "") Object.assign(headers, { "last-event-id": lastId, "x-resume": "only" })
+    const request = {
+      path: pathOf(event.operationId),
+      accept: "text/event-stream",
+      body: input,
+      headers,
+    }
+    const take = ({ name, data, id }: StreamEvent): Promise<void> | undefined => {
+      if (!isOpen(outgoing)) return undefined
+      const value = parse(peer, data)
+      if (name === "error") throw problemError(value) ?? unanswered(peer)
+      if (name === "end") {
+        host.deliver(outgoing, { type: "call.completed", requestId, seq })
+        host.endSoon(controller)
+        return undefined
+      }
+      const deliver = (output: ResponseEnvelope): Promise<void> | undefined => {
+        failures = 0
+        lost = undefined
+        lastId = id
+        host.receive({ type: "call.responded", requestId, output, seq: ++seq })
+        return credit.wait(seq)
+      }
+      const result = resultOf(peer, value)
+      return result instanceof Promise ? result.then(deliver) : deliver(result)
+    }
+    try {
+      await host.send(controller, request, (response) => readEvents(peer, response, take))
+      return
+    } catch (thrown) {
+      if (!isOpen(outgoing)) return
+      controller.abort()
+      const error = connectionError(peer, thrown)
+      // A server that cannot resume the stream says less than what went wrong before.
+      if (lost !== undefined && error.code === "DATA_LOSS") return reject(outgoing, lost)
+      const hasBegun = seq > 0
+      const canRepeat = hasBegun ? error.code === "UNAVAILABLE" && lastId !== "" : error.retryable
+      if (!canRepeat || ++failures > (hasBegun ? host.resumes : host.retries)) {
+        return reject(outgoing, error)
+      }
+      lost = error
+      if (!(await host.pause(outgoing, failures, error.retryAfterMs))) return
+    }
+  }
+}
 
 /** An event of a stream, as the gateway sends it. */
-export interface StreamEvent {
+interface StreamEvent {
   /** `message` for an item, `end` or `error`. */
   readonly name: string
   readonly data: string
@@ -18,7 +96,7 @@ export interface StreamEvent {
 const ID = /^[ -~]{1,1024}$/
 
 /** Reads server-sent events until the stream ends. Rejects when it was cut off. */
-export async function readStream(
+async function readEvents(
   peer: HTTPPeer,
   response: Response,
   take: (event: StreamEvent) => Promise<void> | void,
@@ -56,11 +134,11 @@ export async function readStream(
     else if (field === "id") id = ID.test(value) ? value : ""
     return undefined
   })
-  if (!isOver) throw cutOff(peer)
+  if (!isOver) throw unanswered(peer, "the stream was cut off")
 }
 
 /** How many items the consumer takes: reading waits for it, and with it the server. */
-export class Credit {
+class Credit {
   #limit: number
   #more: Deferred | undefined
 
@@ -79,11 +157,4 @@ export class Credit {
     if (count < this.#limit) return undefined
     return (this.#more ??= deferred()).promise
   }
-}
-
-function cutOff({ url }: HTTPPeer): CallError {
-  return refusal("UNAVAILABLE", `The connection was lost (${url}): the stream was cut off.`, {
-    mayHaveExecuted: true,
-    retryable: false,
-  })
 }
