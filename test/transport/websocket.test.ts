@@ -10,6 +10,7 @@ import { silentLogger } from "../../src/internal/logger.ts"
 import { createWebSocketTransport } from "../../src/transport/websocket/websocket.ts"
 import type { WebSocketTransportOptions } from "../../src/transport/websocket/websocket.ts"
 import type { WebSocketTransport } from "../../src/websocket.ts"
+import { loadCodec } from "../../src/transport/websocket/lazy-codec.ts"
 import { nextTurn, Recorder, request } from "./recorder.ts"
 import { thrown } from "../support/operations.ts"
 import { TOO_LONG } from "../support/patience.ts"
@@ -115,6 +116,8 @@ describe("sending", () => {
   })
 
   test("bytes, void and large texts come back as they were", async () => {
+    // Whoever sends bytes loads it when the transport says so.
+    await loadCodec()
     const { url } = await echoServer()
     const { transport, recorder } = connect(url)
     const meta = { source: "local", operationId: "x", timestamp: 1 } as const

@@ -1,6 +1,6 @@
-import { encodeCallEvent } from "../../core/event-codec.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
+import { encodeEvent } from "./lazy-codec.ts"
 
 /** An event and its encoded text. */
 export interface EncodedEvent {
@@ -10,7 +10,7 @@ export interface EncodedEvent {
 
 /** Encodes an event. Throws `PAYLOAD_TOO_LARGE` when it exceeds the limit of a frame. */
 export function encodeWithin(event: CallEvent, maxFrameBytes: number): EncodedEvent {
-  const text = encodeCallEvent(event)
+  const text = encodeEvent(event)
   // A character has at most three bytes, so that most texts need not be measured.
   if (text.length * 3 > maxFrameBytes) {
     const bytes = text.length > maxFrameBytes ? text.length : utf8Length(text)

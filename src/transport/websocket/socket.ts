@@ -1,10 +1,10 @@
-import { decodeCallEvent } from "../../core/event-codec.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { Batch } from "./batch.ts"
 import { frameOf } from "./encoded.ts"
 import type { EncodedEvent } from "./encoded.ts"
+import { decodeEvent, loadCodec, needsCodec } from "./lazy-codec.ts"
 import { ALIVE, isPing, Liveness, PING } from "./liveness.ts"
 import type { LivenessSettings, LivePeer } from "./liveness.ts"
 import { SendBuffer } from "./send-buffer.ts"
@@ -55,6 +55,8 @@ export class SocketLink implements LivePeer {
   readonly #buffer: SendBuffer
   readonly #listeners: (readonly [type: string, listener: (...args: unknown[]) => void])[] = []
   readonly #liveness: Liveness
+  /** Settles when the frames that wait for the decoder have been handled. */
+  #loading: Promise<void> | undefined
   #isOpen = true
   #graceTimer: unknown
   #closing: Promise<void> | undefined
@@ -162,7 +164,20 @@ export class SocketLink implements LivePeer {
       this.#fail(1007, "it sent a frame that is not JSON")
       return
     }
-    this.#onParsed(parsed)
+    if (this.#loading !== undefined || needsCodec(parsed)) this.#holdFrame(parsed)
+    else this.#onParsed(parsed)
+  }
+
+  /** Handles a frame when what decodes it has been loaded, and those after it in their order. */
+  #holdFrame(parsed: unknown): void {
+    const handled = (this.#loading ?? loadCodec()).then(
+      () => {
+        if (this.#isOpen) this.#onParsed(parsed)
+        if (this.#loading === handled) this.#loading = undefined
+      },
+      (error: unknown) => this.#onError(error),
+    )
+    this.#loading = handled
   }
 
   #onParsed(parsed: unknown): void {
@@ -184,7 +199,7 @@ export class SocketLink implements LivePeer {
 
   #onEvent(event: unknown): void {
     this.#liveness.readEvent(event)
-    this.#owner.event(decodeCallEvent(event))
+    this.#owner.event(decodeEvent(event))
   }
 
   #write(items: readonly EncodedEvent[]): void {
@@ -251,6 +266,11 @@ export class SocketLink implements LivePeer {
   }
 
   #onClose(code: number, reason: string): void {
+    // What arrived before the end counts.
+    if (this.#loading !== undefined && this.#isOpen) {
+      void this.#loading.then(() => this.#onClose(code, reason))
+      return
+    }
     for (const [type, listener] of this.#listeners.splice(0)) {
       if (this.#node === undefined) this.#socket.removeEventListener(type, listener)
       else this.#node.off(type, listener)

@@ -1,0 +1,46 @@
+import { isResponseEnvelope } from "../../core/envelope.ts"
+import type * as CodecModule from "../../core/event-codec.ts"
+import type { CallEvent } from "../../core/events.ts"
+import { NotReady } from "../../core/not-ready.ts"
+import { isPlainJson } from "../../core/plain-json.ts"
+import { isRecord } from "../../internal/guards.ts"
+
+let codec: typeof CodecModule | undefined
+
+/** Loads what only events with bytes need. */
+export async function loadCodec(): Promise<void> {
+  codec ??= await import("../../core/event-codec.ts")
+}
+
+/** An event as JSON text. Throws `NotReady` for the first one that `JSON.stringify` cannot encode. */
+export function encodeEvent(event: CallEvent): string {
+  if (isPlainJson(contentOf(event))) return JSON.stringify(event)
+  if (codec !== undefined) return codec.encodeCallEvent(event)
+  throw new NotReady("The module for bytes was not loaded.", loadCodec)
+}
+
+/** Whether a frame has events that cannot be decoded before `loadCodec`. */
+export function needsCodec(frame: unknown): boolean {
+  return codec === undefined && (Array.isArray(frame) ? frame.some(hasBytes) : hasBytes(frame))
+}
+
+function hasBytes(wire: unknown): boolean {
+  if (!isRecord(wire)) return false
+  return "binary" in (isRecord(wire["output"]) ? wire["output"] : wire)
+}
+
+/** Restores an event from its parsed JSON. Returns anything else unchanged; the receiver validates it. */
+export function decodeEvent(wire: unknown): unknown {
+  if (codec !== undefined) return codec.decodeCallEvent(wire)
+  const output = isRecord(wire) ? wire["output"] : undefined
+  // A void result has no data in JSON.
+  if (!isResponseEnvelope(output) || Object.hasOwn(output, "data")) return wire
+  return { ...(wire as object), output: { data: undefined, meta: output.meta } }
+}
+
+/** The part of an event that users make. */
+function contentOf(event: CallEvent): unknown {
+  if (event.type === "call.requested") return event.input
+  if (event.type === "call.responded") return event.output
+  return event.type === "call.error" ? event.details : undefined
+}
