@@ -8,16 +8,23 @@ import type {
   Subscribable,
   TypeFor,
 } from "../core/infer.ts"
+import { snapshot } from "../core/plain-json.ts"
+import { isPlainObject } from "../internal/guards.ts"
 import { validateOptions } from "../internal/options.ts"
+import { sendFailure } from "./endpoint.ts"
 import type { Endpoint } from "./endpoint.ts"
-import { endpointOver, PENDING_MAP_OPTIONS, startCall, startStream } from "./pending/requests.ts"
+import { StreamRequest } from "./pending/call.ts"
+import { endpointOver, PENDING_MAP_OPTIONS, startCall } from "./pending/requests.ts"
 import type {
+  CheckRequest,
   PendingRequestMapOptions,
   PendingResponse,
   PendingSubscription,
 } from "./pending/requests.ts"
 import type { CallLink } from "./pending/request-map.ts"
 import type { PendingOptions } from "./pending/options.ts"
+import type * as StreamModule from "./pending/stream.ts"
+import { OPERATION_ID_LENGTH } from "../core/spec-schemas.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 import type { RegisteredOperations } from "../core/types.ts"
 
@@ -88,9 +95,9 @@ export function createClient<TRegistry = OperationRegistry>(
   const close = (): Promise<void> => endpoint.close()
   const own = {
     call: (id: string, input?: unknown, callOptions?: PendingOptions) =>
-      startCall(endpoint, id, input, callOptions),
+      startCall(endpoint, checkRequest, id, input, callOptions),
     subscribe: (id: string, input?: unknown, callOptions?: PendingOptions) =>
-      startStream(endpoint, id, input, callOptions),
+      openStream(endpoint, id, input, callOptions),
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -117,7 +124,7 @@ function namespaceOf(endpoint: Endpoint, streams: Set<string>, namespace: string
       const id = `${namespace}.${name}`
       return (input?: unknown, options?: PendingOptions) =>
         streams.has(id)
-          ? startStream(endpoint, id, input, options)
+          ? openStream(endpoint, id, input, options)
           : callOrStream(endpoint, streams, id, input, options)
     },
   })
@@ -136,19 +143,26 @@ function callOrStream(
   input: unknown,
   options: PendingOptions | undefined,
 ): unknown {
-  const call = startCall(endpoint, id, input, options, ({ code }, isAnswer) => {
+  const call = startCall(endpoint, checkRequest, id, input, options, ({ code }, isAnswer) => {
     if (isAnswer && code === "INVALID_OPERATION_TYPE") streams.add(id)
     if (isAnswer && !OF_EITHER.has(code)) return
     // Nobody may have awaited the call, if it was meant as a stream. Whoever awaits it still gets its error.
     queueMicrotask(() => void call.catch(() => undefined))
   }) as ClientCall
-  const lazy = new LazyStream(call, endpoint, id, input, options)
+  let stream: PendingSubscription | undefined
   const { abort }: { abort: (this: void, reason?: string) => void } = call
   call.abort = (reason) => {
     abort(reason)
-    lazy.stream?.abort(reason)
+    stream?.abort(reason)
   }
-  call[STREAM] = lazy
+  call[STREAM] = () => {
+    if (stream === undefined) {
+      stream = openStream(endpoint, id, input, options)
+      // The outcome of the call is irrelevant now.
+      call.catch(() => undefined)
+    }
+    return stream
+  }
   return Object.setPrototypeOf(call, ITERABLE)
 }
 
@@ -162,64 +176,118 @@ const OF_EITHER: ReadonlySet<string> = new Set([
   "RATE_LIMITED",
 ])
 
-/** Opens the stream when a call is iterated. */
-class LazyStream {
-  stream: PendingSubscription | undefined
-  readonly #call: PendingResponse
-  readonly #endpoint: Endpoint
-  readonly #id: string
-  readonly #input: unknown
-  readonly #options: PendingOptions | undefined
+const STREAM = /* @__PURE__ */ Symbol("stream")
 
-  constructor(
-    call: PendingResponse,
-    endpoint: Endpoint,
-    id: string,
-    input: unknown,
-    options: PendingOptions | undefined,
-  ) {
-    this.#call = call
-    this.#endpoint = endpoint
-    this.#id = id
-    this.#input = input
-    this.#options = options
+/** A call of a client, and what opens the stream that it may turn out to be. */
+type ClientCall = PendingResponse & {
+  abort: (reason?: string) => void
+  [STREAM]: () => PendingSubscription
+}
+
+/** The prototype of client calls: a promise that can be iterated. Shared, because own properties cost memory per call. */
+const ITERABLE: object = /* @__PURE__ */ Object.setPrototypeOf(
+  {
+    [Symbol.asyncIterator](this: ClientCall) {
+      return this[STREAM]()
+    },
+    next(this: ClientCall) {
+      return this[STREAM]().next()
+    },
+    return(this: ClientCall) {
+      return this[STREAM]().return()
+    },
+    [Symbol.asyncDispose](this: ClientCall) {
+      return this[STREAM]()[Symbol.asyncDispose]()
+    },
+  },
+  Promise.prototype,
+) as object
+
+let loaded: typeof StreamModule | undefined
+
+/** Opens a stream. What only streams need is loaded with the first item of the first one. */
+function openStream(
+  endpoint: Endpoint,
+  id: string,
+  input: unknown,
+  options: PendingOptions | undefined,
+): PendingSubscription {
+  const request = new StreamRequest(endpoint, id, options)
+  if (loaded !== undefined) return loaded.startStream(request, input)
+  const { requestId } = request
+  let stream: PendingSubscription | undefined
+  let opening: Promise<PendingSubscription> | undefined
+  const open = (): Promise<PendingSubscription> => {
+    // What the caller changes meanwhile is not sent.
+    const copy = snapshot(input)
+    return (opening ??= import("./pending/stream.ts").then(
+      (module) => {
+        loaded = module
+        return (stream = module.startStream(request, copy))
+      },
+      (thrown: unknown) => {
+        throw sendFailure(thrown, id, requestId)
+      },
+    ))
   }
+  const opened: PendingSubscription = {
+    requestId,
+    abort: (reason) =>
+      void open().then(
+        (it) => it.abort(reason),
+        () => undefined,
+      ),
+    next: () => stream?.next() ?? open().then((it) => it.next()),
+    return: () =>
+      open().then(
+        (it) => it.return(),
+        () => ({ done: true, value: undefined }),
+      ),
+    [Symbol.asyncIterator]: () => opened,
+    [Symbol.asyncDispose]: async () => void (await opened.return()),
+  }
+  return opened
+}
 
-  open(): PendingSubscription {
-    if (this.stream === undefined) {
-      this.stream = startStream(this.#endpoint, this.#id, this.#input, this.#options)
-      // The outcome of the call is irrelevant now.
-      this.#call.catch(() => undefined)
-    }
-    return this.stream
+/** The types of call options that need no closer look; numbers have to be above 0. */
+const USUAL: Readonly<Record<string, string>> = {
+  deadline: "number",
+  timeout: "number",
+  signal: "object",
+  identity: "object",
+  metadata: "object",
+  parentRequestId: "string",
+  traceparent: "string",
+  version: "string",
+  progress: "function",
+  requestInput: "function",
+}
+
+function isUsual(id: unknown, options: PendingOptions = {}): boolean {
+  try {
+    const { signal } = options
+    return (
+      typeof id === "string" &&
+      id !== "" &&
+      id.length <= OPERATION_ID_LENGTH &&
+      isPlainObject(options) &&
+      (signal === undefined || typeof signal.addEventListener === "function") &&
+      Object.entries(options).every(
+        ([name, value]) =>
+          value === undefined ||
+          (typeof value === USUAL[name] &&
+            value !== null &&
+            (typeof value !== "number" || value > 0)),
+      )
+    )
+  } catch {
+    // A getter threw.
+    return false
   }
 }
 
-const STREAM = Symbol("stream")
-
-/** A call of a client, and the stream that it may turn out to be. */
-type ClientCall = PendingResponse & { abort: (reason?: string) => void; [STREAM]: LazyStream }
-
-/** The prototype of client calls: a promise that can be iterated. Shared, because own properties cost memory per call. */
-const ITERABLE: object = Object.create(Promise.prototype, {
-  [Symbol.asyncIterator]: {
-    value(this: ClientCall) {
-      return this[STREAM].open()
-    },
-  },
-  next: {
-    value(this: ClientCall) {
-      return this[STREAM].open().next()
-    },
-  },
-  return: {
-    value(this: ClientCall) {
-      return this[STREAM].open().return()
-    },
-  },
-  [Symbol.asyncDispose]: {
-    value(this: ClientCall) {
-      return this[STREAM].open()[Symbol.asyncDispose]()
-    },
-  },
-})
+/** Most options are like others before; messages about other ones are loaded on use. */
+const checkRequest: CheckRequest = (id, options) =>
+  isUsual(id, options)
+    ? undefined
+    : import("./pending/options.ts").then(({ requestError }) => requestError(id, options))

@@ -1,23 +1,24 @@
-import type { CallEvent, CallRequestedEvent, CallRespondedEvent } from "../core/events.ts"
+import type { CallEvent, CallRespondedEvent } from "../core/events.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { isEventForCaller } from "../core/is-event.ts"
 import { Deadlines } from "../internal/deadlines.ts"
-import { errorEvent } from "../core/error-event.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { reasonOf } from "../internal/describe.ts"
 import type { CallFate, Transport, TransportPeer } from "./transport.ts"
 import type { Deliverer } from "./links.ts"
 import { PendingTable } from "./pending/table.ts"
-import type { Pending, Served } from "./pending/table.ts"
+import type { Pending } from "./pending/table.ts"
 
-/** Handles incoming requests. */
-export interface RequestHandler {
-  /** All further requests are refused. */
-  readonly isClosed: boolean
-  requested(event: CallRequestedEvent, peer?: TransportPeer): void
-  /** Ends running requests, and notifies their callers. */
+/** The part of an endpoint that only ends with a server have. */
+export interface ServingSide {
+  /** Handles events for requests that this side serves. */
+  deliver(event: CallEvent, peer?: TransportPeer): void
+  /** A result was not sent. */
+  undelivered(event: CallRespondedEvent, error: CallError): void
+  /** The peer is gone: ends its requests. */
+  lost(): void
   close(): void
 }
 
@@ -32,7 +33,7 @@ export interface EndpointSettings {
 }
 
 /**
- * One side of a link: its pending requests, the requests that it serves, and the dispatch of events to both.
+ * One side of a link: its pending requests, and the dispatch of events to them and to the serving side.
  *
  * Looking up a request takes constant time, however many there are.
  */
@@ -41,10 +42,9 @@ export class Endpoint implements Deliverer {
   readonly link: Transport
   readonly deadlines: Deadlines
   readonly pending: PendingTable = new PendingTable()
-  readonly served: Map<string, Served> = new Map()
   /** Notified when the peer is lost, and when it is back. */
   readonly watchers: Set<(state: "lost" | "restored") => void> = new Set()
-  server: RequestHandler | undefined
+  serving: ServingSide | undefined
   /** Whether what arrived is an event. Whoever serves requests checks those, too. */
   isEvent: (value: unknown) => boolean = isEventForCaller
   /** The request that is being sent: a loopback server finds it here. */
@@ -52,19 +52,12 @@ export class Endpoint implements Deliverer {
   /** The number of invalid events that arrived. */
   dropped = 0
   isClosed = false
-  /** The peer is gone: its requests are being stopped, and none is started. */
-  isEnding = false
 
   constructor(link: Transport, settings: EndpointSettings) {
     this.link = link
     this.settings = settings
     this.deadlines = new Deadlines(settings.clock)
     link.open(this)
-  }
-
-  /** Identities that the peer claims are accepted. */
-  get isTrusted(): boolean {
-    return this.link.isLocal === true || this.link.isTrusted === true
   }
 
   event(event: unknown, peer?: TransportPeer): void {
@@ -106,7 +99,9 @@ export class Endpoint implements Deliverer {
         this.pending.get(requestId)?.responded(event)
         return
       case "call.requested":
-        if (!this.isClosed) this.server?.requested(event, peer)
+      case "call.answered":
+      case "call.credit":
+        this.serving?.deliver(event, peer)
         return
       case "call.completed":
         this.pending.get(requestId)?.completed(event)
@@ -118,19 +113,15 @@ export class Endpoint implements Deliverer {
         this.pending.get(requestId)?.progressed(event)
         return
       case "call.asked":
-      case "call.answered":
         // Loaded on use: most calls ask nothing.
         import("./pending/answers.ts").then(
           ({ deliverQuestion }) => deliverQuestion(this, event),
           () => this.pending.get(requestId)?.abort(),
         )
         return
-      case "call.credit":
-        this.served.get(requestId)?.credit(event.credit)
-        return
       case "call.aborted": {
         const pending = this.pending.get(requestId)
-        if (pending === undefined) this.served.get(requestId)?.abort(event.reason ?? CALLER_LEFT)
+        if (pending === undefined) this.serving?.deliver(event)
         else pending.abortedByPeer(event)
       }
     }
@@ -139,13 +130,11 @@ export class Endpoint implements Deliverer {
   undelivered(event: CallEvent, error: CallError): void {
     const { requestId } = event
     if (event.type === "call.requested") this.#requestFailed(requestId, error)
-    else if (event.type === "call.responded") this.#answerFailed(event, error)
+    else if (event.type === "call.responded") this.serving?.undelivered(event, error)
   }
 
   lost(error: CallError): void {
-    this.isEnding = true
-    for (const served of [...this.served.values()]) served.abort("The caller was lost.")
-    this.isEnding = false
+    this.serving?.lost()
     for (const pending of this.pending.all()) {
       const { operationId, requestId } = pending
       pending.fail(
@@ -186,11 +175,7 @@ export class Endpoint implements Deliverer {
     this.isClosed = true
     // Pending requests first: on a loopback link that also ends the requests that are served.
     for (const pending of this.pending.all()) pending.abort(CLOSED)
-    this.server?.close()
-    for (const [requestId, served] of [...this.served]) {
-      served.abort(CLOSED)
-      this.trySend({ type: "call.aborted", requestId, reason: CLOSED })
-    }
+    this.serving?.close()
     this.deadlines.close(() => undefined)
     this.watchers.clear()
     await this.link.close()
@@ -210,16 +195,10 @@ export class Endpoint implements Deliverer {
       }),
     )
   }
-
-  /** A result could not be sent: reports that to the caller, and stops the handler. */
-  #answerFailed(event: CallRespondedEvent, error: CallError): void {
-    const { requestId } = event
-    this.served.get(requestId)?.abort(error.message)
-    this.trySend(errorEvent(requestId, error))
-  }
 }
 
-const CLOSED = "The call protocol was closed."
+/** The reason for ending everything. */
+export const CLOSED = "The call protocol was closed."
 /** The default reason for stopping a handler. */
 export const CALLER_LEFT = "The caller left."
 

@@ -4,7 +4,7 @@ import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
 import type { CallOptions, InputRequest } from "../../core/types.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Transport } from "../transport.ts"
-import type { Pending, Served } from "./table.ts"
+import type { Pending } from "./table.ts"
 
 /** More open questions of one call are a mistake, or an attack, of the peer. */
 const MAX_OPEN = 100
@@ -14,24 +14,15 @@ interface Endpoint {
   readonly link: Pick<Transport, "send">
   readonly settings: { readonly logger: Logger }
   readonly pending: { get(requestId: string): Pending | undefined }
-  readonly served: ReadonlyMap<string, Served>
   trySend(event: CallAnsweredEvent): void
 }
 
 /** The questions of requests: the number of the last one, and how many are open. */
 const asked = new WeakMap<Pending, { last: number; open: number }>()
 
-/** Passes a question to the caller that it is for, or an answer to the request that asked. */
-export function deliverQuestion(
-  endpoint: Endpoint,
-  event: CallAskedEvent | CallAnsweredEvent,
-): void {
-  const { requestId } = event
-  if (event.type === "call.answered") {
-    endpoint.served.get(requestId)?.answered(event)
-    return
-  }
-  const request = endpoint.pending.get(requestId)
+/** Passes a question to the caller that it is for. */
+export function deliverQuestion(endpoint: Endpoint, event: CallAskedEvent): void {
+  const request = endpoint.pending.get(event.requestId)
   // Never rejects.
   if (request !== undefined) void answerQuestion(endpoint, request, event)
 }

@@ -40,3 +40,35 @@ export class PendingCall extends PendingRequest {
     this.reject?.(error)
   }
 }
+
+/** Receives what comes of a stream. */
+export interface StreamConsumer {
+  responded(event: CallRespondedEvent): void
+  completed(event: CallCompletedEvent): void
+  /** Nothing more comes. */
+  finished(): void
+  settle(error: CallError): void
+}
+
+/** A pending stream. Its consumer is set before it begins; pages load that with the first stream. */
+export class StreamRequest extends PendingRequest {
+  readonly kind = "stream"
+  consumer: StreamConsumer | undefined = undefined
+
+  responded(event: CallRespondedEvent): void {
+    this.consumer?.responded(event)
+  }
+
+  completed(event: CallCompletedEvent): void {
+    this.consumer?.completed(event)
+  }
+
+  override finish(): void {
+    super.finish()
+    this.consumer?.finished()
+  }
+
+  protected settle(error: CallError): void {
+    this.consumer?.settle(error)
+  }
+}

@@ -1,4 +1,3 @@
-import type { CallRequestedEvent } from "../../core/events.ts"
 import { optionsIssue } from "../../engine/options.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
@@ -30,10 +29,18 @@ export interface PendingOptions extends Pick<
 }
 
 /** Checks the id and the options of a request; returns the error, or `undefined` when they are valid. */
-export function checkRequest(
+export function requestError(
   id: unknown,
   options: PendingOptions | undefined,
 ): CallError | undefined {
+  try {
+    return checkRequest(id, options)
+  } catch (cause) {
+    return refusal("VALIDATION_ERROR", `The options of a call cannot be read.`, { cause })
+  }
+}
+
+function checkRequest(id: unknown, options: PendingOptions | undefined): CallError | undefined {
   if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_LENGTH) {
     const got = typeof id === "string" ? `one of ${id.length} characters` : typeName(id)
     return refusal(
@@ -66,51 +73,4 @@ function checkOwnOptions(options: PendingOptions): { path: string; message: stri
     return { path: "/version", message: `must be a string, got ${typeName(version)}` }
   }
   return undefined
-}
-
-/** Creates the event of a request, without fields that are not set. */
-export function requestEvent(
-  request: {
-    readonly requestId: string
-    readonly operationId: string
-    readonly kind: "call" | "stream"
-  },
-  input: unknown,
-  deadline: number | undefined,
-  timeout: number | undefined,
-  options: PendingOptions | undefined,
-): CallRequestedEvent {
-  const { requestId, operationId, kind } = request
-  const type = "call.requested"
-  // The common case, a timeout and nothing else, keeps one object shape.
-  if (options === undefined && timeout !== undefined) {
-    return { type, requestId, operationId, input, kind, timeout }
-  }
-  const event: { -readonly [TKey in keyof CallRequestedEvent]: CallRequestedEvent[TKey] } = {
-    type,
-    requestId,
-    operationId,
-    input,
-    kind,
-  }
-  if (deadline !== undefined) event.deadline = deadline
-  // JSON has no infinity; this is later than anyone waits.
-  if (timeout !== undefined) event.timeout = Math.min(timeout, Number.MAX_SAFE_INTEGER)
-  if (options === undefined) return event
-  const { idleTimeout, identity, parentRequestId, metadata, traceparent, progress, version } =
-    options
-  if (idleTimeout !== undefined && idleTimeout !== Number.POSITIVE_INFINITY) {
-    event.idleTimeout = idleTimeout
-  }
-  if (identity !== undefined) event.identity = identity
-  if (parentRequestId !== undefined) event.parentRequestId = parentRequestId
-  if (metadata !== undefined) event.metadata = metadata
-  if (traceparent !== undefined) event.traceparent = traceparent
-  if (progress !== undefined) event.progress = true
-  if (options.requestInput !== undefined) event.canAnswer = true
-  if (version !== undefined) event.version = version
-  const { policy, idempotencyKey } = options
-  if (policy !== undefined) event.policy = policy
-  if (idempotencyKey !== undefined) event.idempotencyKey = idempotencyKey
-  return event
 }

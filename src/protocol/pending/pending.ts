@@ -19,7 +19,7 @@ import type { ProgressUpdate } from "../../core/types.ts"
 import { CALLER_LEFT, sendFailure } from "../endpoint.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "./table.ts"
-import { requestEvent } from "./options.ts"
+import { requestEvent } from "./request-event.ts"
 import type { PendingOptions } from "./options.ts"
 import { notify } from "../../internal/notify.ts"
 
@@ -57,8 +57,9 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   protected abstract settle(error: CallError): void
 
   /** Sends the request, or fails without having sent it. */
-  begin(input: unknown, deadline: number | undefined, window?: number): void {
+  begin(input: unknown, window?: number): void {
     const { endpoint, options } = this
+    const deadline = options?.deadline
     if (endpoint.isClosed) {
       this.fail(this.error("UNAVAILABLE", "was not called: the call protocol is closed.", NOT_SENT))
       return
@@ -182,7 +183,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   /** Ends it here, and aborts it at the peer. */
-  protected leave(error: CallError, reason: string | undefined): void {
+  leave(error: CallError, reason: string | undefined): void {
     if (this.isOver) return
     const { endpoint, requestId, served } = this
     this.fail(error)
@@ -223,15 +224,16 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   /** Marks it as over, and removes it from the table, the deadlines and its signal. */
-  protected finish(): void {
+  finish(): void {
     this.isOver = true
     const { endpoint, options } = this
-    if (this.#isSent) endpoint.pending.remove(this)
+    if (!this.#isSent) return
+    endpoint.pending.remove(this)
     if (this.bucket !== undefined) endpoint.deadlines.remove(this)
     if (options?.signal !== undefined) removeSignalListener(options.signal, this)
   }
 
-  protected error(code: string, what: string, options: CallErrorOptions = {}): CallError {
+  error(code: string, what: string, options: CallErrorOptions = {}): CallError {
     const { operationId, requestId } = this
     return refusal(code, `"${operationId}" ${what}`, { operationId, requestId, ...options })
   }

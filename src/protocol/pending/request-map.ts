@@ -1,14 +1,20 @@
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { errorEvent } from "../../core/error-event.ts"
+import type { CallRespondedEvent } from "../../core/events.ts"
+import { NotReady } from "../../core/not-ready.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
 import { validateOptions } from "../../internal/options.ts"
 import { isCallEvent } from "../../core/is-event.ts"
 import { isResponseEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { typeName } from "../../internal/describe.ts"
 import type { Transport } from "../transport.ts"
-import { Endpoint } from "../endpoint.ts"
+import { Endpoint, sendFailure } from "../endpoint.ts"
 import { LoopbackLink } from "../links.ts"
+import { servingOf } from "../serving.ts"
+import { StreamRequest } from "./call.ts"
+import { requestError } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
 import {
   endpointOver,
@@ -17,9 +23,9 @@ import {
   PENDING_MAP_OPTIONS,
   registerEndpoint,
   startCall,
-  startStream,
 } from "./requests.ts"
 import type { PendingRequestMapOptions, PendingResponse, PendingSubscription } from "./requests.ts"
+import { startStream } from "./stream.ts"
 
 /**
  * The caller's side of the call protocol: sends requests over a link, and matches answers to them.
@@ -36,17 +42,18 @@ export class PendingRequestMap {
     const made: unknown = link === undefined ? new LoopbackLink() : link
     this.#endpoint = made instanceof Endpoint ? made : openEndpoint(linkOf(made), options)
     this.#endpoint.isEvent = isCallEvent
+    servingOf(this.#endpoint)
     registerEndpoint(this, this.#endpoint)
   }
 
   /** Calls an operation of the peer. */
   call(operationId: string, input?: unknown, options?: PendingOptions): PendingResponse {
-    return startCall(this.#endpoint, operationId, input, options)
+    return startCall(this.#endpoint, requestError, operationId, input, options)
   }
 
   /** Opens a stream of the peer. The request is sent when the first item is requested. */
   subscribe(operationId: string, input?: unknown, options?: PendingOptions): PendingSubscription {
-    return startStream(this.#endpoint, operationId, input, options)
+    return startStream(new StreamRequest(this.#endpoint, operationId, options), input)
   }
 
   /**
@@ -60,11 +67,19 @@ export class PendingRequestMap {
         `respond("${String(requestId)}") takes an envelope, got ${typeName(output)}; wrap the value with localEnvelope().`,
       )
     }
-    this.#endpoint.link.send(
+    const { link } = this.#endpoint
+    const event: CallRespondedEvent =
       seq === undefined
         ? { type: "call.responded", requestId, output }
-        : { type: "call.responded", requestId, output, seq },
-    )
+        : { type: "call.responded", requestId, output, seq }
+    try {
+      link.send(event)
+    } catch (thrown) {
+      if (!(thrown instanceof NotReady)) throw thrown
+      encodeFiles(() => link.send(event)).catch((error: unknown) =>
+        this.#endpoint.undelivered(event, sendFailure(error, requestId, requestId)),
+      )
+    }
   }
 
   /** Ends a stream; `seq` is the number of its items. */
@@ -93,13 +108,13 @@ export class PendingRequestMap {
 
   /** Aborts a request that is pending or served here. Unknown and finished ids are ignored. */
   abort(requestId: string, reason?: string): void {
-    const { pending, served } = this.#endpoint
-    const waiting = pending.get(requestId)
+    const { requests } = servingOf(this.#endpoint)
+    const waiting = this.#endpoint.pending.get(requestId)
     if (waiting !== undefined) {
       waiting.abort(reason)
       return
     }
-    const working = served.get(requestId)
+    const working = requests.get(requestId)
     if (working === undefined) return
     working.abort(reason ?? "The call was aborted.")
     this.#endpoint.trySend(

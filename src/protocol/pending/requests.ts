@@ -1,7 +1,7 @@
-import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { snapshot } from "../../core/plain-json.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { typeName } from "../../internal/describe.ts"
 import type { Logger } from "../../internal/logger.ts"
@@ -9,13 +9,11 @@ import { isolatedLogger } from "../../internal/notify.ts"
 import { hasMethods } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { Endpoint } from "../endpoint.ts"
+import { Endpoint, sendFailure } from "../endpoint.ts"
 import { EventTargetLink, isEventTarget } from "../links.ts"
 import type { Transport } from "../transport.ts"
 import { PendingCall } from "./call.ts"
-import { checkRequest } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
-import { PendingStream } from "./stream.ts"
 
 /** Options of `PendingRequestMap`. */
 export interface PendingRequestMapOptions {
@@ -48,9 +46,16 @@ export interface PendingSubscription<TOutput = unknown> extends EnvelopeStream<T
   abort(reason?: string): void
 }
 
+/** Checks the id and the options of a request. A promise where that has to be loaded. */
+export type CheckRequest = (
+  operationId: string,
+  options: PendingOptions | undefined,
+) => CallError | undefined | Promise<CallError | undefined>
+
 /** Starts a call. `failed` receives its error first, and whether the peer sent it. */
 export function startCall(
   endpoint: Endpoint,
+  check: CheckRequest,
   operationId: string,
   input: unknown,
   options: PendingOptions | undefined,
@@ -66,24 +71,26 @@ export function startCall(
   call.failing = failed
   promise.requestId = call.requestId
   promise.abort = (reason) => call.abort(reason)
-  const invalid = requestError(operationId, options)
-  if (invalid === undefined) call.begin(input, options?.deadline)
+  const invalid = check(operationId, options)
+  if (invalid instanceof Promise) void beginLater(call, input, invalid)
+  else if (invalid === undefined) call.begin(input)
   else call.fail(invalid)
   return promise
 }
 
-/** Opens a stream. The request is sent when the first item is requested. */
-export function startStream(
-  endpoint: Endpoint,
-  operationId: string,
+/** Begins a call when its options were checked. What the caller changes meanwhile is not sent. */
+async function beginLater(
+  call: PendingCall,
   input: unknown,
-  options: PendingOptions | undefined,
-): PendingSubscription {
-  const invalid = requestError(operationId, options)
-  const validOptions = invalid === undefined ? options : undefined
-  const stream = new PendingStream(endpoint, operationId, input, validOptions)
-  if (invalid !== undefined) stream.fail(invalid)
-  return stream
+  checked: Promise<CallError | undefined>,
+): Promise<void> {
+  const copy = snapshot(input)
+  const { operationId, requestId } = call
+  const error = await checked.catch((thrown: unknown) =>
+    sendFailure(thrown, operationId, requestId),
+  )
+  if (error !== undefined) call.fail(error)
+  else if (!call.isOver) call.begin(copy)
 }
 
 /** The endpoints of maps, and of transports: a transport can only be opened once, so that all its users share one. */
@@ -116,17 +123,6 @@ export function linkOf(link: unknown): Transport {
   throw new TypeError(
     `new PendingRequestMap(link): link must be an EventTarget or a transport, got ${typeName(link)}.`,
   )
-}
-
-function requestError(
-  operationId: unknown,
-  options: PendingOptions | undefined,
-): CallError | undefined {
-  try {
-    return checkRequest(operationId, options)
-  } catch (cause) {
-    return refusal("VALIDATION_ERROR", `The options of a call cannot be read.`, { cause })
-  }
 }
 
 // One shared executor, whose result is read at once: a closure per promise would cost one more object per call.

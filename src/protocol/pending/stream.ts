@@ -1,19 +1,28 @@
 import type { CallCompletedEvent, CallRespondedEvent } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
-import type { EnvelopeStream } from "../../core/infer.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { Endpoint } from "../endpoint.ts"
-import { PendingRequest } from "./pending.ts"
+import type { StreamConsumer, StreamRequest } from "./call.ts"
+import { requestError } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
+import type { PendingSubscription } from "./requests.ts"
 import { EndpointTimer } from "../timer.ts"
 
 type Result = IteratorResult<ResponseEnvelope, undefined>
 
-const DONE: Result = Object.freeze({ done: true, value: undefined })
+const DONE: Result = /* @__PURE__ */ Object.freeze({ done: true, value: undefined })
 
 interface Waiter {
   readonly resolve: (result: Result) => void
   readonly reject: (error: CallError) => void
+}
+
+/** Opens a stream. The request is sent when the first item is requested. */
+export function startStream(request: StreamRequest, input: unknown): PendingSubscription {
+  const { operationId, options } = request
+  const invalid = requestError(operationId, options)
+  const stream = new PendingStream(request, input, invalid === undefined ? options : undefined)
+  if (invalid !== undefined) request.fail(invalid)
+  return stream
 }
 
 /**
@@ -22,8 +31,9 @@ interface Waiter {
  * Items are buffered until they are taken, as many as the window allows; when half of a window was taken, the peer
  * gets credit for as many again. Items always come before the end or the error that followed them.
  */
-export class PendingStream extends PendingRequest implements EnvelopeStream {
-  readonly kind = "stream"
+class PendingStream implements PendingSubscription, StreamConsumer {
+  readonly requestId: string
+  readonly #request: StreamRequest
   readonly #input: unknown
   readonly #window: number
   #hasBegun = false
@@ -42,13 +52,11 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
   readonly #idle: EndpointTimer | undefined
   readonly #idleTimeout: number
 
-  constructor(
-    endpoint: Endpoint,
-    operationId: string,
-    input: unknown,
-    options: PendingOptions | undefined,
-  ) {
-    super(endpoint, operationId, options)
+  constructor(request: StreamRequest, input: unknown, options: PendingOptions | undefined) {
+    const { endpoint, requestId } = request
+    request.consumer = this
+    this.requestId = requestId
+    this.#request = request
     this.#input = input
     this.#window = options?.window ?? endpoint.settings.window
     this.#granted = this.#window
@@ -63,13 +71,13 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
   }
 
   next(): Promise<Result> {
-    if (!this.#hasBegun && !this.isOver) {
+    if (!this.#hasBegun && !this.#request.isOver) {
       this.#hasBegun = true
-      this.begin(this.#input, this.options?.deadline, this.#window)
+      this.#request.begin(this.#input, this.#window)
     }
     if (this.#head < this.#items.length)
       return Promise.resolve({ done: false, value: this.#take() })
-    if (this.isOver) return this.#afterEnd()
+    if (this.#request.isOver) return this.#afterEnd()
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject })
       this.#startIdle()
@@ -78,15 +86,19 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
 
   /** Leaves the stream, and stops the handler on the other side. */
   async return(): Promise<Result> {
-    const leaving = this.error("ABORTED", "was left by its consumer.")
+    const leaving = this.#request.error("ABORTED", "was left by its consumer.")
     // Calls of `next` that still wait see a regular end.
     const waiters = this.#takeWaiters()
-    this.leave(leaving, "The consumer left.")
+    this.#request.leave(leaving, "The consumer left.")
     this.#error = undefined
     this.#items = []
     this.#head = 0
     for (const { resolve } of waiters) resolve(DONE)
     return DONE
+  }
+
+  abort(reason?: string): void {
+    this.#request.abort(reason)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,7 +118,10 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     if (waiter === undefined) {
       if (this.#items.length - this.#head >= this.#window) {
         const why = `sends more than the ${this.#window} items it was granted.`
-        this.leave(this.error("SLOW_CONSUMER", why), "More items came than were granted.")
+        this.#request.leave(
+          this.#request.error("SLOW_CONSUMER", why),
+          "More items came than were granted.",
+        )
         return
       }
       this.#items.push(event.output)
@@ -124,16 +139,15 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
       return
     }
     const waiters = this.#takeWaiters()
-    this.finish()
+    this.#request.finish()
     for (const { resolve } of waiters) resolve(DONE)
   }
 
-  protected override finish(): void {
-    super.finish()
+  finished(): void {
     this.#idle?.stop()
   }
 
-  protected settle(error: CallError): void {
+  settle(error: CallError): void {
     const [first, ...others] = this.#takeWaiters()
     // Nobody waits: a later `next` reports it, after the buffered items.
     if (first === undefined) this.#error = error
@@ -155,16 +169,17 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
   /** Counts an item as taken; at half of the window the peer gets credit for as many again. */
   #grant(): void {
     this.#taken++
-    if (this.isOver || this.#taken * 2 < this.#window) return
+    if (this.#request.isOver || this.#taken * 2 < this.#window) return
     this.#granted += this.#taken
     this.#taken = 0
     const credit = this.#granted
-    if (this.served !== undefined) this.served.credit(credit)
-    else this.endpoint.trySend({ type: "call.credit", requestId: this.requestId, credit })
+    const { served, endpoint, requestId } = this.#request
+    if (served !== undefined) served.credit(credit)
+    else endpoint.trySend({ type: "call.credit", requestId, credit })
   }
 
   #lose(what: string): void {
-    this.leave(this.error("DATA_LOSS", `lost data: ${what}.`), "Items were lost.")
+    this.#request.leave(this.#request.error("DATA_LOSS", `lost data: ${what}.`), "Items were lost.")
   }
 
   #restartIdle(): void {
@@ -174,13 +189,15 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
 
   #startIdle(): void {
     if (this.#idle === undefined) return
-    this.#idle.start(this.endpoint.settings.clock.now() + this.#idleTimeout)
+    this.#idle.start(this.#request.endpoint.settings.clock.now() + this.#idleTimeout)
   }
 
   #idled(): void {
     const idleTimeout = this.#idleTimeout
-    this.leave(
-      this.error("TIMEOUT", `sent nothing for ${idleTimeout} ms.`, { details: { idleTimeout } }),
+    this.#request.leave(
+      this.#request.error("TIMEOUT", `sent nothing for ${idleTimeout} ms.`, {
+        details: { idleTimeout },
+      }),
       "Nothing came for too long.",
     )
   }

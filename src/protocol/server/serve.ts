@@ -11,6 +11,7 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import type { AccountOf } from "./account.ts"
 import { callMapOver, PendingRequestMap } from "../pending/request-map.ts"
 import { endpointOver } from "../pending/requests.ts"
+import { servingOf } from "../serving.ts"
 import type { CallLink } from "../pending/request-map.ts"
 import { RequestServer, SERVE_LIMITS } from "./server.ts"
 import type { ResolveIdentity, ServeLimits } from "./server.ts"
@@ -112,13 +113,14 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   }
   const callMap = ownMap ?? callMapOver(transport as CallLink, { logger, clock })
   const endpoint = endpointOver(callMap)
-  if (endpoint.server?.isClosed === false) {
+  const serving = servingOf(endpoint)
+  if (serving.handler?.isClosed === false) {
     throw new TypeError(
       "serveCalls(options): this link is served already; close that server first.",
     )
   }
   const server = serverOf(options, callMap, "serveCalls")
-  endpoint.server = server
+  serving.handler = server
   endpoint.link.serve?.(server)
   const close = async (why?: CallError): Promise<void> => {
     // It stays attached, to refuse later requests.

@@ -4,6 +4,7 @@ import type { Failures } from "../../engine/failures.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -14,12 +15,14 @@ import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "../pending/table.ts"
 import { PendingCall } from "../pending/call.ts"
 import { Questions } from "./questions.ts"
+import type { Serving } from "../serving.ts"
 import { EndpointTimer } from "../timer.ts"
 import { fromWallTime, toWallTime } from "../../internal/clock.ts"
 
 /** The server of a request, as the request sees it. */
 export interface ServedHost {
   readonly endpoint: Endpoint
+  readonly serving: Serving
   readonly failures: Failures
   /** Called when a request is over; its slot is free. */
   finished(request: ServedRequest): void
@@ -155,8 +158,15 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
         const { done, value } = await stream.next()
         if (this.isOver) return
         if (done === true) break
-        const seq = ++this.#seq
-        link.send({ type: "call.responded", requestId: this.requestId, output: value, seq })
+        const { requestId } = this
+        const item = { type: "call.responded", requestId, output: value, seq: ++this.#seq } as const
+        try {
+          link.send(item)
+        } catch (thrown) {
+          if (!(thrown instanceof NotReady)) throw thrown
+          await encodeFiles(() => this.isOver || link.send(item))
+          if (this.isOver) return
+        }
       }
       link.send({ type: "call.completed", requestId: this.requestId, seq: this.#seq })
       this.#finish()
@@ -219,8 +229,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 
   #finish(): void {
     this.isOver = true
-    const { endpoint } = this.host
-    if (this.pending === undefined) endpoint.served.delete(this.requestId)
+    if (this.pending === undefined) this.host.serving.requests.delete(this.requestId)
     else this.pending.served = undefined
     this.host.finished(this)
     this.#questions?.end()

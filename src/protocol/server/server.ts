@@ -9,7 +9,7 @@ import type { Identity, OperationSpec } from "../../core/types.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { errorEvent } from "../../core/error-event.ts"
 import type { AccountOf } from "./account.ts"
-import type { Endpoint, RequestHandler } from "../endpoint.ts"
+import type { Endpoint } from "../endpoint.ts"
 import { LoopbackLink } from "../links.ts"
 import { OperationSlots } from "./operation-slots.ts"
 import { RecentIds } from "../../internal/recent-ids.ts"
@@ -17,6 +17,8 @@ import { closing, ending, missing, overloaded, unauthenticated, wrongKind } from
 import { ServedRequest } from "./served.ts"
 import type { ServedHost } from "./served.ts"
 import { servicesOf } from "../services.ts"
+import { servingOf } from "../serving.ts"
+import type { RequestHandler, Serving } from "../serving.ts"
 
 /** The sender of a request, as far as the transport knows. */
 export type CallPeer = TransportPeer
@@ -46,6 +48,7 @@ export const SERVE_LIMITS: OptionsSchema<ServeLimits> = {
 /** The serving side of a link: identifies callers, finds operations and enforces limits. */
 export class RequestServer implements RequestHandler, ServedHost, ServedOperations {
   readonly endpoint: Endpoint
+  readonly serving: Serving
   readonly failures: Failures
   readonly #registry: AnyRegistry
   readonly #resolveIdentity: ResolveIdentity | undefined
@@ -74,6 +77,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     accountOf?: AccountOf,
   ) {
     this.endpoint = endpoint
+    this.serving = servingOf(endpoint)
     this.failures = failures
     this.#registry = registry
     this.#resolveIdentity = resolveIdentity
@@ -95,11 +99,11 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
 
   requested(event: CallRequestedEvent, peer?: TransportPeer, whenOver?: () => void): void {
     const { requestId } = event
-    const { served } = this.endpoint
+    const { requests } = this.serving
     // A duplicate runs once. A loopback link has no duplicates.
     if (
       !this.#isLoopback &&
-      (served.has(requestId) || this.#recent?.remember(requestId) === false)
+      (requests.has(requestId) || this.#recent?.remember(requestId) === false)
     ) {
       whenOver?.()
       return
@@ -114,9 +118,10 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     if (pending?.requestId === requestId) {
       request.pending = pending
       pending.served = request
-    } else served.set(requestId, request)
+    } else requests.set(requestId, request)
     if (this.#resolveIdentity === undefined) {
-      const { link, isTrusted } = this.endpoint
+      const { link } = this.endpoint
+      const isTrusted = link.isLocal === true || link.isTrusted === true
       request.identity = (isTrusted ? event.identity : undefined) ?? peer?.identity ?? link.identity
       this.#admit(request)
       return
@@ -171,7 +176,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
 
   /** Runs a queued request. */
   start(request: ServedRequest): boolean {
-    if (this.isClosed || this.endpoint.isEnding || this.endpoint.isClosed) return false
+    if (this.isClosed || this.serving.isEnding || this.endpoint.isClosed) return false
     this.#waiting--
     this.#run(request)
     return true
@@ -195,8 +200,9 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   /** Refuses new requests, and ends running ones; with the error `why`, if it is set. */
   close(why?: CallError): void {
     this.isClosed = true
-    const { served, pending } = this.endpoint
-    for (const request of [...served.values(), ...pending.all().map((entry) => entry.served)]) {
+    const { requests } = this.serving
+    const { pending } = this.endpoint
+    for (const request of [...requests.values(), ...pending.all().map((entry) => entry.served)]) {
       if (!(request instanceof ServedRequest) || request.host !== this) continue
       const { requestId, operationId } = request
       const isQueued = request.place === "queue"
