@@ -1,7 +1,6 @@
 import { deferOn, MAX_TIMER_DELAY } from "./clock.ts"
 import type { Clock } from "./platform.ts"
 import { setRef } from "./defer.ts"
-import { MinHeap } from "./min-heap.ts"
 
 /** Something that expires at a time unless it is removed before. `Deadlines` owns the links. */
 export interface DeadlineEntry {
@@ -33,7 +32,8 @@ const MIN_UNDATED_CAPACITY = 32
 export class Deadlines {
   readonly #clock: Clock
   readonly #buckets = new Map<number, Bucket>()
-  readonly #times = new MinHeap()
+  /** The times of buckets, the earliest first, also of buckets that are gone. Most times are later than all before. */
+  readonly #times: number[] = []
   /**
    * Entries that have not chosen their time yet; most end before they have to. The list is short, and is copied
    * without ended entries when it is full. Linking each entry into a long-lived structure would cost more than
@@ -134,7 +134,7 @@ export class Deadlines {
     if (bucket === undefined) {
       bucket = { at, head: undefined }
       this.#buckets.set(at, bucket)
-      this.#times.push(at)
+      insert(this.#times, at)
     }
     this.#latest = bucket
     return bucket
@@ -142,7 +142,7 @@ export class Deadlines {
 
   #arm(): void {
     this.#disarm()
-    const at = this.#times.peek()
+    const [at] = this.#times
     if (at === undefined) return
     this.#armedFor = at
     this.#armedWith = globalThis.setTimeout
@@ -160,8 +160,9 @@ export class Deadlines {
   readonly #tick = (): void => {
     this.#timer = undefined
     const now = this.#clock.now()
-    for (let at = this.#times.peek(); at !== undefined && at <= now; at = this.#times.peek()) {
-      this.#times.pop()
+    // Buckets that became empty are gone: the next time is that of one that is not.
+    const next = this.#times.findIndex((at) => at > now && this.#buckets.has(at))
+    for (const at of this.#times.splice(0, next < 0 ? this.#times.length : next)) {
       const bucket = this.#buckets.get(at)
       if (bucket === undefined) continue
       this.#buckets.delete(at)
@@ -181,9 +182,21 @@ export class Deadlines {
 
   #forget(): void {
     this.#buckets.clear()
-    this.#times.clear()
+    this.#times.length = 0
     this.#latest = undefined
   }
+}
+
+/** Inserts a number after those that are not larger. */
+function insert(sorted: number[], value: number): void {
+  let low = 0
+  let high = sorted.length
+  // The last place first: it is the usual one.
+  for (let middle = high - 1; low < high; middle = (low + high) >> 1) {
+    if ((sorted[middle] as number) > value) high = middle
+    else low = middle + 1
+  }
+  sorted.splice(low, 0, value)
 }
 
 function link(entry: DeadlineEntry, bucket: Bucket): void {

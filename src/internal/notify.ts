@@ -1,4 +1,4 @@
-import { consoleLogger, silentLogger } from "./logger.ts"
+import { consoleLogger } from "./logger.ts"
 import type { Logger } from "./logger.ts"
 
 /**
@@ -29,7 +29,6 @@ const isolated = new WeakMap<Logger, Logger>()
 /** The logger, or the console if there is none. Errors of the logger are ignored. */
 export function isolatedLogger(logger: Logger | undefined): Logger {
   if (logger === undefined || logger === consoleLogger) return consoleLogger
-  if (logger === silentLogger) return logger
   let wrapper = isolated.get(logger)
   if (wrapper === undefined) {
     wrapper = Object.fromEntries(

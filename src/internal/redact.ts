@@ -45,32 +45,12 @@ interface State {
 
 function copy(value: unknown, state: State): unknown {
   if (++state.nodes > MAX_NODES) return "[too large]"
-  switch (typeof value) {
-    case "string":
-      return redactText(value)
-    case "number":
-      return Number.isFinite(value) ? value : String(value)
-    case "boolean":
-      return value
-    case "undefined":
-      return undefined
-    case "bigint":
-      return String(value)
-    case "symbol":
-    case "function":
-      return `[${typeof value}]`
-    case "object":
-      return value === null ? null : copyObject(value, state)
+  if (typeof value === "string") return redactText(value)
+  if (typeof value === "number" || typeof value === "bigint") {
+    return Number.isFinite(value) ? value : String(value)
   }
-}
-
-function copyArray(value: readonly unknown[], state: State): unknown[] {
-  const out: unknown[] = []
-  for (const item of value) {
-    out.push(copy(item, state) ?? null)
-    if (state.nodes > MAX_NODES) break
-  }
-  return out
+  if (typeof value === "boolean" || value === undefined || value === null) return value
+  return typeof value === "object" ? copyObject(value, state) : `[${typeof value}]`
 }
 
 function copyObject(value: object, state: State): unknown {
@@ -83,7 +63,14 @@ function copyObject(value: object, state: State): unknown {
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
       return `[${value.byteLength} bytes]`
     }
-    if (Array.isArray(value)) return copyArray(value, state)
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const item of value as unknown[]) {
+        items.push(copy(item, state) ?? null)
+        if (state.nodes > MAX_NODES) break
+      }
+      return items
+    }
     const out: Record<string, unknown> = {}
     for (const key of Object.keys(value)) {
       if (state.nodes > MAX_NODES) break

@@ -41,32 +41,27 @@ const TYPES = Object.keys({
 } satisfies Record<CallEvent["type"], true>)
 
 /** A link over DOM events on a target, which others may use as well. */
-export class EventTargetLink implements Transport {
-  readonly isLocal = true
-  readonly carriesQuestions = true
-  readonly #target: EventTarget
-  #receiver: TransportReceiver | undefined
-
-  constructor(target: EventTarget) {
-    this.#target = target
+export function eventTargetLink(target: EventTarget): Transport {
+  let receiver: TransportReceiver | undefined
+  const listener = (event: Event): void =>
+    receiver?.event((event as Partial<CustomEvent<unknown>>).detail)
+  const each = (change: "addEventListener" | "removeEventListener"): void => {
+    for (const type of TYPES) target[change](type, listener)
   }
-
-  open(receiver: TransportReceiver): void {
-    this.#receiver = receiver
-    for (const type of TYPES) this.#target.addEventListener(type, this)
-  }
-
-  send(event: CallEvent): void {
-    this.#target.dispatchEvent(new CustomEvent(event.type, { detail: event }))
-  }
-
-  async close(): Promise<void> {
-    this.#receiver = undefined
-    for (const type of TYPES) this.#target.removeEventListener(type, this)
-  }
-
-  handleEvent(event: Event): void {
-    this.#receiver?.event((event as Partial<CustomEvent<unknown>>).detail)
+  return {
+    isLocal: true,
+    carriesQuestions: true,
+    open(opened) {
+      receiver = opened
+      each("addEventListener")
+    },
+    send(event) {
+      target.dispatchEvent(new CustomEvent(event.type, { detail: event }))
+    },
+    async close() {
+      receiver = undefined
+      each("removeEventListener")
+    },
   }
 }
 

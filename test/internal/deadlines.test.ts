@@ -4,7 +4,6 @@ import type { Clock } from "../../src/internal/platform.ts"
 import { systemClock } from "../../src/internal/clock.ts"
 import { Deadlines } from "../../src/internal/deadlines.ts"
 import type { DeadlineEntry } from "../../src/internal/deadlines.ts"
-import { MinHeap } from "../../src/internal/min-heap.ts"
 
 afterEach(() => {
   vi.useRealTimers()
@@ -238,20 +237,23 @@ describe("Deadlines", () => {
     vi.advanceTimersByTime(60)
     expect(entry.expired).toBeDefined()
   })
-})
 
-describe("MinHeap", () => {
-  test("gives numbers back in order", () => {
+  test("expires entries in the order of their times, in whichever order they came", () => {
     fc.assert(
-      fc.property(fc.array(fc.integer()), (numbers) => {
-        const heap = new MinHeap()
-        for (const number of numbers) heap.push(number)
-        expect(heap.peek()).toBe(numbers.length === 0 ? undefined : Math.min(...numbers))
-        expect(numbers.map(() => heap.pop())).toEqual(numbers.toSorted((a, b) => a - b))
-        expect(heap.pop()).toBeUndefined()
-        heap.push(1)
-        heap.clear()
-        expect(heap.peek()).toBeUndefined()
+      fc.property(fc.array(fc.integer({ min: 1, max: 50 })), (times) => {
+        const clock = handClock()
+        const deadlines = new Deadlines(clock)
+        const entries = times.map((at) => new Entry(clock, at))
+        for (const entry of entries) deadlines.add(entry)
+        // Every third ends by itself.
+        for (const [index, entry] of entries.entries()) {
+          if (index % 3 === 0) deadlines.remove(entry)
+        }
+        clock.advance(100)
+        expect(entries.map((entry) => entry.expired)).toEqual(
+          times.map((at, index) => (index % 3 === 0 ? undefined : at)),
+        )
+        expect([deadlines.size, clock.timers]).toEqual([0, 0])
       }),
     )
   })

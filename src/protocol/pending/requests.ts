@@ -10,7 +10,7 @@ import { hasMethods } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { Endpoint, sendFailure } from "../endpoint.ts"
-import { EventTargetLink, isEventTarget } from "../links.ts"
+import { eventTargetLink, isEventTarget } from "../links.ts"
 import type { Transport } from "../transport.ts"
 import { PendingCall } from "./call.ts"
 import type { PendingOptions } from "./options.ts"
@@ -118,7 +118,7 @@ export function openEndpoint(link: Transport, options: PendingRequestMapOptions)
 
 /** The link over an event target, or a transport itself. */
 export function linkOf(link: unknown): Transport {
-  if (isEventTarget(link)) return new EventTargetLink(link)
+  if (isEventTarget(link)) return eventTargetLink(link)
   if (hasMethods(link, ["open", "send", "close"])) return link as Transport
   throw new TypeError(
     `new PendingRequestMap(link): link must be an EventTarget or a transport, got ${typeName(link)}.`,

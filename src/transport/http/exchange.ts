@@ -6,7 +6,6 @@ import type { CallError, CallErrorOptions } from "../../core/errors.ts"
 import { retryAfterOf } from "../../http-client/retry-after.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { plainHeaders } from "../../internal/headers.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
 import { loadFiles } from "./lazy-files.ts"
 
@@ -232,7 +231,7 @@ async function headersFor(
   let given: HeadersLike | undefined
   try {
     given = typeof headers === "function" ? await headers() : headers
-    const all = new Headers(given === undefined ? {} : plainHeaders(given))
+    const all = new Headers(given)
     for (const [name, value] of Object.entries(own)) all.set(name, value)
     all.set("accept", accept)
     if (typeof body === "string") all.set("content-type", "application/json")

@@ -1,6 +1,7 @@
 // What only requests and answers with bytes need: pages load it with the first of them.
 
 import { downloadOf } from "../../http-client/file-bodies.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { FileLike } from "../../schema/files.ts"
 
 export { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
@@ -11,13 +12,18 @@ export class Downloads {
   // Weak: a file that nobody reads is not kept.
   readonly #open = new Set<WeakRef<AbortController>>()
 
-  /** The file that an answer is; `undefined` if it has no body. */
-  add({ headers, body }: Response, request: AbortController): FileLike | undefined {
+  /** The result that is the file of an answer; `undefined` if that has no body. */
+  add(
+    { headers, body }: Response,
+    request: AbortController,
+    operationId: string,
+  ): ResponseEnvelope<FileLike> | undefined {
     for (const one of this.#open) if (one.deref() === undefined) this.#open.delete(one)
     const entry = new WeakRef(request)
     this.#open.add(entry)
     const watched = body && watch(body, request, () => this.#open.delete(entry))
-    return downloadOf((name) => headers.get(name) ?? undefined, watched)
+    const data = downloadOf((name) => headers.get(name) ?? undefined, watched)
+    return data && { data, meta: { source: "local", operationId, timestamp: Date.now() } }
   }
 
   abort(reason: Error): void {

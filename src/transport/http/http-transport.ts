@@ -1,7 +1,6 @@
 // Requests of the call protocol over HTTP: which calls share a request, and what is repeated or resumed.
 
 import { errorEvent } from "../../core/error-event.ts"
-import { localEnvelope } from "../../core/envelope.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
@@ -31,7 +30,6 @@ import type { HTTPPeer, HTTPRequest, RequestHeaders } from "./exchange.ts"
 import type { Downloads } from "./files.ts"
 import { loadFiles } from "./lazy-files.ts"
 import { Outgoing } from "./outgoing.ts"
-import type { FileLike } from "../../schema/files.ts"
 
 /** Options of `createHTTPTransport`. */
 export interface HTTPTransportOptions {
@@ -219,15 +217,6 @@ function openTransport(
     requests.set(controller, timer)
   }
 
-  const download = async (
-    response: Response,
-    request: AbortController,
-  ): Promise<FileLike | undefined> => {
-    const files = await loadFiles()
-    request.signal.throwIfAborted()
-    return (downloads ??= new files.Downloads()).add(response, request)
-  }
-
   const sendCall = async (outgoing: Outgoing): Promise<void> => {
     const { event, input, upload } = outgoing
     const { operationId, requestId } = event
@@ -241,14 +230,16 @@ function openTransport(
         headers: { prefer: FILE_PREFERENCE, ...outgoing.headers(clock.now()) },
       }
       await send(controller, request, async (response) => {
-        const isFile = response.headers.get("preference-applied") === FILE_PREFERENCE
-        const file = isFile ? await download(response, controller) : undefined
-        if (file === undefined) {
-          await respond(outgoing, parse(peer, await readText(peer, response)))
-          return
+        if (response.headers.get("preference-applied") === FILE_PREFERENCE) {
+          const files = await loadFiles()
+          controller.signal.throwIfAborted()
+          downloads ??= new files.Downloads()
+          const output = downloads.add(response, controller, operationId)
+          if (output !== undefined) {
+            return deliver(outgoing, { type: "call.responded", requestId, output })
+          }
         }
-        const output = localEnvelope(file, operationId)
-        deliver(outgoing, { type: "call.responded", requestId, output })
+        await respond(outgoing, parse(peer, await readText(peer, response)))
       })
     } catch (thrown) {
       controller.abort()
