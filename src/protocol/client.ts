@@ -11,7 +11,6 @@ import type {
 import { snapshot } from "../core/plain-json.ts"
 import { isPlainObject } from "../internal/guards.ts"
 import { validateOptions } from "../internal/options.ts"
-import { sendFailure } from "./endpoint.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { StreamRequest } from "./pending/call.ts"
 import { endpointOver, PENDING_MAP_OPTIONS, startCall } from "./pending/requests.ts"
@@ -226,7 +225,7 @@ function openStream(
         return (stream = module.startStream(request, copy))
       },
       (thrown: unknown) => {
-        throw sendFailure(thrown, id, requestId)
+        throw request.sendFailure(thrown)
       },
     ))
   }

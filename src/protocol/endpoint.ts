@@ -1,11 +1,9 @@
 import type { CallEvent, CallRespondedEvent } from "../core/events.ts"
-import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { isEventForCaller } from "../core/is-event.ts"
 import { Deadlines } from "../internal/deadlines.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
-import { reasonOf } from "../internal/describe.ts"
 import type { CallFate, Transport, TransportPeer } from "./transport.ts"
 import type { Deliverer } from "./links.ts"
 import { PendingTable } from "./pending/table.ts"
@@ -128,20 +126,20 @@ export class Endpoint implements Deliverer {
   }
 
   undelivered(event: CallEvent, error: CallError): void {
-    const { requestId } = event
-    if (event.type === "call.requested") this.#requestFailed(requestId, error)
-    else if (event.type === "call.responded") this.serving?.undelivered(event, error)
+    if (event.type === "call.responded") this.serving?.undelivered(event, error)
+    if (event.type !== "call.requested") return
+    const pending = this.pending.get(event.requestId)
+    const { code, message, details, retryable, retryAfterMs, attempts, mayHaveExecuted } = error
+    const terms = { details, retryable, retryAfterMs, attempts, mayHaveExecuted }
+    pending?.fail(pending.error(code, `was not sent: ${message}`, { ...terms, cause: error }))
   }
 
   lost(error: CallError): void {
     this.serving?.lost()
     for (const pending of this.pending.all()) {
-      const { operationId, requestId } = pending
       pending.fail(
-        refusal(error.code, `"${operationId}" got no answer: ${error.message}`, {
-          operationId,
-          requestId,
-          mayHaveExecuted: this.deliveryStatus(requestId)?.mayHaveExecuted ?? true,
+        pending.error(error.code, `got no answer: ${error.message}`, {
+          mayHaveExecuted: this.deliveryStatus(pending.requestId)?.mayHaveExecuted ?? true,
           retryable: false,
           cause: error,
         }),
@@ -180,37 +178,12 @@ export class Endpoint implements Deliverer {
     this.watchers.clear()
     await this.link.close()
   }
-
-  #requestFailed(requestId: string, error: CallError): void {
-    const pending = this.pending.get(requestId)
-    if (pending === undefined) return
-    const { operationId } = pending
-    const { details, retryable, retryAfterMs, attempts, mayHaveExecuted } = error
-    const terms = { retryable, retryAfterMs, attempts, mayHaveExecuted }
-    const about = { operationId, requestId, details, ...terms }
-    pending.fail(
-      refusal(error.code, `"${operationId}" was not sent: ${error.message}`, {
-        ...about,
-        cause: error,
-      }),
-    )
-  }
 }
 
 /** The reason for ending everything. */
 export const CLOSED = "The call protocol was closed."
 /** The default reason for stopping a handler. */
 export const CALLER_LEFT = "The caller left."
-
-/** Turns what a transport threw into a `CallError`. */
-export function sendFailure(thrown: unknown, operationId: string, requestId: string): CallError {
-  if (isCallError(thrown)) return thrown
-  return refusal("UNAVAILABLE", `"${operationId}" could not be sent: ${reasonOf(thrown)}`, {
-    operationId,
-    requestId,
-    cause: thrown,
-  })
-}
 
 /** Describes an invalid event for the log: its type and fields, no values. */
 function describe(event: unknown): string {

@@ -9,18 +9,19 @@ import type {
 import { NotReady } from "../../core/not-ready.ts"
 import { snapshot } from "../../core/plain-json.ts"
 import { mintNumber, requestIdOf } from "../../engine/ids.ts"
-import { refusal } from "../../core/errors.ts"
+import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../../core/errors.ts"
 import { toWallTime, wallTimeOf } from "../../internal/clock.ts"
 import type { DeadlineEntry } from "../../internal/deadlines.ts"
 import { markForwarded, markInternal } from "../../core/error-marks.ts"
 import { addSignalListener, removeSignalListener } from "../../internal/signals.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
-import { CALLER_LEFT, sendFailure } from "../endpoint.ts"
+import { CALLER_LEFT } from "../endpoint.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "./table.ts"
 import { requestEvent } from "./request-event.ts"
 import type { PendingOptions } from "./options.ts"
+import { reasonOf } from "../../internal/describe.ts"
 import { notify } from "../../internal/notify.ts"
 
 /** The common part of pending calls and streams: one start, and exactly one end. */
@@ -95,8 +96,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     try {
       this.endpoint.link.send(event)
     } catch (thrown) {
-      const fail = (error: unknown): void =>
-        this.fail(sendFailure(error, this.operationId, this.requestId))
+      const fail = (error: unknown): void => this.fail(this.sendFailure(error))
       if (!(thrown instanceof NotReady)) return fail(thrown)
       // What the caller changes meanwhile is not sent.
       const later = { ...event, input: snapshot(event.input) }
@@ -231,6 +231,12 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     endpoint.pending.remove(this)
     if (this.bucket !== undefined) endpoint.deadlines.remove(this)
     if (options?.signal !== undefined) removeSignalListener(options.signal, this)
+  }
+
+  /** Turns what was thrown instead of sending it into a `CallError`. */
+  sendFailure(thrown: unknown): CallError {
+    if (isCallError(thrown)) return thrown
+    return this.error("UNAVAILABLE", `could not be sent: ${reasonOf(thrown)}`, { cause: thrown })
   }
 
   error(code: string, what: string, options: CallErrorOptions = {}): CallError {

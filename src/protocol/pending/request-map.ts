@@ -8,9 +8,9 @@ import { validateOptions } from "../../internal/options.ts"
 import { isCallEvent } from "../../core/is-event.ts"
 import { isResponseEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { typeName } from "../../internal/describe.ts"
+import { reasonOf, typeName } from "../../internal/describe.ts"
 import type { Transport } from "../transport.ts"
-import { Endpoint, sendFailure } from "../endpoint.ts"
+import { Endpoint } from "../endpoint.ts"
 import { LoopbackLink } from "../links.ts"
 import { servingOf } from "../serving.ts"
 import { StreamRequest } from "./call.ts"
@@ -77,7 +77,10 @@ export class PendingRequestMap {
     } catch (thrown) {
       if (!(thrown instanceof NotReady)) throw thrown
       encodeFiles(() => link.send(event)).catch((error: unknown) =>
-        this.#endpoint.undelivered(event, sendFailure(error, requestId, requestId)),
+        this.#endpoint.undelivered(
+          event,
+          isCallError(error) ? error : refusal("UNAVAILABLE", reasonOf(error), { cause: error }),
+        ),
       )
     }
   }

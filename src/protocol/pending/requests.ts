@@ -9,7 +9,7 @@ import { isolatedLogger } from "../../internal/notify.ts"
 import { hasMethods } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { Endpoint, sendFailure } from "../endpoint.ts"
+import { Endpoint } from "../endpoint.ts"
 import { eventTargetLink, isEventTarget } from "../links.ts"
 import type { Transport } from "../transport.ts"
 import { PendingCall } from "./call.ts"
@@ -85,10 +85,7 @@ async function beginLater(
   checked: Promise<CallError | undefined>,
 ): Promise<void> {
   const copy = snapshot(input)
-  const { operationId, requestId } = call
-  const error = await checked.catch((thrown: unknown) =>
-    sendFailure(thrown, operationId, requestId),
-  )
+  const error = await checked.catch((thrown: unknown) => call.sendFailure(thrown))
   if (error !== undefined) call.fail(error)
   else if (!call.isOver) call.begin(copy)
 }

@@ -6,7 +6,7 @@ import type {
   CallProgressEvent,
   CallRespondedEvent,
 } from "../../core/events.ts"
-import type { CallError } from "../../core/errors.ts"
+import type { CallError, CallErrorOptions } from "../../core/errors.ts"
 import type { CallOptions } from "../../core/types.ts"
 import { requestNumber } from "../../engine/ids.ts"
 
@@ -83,6 +83,8 @@ export interface Pending {
   failed(event: CallErrorEvent): void
   progressed(event: CallProgressEvent): void
   abortedByPeer(event: CallAbortedEvent): void
+  /** An error about it; `what` follows its operation. */
+  error(code: string, what: string, options?: CallErrorOptions): CallError
   /** Ends it here, without notifying the peer. */
   fail(error: CallError): void
   /** Ends it here and at the peer. */
