@@ -3,6 +3,7 @@ import type { BuildOptions, Plugin } from "esbuild"
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { licences } from "./licences.ts"
+import { pureConstants } from "./pure-constants.ts"
 import {
   addImports,
   copyOnDemand,
@@ -79,7 +80,10 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
   )
   try {
     const { copied = [] } = targets
+    // Only its parser is used.
+    const yaml = pureConstants(/[\\/]js-yaml[\\/].+\.mjs$/)
     const adding = (added: AddedImports): Plugin[] => [
+      yaml,
       copyOnDemand(root, copied, added),
       addImports(root, added),
     ]
@@ -87,7 +91,7 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
       ...shared,
       entryPoints: points,
       write: false,
-      plugins: [copyOnDemand(root, copied)],
+      plugins: [yaml, copyOnDemand(root, copied)],
     } satisfies BuildOptions
     // What is moved out of a chunk may leave a small one behind.
     const small = new Set<string>()

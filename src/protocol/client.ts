@@ -184,8 +184,10 @@ type ClientCall = PendingResponse & {
 }
 
 /** The prototype of client calls: a promise that can be iterated. Shared, because own properties cost memory per call. */
-const ITERABLE: object = /* @__PURE__ */ Object.setPrototypeOf(
-  {
+const ITERABLE: object = /* @__PURE__ */ iterablePromise()
+
+function iterablePromise(): object {
+  const methods = {
     [Symbol.asyncIterator](this: ClientCall) {
       return this[STREAM]()
     },
@@ -198,9 +200,9 @@ const ITERABLE: object = /* @__PURE__ */ Object.setPrototypeOf(
     [Symbol.asyncDispose](this: ClientCall) {
       return this[STREAM]()[Symbol.asyncDispose]()
     },
-  },
-  Promise.prototype,
-) as object
+  }
+  return Object.setPrototypeOf(methods, Promise.prototype) as object
+}
 
 let loaded: typeof StreamModule | undefined
 
