@@ -75,7 +75,7 @@ export class Call implements DeadlineEntry {
   declare reject: ((error: CallError) => void) | undefined
 
   // Links of the deadline list; `Deadlines` keeps them.
-  declare bucket: DeadlineEntry["bucket"]
+  declare listedIn: DeadlineEntry["listedIn"]
   declare dueBefore: DeadlineEntry | undefined
   declare dueAfter: DeadlineEntry | undefined
 
@@ -96,7 +96,7 @@ export class Call implements DeadlineEntry {
     this.ended = undefined
     this.resolve = undefined
     this.reject = undefined
-    this.bucket = undefined
+    this.listedIn = undefined
     this.dueBefore = undefined
     this.dueAfter = undefined
     this.extras = undefined
@@ -299,7 +299,7 @@ export class Call implements DeadlineEntry {
 
   unwatch(): void {
     this.isOver = true
-    if (this.bucket !== undefined) this.kernel.deadlines.remove(this)
+    if (this.listedIn !== undefined) this.kernel.deadlines.remove(this)
     const { parent, extras } = this
     if (parent !== undefined) parent.extras?.children?.delete(this)
     if (extras === undefined) return

@@ -10,30 +10,28 @@ export interface DeadlineEntry {
   readonly isOver: boolean
   /** Called once, when the deadline passes. */
   expire(): void
-  bucket: Bucket | undefined
+  listedIn: Deadlines | undefined
   dueBefore: DeadlineEntry | undefined
   dueAfter: DeadlineEntry | undefined
-}
-
-/** The entries that end in the same millisecond, as a linked list. */
-interface Bucket {
-  readonly at: number
-  head: DeadlineEntry | undefined
 }
 
 // Capacity of the list of undated entries before ended ones are removed from it.
 const MIN_UNDATED_CAPACITY = 32
 
+/** Entries that are looked through in a millisecond; the time between two looks grows with their number. */
+const ENTRIES_PER_MS = 1000
+
 /**
  * Deadlines of many calls on one timer: adding and removing one are constant work.
+ *
+ * The entries are in no order. When the earliest time passes, all of them are looked through, which is rare, because most
+ * entries are removed before. Each thousand entries may delay a deadline by a millisecond.
  *
  * While nothing waits, the timer does not keep the process alive.
  */
 export class Deadlines {
   readonly #clock: Clock
-  readonly #buckets = new Map<number, Bucket>()
-  /** The times of buckets, the earliest first, also of buckets that are gone. Most times are later than all before. */
-  readonly #times: number[] = []
+  #first: DeadlineEntry | undefined
   /**
    * Entries that have not chosen their time yet; most end before they have to. The list is short, and is copied
    * without ended entries when it is full. Linking each entry into a long-lived structure would cost more than
@@ -42,7 +40,6 @@ export class Deadlines {
   #undated: DeadlineEntry[] = new Array<DeadlineEntry>(MIN_UNDATED_CAPACITY)
   #undatedCount = 0
   #isDating = false
-  #latest: Bucket | undefined
   #size = 0
   #timer: unknown
   #armedFor = Number.POSITIVE_INFINITY
@@ -60,11 +57,15 @@ export class Deadlines {
   /** Adds an entry whose time is known. */
   add(entry: DeadlineEntry): void {
     const due = entry.due()
-    let bucket = this.#latest
-    if (bucket === undefined || bucket.at !== due) bucket = this.#open(due)
-    link(entry, bucket)
+    const first = this.#first
+    entry.listedIn = this
+    entry.dueAfter = first
+    if (first !== undefined) first.dueBefore = entry
+    this.#first = entry
     if (this.#size++ === 0) setRef(this.#timer, true)
-    if (due < this.#armedFor || this.#armedWith !== globalThis.setTimeout) this.#arm()
+    if (due < this.#armedFor || this.#armedWith !== globalThis.setTimeout) {
+      this.#arm(Math.min(due, this.#armedFor))
+    }
   }
 
   /**
@@ -81,15 +82,14 @@ export class Deadlines {
   }
 
   remove(entry: DeadlineEntry): void {
-    const { bucket, dueBefore, dueAfter } = entry
-    if (bucket === undefined) return
-    if (dueBefore === undefined) bucket.head = dueAfter
+    if (entry.listedIn !== this) return
+    const { dueBefore, dueAfter } = entry
+    if (dueBefore === undefined) this.#first = dueAfter
     else dueBefore.dueAfter = dueAfter
     if (dueAfter !== undefined) dueAfter.dueBefore = dueBefore
-    entry.bucket = undefined
+    entry.listedIn = undefined
     entry.dueBefore = undefined
     entry.dueAfter = undefined
-    if (bucket.head === undefined && bucket !== this.#latest) this.#buckets.delete(bucket.at)
     if (--this.#size === 0) setRef(this.#timer, false)
   }
 
@@ -97,8 +97,10 @@ export class Deadlines {
   close(end: (entry: DeadlineEntry) => void): void {
     this.#disarm()
     for (const entry of this.#takeUndated()) end(entry)
-    for (const bucket of [...this.#buckets.values()]) this.#empty(bucket, end)
-    this.#forget()
+    for (let entry = this.#first; entry !== undefined; entry = this.#first) {
+      this.remove(entry)
+      end(entry)
+    }
   }
 
   readonly #dateEntries = (): void => {
@@ -127,28 +129,12 @@ export class Deadlines {
     for (const entry of entries) this.#undated[this.#undatedCount++] = entry
   }
 
-  #open(at: number): Bucket {
-    const latest = this.#latest
-    if (latest !== undefined && latest.head === undefined) this.#buckets.delete(latest.at)
-    let bucket = this.#buckets.get(at)
-    if (bucket === undefined) {
-      bucket = { at, head: undefined }
-      this.#buckets.set(at, bucket)
-      insert(this.#times, at)
-    }
-    this.#latest = bucket
-    return bucket
-  }
-
-  #arm(): void {
+  #arm(at: number): void {
     this.#disarm()
-    const [at] = this.#times
-    if (at === undefined) return
     this.#armedFor = at
     this.#armedWith = globalThis.setTimeout
     const delay = Math.min(Math.max(0, at - this.#clock.now()), MAX_TIMER_DELAY)
     this.#timer = this.#clock.setTimeout(this.#tick, delay)
-    if (this.#size === 0) setRef(this.#timer, false)
   }
 
   #disarm(): void {
@@ -159,51 +145,25 @@ export class Deadlines {
 
   readonly #tick = (): void => {
     this.#timer = undefined
+    this.#armedFor = Number.POSITIVE_INFINITY
     const now = this.#clock.now()
-    // Buckets that became empty are gone: the next time is that of one that is not.
-    const next = this.#times.findIndex((at) => at > now && this.#buckets.has(at))
-    for (const at of this.#times.splice(0, next < 0 ? this.#times.length : next)) {
-      const bucket = this.#buckets.get(at)
-      if (bucket === undefined) continue
-      this.#buckets.delete(at)
-      if (this.#latest === bucket) this.#latest = undefined
-      this.#empty(bucket, (entry) => entry.expire())
+    const expired: DeadlineEntry[] = []
+    let next = Number.POSITIVE_INFINITY
+    for (let entry = this.#first; entry !== undefined; entry = entry.dueAfter) {
+      const due = entry.due()
+      if (due <= now) expired.push(entry)
+      else if (due < next) next = due
     }
-    if (this.#size === 0) this.#forget()
-    this.#arm()
-  }
-
-  #empty(bucket: Bucket, end: (entry: DeadlineEntry) => void): void {
-    for (let entry = bucket.head; entry !== undefined; entry = bucket.head) {
+    for (const entry of expired.sort((one, other) => one.due() - other.due())) {
+      // Another one may have removed it.
+      if (entry.listedIn !== this) continue
       this.remove(entry)
-      end(entry)
+      entry.expire()
     }
+    if (this.#size === 0) return
+    // What was added meanwhile has armed the timer.
+    const earliest = now + Math.floor(this.#size / ENTRIES_PER_MS)
+    const at = Math.max(next, earliest)
+    if (at < this.#armedFor) this.#arm(at)
   }
-
-  #forget(): void {
-    this.#buckets.clear()
-    this.#times.length = 0
-    this.#latest = undefined
-  }
-}
-
-/** Inserts a number after those that are not larger. */
-function insert(sorted: number[], value: number): void {
-  let low = 0
-  let high = sorted.length
-  // The last place first: it is the usual one.
-  for (let middle = high - 1; low < high; middle = (low + high) >> 1) {
-    if ((sorted[middle] as number) > value) high = middle
-    else low = middle + 1
-  }
-  sorted.splice(low, 0, value)
-}
-
-function link(entry: DeadlineEntry, bucket: Bucket): void {
-  const { head } = bucket
-  entry.bucket = bucket
-  entry.dueBefore = undefined
-  entry.dueAfter = head
-  if (head !== undefined) head.dueBefore = entry
-  bucket.head = entry
 }

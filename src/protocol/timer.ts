@@ -4,7 +4,7 @@ import type { Endpoint } from "./endpoint.ts"
 /** A restartable timer on the shared deadlines of an endpoint. */
 export class EndpointTimer implements DeadlineEntry {
   readonly isOver = false
-  bucket: DeadlineEntry["bucket"] = undefined
+  listedIn: DeadlineEntry["listedIn"] = undefined
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
   readonly #endpoint: Endpoint
@@ -25,7 +25,7 @@ export class EndpointTimer implements DeadlineEntry {
   }
 
   stop(): void {
-    if (this.bucket !== undefined) this.#endpoint.deadlines.remove(this)
+    if (this.listedIn !== undefined) this.#endpoint.deadlines.remove(this)
   }
 
   due(): number {

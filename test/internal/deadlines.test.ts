@@ -16,7 +16,7 @@ class Entry implements DeadlineEntry {
   expired: number | undefined
   readonly #clock: Clock
   isOver = false
-  bucket: DeadlineEntry["bucket"]
+  listedIn: DeadlineEntry["listedIn"]
   dueBefore: DeadlineEntry | undefined
   dueAfter: DeadlineEntry | undefined
 

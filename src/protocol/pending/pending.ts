@@ -40,7 +40,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   #isSent = false
 
   // Links of the deadline list; `Deadlines` keeps them.
-  bucket: DeadlineEntry["bucket"] = undefined
+  listedIn: DeadlineEntry["listedIn"] = undefined
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 
@@ -229,7 +229,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     const { endpoint, options } = this
     if (!this.#isSent) return
     endpoint.pending.remove(this)
-    if (this.bucket !== undefined) endpoint.deadlines.remove(this)
+    if (this.listedIn !== undefined) endpoint.deadlines.remove(this)
     if (options?.signal !== undefined) removeSignalListener(options.signal, this)
   }
 

@@ -41,7 +41,7 @@ const silences = new Deadlines(systemClock)
 /** A request that has no answer yet. */
 class Silence implements DeadlineEntry {
   isOver = false
-  bucket: DeadlineEntry["bucket"] = undefined
+  listedIn: DeadlineEntry["listedIn"] = undefined
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
   readonly expire: () => void

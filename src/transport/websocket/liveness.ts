@@ -50,7 +50,7 @@ export class Liveness implements DeadlineEntry {
   #silentIntervals = 0
   #due = 0
   // `Deadlines` keeps these.
-  bucket: DeadlineEntry["bucket"]
+  listedIn: DeadlineEntry["listedIn"]
   dueBefore: DeadlineEntry | undefined
   dueAfter: DeadlineEntry | undefined
 

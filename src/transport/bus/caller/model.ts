@@ -98,7 +98,7 @@ export class CallEntry implements DeadlineEntry {
 
   // `Deadlines` keeps these.
   dueAt = 0
-  bucket: DeadlineEntry["bucket"] = undefined
+  listedIn: DeadlineEntry["listedIn"] = undefined
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 

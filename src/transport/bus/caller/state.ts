@@ -170,7 +170,7 @@ export class CallerState {
   }
 
   disarm(entry: CallEntry): void {
-    if (entry.bucket !== undefined) this.deadlines.remove(entry)
+    if (entry.listedIn !== undefined) this.deadlines.remove(entry)
   }
 
   /** Assigns an entry to a worker, or to none. */
