@@ -1,6 +1,7 @@
 // What only requests and answers with bytes need: pages load it with the first of them.
 
 import { downloadOf } from "../../http-client/file-bodies.ts"
+import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { FileLike } from "../../schema/files.ts"
 
@@ -23,7 +24,8 @@ export class Downloads {
     this.#open.add(entry)
     const watched = body && watch(body, request, () => this.#open.delete(entry))
     const data = downloadOf((name) => headers.get(name) ?? undefined, watched)
-    return data && { data, meta: { source: "local", operationId, timestamp: Date.now() } }
+    const timestamp = wallTimeOf(systemClock)
+    return data && { data, meta: { source: "local", operationId, timestamp } }
   }
 
   abort(reason: Error): void {
