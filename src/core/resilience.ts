@@ -219,10 +219,7 @@ export const RESILIENCE_OR_PRESET: OptionRule = {
 
 // A spread may run getters, so that bundlers keep it where nothing uses it.
 export const POLICY_RULE: OptionsSchema<PolicyRule> = /* @__PURE__ */ Object.assign(
-  {
-    match: { required: { either: ["text", { list: "text" }] } },
-    standard: "boolean",
-  } as const,
+  { match: { required: { either: ["text", { list: "text" }] } }, standard: "boolean" } as const,
   RESILIENCE,
 )
 

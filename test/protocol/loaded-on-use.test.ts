@@ -134,9 +134,11 @@ describe("options of a call", () => {
     const { signal } = new AbortController()
     const identity = { id: "ada", scopes: [] }
     const metadata = { of: "test" }
-    void client.call("demo.any", {}, { signal, identity, metadata, timeout: 5000 })
+    const call = client.call("demo.any", {}, { signal, identity, metadata, timeout: 5000 })
 
     expect(transport.sent).toMatchObject([{ identity, metadata, timeout: 5000 }])
+    transport.answer("done")
+    expect((await call).data).toBe("done")
   })
 
   test("that are not are checked before anything is sent, with the input of that moment", async () => {

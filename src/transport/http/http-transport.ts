@@ -30,6 +30,7 @@ import type { HTTPPeer, HTTPRequest, RequestHeaders } from "./exchange.ts"
 import type { Downloads } from "./files.ts"
 import { loadFiles } from "./lazy-files.ts"
 import { Outgoing } from "./outgoing.ts"
+import type { StreamHost } from "./streams.ts"
 
 /** Options of `createHTTPTransport`. */
 export interface HTTPTransportOptions {
@@ -99,30 +100,6 @@ export function createHTTPTransport(
     options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const peer = { url: base.href.replace(/\/+$/, ""), fetch, headers, maxResponseBytes }
   return openTransport(peer, options)
-}
-
-/** What reading a stream needs of its transport. */
-export interface StreamHost {
-  readonly peer: HTTPPeer
-  readonly clock: Clock
-  readonly retries: number
-  readonly resumes: number
-  /** Whether nobody has given up the request. */
-  readonly isOpen: (outgoing: Outgoing) => boolean
-  readonly receive: (event: CallEvent) => void
-  /** Passes on the last event of a request. */
-  readonly deliver: (outgoing: Outgoing, event: CallEvent) => void
-  readonly reject: (outgoing: Outgoing, error: CallError) => void
-  /** Waits before another attempt; `false` if the request was given up meanwhile. */
-  readonly pause: (outgoing: Outgoing, failures: number, asked?: number) => Promise<boolean>
-  /** Sends a request, and reads its answer. */
-  readonly send: (
-    controller: AbortController,
-    request: Omit<HTTPRequest, "signal">,
-    read: (response: Response) => Promise<void>,
-  ) => Promise<void>
-  /** Everything was answered: ends the request unless the server does. Its connection is used again if it does. */
-  readonly endSoon: (controller: AbortController) => void
 }
 
 // Closures, of which minified programs have less than of a class.

@@ -3,6 +3,8 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
+import type { CallEvent } from "../../core/events.ts"
+import type { Clock } from "../../internal/platform.ts"
 import { deferred } from "../../internal/wait.ts"
 import type { Deferred } from "../../internal/wait.ts"
 import {
@@ -15,9 +17,32 @@ import {
   tooLong,
   unanswered,
 } from "./exchange.ts"
-import type { HTTPPeer } from "./exchange.ts"
-import type { StreamHost } from "./http-transport.ts"
+import type { HTTPPeer, HTTPRequest } from "./exchange.ts"
 import type { Outgoing } from "./outgoing.ts"
+
+/** What reading a stream needs of its transport. */
+export interface StreamHost {
+  readonly peer: HTTPPeer
+  readonly clock: Clock
+  readonly retries: number
+  readonly resumes: number
+  /** Whether nobody has given up the request. */
+  readonly isOpen: (outgoing: Outgoing) => boolean
+  readonly receive: (event: CallEvent) => void
+  /** Passes on the last event of a request. */
+  readonly deliver: (outgoing: Outgoing, event: CallEvent) => void
+  readonly reject: (outgoing: Outgoing, error: CallError) => void
+  /** Waits before another attempt; `false` if the request was given up meanwhile. */
+  readonly pause: (outgoing: Outgoing, failures: number, asked?: number) => Promise<boolean>
+  /** Sends a request, and reads its answer. */
+  readonly send: (
+    controller: AbortController,
+    request: Omit<HTTPRequest, "signal">,
+    read: (response: Response) => Promise<void>,
+  ) => Promise<void>
+  /** Everything was answered: ends the request unless the server does. Its connection is used again if it does. */
+  readonly endSoon: (controller: AbortController) => void
+}
 
 /** Reads a stream, and resumes it after its last item when it was cut off. */
 export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<void> {

@@ -1,3 +1,5 @@
+// One open socket: frames of events in both directions, with limits, liveness, and what a frame waits for.
+
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
