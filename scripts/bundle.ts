@@ -22,7 +22,6 @@ const files = await bundleEntries(process.cwd(), {
     "dist/http-client/public-lookup.js",
     "dist/internal/base64.js",
     "dist/internal/file-names.js",
-    "dist/internal/guards.js",
     "dist/internal/import-peer.js",
     "dist/internal/option-issues.js",
     "dist/internal/pattern.js",

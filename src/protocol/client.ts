@@ -204,7 +204,13 @@ function iterablePromise(): object {
   return Object.setPrototypeOf(methods, Promise.prototype) as object
 }
 
-let loaded: typeof StreamModule | undefined
+type OnUse = typeof StreamModule
+
+let loaded: OnUse | undefined
+
+async function load(): Promise<OnUse> {
+  return (loaded ??= await import("./pending/stream.ts"))
+}
 
 /** Opens a stream. What only streams need is loaded with the first item of the first one. */
 function openStream(
@@ -221,11 +227,8 @@ function openStream(
   const open = (): Promise<PendingSubscription> => {
     // What the caller changes meanwhile is not sent.
     const copy = snapshot(input)
-    return (opening ??= import("./pending/stream.ts").then(
-      (module) => {
-        loaded = module
-        return (stream = module.startStream(request, copy))
-      },
+    return (opening ??= load().then(
+      ({ startStream }) => (stream = startStream(request, copy)),
       (thrown: unknown) => {
         throw request.sendFailure(thrown)
       },
@@ -288,7 +291,8 @@ function isUsual(id: unknown, options: PendingOptions = {}): boolean {
 }
 
 /** Most options are like others before; messages about other ones are loaded on use. */
-const checkRequest: CheckRequest = (id, options) =>
-  isUsual(id, options)
-    ? undefined
-    : import("./pending/options.ts").then(({ requestError }) => requestError(id, options))
+const checkRequest: CheckRequest = (id, options) => {
+  if (isUsual(id, options)) return undefined
+  if (loaded !== undefined) return loaded.requestError(id, options)
+  return load().then(({ requestError }) => requestError(id, options))
+}

@@ -43,7 +43,6 @@ const sentBy = (transport: HandTransport): Promise<void> =>
 beforeEach(() => {
   vi.resetModules()
   vi.doUnmock("../../src/protocol/pending/stream.ts")
-  vi.doUnmock("../../src/protocol/pending/options.ts")
 })
 
 describe("the first stream of a client", () => {
@@ -127,7 +126,7 @@ describe("the first stream of a client", () => {
 
 describe("options of a call", () => {
   test("that are like most need nothing more", async () => {
-    vi.doMock("../../src/protocol/pending/options.ts", () => {
+    vi.doMock("../../src/protocol/pending/stream.ts", () => {
       throw new Error("offline")
     })
     const { client, transport } = await connected()
@@ -197,12 +196,12 @@ describe("options of a call", () => {
     call.abort()
 
     await expect(call).rejects.toMatchObject({ code: "ABORTED", mayHaveExecuted: false })
-    await import("../../src/protocol/pending/options.ts")
+    await import("../../src/protocol/pending/stream.ts")
     expect(transport.sent).toEqual([])
   })
 
   test("fail the call with UNAVAILABLE if what checks them cannot be loaded", async () => {
-    vi.doMock("../../src/protocol/pending/options.ts", () => {
+    vi.doMock("../../src/protocol/pending/stream.ts", () => {
       throw new Error("offline")
     })
     const { client, transport } = await connected()

@@ -1,3 +1,5 @@
+// What pages load on use: streams, and messages about the options of calls.
+
 import type { CallCompletedEvent, CallRespondedEvent } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -6,6 +8,8 @@ import { requestError } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
 import type { PendingSubscription } from "./requests.ts"
 import { EndpointTimer } from "../timer.ts"
+
+export { requestError } from "./options.ts"
 
 type Result = IteratorResult<ResponseEnvelope, undefined>
 

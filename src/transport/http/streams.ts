@@ -5,8 +5,6 @@ import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { deferred } from "../../internal/wait.ts"
-import type { Deferred } from "../../internal/wait.ts"
 import {
   connectionError,
   parse,
@@ -165,7 +163,8 @@ async function readEvents(
 /** How many items the consumer takes: reading waits for it, and with it the server. */
 class Credit {
   #limit: number
-  #more: Deferred | undefined
+  #waiting: Promise<void> | undefined
+  #wake: (() => void) | undefined
 
   constructor(limit: number) {
     this.#limit = limit
@@ -173,13 +172,15 @@ class Credit {
 
   raise(limit: number): void {
     if (limit > this.#limit) this.#limit = limit
-    this.#more?.resolve()
-    this.#more = undefined
+    this.#wake?.()
+    this.#waiting = undefined
   }
 
   /** Waits until more than this number of items may be delivered; `undefined` if that is so. */
   wait(count: number): Promise<void> | undefined {
     if (count < this.#limit) return undefined
-    return (this.#more ??= deferred()).promise
+    return (this.#waiting ??= new Promise((resolve) => {
+      this.#wake = resolve
+    }))
   }
 }
