@@ -9,7 +9,7 @@ import type {
   TypeFor,
 } from "../core/infer.ts"
 import { snapshot } from "../core/plain-json.ts"
-import { isPlainObject } from "../internal/guards.ts"
+import { isRecord } from "../internal/guards.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { StreamRequest } from "./pending/call.ts"
@@ -253,41 +253,40 @@ function openStream(
   return opened
 }
 
-/** The types of call options that need no closer look; numbers have to be above 0. */
-const USUAL: Readonly<Record<string, string>> = {
-  deadline: "number",
-  timeout: "number",
-  signal: "object",
-  identity: "object",
-  metadata: "object",
-  parentRequestId: "string",
-  traceparent: "string",
-  version: "string",
-  progress: "function",
-  requestInput: "function",
-}
-
-function isUsual(id: unknown, options: PendingOptions = {}): boolean {
+/** Whether the id and the options of a call need no closer look, like most. Spelled out, as every call is checked. */
+function isUsual(id: unknown, options: PendingOptions | undefined): boolean {
+  if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_LENGTH) return false
+  if (options === undefined) return true
   try {
-    const { signal } = options
+    const { deadline, timeout, signal, metadata, parentRequestId, traceparent } = options
+    const { version, progress, requestInput, policy, idempotencyKey, window, idleTimeout } = options
     return (
-      typeof id === "string" &&
-      id !== "" &&
-      id.length <= OPERATION_ID_LENGTH &&
-      isPlainObject(options) &&
+      isRecord(options) &&
+      maybe("number", deadline) &&
+      maybe("number", timeout) &&
+      (deadline ?? 1) > 0 &&
+      (timeout ?? 1) > 0 &&
       (signal === undefined || typeof signal.addEventListener === "function") &&
-      Object.entries(options).every(
-        ([name, value]) =>
-          value === undefined ||
-          (typeof value === USUAL[name] &&
-            value !== null &&
-            (typeof value !== "number" || value > 0)),
-      )
+      maybe("object", metadata) &&
+      maybe("string", parentRequestId) &&
+      maybe("string", traceparent) &&
+      maybe("string", version) &&
+      maybe("function", progress) &&
+      maybe("function", requestInput) &&
+      !("requestId" in options) &&
+      policy === undefined &&
+      idempotencyKey === undefined &&
+      window === undefined &&
+      idleTimeout === undefined
     )
   } catch {
     // A getter threw.
     return false
   }
+}
+
+function maybe(type: string, value: unknown): boolean {
+  return value === undefined || (typeof value === type && value !== null)
 }
 
 /** Most options are like others before; messages about other ones are loaded on use. */
