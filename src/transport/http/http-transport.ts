@@ -26,7 +26,7 @@ import {
   resultOf,
   unanswered,
 } from "./exchange.ts"
-import type { HTTPPeer, HTTPRequest, RequestHeaders } from "./exchange.ts"
+import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
 import type { Downloads } from "./files.ts"
 import { loadFiles } from "./lazy-files.ts"
 import { Outgoing } from "./outgoing.ts"
