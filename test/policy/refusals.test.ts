@@ -4,7 +4,11 @@ import { CallError, createRegistry, silentLogger } from "../../src/index.ts"
 import type { AnyOperation, OperationContext, Resilience } from "../../src/index.ts"
 import { openSurface, SURFACES } from "../contract/errors/surfaces.ts"
 import type { Seen } from "../contract/errors/surfaces.ts"
+import { provideBrokers } from "../support/brokers.ts"
 import { operation, rejection } from "../support/operations.ts"
+
+const BROKERS = await provideBrokers()
+const NEED_BROKERS: ReadonlySet<string> = new Set(["NATS", "Redis"])
 
 const again = (id: string) => (_input: unknown, context: OperationContext) => context.call(id, {})
 
@@ -75,9 +79,10 @@ describe("a refusal of a policy says whether it may be repeated, and whether som
     await expectRows(async (id) => (await rejection(registry.execute(id, {}))) as CallError)
   })
 
-  const ways = Object.keys(SURFACES).filter((name) => name !== "NATS" && name !== "Redis")
+  const ways = Object.keys(SURFACES).filter((name) => !NEED_BROKERS.has(name) || name in BROKERS)
   test.each(ways)("over %s", async (name) => {
-    const terms = { upstream: "", errors: undefined, operations: refusing() }
+    await using broker = await BROKERS[name]?.()
+    const terms = { upstream: "", errors: undefined, operations: refusing(), broker: broker?.url }
     await using surface = await openSurface(name, terms)
     await expectRows(surface.call)
   })

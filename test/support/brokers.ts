@@ -50,6 +50,12 @@ export async function provideRedis(): Promise<boolean> {
   return await provide(REDIS)
 }
 
+/** How each broker that there is starts, by the name of its transport. */
+export async function provideBrokers(): Promise<Readonly<Record<string, () => Promise<Broker>>>> {
+  const [hasNats, hasRedis] = await Promise.all([provideNats(), provideRedis()])
+  return { ...(hasNats && { NATS: startNats }), ...(hasRedis && { Redis: startRedis }) }
+}
+
 /** Starts a NATS server; resolves once it takes connections. */
 export async function startNats(options: BrokerOptions = {}): Promise<Broker> {
   return await start(NATS, options)

@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { HIDDEN_MESSAGE } from "../../../src/internal/error-text.ts"
-import { provideNats, provideRedis, startNats, startRedis } from "../../support/brokers.ts"
-import type { Broker } from "../../support/brokers.ts"
+import { provideBrokers } from "../../support/brokers.ts"
 import { SECRET, startUpstream } from "./operations.ts"
 import { openSurface, SURFACES } from "./surfaces.ts"
 import type { Surface } from "./surfaces.ts"
 
-const BROKERS: Readonly<Record<string, (() => Promise<Broker>) | undefined>> = {
-  ...((await provideNats()) && { NATS: startNats }),
-  ...((await provideRedis()) && { Redis: startRedis }),
-}
+const BROKERS = await provideBrokers()
 
 interface Row {
   readonly code: string
