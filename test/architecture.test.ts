@@ -57,11 +57,12 @@ const CONSOLE_PACKAGES = [
   "vite",
 ]
 
-/** What the console calls operations with, over a WebSocket. */
+/** What the console calls operations with, over a WebSocket, and reads their policies with. */
 const CLIENT = [
   "core/envelope-codec.ts",
   "core/error-marks.ts",
   "core/errors.ts",
+  "core/policy-state.ts",
   "core/problem.ts",
   "core/unread-file.ts",
   "protocol/client.ts",

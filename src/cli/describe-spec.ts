@@ -1,5 +1,6 @@
 import { isRecord } from "../internal/guards.ts"
 import { deprecationText } from "../core/deprecation.ts"
+import { settingsText } from "../core/policy-state.ts"
 import type { AppliedPolicy } from "../core/policy-state.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
@@ -114,15 +115,6 @@ function policyLines(policies: readonly AppliedPolicy[], io: CommandIO): readonl
     dim(oneLine(from)),
   ])
   return [textTable(rows, io.stdout)]
-}
-
-/** Settings without the braces of JSON: `attempts 3, delay 100`. */
-function settingsText(settings: unknown): string {
-  if (Array.isArray(settings)) return settings.join(", ")
-  if (!isRecord(settings)) return String(settings)
-  return Object.entries(settings)
-    .map(([name, value]) => `${name} ${String(value)}`)
-    .join(", ")
 }
 
 /** An example command line with the values of the first example, or the required inputs. */

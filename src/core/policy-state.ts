@@ -1,3 +1,5 @@
+import { isRecord } from "../internal/guards.ts"
+
 /** A policy of an operation, and where it was set. */
 export interface AppliedPolicy {
   /** Its name: `retry`, `cache`, … */
@@ -10,32 +12,48 @@ export interface AppliedPolicy {
 
 export type BreakerState = "closed" | "open" | "half-open"
 
+/** What a breaker or a limit is for. */
+export interface Protected {
+  /** For people: `source "github"`, or `"github.search"`. */
+  readonly name: string
+  readonly source: string
+  /** The operation, if it is for this one alone. */
+  readonly operationId?: string | undefined
+}
+
+/** A breaker at a moment. */
+export interface BreakerStatus extends Protected {
+  readonly state: BreakerState
+  /** Probes that run. */
+  readonly probing: number
+  /** Milliseconds until the next probe. */
+  readonly retryAfterMs: number
+  /** The code of the last failure. */
+  readonly lastCode: string | undefined
+}
+
+/** Retries of a source at a moment. */
+interface BudgetStatus {
+  /** Retries that are left. */
+  readonly left: number
+  /** Retries that were not made for lack of them. */
+  readonly denied: number
+}
+
 /** What the policies of a registry know at a moment; for people and programs that look after it. */
 export interface PolicyState {
-  readonly breakers: readonly {
-    /** What it protects: a source, or an operation. */
-    readonly name: string
-    readonly state: BreakerState
-    /** Probes that run. */
-    readonly probing: number
-    /** Milliseconds until the next probe. */
-    readonly retryAfterMs: number
-    /** The code of the last failure. */
-    readonly lastCode: string | undefined
-  }[]
-  readonly budgets: readonly {
-    readonly source: string
-    /** Retries that are left. */
-    readonly left: number
-    /** Retries that were not made for lack of them. */
-    readonly denied: number
-  }[]
+  readonly breakers: readonly BreakerStatus[]
+  readonly budgets: readonly (BudgetStatus & { readonly source: string })[]
   readonly operations: readonly OperationPolicyState[]
 }
 
-/** The same of one operation. */
+/** The same of one operation; what it has no policy for is left out. */
 export interface OperationPolicyState {
   readonly operationId: string
+  /** The one that its calls go through; others may share it. */
+  readonly breaker?: BreakerStatus
+  /** The retries of its source. */
+  readonly retry?: BudgetStatus
   readonly cache?: {
     readonly entries: number
     readonly bytes: number
@@ -48,4 +66,23 @@ export interface OperationPolicyState {
   }
   readonly concurrency?: { readonly running: number; readonly waiting: number }
   readonly rateLimit?: { readonly refused: number }
+}
+
+/** The policies in an answer that describes an operation. */
+export function readPolicies(value: unknown): readonly AppliedPolicy[] {
+  const resilience = isRecord(value) ? value["resilience"] : undefined
+  return Array.isArray(resilience) ? resilience.filter(isAppliedPolicy) : []
+}
+
+function isAppliedPolicy(value: unknown): value is AppliedPolicy {
+  return isRecord(value) && typeof value["policy"] === "string" && typeof value["from"] === "string"
+}
+
+/** Settings without the braces of JSON: `attempts 3, delay 100`. */
+export function settingsText(settings: unknown): string {
+  if (Array.isArray(settings)) return settings.join(", ")
+  if (!isRecord(settings)) return String(settings)
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(", ")
 }

@@ -293,6 +293,8 @@ export interface Policies {
   state(): PolicyState
   /** Forgets an operation that was removed or replaced. */
   forget(target: PolicyTarget): void
+  /** Forgets everything; calls that run end as they began. */
+  reset(): void
   /** Ends what runs behind, and forgets everything. */
   close(): void
 }

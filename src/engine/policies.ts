@@ -40,6 +40,7 @@ export class PolicyLoader {
   setDirectory(directory: PolicyDirectory): void {
     this.#directory = directory
     this.#targets = new WeakMap()
+    this.#policies?.reset()
     this.#onChange()
   }
 

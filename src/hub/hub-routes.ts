@@ -1,7 +1,7 @@
 import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
-import type { OperationPolicyState, PolicyState } from "../core/policy-state.ts"
+import type { PolicyState, Protected } from "../core/policy-state.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
 import { streamAnswer } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/heartbeats.ts"
@@ -127,7 +127,10 @@ export function createHubRoutes(
       {
         method: "GET",
         path: "/hub/policies",
-        handle: forAdmins(() => context.json(JSON.stringify(policiesIn(context)))),
+        handle: forAdmins(
+          async ({ incoming }) =>
+            await compressed(context, incoming, JSON.stringify(policiesIn(context))),
+        ),
       },
       {
         method: "GET",
@@ -187,9 +190,9 @@ function reportOf(hub: ServedSources, name: string): SourceReport {
 function policiesIn(context: HTTPContext): PolicyState {
   const { policyState } = context.registry as Partial<Pick<OperationRegistry, "policyState">>
   const { breakers = [], budgets = [], operations = [] } = policyState ?? {}
-  const isServed = ({ operationId }: OperationPolicyState): boolean =>
-    context.find(operationId) !== undefined
-  return { breakers, budgets, operations: operations.filter(isServed) }
+  const isServed = ({ operationId }: Pick<Protected, "operationId">): boolean =>
+    operationId === undefined || context.find(operationId) !== undefined
+  return { breakers: breakers.filter(isServed), budgets, operations: operations.filter(isServed) }
 }
 
 /** A report without the operations that its reader may not see. */

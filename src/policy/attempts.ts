@@ -216,7 +216,8 @@ function isRepeatable(input: unknown): boolean {
 
 function circuitOpen(operationId: string, breaker: Breaker): CallError {
   const retryAfterMs = Math.ceil(breaker.retryAfter())
-  const { name, lastCode } = breaker
+  const { lastCode } = breaker
+  const { name } = breaker.protects
   return refuse(
     "CIRCUIT_OPEN",
     `"${operationId}" was not called: too many of the last calls of ${name} failed${lastCode === undefined ? "" : `, the last one with ${lastCode}`}. It is tried again in ${retryAfterMs} ms.`,

@@ -1,4 +1,4 @@
-import type { BreakerState } from "../core/policy-state.ts"
+import type { BreakerState, BreakerStatus, Protected } from "../core/policy-state.ts"
 import type { BreakerPolicy } from "../core/resilience.ts"
 import type { Clock } from "../internal/platform.ts"
 
@@ -19,8 +19,7 @@ export const REFUSED = -1
  * Whoever gets a ticket from `enter` gives it back with `leave`, whatever happens.
  */
 export class Breaker {
-  /** What it protects. */
-  readonly name: string
+  readonly protects: Protected
   /** The code of the last failure. */
   lastCode: string | undefined
   readonly #settings: Readonly<Record<"share" | "least" | "window" | "rest" | "probes", number>>
@@ -39,9 +38,9 @@ export class Breaker {
   #probes = 0
   #goodProbes = 0
 
-  constructor(policy: BreakerPolicy, name: string, clock: Clock) {
+  constructor(policy: BreakerPolicy, protects: Protected, clock: Clock) {
     const { share = 0.5, least = 20, window = 10_000, rest = 5_000, probes = 1 } = policy
-    this.name = name
+    this.protects = protects
     this.#settings = { share, least, window, rest, probes }
     this.#clock = clock
     this.#rest = rest
@@ -57,6 +56,11 @@ export class Breaker {
   /** Probes that run. */
   get probing(): number {
     return this.#state === "half-open" ? this.#probes : 0
+  }
+
+  get status(): BreakerStatus {
+    const { protects, state, probing, lastCode } = this
+    return { ...protects, state, probing, retryAfterMs: this.retryAfter(), lastCode }
   }
 
   /** A ticket for one call, or `REFUSED`. */

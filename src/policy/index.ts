@@ -1,11 +1,12 @@
 // The policies of a registry: what each operation does when something fails, is slow or is asked too often.
 import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
-import type { AppliedPolicy, PolicyState } from "../core/policy-state.ts"
+import type { AppliedPolicy, BreakerStatus, PolicyState, Protected } from "../core/policy-state.ts"
 import type { Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import type { Matcher } from "../internal/pattern.ts"
 import { RetryBudget } from "../internal/retry-budget.ts"
 import { Attempts } from "./attempts.ts"
+import type { AttemptPolicies } from "./attempts.ts"
 import { Breaker } from "./breaker.ts"
 import { Cache } from "./cache.ts"
 import { CachePool } from "./cache-store.ts"
@@ -33,10 +34,9 @@ export function createPolicies(
 /** What is made for one operation. */
 interface Made {
   readonly target: PolicyTarget
-  readonly middleware: Middleware | undefined
-  readonly cache: Cache | undefined
-  readonly slots: Slots | undefined
-  readonly rateLimit: RateLimit | undefined
+  readonly middleware?: Middleware
+  readonly cache?: Cache | undefined
+  readonly policies?: AttemptPolicies
 }
 
 /** The policies of one registry, with everything that calls have in common. */
@@ -45,6 +45,7 @@ export class RegistryPolicies implements Policies {
   readonly #random: () => number
   readonly #made = new Map<string, Made>()
   readonly #budgets = new Map<string, RetryBudget>()
+  /** Those of sources; the breaker of one operation goes with it. */
   readonly #breakers = new Map<string, Breaker>()
   readonly #rateLimits = new Map<string, RateLimit>()
   readonly #pool = new CachePool()
@@ -76,29 +77,39 @@ export class RegistryPolicies implements Policies {
     this.#made.delete(target.operationId)
   }
 
-  close(): void {
+  reset(): void {
     for (const { cache } of this.#made.values()) cache?.close()
-    this.#made.clear()
+    for (const map of [this.#made, this.#breakers, this.#budgets, this.#rateLimits]) map.clear()
+  }
+
+  close(): void {
+    this.reset()
     this.#shared.close()
   }
 
   /** What the policies know at this moment. */
   state(): PolicyState {
-    return {
-      breakers: [...this.#breakers.values()].map((breaker) => ({
-        name: breaker.name,
-        state: breaker.state,
-        probing: breaker.probing,
-        retryAfterMs: breaker.retryAfter(),
-        lastCode: breaker.lastCode,
-      })),
-      budgets: [...this.#budgets].map(([source, { left, denied }]) => ({ source, left, denied })),
-      operations: [...this.#made.values()].map(({ target, cache, slots, rateLimit }) => ({
+    const breakers = new Map<Breaker, BreakerStatus>()
+    const statusOf = (breaker: Breaker): BreakerStatus =>
+      getOrMake(breakers, breaker, () => breaker.status)
+    for (const breaker of this.#breakers.values()) statusOf(breaker)
+    const operations = [...this.#made.values()].map(({ target, cache, policies }) => {
+      const own: Partial<AttemptPolicies> = policies ?? {}
+      const { breaker, retry, hedge, budget, slots, rateLimit } = own
+      const hasRetries = retry !== undefined || hedge !== undefined
+      return {
         operationId: target.operationId,
+        ...(breaker && { breaker: statusOf(breaker) }),
+        ...(hasRetries && budget && { retry: { left: budget.left, denied: budget.denied } }),
         ...(cache && { cache: { ...cache.counts, entries: cache.size, bytes: cache.bytes } }),
         ...(slots && { concurrency: { running: slots.running, waiting: slots.waiting } }),
         ...(rateLimit && { rateLimit: { refused: rateLimit.refused } }),
-      })),
+      }
+    })
+    return {
+      breakers: [...breakers.values()],
+      budgets: [...this.#budgets].map(([source, { left, denied }]) => ({ source, left, denied })),
+      operations,
     }
   }
 
@@ -110,6 +121,7 @@ export class RegistryPolicies implements Policies {
   }
 
   #make(target: PolicyTarget, resolved: ResolvedResilience): Made {
+    if (Object.keys(resolved).length === 0) return { target }
     const { clock } = this.#host
     const { retry, breaker, rateLimit, concurrency, hedge, timeout, cache } = resolved
     const budget = getOrMake(
@@ -117,23 +129,23 @@ export class RegistryPolicies implements Policies {
       target.source,
       () => new RetryBudget(MAX_RETRIES, { tricklesWhenEmpty: false }),
     )
-    const slots = concurrency && new Slots(concurrency, clock)
-    const limit = rateLimit && this.#rateLimit(target, rateLimit)
-    const attempts = new Attempts({
-      ...{ retry, budget, clock, slots, rateLimit: limit, random: this.#random },
+    const policies: AttemptPolicies = {
+      ...{ retry, budget, clock, random: this.#random },
       hedge: hedge && new Hedge(hedge, budget, clock),
       breaker: breaker && this.#breaker(target, breaker),
+      rateLimit: rateLimit && this.#rateLimit(target, rateLimit),
+      slots: concurrency && new Slots(concurrency, clock),
       timeout: timeout?.attempt,
-    })
-    if (Object.keys(resolved).length === 0) return none(target)
+    }
+    const attempts = new Attempts(policies)
     if (target.isStream) {
       const stream: Middleware["stream"] = (call, next) => new PolicyStream(attempts, call, next)
-      return { ...none(target), middleware: { stream }, slots, rateLimit: limit }
+      return { target, middleware: { stream }, policies }
     }
     const made =
       cache && new Cache(cache, { clock, pool: this.#pool, shared: this.#shared }, attempts.call)
     const call = this.#around(resolved, made?.call ?? attempts.call)
-    return { target, middleware: { call }, cache: made, slots, rateLimit: limit }
+    return { target, middleware: { call }, cache: made, policies }
   }
 
   /** What is further out than the cache. */
@@ -159,16 +171,17 @@ export class RegistryPolicies implements Policies {
 
   /** Operations of a source with the same settings have one breaker, unless it is for the operation alone. */
   #breaker(target: PolicyTarget, policy: NonNullable<ResolvedResilience["breaker"]>): Breaker {
-    const name = nameOf(target, policy.scope)
-    const key = `${name} ${JSON.stringify(policy)}`
-    return getOrMake(this.#breakers, key, () => new Breaker(policy, name, this.#host.clock))
+    const protects = protectedBy(target, policy.scope)
+    const make = (): Breaker => new Breaker(policy, protects, this.#host.clock)
+    if (protects.operationId !== undefined) return make()
+    return getOrMake(this.#breakers, `${protects.name} ${JSON.stringify(policy)}`, make)
   }
 
   #rateLimit(
     target: PolicyTarget,
     policy: NonNullable<ResolvedResilience["rateLimit"]>,
   ): RateLimit {
-    const name = nameOf(target, "source")
+    const { name } = protectedBy(target)
     const make = (): RateLimit => new RateLimit(policy, name, this.#host.clock)
     // A function or a limiter has no text to compare.
     if (typeof policy.per === "function" || policy.limiter !== undefined) return make()
@@ -177,15 +190,16 @@ export class RegistryPolicies implements Policies {
 }
 
 /** What is protected: another system with all its operations, or one operation. */
-function nameOf({ isImported, source, operationId }: PolicyTarget, scope = "source"): string {
-  return isImported && scope === "source" ? `source "${source}"` : `"${operationId}"`
+function protectedBy(
+  { isImported, source, operationId }: PolicyTarget,
+  scope = "source",
+): Protected {
+  return isImported && scope === "source"
+    ? { name: `source "${source}"`, source }
+    : { name: `"${operationId}"`, source, operationId }
 }
 
-function none(target: PolicyTarget): Made {
-  return { target, middleware: undefined, cache: undefined, slots: undefined, rateLimit: undefined }
-}
-
-function getOrMake<TValue>(map: Map<string, TValue>, key: string, make: () => TValue): TValue {
+function getOrMake<TKey, TValue>(map: Map<TKey, TValue>, key: TKey, make: () => TValue): TValue {
   const known = map.get(key)
   if (known !== undefined) return known
   const made = make()

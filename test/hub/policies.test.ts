@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
+import type { ResolvedConfig } from "../../src/config/model.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import { loadConfig } from "../../src/hub/config-file/load.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
@@ -9,6 +10,7 @@ import { CallError, createRegistry, silentLogger } from "../../src/index.ts"
 import { serveHTTP } from "../../src/node.ts"
 import { run } from "../cli/support/run.ts"
 import { operation, rejection } from "../support/operations.ts"
+import { configOf, sourceOf } from "./plain.ts"
 import { folder, operationText } from "./support.ts"
 
 const CACHED = `resilience: { cache: { ttl: 60_000, vary: () => "all" }, fallback: () => "none" }`
@@ -66,11 +68,12 @@ describe("policies of a hub", () => {
     await call()
     await call()
     expect(await state()).toMatchObject({
-      breakers: [{ name: '"w.read"', state: "closed", probing: 0, retryAfterMs: 0 }],
+      breakers: [{ name: '"w.read"', source: "tools", state: "closed", retryAfterMs: 0 }],
       budgets: [{ source: "tools", denied: 0 }],
       operations: [
         {
           operationId: "w.read",
+          breaker: { name: '"w.read"', state: "closed", probing: 0 },
           cache: { entries: 1, hits: 1, misses: 1 },
           concurrency: { running: 0, waiting: 0 },
           rateLimit: { refused: 0 },
@@ -78,6 +81,29 @@ describe("policies of a hub", () => {
       ],
     })
   })
+})
+
+test("other policies in the configuration of a hub begin with closed circuits", async () => {
+  const get = { operationId: "read", responses: {} }
+  const info = { title: "Away", version: "1.0.0" }
+  const document = { openapi: "3.1.0", info, paths: { "/things": { get } } }
+  const openapi = join(folder({ "api.json": JSON.stringify(document) }), "api.json")
+  const configFor = (rest: number): ResolvedConfig => {
+    const resilience = { breaker: { least: 1, rest } }
+    return configOf([sourceOf("api", { openapi, baseUrl: "http://127.0.0.1:9", resilience })])
+  }
+  const hub = createHub(configFor(60_000), { logger: silentLogger })
+  onTestFinished(() => hub.close())
+  await hub.ready()
+  const code = async (): Promise<string> =>
+    ((await rejection(hub.registry.execute("api.read", {}))) as CallError).code
+  expect([await code(), await code()]).toEqual(["UNAVAILABLE", "CIRCUIT_OPEN"])
+
+  await hub.apply(configFor(50_000))
+
+  expect(hub.registry.policyState.breakers).toEqual([])
+  expect(await code()).toBe("UNAVAILABLE")
+  expect(hub.registry.policyState.breakers).toMatchObject([{ source: "api", state: "open" }])
 })
 
 test("a registry that is served with a console reports the policies of what is exposed", async () => {
@@ -108,5 +134,7 @@ test("a registry that is served with a console reports the policies of what is e
     operations: { operationId: string }[]
   }
   expect(state.operations.map(({ operationId }) => operationId)).toEqual(["api.shown"])
-  expect(state.breakers[0]).toMatchObject({ state: "open", lastCode: "UNAVAILABLE" })
+  expect(state.breakers).toMatchObject([
+    { operationId: "api.shown", state: "open", lastCode: "UNAVAILABLE" },
+  ])
 })

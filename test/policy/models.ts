@@ -128,7 +128,7 @@ export const compareBreaker: Comparison = (seed, steps) => {
     rest: random.pick([50, 500, 5_000]),
     probes: random.between(1, 4),
   }
-  const breaker = new Breaker(policy, "it", clock)
+  const breaker = new Breaker(policy, { name: "it", source: "it" }, clock)
   const model = new BreakerModel(policy)
   /** Calls that run: the real ticket, the period of the model in which they came, and their number. */
   const running: { ticket: number; period: number; id: number }[] = []

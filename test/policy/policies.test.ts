@@ -311,6 +311,12 @@ describe("the breaker", () => {
     })
     for (let calls = 0; calls < 5; calls++) await rejection(single.registry.execute("api.get"))
     expect(await single.registry.execute("api.list")).toMatchObject({ data: [] })
+    const { breakers, operations } = single.policies.state()
+    expect(breakers).toMatchObject([
+      { operationId: "api.get", state: "open" },
+      { operationId: "api.list", state: "closed" },
+    ])
+    expect(operations.map(({ breaker }) => breaker)).toEqual(breakers)
   })
 })
 

@@ -1,6 +1,7 @@
 import { CallError } from "../../core/errors.ts"
 import { readEvents } from "../../http-client/events.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { readPolicies } from "../../core/policy-state.ts"
 import type { AppliedPolicy } from "../../core/policy-state.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { OperationSpec } from "../../core/types.ts"
@@ -65,9 +66,8 @@ class RemoteTarget implements Target {
   }
 
   /** A hub describes them with the operation. */
-  policies(spec: OperationSpec & { readonly resilience?: unknown }): Promise<AppliedPolicy[]> {
-    const { resilience } = spec
-    return Promise.resolve(Array.isArray(resilience) ? resilience.filter(isAppliedPolicy) : [])
+  policies(spec: OperationSpec): Promise<readonly AppliedPolicy[]> {
+    return Promise.resolve(readPolicies(spec))
   }
 
   async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
@@ -153,11 +153,6 @@ class RemoteTarget implements Target {
     }
     return all
   }
-}
-
-function isAppliedPolicy(value: unknown): value is AppliedPolicy {
-  if (!isRecord(value)) return false
-  return typeof value["policy"] === "string" && typeof value["from"] === "string"
 }
 
 /** Whether files are sent or returned: HTTP streams those. */
