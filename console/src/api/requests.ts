@@ -36,7 +36,8 @@ export class Requests {
       response = await this.#fetch(new URL(path, this.baseUrl), {
         ...init,
         headers,
-        cache: "no-store",
+        // Of a POST nothing is kept anyway; with it, browsers would ask the policies of the hub for a fresh result.
+        ...(init.method !== "POST" && { cache: "no-store" }),
         // The credential is sent in a header; cookies of other pages are never sent.
         credentials: "omit",
         redirect: "error",
