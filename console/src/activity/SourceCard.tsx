@@ -4,9 +4,11 @@ import type { ListedSource, OperationSummary, SourceLogLine, SourceStatus } from
 import { asError } from "../app/as-error.ts"
 import { linkTo, useHub, useToast } from "../app/context.tsx"
 import { Badge, Button, Icon, TypeBadge, formatCount } from "../ui/index.ts"
+import { BreakerLine } from "./BreakerLine.tsx"
 import { LongList } from "./LongList.tsx"
 import { ReportPanel } from "./ReportPanel.tsx"
 import { SourceDetails } from "./SourceDetails.tsx"
+import type { SourceBreakers } from "./policy-text.ts"
 import { describeCalls, toneOf, untilText } from "./source-list.ts"
 import { useNow } from "./use-now.ts"
 
@@ -23,12 +25,14 @@ export function SourceCard({
   status,
   operations,
   log,
+  circuits,
   onStatus,
 }: {
   readonly status: ListedSource
   readonly operations: readonly OperationSummary[]
   /** What its server has logged. */
   readonly log: readonly SourceLogLine[]
+  readonly circuits: SourceBreakers | undefined
   /** Receives the state after a retry. */
   readonly onStatus: (changed: readonly SourceStatus[]) => void
 }): ReactNode {
@@ -44,6 +48,7 @@ export function SourceCard({
     setReopened((count) => count + 1)
   }
   const calls = describeCalls(status.calls)
+  const [breaker] = circuits?.breakers ?? []
   const panel = useId()
   const toggle = (wanted: Part): void => setChosen(part === wanted ? "none" : wanted)
   return (
@@ -66,6 +71,11 @@ export function SourceCard({
       </p>
       {reason !== undefined && <p className={`source-reason source-${state}`}>{reason}</p>}
       <Retry status={status} />
+      {circuits !== undefined && breaker !== undefined && breaker.state !== "closed" && (
+        <p>
+          <BreakerLine breaker={breaker} at={circuits.at} />
+        </p>
+      )}
       {calls !== undefined && <p className="muted">{calls}</p>}
       <div className="row">
         <RetryButton status={status} onStatus={take} />
@@ -88,7 +98,9 @@ export function SourceCard({
           {part === "report" && (
             <ReportPanel name={name} version={`${state} ${status.operations}`} />
           )}
-          {part === "details" && <SourceDetails status={status} log={log} reopened={reopened} />}
+          {part === "details" && (
+            <SourceDetails status={status} log={log} circuits={circuits} reopened={reopened} />
+          )}
         </div>
       )}
     </article>

@@ -4,21 +4,26 @@ import type { SourceInfo, SourceLogLine, SourceStatus } from "../api/model.ts"
 import { linkTo, useHub } from "../app/context.tsx"
 import { ErrorBox, Output, Spinner } from "../ui/index.ts"
 import { logText } from "../ui/log-lines.ts"
+import { BreakerLine } from "./BreakerLine.tsx"
+import type { SourceBreakers } from "./policy-text.ts"
 import { describeChanges } from "./source-list.ts"
 import { useAsked } from "./use-requested.ts"
 
 /** Output of a process, and reloads of files, change nothing in the status. */
 const EVERY_MS = 5000
+const MAX_BREAKERS = 20
 
-/** What helps to repair a source: its last error, missing credentials, its output, its log, what a reload changed. */
+/** What helps to repair a source: its last error, credentials, breakers, output and log, what a reload changed. */
 export function SourceDetails({
   status,
   log,
+  circuits,
   reopened,
 }: {
   readonly status: SourceStatus
   /** What its server has logged. */
   readonly log: readonly SourceLogLine[]
+  readonly circuits: SourceBreakers | undefined
   /** How often it was opened again from here. */
   readonly reopened: number
 }): ReactNode {
@@ -55,6 +60,7 @@ export function SourceDetails({
           </p>
         )}
       </section>
+      {circuits !== undefined && circuits.breakers.length > 0 && <Breakers {...circuits} />}
       {stderr !== undefined && (
         <section aria-label="Output to stderr">
           <h3>Output to stderr</h3>
@@ -75,6 +81,21 @@ export function SourceDetails({
       )}
       {changes !== undefined && <Changes changes={changes} />}
     </div>
+  )
+}
+
+/** The breakers of a source; there may be one for each of its operations. */
+function Breakers({ breakers, at }: SourceBreakers): ReactNode {
+  return (
+    <section aria-label="Circuit breakers">
+      <h3>Circuit breakers</h3>
+      {breakers.slice(0, MAX_BREAKERS).map((breaker, index) => (
+        <p key={index}>
+          <BreakerLine breaker={breaker} at={at} />
+        </p>
+      ))}
+      {breakers.length > MAX_BREAKERS && <p>And {breakers.length - MAX_BREAKERS} more.</p>}
+    </section>
   )
 }
 

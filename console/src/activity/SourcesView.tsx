@@ -1,23 +1,30 @@
 import { useMemo } from "react"
 import type { ReactNode } from "react"
-import type { SourceLogLine } from "../api/model.ts"
+import type { ListedSource, SourceLogLine } from "../api/model.ts"
 import { useOperations } from "../app/context.tsx"
 import { Button, Empty, ErrorBox, Icon, Spinner } from "../ui/index.ts"
 import { ConnectionNote } from "./ConnectionNote.tsx"
 import { SourceCard } from "./SourceCard.tsx"
 import { groupBy } from "./group-by.ts"
+import { breakersBySource } from "./policy-text.ts"
 import { describeSources, failedFirst } from "./source-list.ts"
+import { usePolicies } from "./use-policies.ts"
 import { useLiveSources } from "./use-sources.ts"
 import "../watch/watch.css"
 import "./activity.css"
 
 const NO_LINES: readonly SourceLogLine[] = []
+const POLICIES_MS = 5_000
 
 /** The sources of the operations, and their state. */
 export function SourcesView(): ReactNode {
   const { sources, logs, take, error, connection, again } = useLiveSources()
   const { operations } = useOperations()
   const bySource = useMemo(() => groupBy(operations, ({ source }) => source), [operations])
+  const state = usePolicies(POLICIES_MS)
+  const circuits = useMemo(() => breakersBySource(state), [state])
+  const refuses = ({ name }: ListedSource): boolean =>
+    circuits.get(name)?.breakers[0]?.state === "open"
   return (
     <div className="activity page">
       <header className="page-head">
@@ -44,12 +51,13 @@ export function SourcesView(): ReactNode {
             </Empty>
           )}
           <ul className="source-list">
-            {failedFirst(sources).map((status) => (
+            {failedFirst(sources, refuses).map((status) => (
               <li key={status.name}>
                 <SourceCard
                   status={status}
                   operations={bySource.get(status.name) ?? []}
                   log={logs.get(status.name) ?? NO_LINES}
+                  circuits={circuits.get(status.name)}
                   onStatus={take}
                 />
               </li>

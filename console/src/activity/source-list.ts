@@ -22,16 +22,20 @@ export function withStatus(
   return sources.with(index, calls === undefined ? status : { ...status, calls })
 }
 
-/** Failed sources first; otherwise in the order of the configuration. */
-export function failedFirst(sources: readonly ListedSource[]): readonly ListedSource[] {
-  return sources.toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
+/** Failed sources first, then those whose calls are refused; otherwise in the order of the configuration. */
+export function failedFirst(
+  sources: readonly ListedSource[],
+  refuses: (source: ListedSource) => boolean,
+): readonly ListedSource[] {
+  return sources.toSorted((a, b) => urgencyOf(a, refuses(a)) - urgencyOf(b, refuses(b)))
 }
 
-function urgencyOf({ state, attempts }: SourceStatus): number {
+function urgencyOf({ state, attempts }: SourceStatus, isRefused: boolean): number {
   // One that is being tried again stays where it was.
   if (state === "failed" || (state === "loading" && attempts > 0)) return 0
   if (state === "lost") return 1
-  return state === "disabled" ? 3 : 2
+  if (isRefused) return 2
+  return state === "disabled" ? 4 : 3
 }
 
 /** The sources of a response, with the status updates that arrived during the request. */

@@ -10,6 +10,7 @@ import type {
   HubStats,
   OperationSpec,
   OperationSummary,
+  PolicyState,
   RecordedCall,
   SourceInfo,
   SourceReport,
@@ -99,6 +100,12 @@ export function createHubClient(options: HubClientOptions): HubConnection {
     report: (name, signal) =>
       json<SourceReport>(`hub/sources/${encodeURIComponent(name)}/report`, signal),
     stats: (signal) => json<HubStats>("hub/stats", signal),
+    async policies(signal) {
+      const state = await json<PolicyState>("hub/policies", signal)
+      const { breakers, operations } = state
+      if (Array.isArray(breakers) && Array.isArray(operations)) return state
+      throw unexpectedAnswer("The state of policies")
+    },
     events: (eventOptions) => readHubEvents(requests, eventOptions),
     async ping(signal) {
       const response = await requests.send("", { method: "HEAD", signal })

@@ -13,6 +13,12 @@ import type {
 import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
 import type { HTTPProblem } from "../../../src/core/problem.ts"
 import type {
+  AppliedPolicy,
+  BreakerStatus,
+  OperationPolicyState,
+  PolicyState,
+} from "../../../src/core/policy-state.ts"
+import type {
   InputRequest,
   InputResponse,
   OperationSpec,
@@ -23,6 +29,7 @@ import type {
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
 export type { HubStats, RecordedCall, RecordedValue, SourceLogLine, SourceReport, SourceStatus }
 export type { InputRequest, InputResponse, ProgressUpdate }
+export type { AppliedPolicy, BreakerStatus, OperationPolicyState, PolicyState }
 
 /** A source in the list; its calls are as they were when the list was requested. */
 export interface ListedSource extends SourceStatus {
@@ -131,6 +138,8 @@ export interface HubClient {
   /** What the hub has recorded under a request id; clients choose these ids, so there may be several. */
   recorded(requestId: string, signal?: AbortSignal): Promise<readonly RecordedCall[]>
   stats(signal?: AbortSignal): Promise<HubStats>
+  /** How the policies of operations are doing: breakers, caches, limits. */
+  policies(signal?: AbortSignal): Promise<PolicyState>
   events(options: HubEventsOptions): Promise<void>
 }
 

@@ -5,6 +5,7 @@ import { useOperations, useSources } from "../app/context.tsx"
 import { FavouriteButton } from "../find/FavouriteButton.tsx"
 import { Badge, Button, CopyButton, Icon, TypeBadge } from "../ui/index.ts"
 import { Markdown } from "./Markdown.tsx"
+import { OpenCircuit } from "./OperationPolicies.tsx"
 import { accessRules } from "./access.ts"
 import { hintsOf } from "./hints.ts"
 import { plainText } from "../ui/plain-text.ts"
@@ -32,6 +33,7 @@ export function OperationHeader({
         <h1 tabIndex={-1}>{title ?? id}</h1>
         <FavouriteButton id={id} />
         <TypeBadge type={spec.type} />
+        <OpenCircuit />
         {deprecated === true && <Badge tone="warn">deprecated</Badge>}
         {hintsOf(spec).map(({ text, tone, title: why }) => (
           <Badge key={text} tone={tone} title={why}>

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect, useState } from "react"
 import type { ReactNode } from "react"
+import { readPolicies } from "../../../src/core/policy-state.ts"
 import type { OperationSpec } from "../api/model.ts"
 import { navigate, useOperations, useRoute, useSpec, useToast } from "../app/context.tsx"
 import { drafts } from "../try/drafts.ts"
@@ -7,6 +8,7 @@ import { readJson } from "../try/editor/read-json.ts"
 import { ErrorBox, Spinner, Tabs } from "../ui/index.ts"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { OperationHeader } from "./OperationHeader.tsx"
+import { OperationPolicies, PoliciesPanel } from "./OperationPolicies.tsx"
 import { SchemaPanel } from "./SchemaPanel.tsx"
 import { SnippetsPanel } from "./SnippetsPanel.tsx"
 import "./read.css"
@@ -15,8 +17,6 @@ const TryPanel = lazy(async () => ({ default: (await import("../try/TryPanel.tsx
 const WatchPanel = lazy(async () => ({
   default: (await import("../watch/WatchPanel.tsx")).WatchPanel,
 }))
-
-const TABS: readonly string[] = ["try", "schema", "snippets"]
 
 /** Everything about one operation. */
 export function OperationView({ id }: { readonly id: string }): ReactNode {
@@ -38,9 +38,9 @@ export function OperationView({ id }: { readonly id: string }): ReactNode {
 function Operation({ id, spec }: { readonly id: string; readonly spec: OperationSpec }): ReactNode {
   const route = useRoute()
   const { tab: asked, input } = route.view === "operation" ? route : {}
-  const value = asked !== undefined && TABS.includes(asked) ? asked : "try"
   const version = useLinkedInput(id, input)
   const isStream = spec.type === "subscription"
+  const policies = readPolicies(spec)
   const tabs = [
     {
       id: "try",
@@ -57,13 +57,19 @@ function Operation({ id, spec }: { readonly id: string; readonly spec: Operation
     },
     { id: "schema", label: "Schema", panel: <SchemaPanel spec={spec} /> },
     { id: "snippets", label: "Snippets", panel: <SnippetsPanel spec={spec} /> },
+    ...(policies.length > 0
+      ? [{ id: "policies", label: "Policies", panel: <PoliciesPanel policies={policies} /> }]
+      : []),
   ]
+  const value = tabs.find((tab) => tab.id === asked)?.id ?? "try"
   const change = (tab: string): void =>
     navigate({ view: "operation", id, ...(tab !== "try" && { tab }) }, { replace: true })
   return (
     <article className="page operation">
-      <OperationHeader id={id} spec={spec} />
-      <Tabs label="Views of the operation" tabs={tabs} value={value} onChange={change} />
+      <OperationPolicies id={id} policies={policies}>
+        <OperationHeader id={id} spec={spec} />
+        <Tabs label="Views of the operation" tabs={tabs} value={value} onChange={change} />
+      </OperationPolicies>
     </article>
   )
 }

@@ -60,7 +60,7 @@ describe("the list of sources", () => {
       source("failed", { state: "failed", attempts: 2 }),
     ]
 
-    expect(failedFirst(states).map(({ name }) => name)).toEqual([
+    expect(failedFirst(states, () => false).map(({ name }) => name)).toEqual([
       "again",
       "failed",
       "lost",
@@ -68,6 +68,8 @@ describe("the list of sources", () => {
       "new",
       "off",
     ])
+    const refused = failedFirst(states, ({ name }) => name === "new")
+    expect(refused.map(({ name }) => name).slice(2, 5)).toEqual(["lost", "new", "ready"])
   })
 
   test("says how the calls of a source went, and what a reload changed", () => {

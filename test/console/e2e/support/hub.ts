@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { ServerConfig, ResolvedSource } from "../../../../src/config/model.ts"
 import { createHub } from "../../../../src/hub/create-hub.ts"
-import type { Hub } from "../../../../src/hub/model.ts"
+import type { Hub, HubOptions } from "../../../../src/hub/model.ts"
 import { serveHub } from "../../../../src/hub/serve-hub.ts"
 import { silentLogger } from "../../../../src/internal/logger.ts"
 import { configOf, EVERYTHING, sourceOf } from "../../../hub/plain.ts"
@@ -21,10 +21,12 @@ export interface TestHub extends AsyncDisposable {
 export async function startHub(
   sources: readonly ResolvedSource[],
   server: ServerConfig = {},
+  options: HubOptions = {},
 ): Promise<TestHub> {
   const console = await builtConsole()
   const hub = createHub(configOf(sources, { server: { title: "Test hub", ...server } }), {
     logger: silentLogger,
+    ...options,
   })
   try {
     await hub.ready()

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions } from "playwright-core"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 import type { ServerConfig, ResolvedSource } from "../../../../src/config/model.ts"
+import type { HubOptions } from "../../../../src/hub/model.ts"
 import { provideChromium } from "../../../support/chromium.ts"
 import { launch, openPage } from "./browser.ts"
 import type { Opened } from "./browser.ts"
@@ -23,11 +24,12 @@ export const noBrowser: boolean = chromium.path === undefined
 export function useConsole(
   sources: () => readonly ResolvedSource[],
   server: ServerConfig = {},
+  hubOptions: HubOptions = {},
 ): Site {
   let served: TestHub | undefined
   let browser: Browser | undefined
   beforeAll(async () => {
-    served = await startHub(sources(), server)
+    served = await startHub(sources(), server, hubOptions)
     browser = await launch(chromium.path as string)
   }, 180_000)
   afterAll(async () => {
