@@ -57,6 +57,7 @@ const status =
   }
 
 const inThePast = new Date(0).toUTCString()
+const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
 
 const time = createManualClock()
 
@@ -66,6 +67,11 @@ const FAULTS: readonly (readonly [string, Answer, readonly number[]])[] = [
   ["503 with a date in Retry-After", status(503, { "retry-after": inThePast }), [3, 3, 3, 3]],
   ["503 without Retry-After", status(503), [3, 3, 3, 3]],
   ["503 that asks for more than is allowed", status(503, { "retry-after": "3600" }), [1, 1, 1, 1]],
+  [
+    "429 with a date that is further away than is allowed",
+    status(429, { "retry-after": inAnHour }),
+    [1, 1, 1, 1],
+  ],
   ["408", status(408), [3, 3, 3, 3]],
   ["500", status(500), [1, 1, 1, 1]],
   ["502", status(502), [3, 3, 1, 3]],

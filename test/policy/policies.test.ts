@@ -45,7 +45,8 @@ describe("retry", () => {
     } = scripted([fail(away({ retryAfterMs: 7_000 })), fail(away({ retryAfterMs: 40_000 }))])
     await using it = guarded([get], { retry: {} }, { clock })
 
-    const error = await settle(clock, it.registry.execute("api.get"))
+    const calling = it.registry.execute("api.get", undefined, { timeout: 100_000 })
+    const error = await settle(clock, calling)
 
     expect(starts).toEqual([0, 7_000])
     expect(error).toMatchObject({ reason: { code: "UNAVAILABLE", attempts: 2 } })

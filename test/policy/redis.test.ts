@@ -1,8 +1,12 @@
 import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { silentLogger } from "../../src/index.ts"
+import { createRegistry, silentLogger } from "../../src/index.ts"
+import type { ResponseEnvelope } from "../../src/index.ts"
 import { createRedisIdempotencyStore, createRedisLimiter } from "../../src/redis.ts"
+import { deferred } from "../serve/http/support.ts"
 import { provideRedis, startRedis } from "../support/brokers.ts"
+import { operation } from "../support/operations.ts"
+import { waitFor } from "../support/wait-for.ts"
 
 const hasRedis = await provideRedis()
 const limit = { perSecond: 0.001, burst: 20 }
@@ -49,5 +53,44 @@ describe.runIf(hasRedis)("policies in Redis", () => {
     expect(await store.begin("k", "x", 60_000)).toBe("done")
     await store.forget("k")
     expect(await store.begin("k", "x", 60_000)).toBeUndefined()
+  })
+
+  test("registries that share a store run a call with the same key once, and all have its outcome", async () => {
+    const broker = await startRedis()
+    onTestFinished(() => broker[Symbol.asyncDispose]())
+    const gate = deferred()
+    let runs = 0
+    const registries = [1, 2].map(() => {
+      const client = new Redis(broker.url)
+      const store = createRedisIdempotencyStore({ client, timeout: 10_000 })
+      const pay = operation("shop.pay", {
+        resilience: { idempotency: { store } },
+        handler: async () => {
+          runs++
+          await gate.promise
+          return { receipt: runs }
+        },
+      })
+      const registry = createRegistry([pay], { logger: silentLogger })
+      onTestFinished(async () => {
+        await registry.close()
+        client.disconnect()
+      })
+      return registry
+    })
+    const pay = (index: number, input: number): Promise<ResponseEnvelope> =>
+      registries[index % 2]!.execute("shop.pay", input, { idempotencyKey: "k" })
+
+    const calls = Array.from({ length: 10 }, (_, index) => pay(index, 1))
+    await waitFor(() => expect(runs).toBe(1))
+    gate.resolve()
+    const results = await Promise.all(calls)
+
+    expect(results.map(({ data }) => data)).toEqual(results.map(() => ({ receipt: 1 })))
+    expect(results.filter(({ meta }) => meta.replayed === true).length).toBe(9)
+    for (const index of [0, 1]) {
+      await expect(pay(index, 2)).rejects.toMatchObject({ code: "CONFLICT" })
+    }
+    expect(runs).toBe(1)
   })
 })
