@@ -9,7 +9,10 @@ import { guarded } from "./harness.ts"
 /** One run of the handler. */
 interface Start {
   readonly call: number
+  /** The identity and the key. */
   readonly key: string | undefined
+  readonly at: number
+  endedAt: number
   /** It had its effect. */
   hasEffect: boolean
 }
@@ -17,6 +20,15 @@ interface Start {
 interface Outcome {
   readonly settledAt: number
   readonly error: CallError | undefined
+  /** Whose result it is. */
+  readonly who: unknown
+}
+
+/** What a call was made with. */
+interface Terms {
+  readonly who: string | undefined
+  readonly deadline: number
+  readonly watch: WatchedSignal
 }
 
 /** Plays the history of a seed; returns the laws that were broken, in words. */
@@ -33,22 +45,24 @@ export async function play(seed: number): Promise<string[]> {
     { call, key }: { readonly call: number; readonly key: string | undefined },
     context: OperationContext,
   ): Promise<unknown> => {
-    const start: Start = { call, key, hasEffect: false }
+    const who = context.identity?.id
+    const own = key && `${who} ${key}`
+    const start: Start = { call, key: own, at: clock.now(), endedAt: Infinity, hasEffect: false }
     starts.push(start)
     const work = random.pick([0, 1, 20, 200, 2_000])
     if (isObedient) await Promise.race([clock.sleep(work), aborted(context.signal)])
     else await clock.sleep(work)
+    start.endedAt = clock.now()
     if (random.chance(trouble)) throw randomError(random, start, isIdempotent)
     start.hasEffect = true
-    return { call }
+    return { who }
   }
   const api = operation("api.do", {
     type: isIdempotent ? "query" : "mutation",
     handler,
   })
   const it = guarded([api], resilience, { clock, random: () => random.next() })
-  const watched: WatchedSignal[] = []
-  const deadlines: number[] = []
+  const terms: Terms[] = []
   const outcomes: Promise<Outcome>[] = []
   const total = random.between(1, 6)
   while (calls < total) {
@@ -56,8 +70,8 @@ export async function play(seed: number): Promise<string[]> {
     const timeout = random.pick([5, 150, 1_500, 8_000])
     const watch = new WatchedSignal()
     const key = random.chance(0.3) ? random.pick(["k", "l"]) : undefined
-    watched.push(watch)
-    deadlines.push(clock.now() + timeout)
+    const who = random.pick(["ada", "bob", undefined])
+    terms.push({ who, deadline: clock.now() + timeout, watch })
     const running = it.registry.execute(
       "api.do",
       // The same input for the same key, or it would be a conflict.
@@ -65,15 +79,17 @@ export async function play(seed: number): Promise<string[]> {
       {
         timeout,
         signal: watch.signal,
+        ...(who !== undefined && { identity: { id: who, scopes: [] } }),
         ...(key !== undefined && { idempotencyKey: key }),
         ...(random.chance(0.2) && { policy: { retry: false, cache: "skip" } }),
       },
     )
     outcomes.push(
       running.then(
-        () => ({ settledAt: clock.now(), error: undefined }),
+        ({ data }) => ({ settledAt: clock.now(), error: undefined, who: (data as Result).who }),
         (error: unknown) => ({
           settledAt: clock.now(),
+          who: undefined,
           error: isCallError(error) ? error : new CallError("NOT_ONE", String(error)),
         }),
       ),
@@ -85,12 +101,10 @@ export async function play(seed: number): Promise<string[]> {
   const settled = await Promise.all(outcomes)
   const broken = [
     ...effectLaws(resilience, isIdempotent, starts, settled),
-    ...settled.flatMap(({ settledAt }, index) =>
-      settledAt <= (deadlines[index] ?? 0) + 50
-        ? []
-        : [`call ${index + 1} settled at ${settledAt}, after its deadline`],
-    ),
-    ...leftovers(it, watched),
+    ...outcomeLaws(resilience, settled, terms),
+    ...(isObedient ? timeoutLaws(resilience, starts) : []),
+    ...rateLaws(resilience, starts),
+    ...leftovers(it, terms),
   ]
   it.policies.close()
   void it.registry.close()
@@ -126,7 +140,8 @@ function effectLaws(
     }
   }
   if (idempotency && !isIdempotent) {
-    for (const key of ["k", "l"]) {
+    for (const key of new Set(starts.map((start) => start.key))) {
+      if (key === undefined) continue
       const effects = starts.filter((start) => start.key === key && start.hasEffect).length
       if (effects > 1) broken.push(`key ${key} had its effect ${effects} times`)
     }
@@ -134,10 +149,52 @@ function effectLaws(
   return broken
 }
 
-function leftovers(
-  { policies }: ReturnType<typeof guarded>,
-  watched: readonly WatchedSignal[],
+/** What callers get: in time, their own, and what a fallback gives instead of an error. */
+function outcomeLaws(
+  { fallback }: Resilience,
+  settled: readonly Outcome[],
+  terms: readonly Terms[],
 ): string[] {
+  return terms.flatMap(({ who, deadline, watch }, index) => {
+    const name = `call ${index + 1}`
+    const { settledAt, error, who: owner } = settled[index] as Outcome
+    const isInstead = owner === INSTEAD.who
+    return [
+      ...(settledAt > deadline + 50 ? [`${name} settled at ${settledAt}, after its deadline`] : []),
+      ...(error === undefined && !isInstead && owner !== who
+        ? [`${name} of ${who} has the result of ${String(owner)}`]
+        : []),
+      ...(fallback && error && settledAt < deadline && !watch.isAborted
+        ? [`${name} failed with ${error.code} in spite of a fallback`]
+        : []),
+    ]
+  })
+}
+
+/** A handler that ends when its signal aborts runs no longer than its attempt may; timers are exact to a millisecond. */
+function timeoutLaws({ timeout }: Resilience, starts: readonly Start[]): string[] {
+  if (!timeout) return []
+  return starts.flatMap(({ at, endedAt }) =>
+    endedAt - at > timeout.attempt + 1
+      ? [`an attempt lasted ${endedAt - at} ms of ${timeout.attempt}`]
+      : [],
+  )
+}
+
+/** Calls that wait for nothing else start no faster than the rate limit allows. */
+function rateLaws({ rateLimit, concurrency }: Resilience, starts: readonly Start[]): string[] {
+  if (!rateLimit || concurrency) return []
+  const { perSecond, burst = perSecond } = rateLimit
+  return starts.flatMap(({ at }, from) => {
+    const later = starts.slice(from)
+    const isTooFast = later.some(
+      (last, more) => more + 1 > burst + ((last.at - at) * perSecond) / 1000 + 1e-6,
+    )
+    return isTooFast ? [`calls started faster than allowed from ${at} on`] : []
+  })
+}
+
+function leftovers({ policies }: ReturnType<typeof guarded>, terms: readonly Terms[]): string[] {
   const broken: string[] = []
   const { operations, breakers } = policies.state()
   for (const { concurrency } of operations) {
@@ -146,10 +203,16 @@ function leftovers(
     if (concurrency.waiting > 0) broken.push(`${concurrency.waiting} calls wait`)
   }
   for (const { probing } of breakers) if (probing > 0) broken.push(`${probing} probes run`)
-  const listening = watched.filter((watch) => watch.listeners > 0).length
+  const listening = terms.filter(({ watch }) => watch.listeners > 0).length
   if (listening > 0) broken.push(`${listening} signals have listeners`)
   return broken
 }
+
+/** What a handler gives, and what a fallback gives. */
+interface Result {
+  readonly who: unknown
+}
+const INSTEAD: Result = { who: "fallback" }
 
 function randomPolicies(random: Random, isIdempotent: boolean): Resilience {
   const some = <TPolicy>(make: () => TPolicy): TPolicy | false =>
@@ -169,6 +232,7 @@ function randomPolicies(random: Random, isIdempotent: boolean): Resilience {
     })),
     rateLimit: random.chance(0.2) && { perSecond: 100, burst: 2, wait: random.pick([0, 100]) },
     idempotency: some(() => ({})),
+    fallback: random.chance(0.1) && (() => INSTEAD),
     ...(isIdempotent && {
       cache: some(() => ({ ttl: random.pick([5, 500]), stale: random.pick([0, 200]) })),
       hedge: some(() => ({ after: random.pick([5, 50]), most: random.between(1, 2) })),
@@ -220,6 +284,10 @@ class WatchedSignal {
       },
     })
     return signal
+  }
+
+  get isAborted(): boolean {
+    return this.#controller.signal.aborted
   }
 
   abort(): void {

@@ -1,9 +1,14 @@
 import { describe, expect, test } from "vitest"
 import { Attempts } from "../../src/policy/attempts.ts"
 import { Breaker } from "../../src/policy/breaker.ts"
+import { Hedge } from "../../src/policy/hedge.ts"
+import { RegistryPolicies } from "../../src/policy/index.ts"
 import { MemoryOutcomes } from "../../src/policy/memory-outcomes.ts"
+import { RateLimit } from "../../src/policy/rate-limit.ts"
 import { Slots } from "../../src/policy/slots.ts"
+import type { PolicyTarget } from "../../src/core/resilience.ts"
 import { CallError } from "../../src/index.ts"
+import type { Resilience } from "../../src/index.ts"
 import { Random } from "../protocol/sim/random.ts"
 import { operation } from "../support/operations.ts"
 import { guarded } from "./harness.ts"
@@ -50,6 +55,20 @@ describe("whatever the policies and whatever fails,", () => {
 })
 
 type Any = (this: unknown, ...args: unknown[]) => unknown
+
+/** Policies that do something else than was set. */
+function changed(
+  settings: (given: Resilience) => Resilience,
+): readonly [object, string, (original: Any) => Any] {
+  const change = (make: Any): Any =>
+    function other(target) {
+      const { layers, ...rest } = target as PolicyTarget
+      const given = layers[0]?.settings as Resilience
+      const layer = { from: "bug", settings: { ...given, ...settings(given) } }
+      return make.call(this, { ...rest, layers: [layer] })
+    }
+  return [RegistryPolicies.prototype, "for", change]
+}
 
 describe("a bug in a policy breaks a law:", () => {
   test.each<readonly [string, object, string, (original: Any) => Any, RegExp]>([
@@ -108,6 +127,35 @@ describe("a bug in a policy breaks a law:", () => {
       "begin",
       () => () => undefined,
       /had its effect \d times/,
+    ],
+    [
+      "a rate limit lets everyone through",
+      RateLimit.prototype,
+      "take",
+      () => () => undefined,
+      /faster than allowed/,
+    ],
+    [
+      "every hedge is two attempts",
+      Hedge.prototype,
+      "run",
+      (run) =>
+        function doubled(call, tally, attempt) {
+          const twice = async (change: unknown): Promise<unknown> => {
+            const other = Promise.resolve((attempt as Any).call(undefined, change))
+            other.catch(() => undefined)
+            return await (attempt as Any).call(undefined, change)
+          }
+          return run.call(this, call, tally, twice)
+        },
+      /was started/,
+    ],
+    ["attempts have no timeout", ...changed(() => ({ timeout: false })), /an attempt lasted/],
+    ["a fallback is never used", ...changed(() => ({ fallback: false })), /in spite of a fallback/],
+    [
+      "all identities share what is cached",
+      ...changed(({ cache }) => ({ cache: cache && { ...cache, vary: "none" } })),
+      /has the result of/,
     ],
   ])("%s", async (_name, target, method, change, law) => {
     const original = Reflect.get(target, method) as Any
