@@ -32,8 +32,11 @@ const GRACE_MS = 5_000
 /** How often another process is asked for the outcome. */
 const POLL_MS = 100
 
-/** Errors after which nobody knows whether the call had its effect. */
-const IN_DOUBT: ReadonlySet<string> = new Set(["TIMEOUT", "ABORTED", "WORKER_LOST", "DATA_LOSS"])
+/** Errors after which nobody knows whether the call had its effect; refusals are those of a later attempt. */
+const IN_DOUBT: ReadonlySet<string> = new Set([
+  ...["TIMEOUT", "ABORTED", "WORKER_LOST", "DATA_LOSS", "UNAVAILABLE"],
+  ...["OVERLOADED", "RATE_LIMITED", "CIRCUIT_OPEN"],
+])
 
 export class Idempotency {
   readonly #ttl: number
@@ -103,9 +106,11 @@ export class Idempotency {
       )
       return envelope
     } catch (thrown) {
-      if (!isCallError(thrown) || !thrown.mayHaveExecuted) await this.#forget(call, key)
-      else if (IN_DOUBT.has(thrown.code)) await this.#finish(call, key, { input, state: "unknown" })
-      else {
+      if (!isCallError(thrown) || !thrown.mayHaveExecuted || thrown.retryable) {
+        await this.#forget(call, key)
+      } else if (IN_DOUBT.has(thrown.code)) {
+        await this.#finish(call, key, { input, state: "unknown" })
+      } else {
         const [error, internal] = [thrown.toJSON(), isInternal(thrown)]
         await this.#finish(call, key, { input, state: "failed", error, internal })
       }

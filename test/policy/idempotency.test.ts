@@ -114,6 +114,41 @@ describe("an idempotency key", () => {
     expect(runs()).toBe(1)
   })
 
+  test("keeps no failure that says that the call may be repeated", async () => {
+    const clock = new VirtualClock()
+    const { pay, runs } = paying((count) => {
+      if (count === 1) throw new CallError("TIMEOUT", "slow", { retryable: true })
+      return { receipt: count }
+    })
+    const policies = { idempotency: {}, retry: { attempts: 2, delay: 0 }, breaker: { least: 1 } }
+    const repeatable = { ...pay, annotations: { idempotent: true } }
+    await using it = guarded([repeatable], policies, { clock })
+    // The first attempt opens the circuit, which refuses the second one.
+    expect(await rejection(it.registry.execute("shop.pay", 1, key("k")))).toMatchObject({
+      code: "CIRCUIT_OPEN",
+      attempts: 2,
+      retryable: true,
+      mayHaveExecuted: true,
+    })
+    await clock.advance(5_000)
+    expect((await it.registry.execute("shop.pay", 1, key("k"))).data).toEqual({ receipt: 2 })
+    expect(runs()).toBe(2)
+  })
+
+  test("is in doubt when the last attempt had no effect, and an earlier one may have had it", async () => {
+    const { pay, runs } = paying((count) => {
+      if (count > 1) throw new CallError("UNAVAILABLE", "away")
+      throw new CallError("FLAKY", "try again", { retryable: true, mayHaveExecuted: true })
+    })
+    await using it = guarded([pay], { idempotency: {}, retry: { attempts: 2, delay: 0 } })
+    const call = (): Promise<unknown> => rejection(it.registry.execute("shop.pay", 1, key("k")))
+    expect([await call(), await call()]).toMatchObject([
+      { code: "UNAVAILABLE", attempts: 2, retryable: false, mayHaveExecuted: true },
+      { code: "CONFLICT", details: { reason: "IDEMPOTENCY_IN_DOUBT" } },
+    ])
+    expect(runs()).toBe(2)
+  })
+
   test("is in doubt when the process that ran it has died, and waits while it may be alive", async () => {
     const clock = new VirtualClock()
     const store = new MemoryOutcomes(clock)
