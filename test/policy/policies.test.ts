@@ -298,6 +298,32 @@ describe("the breaker", () => {
     expect(it.policies.state().breakers).toMatchObject([{ state: "closed" }])
   })
 
+  test.each([
+    [0, "RATE_LIMITED"],
+    [5_000, "ABORTED"],
+  ])(
+    "gets its probe back when a limit further in, with a wait of %i ms, does not let it through",
+    async (wait, code) => {
+      const { operation: get, clock } = scripted([fail(away()), () => "there"])
+      const rateLimit = { perSecond: 1, burst: 1, wait }
+      const policies = { breaker: { least: 1, rest: 500 }, rateLimit }
+      await using it = guarded([get], policies, { clock })
+      await rejection(it.registry.execute("api.get"))
+      await clock.advance(500)
+
+      const leaving = new AbortController()
+      const probe = rejection(it.registry.execute("api.get", undefined, { signal: leaving.signal }))
+      await clock.advance(10)
+      leaving.abort()
+      await clock.advance(1)
+
+      expect(await probe).toMatchObject({ code })
+      expect(it.policies.state().breakers).toMatchObject([{ state: "half-open", probing: 0 }])
+      await clock.advance(1_000)
+      expect(await it.registry.execute("api.get")).toMatchObject({ data: "there" })
+    },
+  )
+
   test("is shared by the operations of a source, and is for one operation where that is said", async () => {
     const broken = operation("api.get", { type: "query", handler: fail(away()) })
     const other = operation("api.list", { type: "query", handler: () => [] })
