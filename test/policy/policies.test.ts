@@ -278,6 +278,23 @@ describe("the breaker", () => {
     expect(it.policies.state().breakers).toMatchObject([{ state: "closed" }])
   })
 
+  test("does not count that a policy of a nested call refused it", async () => {
+    const inner = operation("api.inner", { type: "query", handler: () => new Promise(() => {}) })
+    const outer = operation("api.outer", {
+      type: "query",
+      handler: (_input: unknown, context: OperationContext) => context.call("api.inner", {}),
+    })
+    const policies = { breaker: { least: 2 }, concurrency: { most: 1 } }
+    await using it = guarded([inner, outer], policies, { isImported: false })
+    void it.registry.execute("api.inner", {}).catch(() => undefined)
+    for (let calls = 0; calls < 5; calls++) {
+      expect(await rejection(it.registry.execute("api.outer", {}))).toMatchObject({
+        code: "OVERLOADED",
+      })
+    }
+    expect(it.policies.state().breakers.map(({ state }) => state)).toEqual(["closed", "closed"])
+  })
+
   test("gets its probe back when the caller leaves, and when the handler never ends", async () => {
     const { operation: get, clock } = scripted([
       ...Array.from({ length: 5 }, () => fail(away())),
