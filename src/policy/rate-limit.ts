@@ -44,9 +44,10 @@ export class RateLimit {
 
   async #waitForTurn(call: MiddlewareCall, key: string, delay: number): Promise<void> {
     const { signal } = call
+    const taken = this.#buckets.fullAt(key)
     await pause(delay, { clock: this.#clock, signal })
     if (!signal.aborted) return
-    this.#buckets.giveBack(key)
+    this.#buckets.giveBack(key, taken)
     throw this.#limited(call, delay)
   }
 

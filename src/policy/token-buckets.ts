@@ -33,10 +33,18 @@ export class TokenBuckets {
     return Math.max(wait, 0)
   }
 
-  /** Returns a token that was taken and not used. */
-  giveBack(key: string): void {
-    const fullAt = this.#fullAt.get(key)
-    if (fullAt !== undefined) this.#fullAt.set(key, fullAt - this.#interval)
+  /** When the bucket will be full; to give back the token that was taken last. */
+  fullAt(key: string): number | undefined {
+    return this.#fullAt.get(key)
+  }
+
+  /**
+   * Returns a token that was taken and not used. It is lost if others were taken since: whoever waits for those keeps
+   * its time, and one more in front of them would be too many at once.
+   */
+  giveBack(key: string, fullAt: number | undefined): void {
+    if (fullAt === undefined || this.#fullAt.get(key) !== fullAt) return
+    this.#fullAt.set(key, fullAt - this.#interval)
   }
 
   /** No token before a time. */

@@ -102,7 +102,8 @@ describe("a bug in the state of a policy is noticed:", () => {
       (take) =>
         function free(key, now, maxWait) {
           const wait = take.call(this, key, now, maxWait) as number
-          if (wait > 0) (this as TokenBuckets).giveBack(key as string)
+          const buckets = this as TokenBuckets
+          if (wait > 0) buckets.giveBack(key as string, buckets.fullAt(key as string))
           return wait
         },
     ),

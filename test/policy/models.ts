@@ -196,12 +196,14 @@ export const compareBuckets: Comparison = (seed, steps) => {
   const burst = random.between(1, 20)
   const buckets = new TokenBuckets(perSecond, burst)
   /** Milliseconds' worth of tokens; below 0 while callers wait for theirs. */
-  const tokens = new Map<string, { at: number; worth: number }>()
+  const tokens = new Map<string, { at: number; worth: number; changes: number }>()
+  /** Tokens that were taken, and may be given back later. */
+  const taken: { key: string; mark: number | undefined; changes: number }[] = []
   let time = 1_000
   for (let step = 0; step < steps; step++) {
     if (random.chance(0.4)) time += random.between(0, interval * random.pick([1, 3, burst]))
     const key = random.pick(["a", "b", "c"])
-    const bucket = tokens.get(key) ?? { at: time, worth: burst * interval }
+    const bucket = tokens.get(key) ?? { at: time, worth: burst * interval, changes: 0 }
     tokens.set(key, bucket)
     bucket.worth = Math.min(bucket.worth + time - bucket.at, burst * interval)
     bucket.at = time
@@ -210,6 +212,7 @@ export const compareBuckets: Comparison = (seed, steps) => {
       const pause = random.between(1, 5_000)
       buckets.hold(key, time + pause)
       bucket.worth = Math.min(bucket.worth, interval - pause)
+      bucket.changes++
       continue
     }
     const missing = Math.max(interval - bucket.worth, 0)
@@ -217,10 +220,19 @@ export const compareBuckets: Comparison = (seed, steps) => {
     const maxWait = random.chance(0.7) ? 0 : random.between(0, 2 * interval)
     const isGranted = missing <= maxWait
     same(seed, step, "take", buckets.take(key, time, maxWait), isGranted ? missing : -missing)
-    if (isGranted) bucket.worth -= interval
-    if (isGranted && random.chance(0.05)) {
-      buckets.giveBack(key)
-      bucket.worth += interval
+    if (!isGranted) continue
+    bucket.worth -= interval
+    bucket.changes++
+    taken.push({ key, mark: buckets.fullAt(key), changes: bucket.changes })
+    if (random.chance(0.9)) continue
+    const back = taken.splice(random.between(Math.max(taken.length - 3, 0), taken.length - 1), 1)[0]
+    const other = tokens.get(back?.key ?? "")
+    if (back === undefined || other === undefined) continue
+    buckets.giveBack(back.key, back.mark)
+    // Only the one that was taken last.
+    if (other.changes === back.changes) {
+      other.worth += interval
+      other.changes++
     }
   }
 }
