@@ -1,7 +1,13 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { CallError, mcpEnvelope, httpEnvelope } from "../../src/index.ts"
-import type { CallOptions, OperationContext, ResponseEnvelope } from "../../src/index.ts"
+import type {
+  CallOptions,
+  Identity,
+  OperationContext,
+  Resilience,
+  ResponseEnvelope,
+} from "../../src/index.ts"
 import { lifetimeByHeaders } from "../../src/policy/cache-control.ts"
 import { CachePool, CacheStore } from "../../src/policy/cache-store.ts"
 import { jsonKey } from "../../src/policy/json-key.ts"
@@ -9,9 +15,11 @@ import { operation, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { guarded, settle, targetOf } from "./harness.ts"
 
-const as = (id: string, scopes: readonly string[] = []): CallOptions => ({
-  identity: { id, scopes },
-})
+const as = (
+  id: string,
+  scopes: readonly string[] = [],
+  resources?: Identity["resources"],
+): CallOptions => ({ identity: { id, scopes, ...(resources && { resources }) } })
 
 /** A query that counts its runs. */
 function counting(
@@ -72,13 +80,15 @@ describe("the cache", () => {
     const { get, runs } = counting((_runs, _input, { identity }) => ({
       who: identity?.id,
       scopes: identity?.scopes,
+      resources: identity?.resources,
     }))
     await using it = guarded([get], { cache: { ttl: 1_000 } })
     const callers = [undefined, as("ada"), as("bob"), as("ada", ["admin"]), as("-"), as("")]
+    callers.push(as("ada", [], { "shop:1": ["read"] }), as("ada", [], { "shop:2": ["read"] }))
     for (const caller of [...callers, ...callers]) {
       const { data } = await it.registry.execute("api.get", 1, caller)
-      const { id, scopes } = caller?.identity ?? {}
-      expect(data).toEqual(id === undefined ? {} : { who: id, scopes })
+      const { id, scopes, resources } = caller?.identity ?? {}
+      expect(data).toEqual(id === undefined ? {} : { who: id, scopes, resources })
     }
     expect(runs()).toBe(callers.length)
   })
@@ -329,11 +339,9 @@ describe("the cache", () => {
         stored = "new"
       },
     })
-    await using it = guarded(
-      [get, set],
-      { cache: { ttl: 10_000 }, invalidates: ["task.*"] },
-      { clock },
-    )
+    const policies = (id: string): Resilience =>
+      id === "task.get" ? { cache: { ttl: 10_000 } } : { invalidates: ["task.*"] }
+    await using it = guarded([get, set], policies, { clock })
     const before = it.registry.execute("task.get", 1)
     await clock.advance(50)
     await it.registry.execute("task.set")

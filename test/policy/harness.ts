@@ -26,10 +26,13 @@ export interface GuardOptions {
   readonly timeout?: number
 }
 
-/** A registry in virtual time, of operations that all have the same policies. */
+/** The same policies for all operations, or those of each. */
+type Guard = Resilience | "standard" | ((id: string) => Resilience | "standard")
+
+/** A registry in virtual time, of operations with policies. */
 export function guarded(
   operations: readonly AnyOperation[],
-  resilience: Resilience | "standard",
+  resilience: Guard,
   { clock = new VirtualClock(), random = () => 0.5, isImported = true, timeout }: GuardOptions = {},
 ): Guarded {
   const registry = createRegistry(operations, {
@@ -52,7 +55,7 @@ export function guarded(
 /** Puts policies around all operations of a registry. */
 function guard(
   registry: OperationRegistry,
-  resilience: Resilience | "standard" | ((id: string) => Resilience | "standard"),
+  resilience: Guard,
   {
     clock,
     random,
