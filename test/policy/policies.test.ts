@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { CallError, isCallError } from "../../src/index.ts"
-import type { OperationContext, ResponseEnvelope } from "../../src/index.ts"
+import type { OperationContext, Resilience, ResponseEnvelope } from "../../src/index.ts"
 import { operation, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { guarded, settle } from "./harness.ts"
@@ -513,28 +513,34 @@ describe("the rate limit", () => {
 })
 
 describe("hedging", () => {
-  test("starts a second attempt when the first one takes long, and aborts the slower one", async () => {
-    const signals: AbortSignal[] = []
-    const clock = new VirtualClock()
-    const get = operation("api.get", {
-      type: "query",
-      handler: async (_input: unknown, { signal }: OperationContext) => {
-        const number = signals.push(signal)
-        await clock.sleep(number === 1 ? 10_000 : 50)
-        return number
-      },
-    })
-    await using it = guarded([get], { hedge: { after: 200 } }, { clock })
-    const call = it.registry.execute("api.get")
-    const done = call.then(() => clock.now())
-    await clock.advance(1_000)
+  test.each<[string, Resilience]>([
+    ["of a call", {}],
+    ["of work that calls share", { cache: { ttl: 1_000 } }],
+  ])(
+    "starts a second attempt %s when the first one takes long, and aborts the slower one",
+    async (_name, more) => {
+      const signals: AbortSignal[] = []
+      const clock = new VirtualClock()
+      const get = operation("api.get", {
+        type: "query",
+        handler: async (_input: unknown, { signal }: OperationContext) => {
+          const number = signals.push(signal)
+          await clock.sleep(number === 1 ? 10_000 : 50)
+          return number
+        },
+      })
+      await using it = guarded([get], { hedge: { after: 200 }, ...more }, { clock })
+      const call = it.registry.execute("api.get")
+      const done = call.then(() => clock.now())
+      await clock.advance(1_000)
 
-    expect(await call).toMatchObject({ data: 2, meta: { attempts: 2 } })
-    expect([await done, signals.map(({ aborted }) => aborted)]).toEqual([250, [true, false]])
-    // The registry's own timer for deadlines fires once more.
-    await clock.advance(60_000)
-    expect(clock.timers).toBe(0)
-  })
+      expect(await call).toMatchObject({ data: 2, meta: { attempts: 2 } })
+      expect([await done, signals.map(({ aborted }) => aborted)]).toEqual([250, [true, false]])
+      // The registry's own timer for deadlines fires once more.
+      await clock.advance(60_000)
+      expect(clock.timers).toBe(0)
+    },
+  )
 
   test("knows the p95 after twenty calls, and asks the budget", async () => {
     let duration = 10
