@@ -11,8 +11,8 @@ const away = (more: object = {}): CallError => new CallError("UNAVAILABLE", "awa
 function scripted(
   script: readonly ((context: OperationContext) => unknown)[],
   parts: object = { type: "query" },
+  clock = new VirtualClock(),
 ): { operation: ReturnType<typeof operation>; starts: number[]; clock: VirtualClock } {
-  const clock = new VirtualClock()
   const starts: number[] = []
   const run = async (_input: unknown, context: OperationContext): Promise<unknown> => {
     const step = script[Math.min(starts.length, script.length - 1)]
@@ -542,7 +542,38 @@ describe("hedging", () => {
     },
   )
 
-  test("knows the p95 after twenty calls, and asks the budget", async () => {
+  test("waits for the second attempt when the first one fails", async () => {
+    const clock = new VirtualClock()
+    const { operation: get } = scripted(
+      [
+        () => clock.sleep(150).then(() => Promise.reject(away())),
+        () => clock.sleep(300).then(() => "there"),
+      ],
+      undefined,
+      clock,
+    )
+    await using it = guarded([get], { hedge: { after: 100 } }, { clock })
+    expect(await settle(clock, it.registry.execute("api.get"), 2_000)).toMatchObject({
+      value: { data: "there", meta: { attempts: 2 } },
+    })
+  })
+
+  test("pays for its attempts with the budget of the source", async () => {
+    const clock = new VirtualClock()
+    const { operation: get, starts } = scripted(
+      [() => clock.sleep(20).then(() => Promise.reject(away()))],
+      undefined,
+      clock,
+    )
+    await using it = guarded([get], { hedge: { after: 10 } }, { clock })
+    for (let calls = 0; calls < 120; calls++) {
+      await settle(clock, it.registry.execute("api.get"), 100)
+    }
+    expect(starts.length).toBe(120 + 100)
+    expect(it.policies.state().budgets).toEqual([{ source: "api", left: 0, denied: 20 }])
+  })
+
+  test("knows the p95 after twenty calls", async () => {
     let duration = 10
     let starts = 0
     const clock = new VirtualClock()
