@@ -83,6 +83,27 @@ describe("an idempotency key", () => {
     expect(runs()).toBe(1)
   })
 
+  test("lets a call run to its end whose only caller leaves", async () => {
+    const clock = new VirtualClock()
+    const { pay, runs } = paying(async (count, { signal }) => {
+      await clock.sleep(100)
+      return { receipt: count, isAborted: signal.aborted }
+    })
+    await using it = guarded([pay], { idempotency: {} }, { clock })
+    const leaving = new AbortController()
+    const options = { ...key("k"), signal: leaving.signal }
+    const left = rejection(it.registry.execute("shop.pay", 1, options))
+    await clock.advance(50)
+    leaving.abort()
+    expect(await left).toMatchObject({ code: "ABORTED", mayHaveExecuted: true })
+    await clock.advance(100)
+    expect(await it.registry.execute("shop.pay", 1, key("k"))).toMatchObject({
+      data: { receipt: 1, isAborted: false },
+      meta: { replayed: true },
+    })
+    expect(runs()).toBe(1)
+  })
+
   test("keeps an error that is an outcome, and forgets a refusal", async () => {
     const { pay, runs } = paying((count) => {
       throw count === 1
