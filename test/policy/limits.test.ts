@@ -68,11 +68,14 @@ describe("a limit that is shared", () => {
 })
 
 describe("what policies keep in memory", () => {
-  test("has at most 10,000 outcomes, and forgets the oldest", () => {
-    const outcomes = new MemoryOutcomes(new VirtualClock())
+  test("has at most 10,000 outcomes, and forgets the oldest, and those whose time is over", async () => {
+    const clock = new VirtualClock()
+    const outcomes = new MemoryOutcomes(clock)
     for (let key = 0; key <= 10_000; key++) outcomes.finish(`k${key}`, "done", 1_000)
     expect(outcomes.begin("k10000", "again", 1_000)).toBe("done")
     expect(outcomes.begin("k0", "again", 1_000)).toBeUndefined()
+    await clock.advance(1_000)
+    expect(outcomes.begin("k10000", "again", 1_000)).toBeUndefined()
   })
 
   test("has at most 10,000 buckets: whoever comes after that takes the place of the one that waited longest", () => {
