@@ -105,19 +105,23 @@ describe("an idempotency key", () => {
   })
 
   test("keeps an error that is an outcome, and forgets a refusal", async () => {
+    const errors = [
+      new CallError("OVERLOADED", "busy"),
+      new CallError("CLOSED", "not today", { retryable: false, mayHaveExecuted: false }),
+      new CallError("NO_MONEY", "none", { details: { left: 0 } }),
+    ]
     const { pay, runs } = paying((count) => {
-      throw count === 1
-        ? new CallError("OVERLOADED", "busy")
-        : new CallError("NO_MONEY", "none", { details: { left: 0 } })
+      throw errors[count - 1] as Error
     })
     await using it = guarded([pay], { idempotency: {} })
     const call = (): Promise<unknown> => rejection(it.registry.execute("shop.pay", 1, key("k")))
-    expect([await call(), await call(), await call()]).toMatchObject([
+    expect([await call(), await call(), await call(), await call()]).toMatchObject([
       { code: "OVERLOADED" },
+      { code: "CLOSED" },
       { code: "NO_MONEY" },
       { code: "NO_MONEY", details: { left: 0 } },
     ])
-    expect(runs()).toBe(2)
+    expect(runs()).toBe(3)
   })
 
   test("is in doubt after a call that ended without a known outcome", async () => {
