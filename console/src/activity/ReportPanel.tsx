@@ -2,7 +2,7 @@ import { useCallback, useId, useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import type { SourceReport } from "../api/model.ts"
 import { linkTo, useHub } from "../app/context.tsx"
-import { Badge, ErrorBox, Spinner } from "../ui/index.ts"
+import { Badge, ErrorBox, SearchField, Spinner } from "../ui/index.ts"
 import { LongList } from "./LongList.tsx"
 import { filterReport } from "./source-list.ts"
 import type { Tone } from "../ui/tone.ts"
@@ -93,21 +93,15 @@ function ReportFilters({
   readonly filter: ReportFilter
   readonly onChange: (filter: ReportFilter) => void
 }): ReactNode {
-  const text = useId()
   const status = useId()
   const statuses = ["any", "kept", "widened", "skipped"] as const
   return (
     <div className="row">
-      <label htmlFor={text} className="visually-hidden">
-        Filter the report
-      </label>
-      <input
-        id={text}
-        type="search"
-        className="input"
+      <SearchField
+        label="Filter the report"
         placeholder="Filter by name or note"
-        value={filter.text}
-        onChange={(event) => onChange({ ...filter, text: event.target.value })}
+        text={filter.text}
+        onText={(text) => onChange({ ...filter, text })}
       />
       <label htmlFor={status} className="visually-hidden">
         Filter by result

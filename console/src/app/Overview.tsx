@@ -29,7 +29,9 @@ export function Overview(): ReactNode {
     <div className="page overview">
       <header>
         <h1>{title}</h1>
-        <p className="muted">{description ?? sentenceOf(operations, sources)}</p>
+        {operations.length > 0 && (
+          <p className="muted">{description ?? sentenceOf(operations, sources)}</p>
+        )}
       </header>
       {operations.length === 0 ? (
         <NoOperations />
@@ -75,16 +77,17 @@ function sentenceOf(
 }
 
 function NoOperations(): ReactNode {
+  const { hasAuth } = useHubInfo()
   return (
     <Empty title="No operations yet">
       Add an API, an MCP server or a folder to the configuration:{" "}
-      <code>npx @alkdev/operations import https://api.example.com/openapi.json</code>. You may also
-      need to sign in to see some.
+      <code>npx @alkdev/operations import https://api.example.com/openapi.json</code>
+      {hasAuth && "You may also need to sign in to see some."}
     </Empty>
   )
 }
 
-/** An operation of each of up to three sources, queries first: those change nothing. */
+/** An operation of each of up to three sources, queries first, which change nothing, and those with a title. */
 function Suggestions({
   operations,
 }: {
@@ -92,7 +95,9 @@ function Suggestions({
 }): ReactNode {
   const order = { query: 0, subscription: 1, mutation: 2 } as const
   const usable = operations.filter((one) => one.deprecated !== true)
-  const sorted = usable.toSorted((a, b) => order[a.type] - order[b.type])
+  const rank = ({ type, title }: OperationSummary): number =>
+    2 * order[type] + Number(title === undefined)
+  const sorted = usable.toSorted((a, b) => rank(a) - rank(b))
   const bySource = new Map(sorted.toReversed().map((one) => [one.source ?? one.namespace, one]))
   const chosen = sorted.filter((one) => [...bySource.values()].includes(one)).slice(0, 3)
   return (

@@ -4,7 +4,6 @@ import { linkTo } from "../app/context.tsx"
 import type { OperationSummary } from "../api/model.ts"
 import { Icon, TypeIcon } from "../ui/Icon.tsx"
 import type { IconName } from "../ui/Icon.tsx"
-import { plainText } from "../ui/plain-text.ts"
 import { cx } from "../ui/cx.ts"
 import { nameOf } from "./tree.ts"
 import type { Folder, FolderRow, Row } from "./tree.ts"
@@ -76,7 +75,7 @@ export const OperationRow = memo(function OperationRow(props: RowProps): ReactNo
       <TypeIcon type={operation.type} />
       <span className="find-text">
         <span className={cx("find-name", operation.deprecated === true && "is-deprecated")}>
-          <Clipped text={plainText(nameOf(operation))} tokens={tokens} />
+          <Clipped text={nameOf(operation)} tokens={tokens} />
         </span>
         <span className="find-what">
           <Clipped text={operation.request ?? operation.id} tokens={tokens} />
@@ -123,14 +122,14 @@ function Clipped({
   readonly text: string
   readonly tokens: readonly string[]
 }): ReactNode {
-  if (text.length < 2 * TAIL) return <Highlighted text={text} tokens={tokens} />
+  const end = text.length < 2 * TAIL ? text.length : -TAIL
   return (
     <>
       <span className="find-start">
-        <Highlighted text={text.slice(0, -TAIL)} tokens={tokens} />
+        <Highlighted text={text.slice(0, end)} tokens={tokens} />
       </span>
       <span className="find-end">
-        <Highlighted text={text.slice(-TAIL)} tokens={tokens} />
+        <Highlighted text={text.slice(end)} tokens={tokens} />
       </span>
     </>
   )

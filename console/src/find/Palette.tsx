@@ -6,7 +6,6 @@ import { useModal } from "../ui/Dialog.tsx"
 import { Icon, TypeIcon } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
 import { formatCount } from "../ui/format.ts"
-import { plainText } from "../ui/plain-text.ts"
 import { findCommands } from "./commands.ts"
 import type { Command } from "./commands.ts"
 import { favourites, recent, useKeptIds } from "./kept-ids.ts"
@@ -255,7 +254,7 @@ function operationItem(operation: OperationSummary, where: string): Item {
   const { id, type, request } = operation
   return {
     key: `${where}:${id}`,
-    label: plainText(nameOf(operation)),
+    label: nameOf(operation),
     detail: request ?? id,
     icon: <TypeIcon type={type} />,
     run: () => navigate({ view: "operation", id }),

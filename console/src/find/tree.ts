@@ -1,4 +1,5 @@
 import type { OperationSummary } from "../api/model.ts"
+import { plainText } from "../ui/plain-text.ts"
 
 /** A part of the tree: the operations of a source, of a tag in it, or those that the user has marked. */
 export interface Folder {
@@ -108,8 +109,20 @@ export function foldersOf(tree: readonly Folder[], id: string): readonly string[
 }
 
 /** The name of an operation in lists. */
-export function nameOf({ title, name }: OperationSummary): string {
-  return title ?? name
+export function nameOf(operation: OperationSummary): string {
+  return titleOf(operation) ?? operation.name
+}
+
+const MAX_TITLE = 60
+
+/** The title of an operation, else a description that is as short as one. */
+export function titleOf({
+  title,
+  description,
+}: Pick<OperationSummary, "title" | "description">): string | undefined {
+  const text = plainText(title ?? description)
+  const isTitle = title !== undefined || (text !== "" && text.length <= MAX_TITLE)
+  return isTitle ? text.replace(/\.$/, "") : undefined
 }
 
 function addFolder(

@@ -3,6 +3,7 @@ import type { ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
 import { useOperations, useSources } from "../app/context.tsx"
 import { FavouriteButton } from "../find/FavouriteButton.tsx"
+import { titleOf } from "../find/tree.ts"
 import { Badge, Button, CopyButton, Icon, TypeBadge } from "../ui/index.ts"
 import { Markdown } from "./Markdown.tsx"
 import { OpenCircuit } from "./OperationPolicies.tsx"
@@ -19,7 +20,9 @@ export function OperationHeader({
   readonly id: string
   readonly spec: OperationSpec
 }): ReactNode {
-  const { title, description, deprecated } = spec
+  const { description, deprecated } = spec
+  const title = titleOf(spec)
+  const summary = plainText(description)
   const [isOpen, setOpen] = useState(false)
   const { operations } = useOperations()
   const sources = useSources() ?? []
@@ -63,9 +66,7 @@ export function OperationHeader({
           <Facts spec={spec} origins={provenanceOf(spec, source)} />
         </div>
       ) : (
-        description.trim() !== title?.trim() && (
-          <p className="operation-summary">{plainText(description)}</p>
-        )
+        summary.replace(/\.$/, "") !== title && <p className="operation-summary">{summary}</p>
       )}
     </header>
   )

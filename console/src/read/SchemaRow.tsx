@@ -36,7 +36,7 @@ export const SchemaRow = memo(function SchemaRow({
   onToggle,
   onPick,
 }: SchemaRowProps): ReactNode {
-  const { node, level, isOpenable, isOpen } = row
+  const { node, level, isOpenable, isOpen, isFound } = row
   const { facts } = node
   const paddingInlineStart = Math.min(level - 1, MAX_INDENT) * INDENT
   const pick = (event: MouseEvent): void => {
@@ -58,6 +58,7 @@ export const SchemaRow = memo(function SchemaRow({
         "schema-row",
         isOpenable && "schema-row-openable",
         isActive && "schema-row-active",
+        isFound && "schema-row-found",
         place !== undefined && "schema-row-placed",
       )}
       style={

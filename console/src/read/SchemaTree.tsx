@@ -1,12 +1,12 @@
-import { useMemo, useState } from "react"
+import { useDeferredValue, useMemo, useState } from "react"
 import type { ReactNode } from "react"
-import { Button, CopyButton } from "../ui/index.ts"
+import { Button, CopyButton, SearchField, formatCount } from "../ui/index.ts"
 import { InlineMarkdown } from "./Markdown.tsx"
 import { NodeFacts, NodeType } from "./NodeFacts.tsx"
 import { TreeRows } from "./TreeRows.tsx"
 import { schemaTree } from "./schema/node.ts"
-import type { SchemaNode } from "./schema/node.ts"
-import { allOpen, openAtFirst, rowsOf, toggled } from "./schema/rows.ts"
+import { allOpen, openAtFirst, rowsOf, searchSchema, toggled } from "./schema/rows.ts"
+import type { Row } from "./schema/rows.ts"
 import "./schema.css"
 
 /**
@@ -24,8 +24,12 @@ export function SchemaTree({
   readonly label?: string | undefined
 }): ReactNode {
   const tree = useMemo(() => schemaTree(schema, root ?? schema), [schema, root])
-  const [open, setOpen] = useOpen(tree)
-  const rows = useMemo(() => rowsOf(tree, open), [tree, open])
+  const [text, setText] = useState("")
+  const wanted = useDeferredValue(text)
+  const search = useMemo(() => searchSchema(tree, wanted), [tree, wanted])
+  const first = useMemo(() => search?.around ?? openAtFirst(tree), [tree, search])
+  const [open, setOpen] = useOpen(first)
+  const rows = useMemo(() => rowsOf(tree, open, search), [tree, open, search])
   const { facts } = tree
   return (
     <div className="schema">
@@ -34,6 +38,20 @@ export function SchemaTree({
         <NodeFacts facts={facts} isOpen />
         {facts.description !== undefined && <InlineMarkdown text={facts.description} />}
       </div>
+      {(search !== undefined || isLarge(rows)) && (
+        <div className="row schema-search">
+          <SearchField
+            label={`Search in ${label}`}
+            placeholder="Search names and descriptions"
+            text={text}
+            onText={setText}
+          />
+          <span className="muted" role="status">
+            {search !== undefined && formatCount(search.found.size, "match", "matches")}
+            {search?.isCut === true && " in the first part"}
+          </span>
+        </div>
+      )}
       {rows.length > 0 && (
         <TreeRows label={label} rows={rows} onToggle={(node) => setOpen(toggled(open, node))} />
       )}
@@ -54,12 +72,17 @@ export function SchemaTree({
   )
 }
 
-/** The open nodes; reset for another schema. */
+/** Smaller schemas are read faster than searched. */
+function isLarge(rows: readonly Row[]): boolean {
+  return rows.length > 20 || rows.some(({ isOpenable, isOpen }) => isOpenable && !isOpen)
+}
+
+/** The open nodes; reset where others are open at first. */
 function useOpen(
-  tree: SchemaNode,
+  first: ReadonlySet<string>,
 ): readonly [ReadonlySet<string>, (open: ReadonlySet<string>) => void] {
-  const [state, setState] = useState(() => ({ tree, open: openAtFirst(tree) }))
-  const current = state.tree === tree ? state : { tree, open: openAtFirst(tree) }
+  const [state, setState] = useState({ first, open: first })
+  const current = state.first === first ? state : { first, open: first }
   if (current !== state) setState(current)
-  return [current.open, (open) => setState({ tree, open })]
+  return [current.open, (open) => setState({ first, open })]
 }

@@ -1,7 +1,8 @@
-import { useDeferredValue, useId, useMemo, useState } from "react"
+import { useDeferredValue, useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import { isObject } from "../../../src/internal/guards.ts"
 import { weigh } from "../../../src/internal/weigh.ts"
+import { SearchField } from "../ui/SearchField.tsx"
 import { formatCount } from "../ui/format.ts"
 import { JsonTree } from "./JsonTree.tsx"
 import { searchJson } from "./search-json.ts"
@@ -17,7 +18,6 @@ export function SearchableJson({
   readonly value: unknown
   readonly label: string
 }): ReactNode {
-  const id = useId()
   const [text, setText] = useState("")
   const wanted = useDeferredValue(text)
   const search = useMemo(() => searchJson(value, wanted), [value, wanted])
@@ -29,16 +29,11 @@ export function SearchableJson({
   return (
     <div className="stack">
       <div className="row">
-        <label htmlFor={id} className="visually-hidden">
-          Search in {label}
-        </label>
-        <input
-          id={id}
-          type="search"
-          className="input"
+        <SearchField
+          label={`Search in ${label}`}
           placeholder="Search names and values"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
+          text={text}
+          onText={setText}
         />
         <span className="muted" role="status">
           {search !== undefined && formatCount(search.count, "match", "matches")}

@@ -1,9 +1,8 @@
-import { useId } from "react"
 import type { ReactNode } from "react"
 import { formatRate } from "../activity/counters.ts"
 import { download } from "../result/download.ts"
 import { useNow } from "../activity/use-now.ts"
-import { Badge, Button, Icon, formatCount, formatDuration } from "../ui/index.ts"
+import { Badge, Button, Icon, SearchField, formatCount, formatDuration } from "../ui/index.ts"
 import type { Tone } from "../ui/index.ts"
 import { printJson } from "../ui/json-text.ts"
 import type { WatchAction, WatchPhase, WatchState } from "./model.ts"
@@ -29,7 +28,6 @@ export function WatchBar({
   readonly text: string
   readonly onText: (text: string) => void
 }): ReactNode {
-  const filter = useId()
   const { phase, isPaused, waitingCount } = state
   const { tone, label } = PHASES[phase]
   return (
@@ -41,16 +39,11 @@ export function WatchBar({
         <Figures state={state} />
       </p>
       <div className="watch-actions">
-        <label htmlFor={filter} className="visually-hidden">
-          Filter items by text
-        </label>
-        <input
-          id={filter}
-          type="search"
-          className="input"
+        <SearchField
+          label="Filter items by text"
           placeholder="Filter by text"
-          value={text}
-          onChange={(event) => onText(event.target.value)}
+          text={text}
+          onText={onText}
         />
         {(phase === "running" || isPaused) && (
           <Button

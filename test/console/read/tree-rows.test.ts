@@ -6,6 +6,7 @@ import {
   moveOf,
   openAtFirst,
   rowsOf,
+  searchSchema,
   toggled,
 } from "../../../console/src/read/schema/rows.ts"
 import type { Row } from "../../../console/src/read/schema/rows.ts"
@@ -86,6 +87,31 @@ describe("the rows of a tree", () => {
     expect(count).toBeLessThanOrEqual(400)
     const endless = schemaTree({ type: "array", items: { $ref: "#" } })
     expect(rowsOf(endless, openAtFirst(endless)).length).toBeLessThan(5)
+  })
+
+  test("of a search are what it found, with what that is in and holds", () => {
+    const found = searchSchema(tree, " ARTI ")
+    expect(found).toMatchObject({ isCut: false })
+    expect(shown(rowsOf(tree, found?.around ?? new Set(), found))).toEqual([
+      ...["1 lines", "2 each item", "3 article"],
+    ])
+    const lines = searchSchema(tree, "lines")
+    expect(shown(rowsOf(tree, toggled(new Set(), tree.children()[1]!), lines))).toEqual([
+      ...["1 lines", "2 each item", "3 article", "3 count"],
+    ])
+    expect(searchSchema(tree, " ")).toBeUndefined()
+    expect(searchSchema(tree, "nothing")?.found.size).toBe(0)
+  })
+
+  test("of a search end, though everything matches and the schema has no end", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 300 }, (_, at) => [`same${at}`, { type: "object", properties: {} }]),
+    )
+    expect(searchSchema(schemaTree({ type: "object", properties }), "same")).toMatchObject({
+      isCut: true,
+    })
+    const endless = { $ref: "#/$defs/a", $defs: { a: { properties: { next: { $ref: "#" } } } } }
+    expect(searchSchema(schemaTree(endless), "nothing")).toMatchObject({ isCut: false })
   })
 
   test("a schema without parts has no rows", () => {

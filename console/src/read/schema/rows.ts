@@ -9,6 +9,8 @@ export interface Row {
   readonly size: number
   readonly isOpenable: boolean
   readonly isOpen: boolean
+  /** A search found it. */
+  readonly isFound: boolean
   /** The place of the parent among the rows; -1 for none. */
   readonly parent: number
 }
@@ -19,6 +21,9 @@ export const SHORT_LIST = 8
 // A schema that refers to itself has no end.
 const MAX_ROWS = 20_000
 
+// More are not looked through.
+const MAX_FOUND = 200
+
 // As many as are seen at a glance.
 const FEW_ROWS = 25
 
@@ -27,10 +32,23 @@ export function isOpenable({ hasChildren, valueCount }: SchemaNode): boolean {
   return hasChildren || valueCount > SHORT_LIST
 }
 
-/** The rows below a node, with those of every open one. */
-export function rowsOf(root: SchemaNode, open: ReadonlySet<string>): readonly Row[] {
+/** The rows below a node, with those of every open one; of a search those that it found, and what they are in and hold. */
+export function rowsOf(
+  root: SchemaNode,
+  open: ReadonlySet<string>,
+  search?: SchemaSearch,
+): readonly Row[] {
   const rows: Row[] = []
-  const add = (nodes: readonly SchemaNode[], level: number, parent: number): void => {
+  const add = (
+    all: readonly SchemaNode[],
+    level: number,
+    parent: number,
+    within: SchemaSearch | undefined,
+  ): void => {
+    const nodes =
+      within === undefined
+        ? all
+        : all.filter(({ key }) => within.found.has(key) || within.around.has(key))
     nodes.forEach((node, index) => {
       if (rows.length >= MAX_ROWS) return
       const canOpen = isOpenable(node)
@@ -38,11 +56,14 @@ export function rowsOf(root: SchemaNode, open: ReadonlySet<string>): readonly Ro
       const at = rows.length
       const position = index + 1
       const size = nodes.length
-      rows.push({ node, level, position, size, isOpenable: canOpen, isOpen, parent })
-      if (isOpen && node.hasChildren) add(node.children(), level + 1, at)
+      const isFound = search?.found.has(node.key) === true
+      rows.push({ node, level, position, size, isOpenable: canOpen, isOpen, isFound, parent })
+      // What was found is shown with all that it holds.
+      const below = isFound ? undefined : within
+      if (isOpen && node.hasChildren) add(node.children(), level + 1, at, below)
     })
   }
-  add(root.children(), 1, -1)
+  add(root.children(), 1, -1, search)
   return rows
 }
 
@@ -94,6 +115,39 @@ export function openAtFirst(root: SchemaNode): ReadonlySet<string> {
   const [only] = children
   if (children.length === 1 && only?.kind === "item") openWithItems(only, open)
   return open
+}
+
+/** The places of a schema in which a text was found. */
+export interface SchemaSearch {
+  readonly found: ReadonlySet<string>
+  /** The places that those are in. */
+  readonly around: ReadonlySet<string>
+  /** Not everything was looked at. */
+  readonly isCut: boolean
+}
+
+/** Looks for a text in the names and descriptions of a schema, level by level; `undefined` for no text. */
+export function searchSchema(root: SchemaNode, text: string): SchemaSearch | undefined {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === "") return undefined
+  const found = new Set<string>()
+  const around = new Set<string>()
+  const nodes = [...root.children()]
+  // Grows while it is walked.
+  for (const node of nodes) {
+    const { key, label } = node
+    if (`${label}\n${node.facts.description ?? ""}`.toLowerCase().includes(wanted)) {
+      found.add(key)
+      for (let at = above(key); at !== ""; at = above(at)) around.add(at)
+    }
+    if (nodes.length > MAX_ROWS || found.size >= MAX_FOUND) return { found, around, isCut: true }
+    if (node.hasChildren && !node.isRecursive) nodes.push(...node.children())
+  }
+  return { found, around, isCut: false }
+}
+
+function above(key: string): string {
+  return key.slice(0, key.lastIndexOf("/"))
 }
 
 /** What a key means in the tree: another row to go to, a row to open or close, or nothing. */

@@ -18,6 +18,7 @@ import { useId, useState } from "react"
 import type { ReactNode } from "react"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Icon } from "../../ui/Icon.tsx"
+import { SearchField } from "../../ui/SearchField.tsx"
 import { cx } from "../../ui/cx.ts"
 import { limitsOf } from "../../../../src/schema/read/constraints.ts"
 import { Markdown } from "../../read/Markdown.tsx"
@@ -229,7 +230,6 @@ function Properties(props: ObjectFieldTemplateProps): ReactNode {
   const formData = props.formData as Readonly<Record<string, unknown>> | undefined
   const [isOpen, setOpen] = useState(false)
   const [filter, setFilter] = useState("")
-  const filterId = useId()
   const isShown = ({ name }: { readonly name: string }): boolean =>
     schema.required?.includes(name) === true ||
     formData?.[name] !== undefined ||
@@ -246,19 +246,12 @@ function Properties(props: ObjectFieldTemplateProps): ReactNode {
           <Icon name={isOpen ? "down" : "next"} /> {optional.length} optional fields
         </Button>
         {isOpen && (
-          <>
-            <label className="visually-hidden" htmlFor={filterId}>
-              Filter the optional fields{title === "" ? "" : ` of ${title}`}
-            </label>
-            <input
-              id={filterId}
-              type="search"
-              className="input"
-              placeholder="Filter by name or description"
-              value={filter}
-              onChange={(event) => setFilter(event.target.value)}
-            />
-          </>
+          <SearchField
+            label={`Filter the optional fields${title === "" ? "" : ` of ${title}`}`}
+            placeholder="Filter by name or description"
+            text={filter}
+            onText={setFilter}
+          />
         )}
       </div>
       {isOpen && found.map((one) => one.content)}
