@@ -24,6 +24,11 @@ export function endingOf(outcome: CallOutcome): Ending {
   return { text: shown === 0 ? "no response" : String(shown), tone: "bad", code: codeOf(problem) }
 }
 
+/** What a call came to: its data, or its problem. */
+export function resultOf(outcome: CallOutcome): unknown {
+  return outcome.ok ? outcome.envelope.data : outcome.problem
+}
+
 /** Whether an MCP tool reports a failure as its result. */
 function isToolError(outcome: CallOutcome): boolean {
   return outcome.ok && outcome.envelope.meta.source === "mcp" && outcome.envelope.meta.isError

@@ -1,10 +1,11 @@
 import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import type { CallOutcome, ResponseEnvelope } from "../api/model.ts"
-import { endingOf } from "../api/outcome.ts"
+import { endingOf, resultOf } from "../api/outcome.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { CopyButton } from "../ui/CopyButton.tsx"
+import { DiffView } from "../try/history/DiffView.tsx"
 import { own } from "../try/schema/json.ts"
 import { Tabs } from "../ui/Tabs.tsx"
 import type { Tab } from "../ui/Tabs.tsx"
@@ -22,20 +23,28 @@ import "./result.css"
 /** The outcome of a call, in several views. */
 export function ResultView({
   outcome,
+  previous,
   isQuery,
   onIssue,
 }: {
   readonly outcome: CallOutcome
+  /** The outcome before this one, to compare it with. */
+  readonly previous?: CallOutcome | undefined
   /** A query has no effect, whether it failed or not. */
   readonly isQuery: boolean
   /** Focuses the field of a validation error. */
   readonly onIssue?: ((pointer: string) => void) | undefined
 }): ReactNode {
   const [wanted, setWanted] = useState<string>()
-  const tabs = useMemo(() => tabsOf(outcome, isQuery, onIssue), [outcome, isQuery, onIssue])
+  const tabs = useMemo(
+    () => [
+      ...tabsOf(outcome, isQuery, onIssue),
+      ...(previous === undefined ? [] : [comparison(previous, outcome)]),
+    ],
+    [outcome, previous, isQuery, onIssue],
+  )
   const value = tabs.some(({ id }) => id === wanted) ? wanted : tabs[0]?.id
-  const data = outcome.ok ? outcome.envelope.data : outcome.problem
-  const text = (): string => printJson(data, 2) ?? ""
+  const text = (): string => printJson(resultOf(outcome), 2) ?? ""
   const { text: ending, tone } = endingOf(outcome)
   return (
     <div className="result">
@@ -95,6 +104,20 @@ function tabsOf(
   }
   tabs.push({ id: "raw", label: "Raw", panel: <Raw outcome={outcome} /> })
   return tabs
+}
+
+/** What is different from the result before. */
+function comparison(previous: CallOutcome, outcome: CallOutcome): Tab {
+  return {
+    id: "compare",
+    label: "Compare",
+    panel: (
+      <>
+        <p className="field-note">Compared with the result of the run before.</p>
+        <DiffView before={resultOf(previous)} after={resultOf(outcome)} />
+      </>
+    ),
+  }
 }
 
 /** Whether the data of a tool are its content blocks, which the tab for those shows better. */

@@ -70,7 +70,9 @@ export function HistoryView(): ReactNode {
           {before !== undefined && after !== undefined && (
             <section className="card" aria-label="Comparison">
               <h2>
-                {before.operationId} and {after.operationId}
+                {before.operationId}, {timeOf(before)} and{" "}
+                {after.operationId !== before.operationId && `${after.operationId}, `}
+                {timeOf(after)}
               </h2>
               <DiffView before={before.result} after={after.result} />
             </section>
@@ -107,7 +109,7 @@ function Row({
     drafts.put(entry.operationId, entry)
     navigate(route)
   }
-  const when = new Date(entry.at).toLocaleTimeString()
+  const when = timeOf(entry)
   return (
     <li className="entry">
       <input
@@ -149,6 +151,10 @@ function Row({
       )}
     </li>
   )
+}
+
+function timeOf({ at }: HistoryEntry): string {
+  return new Date(at).toLocaleTimeString()
 }
 
 /** The two that are compared, the older first. */

@@ -4,6 +4,7 @@ import type { CallOutcome, OperationSpec } from "../api/model.ts"
 import { endingOf } from "../api/outcome.ts"
 import { ResultView } from "../result/ResultView.tsx"
 import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
 import { Empty } from "../ui/Empty.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Output } from "../ui/Output.tsx"
@@ -36,14 +37,22 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
   }, [outcome])
   const timeoutMs = readDeadline(deadline)
   const canRun = isJson && timeoutMs !== "wrong"
+  const [unconfirmed, setUnconfirmed] = useState<{ readonly input: unknown }>()
   const send = (value: unknown): void => {
     setChecked(false)
-    if (canRun) run(value, timeoutMs)
+    if (!canRun || isRunning) return
+    if (spec.annotations?.destructive === true) setUnconfirmed({ input: value })
+    else run(value, timeoutMs)
   }
   const start = (): void => {
     if (issues.length === 0 || !canRun) return send(input)
     setChecked(true)
     editor.current?.showIssues()
+  }
+  const dismiss = (): void => setUnconfirmed(undefined)
+  const confirm = (): void => {
+    dismiss()
+    if (canRun) run(unconfirmed?.input, timeoutMs)
   }
   const focusIssue = useCallback((pointer: string) => {
     editor.current?.focusPath(fromPointer(pointer))
@@ -84,7 +93,26 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
   return (
     <Request
       onRun={start}
-      bar={bar}
+      bar={
+        <>
+          {bar}
+          <Dialog
+            title="Run a destructive operation?"
+            open={unconfirmed !== undefined}
+            onClose={dismiss}
+          >
+            <p>
+              The changes of <strong>{spec.title ?? id}</strong> cannot be undone.
+            </p>
+            <div className="row">
+              <Button variant="danger" data-autofocus onClick={confirm}>
+                Run it
+              </Button>
+              <Button onClick={dismiss}>Do not run</Button>
+            </div>
+          </Dialog>
+        </>
+      }
       request={
         <>
           {removed.length > 0 && (
@@ -115,15 +143,20 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
               </Empty>
             )}
             {!isRunning && outcome !== undefined && (
-              <ResultView outcome={outcome} isQuery={spec.type === "query"} onIssue={focusIssue} />
+              <ResultView
+                outcome={outcome}
+                previous={previous}
+                isQuery={spec.type === "query"}
+                onIssue={focusIssue}
+              />
             )}
             {log.length > 0 && (
               <section aria-label="Log">
-                <h3>Log of the server</h3>
+                <h2>Log of the server</h2>
                 <Output label={`Log of ${id}`} text={logText(log)} />
               </section>
             )}
-            {!isRunning && isPlain === true && (
+            {!isRunning && isPlain === true && outcome?.status !== 0 && (
               <p className="field-note">
                 There is no WebSocket to the hub: the operation could not report progress, and not
                 ask you anything.
@@ -133,7 +166,6 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
           <RecentCalls
             id={id}
             outcome={outcome}
-            previous={previous}
             isRunning={isRunning}
             onUse={use}
             onAgain={(entry) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { button, expectShown, field, listed, run, storedText } from "./support/page.ts"
+import { button, expectShown, field, listed, run, storedText, tab } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
@@ -37,7 +37,7 @@ describe.skipIf(noBrowser)("the history", () => {
     const { body } = await run(page, button(page, /again/i).last())
     expect(body).toMatchObject({ data: { calls: first.calls + 2 } })
     await expectShown(page.getByRole("region", { name: "Result" }).getByText("calls"))
-    await page.getByText("Compare with the previous result").click()
+    await tab(page, "Compare").click()
     const difference = page.getByRole("main").locator("table").filter({ hasText: "/calls" })
     await expectShown(difference.getByText(String(first.calls + 1), { exact: true }))
     await expectShown(difference.getByText(String(first.calls + 2), { exact: true }))

@@ -69,12 +69,23 @@ describe.skipIf(noBrowser)("a running call", () => {
 
   test("of the demo's notes asks, and does what the answer says", async () => {
     const { page } = await site.open("/o/notes.clear_notes")
+    const runIt = async (): Promise<void> => {
+      await button(page, "Run").click()
+      await button(page.getByRole("dialog"), "Run it").click()
+    }
+    // It is destructive: nothing happens before one says so.
     await button(page, "Run").click()
+    await expectShown(page.getByRole("dialog").getByText(/cannot be undone/))
+    expect(await seriousFaults(page)).toEqual([])
+    await page.keyboard.press("Control+Enter")
+    await button(page, "Do not run").click()
+    await expectShown(result(page).getByText("No result yet"))
+    await runIt()
     await expectShown(question(page).getByText("There are 2 notes."))
     await button(question(page), "Decline").click()
     await expectShown(result(page).getByText("0 notes are gone."))
 
-    await button(page, "Run").click()
+    await runIt()
     await question(page).getByLabel(/^sure/).check()
     await button(question(page), "Send answer").click()
     await expectShown(result(page).getByText("2 notes are gone."))

@@ -1,6 +1,7 @@
 import { useState } from "react"
 import type { ReactNode } from "react"
 import type { CallOutcome } from "../../api/model.ts"
+import { resultOf } from "../../api/outcome.ts"
 import { Button } from "../../ui/Button.tsx"
 import { DiffView } from "./DiffView.tsx"
 import { EntryFacts } from "./EntryFacts.tsx"
@@ -13,14 +14,12 @@ const MAX_LISTED = 10
 export function RecentCalls({
   id,
   outcome,
-  previous,
   isRunning,
   onUse,
   onAgain,
 }: {
   readonly id: string
   readonly outcome: CallOutcome | undefined
-  readonly previous: CallOutcome | undefined
   readonly isRunning: boolean
   readonly onUse: (entry: HistoryEntry) => void
   readonly onAgain: (entry: HistoryEntry) => void
@@ -34,12 +33,6 @@ export function RecentCalls({
   return (
     <details className="recent">
       <summary>Earlier calls ({entries.length})</summary>
-      {now !== undefined && previous !== undefined && (
-        <details className="recent-diff">
-          <summary>Compare with the previous result</summary>
-          <DiffView before={resultOf(previous)} after={now} />
-        </details>
-      )}
       <ul className="entries">
         {entries.map((entry) => (
           <li key={entry.id} className="entry">
@@ -69,8 +62,4 @@ export function RecentCalls({
       </ul>
     </details>
   )
-}
-
-function resultOf(outcome: CallOutcome): unknown {
-  return outcome.ok ? outcome.envelope.data : outcome.problem
 }
