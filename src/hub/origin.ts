@@ -10,12 +10,19 @@ import type {
 import { isAddress } from "../config/names.ts"
 import { redactText } from "../internal/redact.ts"
 
-/** The origin of a source as its configuration has it, without secrets; files in its folder by their relative paths. */
+/**
+ * The origin of a source as its configuration has it, without secrets; files in its folder by their relative paths, programs
+ * elsewhere by their names.
+ */
 export function originOf(source: ResolvedSource, baseDir: string): string {
   const folder = join(baseDir, sep)
-  const text = writtenOrigin(source)
-  return folder === sep ? text : text.replaceAll(folder, "")
+  const written = writtenOrigin(source)
+  const text = folder === sep ? written : written.replaceAll(folder, "")
+  return source.kind === "mcp" ? text.replaceAll(FOLDERS, "$1") : text
 }
+
+/** What comes before the name of a file, in absolute paths. */
+const FOLDERS = /(^|\s)(?:[a-z]:)?[/\\]\S*[/\\]/gi
 
 function writtenOrigin({ kind, config }: ResolvedSource): string {
   switch (kind) {

@@ -253,7 +253,7 @@ class Failure {
         mayHaveExecuted: this.#mayHaveExecuted,
       })
     }
-    if (NEVER_SENT.has(code)) return this.#lost("cannot be reached", false)
+    if (NEVER_SENT.has(code)) return this.#lost(`cannot be reached (${code})`, false)
     if (CONNECTION_LOST.has(code)) return this.#lost("went away", this.#mayHaveExecuted)
     if (code === "INVALID_RESULT" || code === "LIST_PAGINATION_EXCEEDED") {
       return this.#make(

@@ -20,7 +20,7 @@ export function limitsOf(schema: JsonSchema): readonly string[] {
   const isOf = (...names: readonly string[]): boolean =>
     type === undefined || names.some((name) => types.includes(name))
   const numbers = [
-    ...range(minimum, maximum, String),
+    ...range(bound(minimum), bound(maximum), String),
     ...phrase("more than", schema["exclusiveMinimum"], "number"),
     ...phrase("less than", schema["exclusiveMaximum"], "number"),
     ...phrase("a multiple of", schema["multipleOf"], "number"),
@@ -45,6 +45,11 @@ function counts(least: unknown, most: unknown, one: string, many = `${one}s`): r
   // A minimum of 0 is no constraint.
   const write = (count: number): string => `${count} ${count === 1 ? one : many}`
   return range(least === 0 ? undefined : least, most, write)
+}
+
+/** The largest exact integers are the limits of JavaScript, not of what is described. */
+function bound(limit: unknown): unknown {
+  return Math.abs(Number(limit)) === Number.MAX_SAFE_INTEGER ? undefined : limit
 }
 
 function range(least: unknown, most: unknown, write: (value: number) => string): readonly string[] {
