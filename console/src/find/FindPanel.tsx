@@ -135,7 +135,8 @@ function Nothing({ isSearch }: { readonly isSearch: boolean }): ReactNode {
   if (!isSearch && !isFiltered) {
     return (
       <Empty title="No operations yet">
-        Sources may still be loading, or you may not be allowed to call any operation.
+        Add some with <code>npx @alkdev/operations import</code>. Sources may also still be loading,
+        or you may not be allowed to call their operations.
       </Empty>
     )
   }

@@ -24,7 +24,9 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** Advice for a problem; `undefined` if its own message has to suffice. */
 export function adviceFor(problem: HTTPProblem): string | undefined {
-  const { code, retryAfterMs, retryable } = problem
+  const { code, retryAfterMs, retryable, status } = problem
+  // It did not reach the hub: advice about sources would lead astray.
+  if (code === "UNAVAILABLE" && status === 0) return undefined
   if (retryAfterMs !== undefined) return `Try again in ${formatDuration(retryAfterMs)}.`
   if (Object.hasOwn(ADVICE, code)) return ADVICE[code]
   return retryable ? "It may work if you try again. Nothing has been changed." : undefined
