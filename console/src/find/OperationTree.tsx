@@ -43,6 +43,9 @@ export function OperationTree(props: OperationTreeProps): ReactNode {
     estimateSize,
     getItemKey,
     overscan: 8,
+    // What is scrolled to has a neighbour on each side, and stays in sight when the folder of recent ones appears.
+    scrollPaddingStart: ROW_HEIGHT,
+    scrollPaddingEnd: ROW_HEIGHT,
   })
   useEffect(() => {
     if (active >= 0) virtual.scrollToIndex(active, { align: "auto" })

@@ -15,19 +15,17 @@ export function TextView({ text }: { readonly text: string }): ReactNode {
   const [isPlain, setPlain] = useState(false)
   if (!isMarkdown) return <Plain text={text} />
   return (
-    <div className="stack">
-      <p>
-        <Button
-          size="small"
-          variant="quiet"
-          aria-pressed={isPlain}
-          onClick={() => setPlain(!isPlain)}
-        >
-          Plain text
-        </Button>
-      </p>
+    <>
+      <Button
+        size="small"
+        variant="quiet"
+        aria-pressed={isPlain}
+        onClick={() => setPlain(!isPlain)}
+      >
+        Plain text
+      </Button>
       {isPlain ? <Plain text={text} /> : <Markdown text={text} />}
-    </div>
+    </>
   )
 }
 
