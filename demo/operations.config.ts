@@ -3,8 +3,8 @@ import { startShop } from "./shop-api.ts"
 
 /** Three sources that need no internet and no keys: `npm start` serves them. */
 export default defineConfig(async () => ({
-  // Whoever tries it may read every error.
-  server: { title: "Demo hub", errors: "expose" },
+  // Whoever tries it may read every error, and look into every call.
+  server: { title: "Demo hub", errors: "expose", record: true },
   sources: {
     // TypeScript: each module of the folder exports operations.
     desk: { scan: "./operations" },
