@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Page } from "playwright-core"
-import { button, expectShown, listed, run, search, tab, way } from "./support/page.ts"
+import { button, expectShown, goDark, listed, run, search, tab, way } from "./support/page.ts"
 import { seriousFaults } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
@@ -16,18 +16,27 @@ const VIEWS: readonly (readonly [
   ["find", "/", (page) => listed(page, "act.table").first().waitFor()],
   ["filters", "/", (page) => button(page, "Filters").click()],
   ["palette", "/", openPalette],
+  ["keys", "/", openHelp],
   ["form", "/o/input.union", (page) => way(page, "Form").waitFor()],
   ["form with a fault", "/o/input.numbers", runWrong],
   ["JSON", "/o/input.nested", openJson],
+  ["details", "/o/media.blocks", (page) => button(page, "Details").click()],
   ["schema", "/o/tree.depth", (page) => tab(page, "Schema").click()],
+  ["search in a schema", "/o/tree.depth?tab=schema", searchSchema],
   ["snippets", "/o/library.getBook", (page) => tab(page, "Snippets").click()],
   ["table", "/o/act.table", run],
   ["error", "/o/act.fail", run],
+  ["text", "/o/act.note", run],
   ["content", "/o/media.blocks", run],
+  ["comparison", "/o/act.count", compare],
   ["watch", "/o/live.numbers", watchSome],
   ["calls", "/calls", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
   ["sources", "/sources", (page) => page.getByText("library").first().waitFor()],
+  ["details of a source", "/sources", openSource],
+  ["import report", "/sources", openReport],
   ["history", "/history", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
+  ["history with calls", "/o/act.count", openHistory],
+  ["unknown operation", "/o/act.tabel", (page) => page.getByText(/Did you mean/).waitFor()],
 ]
 
 async function openPalette(page: Page): Promise<void> {
@@ -35,6 +44,43 @@ async function openPalette(page: Page): Promise<void> {
   await page.keyboard.press("Control+K")
   await page.getByRole("combobox", { name: "Search everything" }).fill("book")
   await page.getByRole("option").filter({ hasText: "GET /books/{isbn}" }).waitFor()
+}
+
+async function openHelp(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor()
+  await button(page, "Keys").click()
+  await page.getByRole("dialog").waitFor()
+}
+
+async function searchSchema(page: Page): Promise<void> {
+  await page.getByLabel("Search in Input").fill("label")
+  await page.getByText("1 match", { exact: true }).waitFor()
+}
+
+async function compare(page: Page): Promise<void> {
+  await run(page)
+  await run(page)
+  await tab(page, "Compare").click()
+  await page.locator("table.diff").waitFor()
+}
+
+async function openHistory(page: Page): Promise<void> {
+  await run(page)
+  await run(page)
+  await page.getByRole("link", { name: "History" }).click()
+  const boxes = page.getByRole("checkbox", { name: /^Compare/ })
+  await boxes.nth(0).check()
+  await boxes.nth(1).check()
+  await button(page, "Show").first().click()
+}
+
+async function openSource(page: Page): Promise<void> {
+  await button(page.getByRole("article", { name: "Source library" }), "Details").click()
+}
+
+async function openReport(page: Page): Promise<void> {
+  await button(page.getByRole("article", { name: "Source library" }), "Import report").click()
+  await page.getByRole("article", { name: "Source library" }).getByText("kept").first().waitFor()
 }
 
 async function runWrong(page: Page): Promise<void> {
@@ -113,19 +159,6 @@ describe.skipIf(noBrowser)("how it looks", () => {
     await expectShown(listed(page, "act.table"))
   })
 
-  test("everything can be done with the keyboard alone", async () => {
-    const { page } = await site.open()
-    await expectShown(listed(page, "act.table"))
-    await page.keyboard.press("/")
-    await page.keyboard.type("act.table")
-    await page.keyboard.press("Enter")
-    await expectShown(page.getByRole("heading", { level: 1, name: "List people" }))
-    await button(page, "Run").waitFor()
-    await tabTo(page, (text) => text === "Run")
-    await page.keyboard.press("Enter")
-    await expectShown(page.getByRole("region", { name: "Result" }).getByText("Ada"))
-  })
-
   test("the focus moves to the heading of what was opened", async () => {
     const { page } = await site.open()
     await page.getByRole("link", { name: "Sources" }).click()
@@ -143,6 +176,22 @@ describe.skipIf(noBrowser)("how it looks", () => {
   })
 })
 
+describe.skipIf(noBrowser)("a hub without operations", () => {
+  const site = useConsole(() => [])
+
+  test.for(["/", "/calls", "/sources"])(
+    "says what to do at %s, with nothing that axe finds serious",
+    async (path) => {
+      const { page, faults } = await site.open(path)
+      await expectShown(page.getByText(/^No (?:operations|calls|sources)/))
+      expect(await seriousFaults(page)).toEqual([])
+      await goDark(page)
+      expect(await seriousFaults(page, "colors")).toEqual([])
+      expect(faults).toEqual([])
+    },
+  )
+})
+
 /** What has the focus and does not show it; runs in the page. */
 function bareFocus(): string {
   let element = document.activeElement
@@ -152,14 +201,4 @@ function bareFocus(): string {
   const shown = element.closest(".cm-editor") ?? element
   const { outlineStyle, boxShadow } = getComputedStyle(shown)
   return outlineStyle === "none" && boxShadow === "none" ? shown.outerHTML.slice(0, 120) : ""
-}
-
-/** Presses Tab until what has the focus is the one that is meant. */
-async function tabTo(page: Page, isIt: (text: string) => boolean): Promise<void> {
-  for (let step = 0; step < 60; step++) {
-    await page.keyboard.press("Tab")
-    const text = await page.evaluate(() => document.activeElement?.textContent?.trim() ?? "")
-    if (isIt(text)) return
-  }
-  throw new Error("The focus never came there.")
 }

@@ -45,7 +45,18 @@ describe.skipIf(noBrowser)("five thousand operations", () => {
 
   test("have the folder of the opened one open", async () => {
     const { page } = await site.open("/o/many.thing3217_read")
-    await expectShown(listed(page, "many.thing3217_read"))
+    const row = listed(page, "many.thing3217_read").last()
+    await expectShown(row)
+    // In sight, also after the folder of recent operations has come above it.
+    await expectShown(page.getByRole("treeitem", { name: /^Recent/ }).or(row))
+    await expect
+      .poll(() =>
+        row.evaluate((it) => {
+          const { bottom } = it.getBoundingClientRect()
+          return bottom <= (it.closest(".find-scroll")?.getBoundingClientRect().bottom ?? 0)
+        }),
+      )
+      .toBe(true)
   })
 
   test("are found by a word that one of them has", async () => {

@@ -117,6 +117,20 @@ export async function storedText(page: Page): Promise<string> {
   })
 }
 
+/** Presses Tab until what has the focus is called so. */
+export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  for (let step = 0; step < 150; step++) {
+    await page.keyboard.press("Tab")
+    const focused = page.locator(":focus")
+    const at = await focused.evaluate((it) => {
+      const { labels } = it as HTMLInputElement
+      return it.getAttribute("aria-label") ?? labels?.[0]?.textContent ?? it.textContent ?? ""
+    })
+    if (typeof name === "string" ? at.trim() === name : name.test(at.trim())) return
+  }
+  throw new Error(`The focus never came to ${String(name)}.`)
+}
+
 /** Changes to the dark theme, and waits until its colours are there. */
 export async function goDark(page: Page): Promise<void> {
   const background = (): Promise<string> =>
