@@ -59,6 +59,13 @@ describe.skipIf(noBrowser)("five thousand operations", () => {
       .toBe(true)
   })
 
+  test("are no tools of MCP one by one, and the console does not say so", async () => {
+    const { page } = await site.open("/o/many.thing3217_read?tab=snippets")
+    const main = page.getByRole("main")
+    await expectShown(main.getByText(/finds "many\.thing3217_read" with search_operations/))
+    expect(await main.getByText(/one of its tools/).count()).toBe(0)
+  })
+
   test("are found by a word that one of them has", async () => {
     const { page } = await site.open()
     await search(page).fill("thing3217")
@@ -82,6 +89,23 @@ describe.skipIf(noBrowser || !hasCorpus)("the whole API of GitHub", () => {
     await search(page).fill("POST /repos/{owner}/{repo}/issues")
     await page.keyboard.press("Enter")
     await page.waitForURL(/github\.issues_create$/)
+  })
+
+  test.for([
+    ["merge pr", "github.pulls_merge"],
+    ["delete repo", "github.repos_delete"],
+    ["create issue", "github.issues_create"],
+    ["open a ticket", "github.issues_create"],
+    ["/repos/octocat/hello/merges", "github.repos_merge"],
+  ] as const)("%s is found among the first", async ([query, id]) => {
+    const { page } = await site.open()
+    await search(page).fill(query)
+    const rows = page.getByRole("treeitem")
+    await expect
+      .poll(async () =>
+        (await rows.evaluateAll((all) => all.map((row) => row.getAttribute("title")))).slice(0, 6),
+      )
+      .toContain(id)
   })
 
   test.for([

@@ -30,6 +30,13 @@ describe.skipIf(noBrowser)("repairing sources", () => {
     const card = (name: string) => page.getByRole("article", { name: `Source ${name}` })
     await expectShown(card("keyed").getByText("NO_SUCH_KEY", { exact: true }))
     await expectShown(card("keyed").getByText(/environment of the hub, and restart/))
+    // No running hub can gain it: it is not tried again.
+    await expectShown(card("keyed").getByText("1 failed attempt."))
+    expect(
+      await card("keyed")
+        .getByText(/Next try/)
+        .count(),
+    ).toBe(0)
     await expectShown(card("dies").getByLabel("stderr of dies").getByText("The port is taken."))
     expect(await page.getByRole("article").last().getAttribute("aria-label")).toBe("Source local")
     expect(await seriousFaults(page)).toEqual([])
