@@ -140,7 +140,9 @@ describe.skipIf(noBrowser)("an API with an awkward document", () => {
     for (const said of ["time", "uuid", "1 to 10", "^[A-Z]{3}$"]) expect(form).toContain(said)
     await field(page, "code").fill("abc")
     await button(page, "Run").click()
-    await expectShown(main.locator(".field-error", { hasText: "^[A-Z]{3}$" }))
+    const code = main.locator(".field", { has: page.locator(".field-label", { hasText: "code" }) })
+    await expectShown(code.last().getByText("does not match pattern"))
+    await expectShown(code.last().getByText("string, matches ^[A-Z]{3}$"))
   })
 
   test("has one example in the form and in the snippets", async () => {
