@@ -38,7 +38,7 @@ export function SourceDetails({
   return (
     <div className="stack">
       {missing.length > 0 && (
-        <section aria-label="Missing credentials">
+        <section>
           <h3>Missing credentials</h3>
           <ul className="report-warnings">
             {missing.map(({ kind, name: credential, how }) => (
@@ -49,7 +49,7 @@ export function SourceDetails({
           </ul>
         </section>
       )}
-      <section aria-label="Last error">
+      <section>
         <h3>Last error</h3>
         {lastError === undefined ? (
           <p className="muted">None since the hub was started.</p>
@@ -62,7 +62,7 @@ export function SourceDetails({
       </section>
       {circuits !== undefined && circuits.breakers.length > 0 && <Breakers {...circuits} />}
       {stderr !== undefined && (
-        <section aria-label="Output to stderr">
+        <section>
           <h3>Output to stderr</h3>
           <Output label={`stderr of ${name}`} text={stderr} />
         </section>
@@ -101,7 +101,7 @@ function Breakers({ breakers, at }: SourceBreakers): ReactNode {
 
 function Changes({ changes }: { readonly changes: NonNullable<SourceInfo["changes"]> }): ReactNode {
   return (
-    <section aria-label="Last reload">
+    <section>
       <h3>Last reload</h3>
       <p>
         <Time at={changes.at} />: {describeChanges(changes)}.

@@ -79,7 +79,7 @@ function Details({
   const name = isUpstream ? "Response body" : "Details"
   return (
     <div className="error-details">
-      <h3>{name}</h3>
+      <strong>{name}</strong>
       <JsonTree value={value} label={name} />
     </div>
   )

@@ -8,7 +8,7 @@ import { sourceOf } from "../../hub/plain.ts"
 import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
 import { waitFor } from "../../support/wait-for.ts"
-import { seriousFaults } from "./support/axe.ts"
+import { axeFindings } from "./support/axe.ts"
 import { button, expectQuiet, expectShown, openOperation, result } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
@@ -36,7 +36,7 @@ describe.skipIf(noBrowser)("a running call", () => {
     const bar = result(page).getByRole("progressbar", { name: "Progress" })
     expect(await bar.evaluate((it: HTMLProgressElement) => [it.value, it.max])).toEqual([1, 4])
     await expectShown(result(page).getByText(/^\d[\d.]* m?s$/))
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
 
     // Nothing is sent that does not fit.
     await button(asked, "Send answer").click()
@@ -76,7 +76,7 @@ describe.skipIf(noBrowser)("a running call", () => {
     // It is destructive: nothing happens before one says so.
     await button(page, "Run").click()
     await expectShown(page.getByRole("dialog").getByText(/cannot be undone/))
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await page.keyboard.press("Control+Enter")
     await button(page, "Do not run").click()
     await expectShown(result(page).getByText("No result yet"))

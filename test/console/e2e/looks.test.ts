@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Page } from "playwright-core"
 import { button, expectShown, goDark, listed, run, search, tab, way } from "./support/page.ts"
-import { seriousFaults } from "./support/axe.ts"
+import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
@@ -116,23 +116,20 @@ describe.skipIf(noBrowser)("how it looks", () => {
   const site = useConsole(() => sources)
 
   // One page for all three: opening it takes longer than looking at it.
-  test.for(VIEWS)(
-    "%s has nothing that axe finds serious, and fits on a narrow screen",
-    async (view) => {
-      const [, path, prepare] = view
-      const { page, violations, faults } = await site.open(path, { colorScheme: "light" })
-      await prepare(page)
-      expect(await seriousFaults(page), "light").toEqual([])
-      const light = await background(page)
-      await page.emulateMedia({ colorScheme: "dark" })
-      await expect.poll(() => background(page)).not.toBe(light)
-      expect(await seriousFaults(page, "colors"), "dark").toEqual([])
-      await page.setViewportSize({ width: 390, height: 844 })
-      await expect.poll(() => overhang(page)).toBe(0)
-      expect(violations).toEqual([])
-      expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([])
-    },
-  )
+  test.for(VIEWS)("%s has nothing that axe finds, and fits on a narrow screen", async (view) => {
+    const [, path, prepare] = view
+    const { page, violations, faults } = await site.open(path, { colorScheme: "light" })
+    await prepare(page)
+    expect(await axeFindings(page), "light").toEqual([])
+    const light = await background(page)
+    await page.emulateMedia({ colorScheme: "dark" })
+    await expect.poll(() => background(page)).not.toBe(light)
+    expect(await axeFindings(page, "colors"), "dark").toEqual([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    await expect.poll(() => overhang(page)).toBe(0)
+    expect(violations).toEqual([])
+    expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([])
+  })
 
   test("follows the system's light and dark, and a choice of one's own", async () => {
     const { page } = await site.open("/", { colorScheme: "light" })
@@ -180,13 +177,13 @@ describe.skipIf(noBrowser)("a hub without operations", () => {
   const site = useConsole(() => [])
 
   test.for(["/", "/calls", "/sources"])(
-    "says what to do at %s, with nothing that axe finds serious",
+    "says what to do at %s, with nothing that axe finds",
     async (path) => {
       const { page, faults } = await site.open(path)
       await expectShown(page.getByText(/^No (?:operations|calls|sources)/))
-      expect(await seriousFaults(page)).toEqual([])
+      expect(await axeFindings(page)).toEqual([])
       await goDark(page)
-      expect(await seriousFaults(page, "colors")).toEqual([])
+      expect(await axeFindings(page, "colors")).toEqual([])
       expect(faults).toEqual([])
     },
   )

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { hashApiKey } from "../../../src/to-http.ts"
 import { button, expectShown, listed, run, storedText } from "./support/page.ts"
-import { seriousFaults } from "./support/axe.ts"
+import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 import { waitFor } from "../../support/wait-for.ts"
@@ -27,7 +27,7 @@ describe.skipIf(noBrowser)("signing in", () => {
     expect(await page.getByRole("alert").count()).toBe(0)
     expect(await page.getByRole("dialog").count()).toBe(0)
     expect(await page.getByRole("link").allTextContents()).toEqual(["Operations"])
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await main.locator("input[type=password]").fill("wrong")
     await button(main, "Sign in").click()
     await expectShown(main.getByText(/does not accept/))
@@ -87,7 +87,7 @@ describe.skipIf(noBrowser)("signing in", () => {
     await button(page, "reader").click()
     const dialog = page.getByRole("dialog", { name: "Identity" })
     await expectShown(dialog.getByText("It has no scopes."))
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await button(dialog, "Add an identity").click()
     await signIn(page, ADMIN)
     await expectShown(listed(page, "act.guarded"))

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import { sourceOf } from "../../hub/plain.ts"
 import { button, expectShown, goDark } from "./support/page.ts"
-import { seriousFaults } from "./support/axe.ts"
+import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
@@ -39,9 +39,9 @@ describe.skipIf(noBrowser)("repairing sources", () => {
     ).toBe(0)
     await expectShown(card("dies").getByLabel("stderr of dies").getByText("The port is taken."))
     expect(await page.getByRole("article").last().getAttribute("aria-label")).toBe("Source local")
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await goDark(page)
-    expect(await seriousFaults(page, "colors")).toEqual([])
+    expect(await axeFindings(page, "colors")).toEqual([])
     expect([...violations, ...faults]).toEqual([])
   })
 

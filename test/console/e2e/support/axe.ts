@@ -4,7 +4,6 @@ import type { Page } from "playwright-core"
 
 interface AxeResult {
   readonly id: string
-  readonly impact?: string | null
   readonly nodes: readonly {
     readonly target: readonly unknown[]
     readonly failureSummary?: string
@@ -32,8 +31,8 @@ function settle(): Promise<void> {
 /** The rules whose result depends on colours. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"]
 
-/** What axe finds serious or critical in a page, in words; `colors` where only those have changed since it looked. */
-export async function seriousFaults(page: Page, part: "all" | "colors" = "all"): Promise<string[]> {
+/** What axe finds in a page, in words; `colors` where only those have changed since it looked. */
+export async function axeFindings(page: Page, part: "all" | "colors" = "all"): Promise<string[]> {
   await page.evaluate(settle)
   // By the debugger, which the page's policy does not bind.
   if (part === "all") await page.evaluate(source)
@@ -44,9 +43,7 @@ export async function seriousFaults(page: Page, part: "all" | "colors" = "all"):
   const violations = (await page.evaluate(
     `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )) as AxeResult[]
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`),
-    )
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`),
+  )
 }
