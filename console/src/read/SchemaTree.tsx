@@ -1,6 +1,6 @@
 import { useDeferredValue, useMemo, useState } from "react"
 import type { ReactNode } from "react"
-import { Button, CopyButton, SearchField, formatCount } from "../ui/index.ts"
+import { Button, CopyButton, SearchField, SearchMatches } from "../ui/index.ts"
 import { InlineMarkdown } from "./Markdown.tsx"
 import { NodeFacts, NodeType } from "./NodeFacts.tsx"
 import { TreeRows } from "./TreeRows.tsx"
@@ -46,10 +46,7 @@ export function SchemaTree({
             text={text}
             onText={setText}
           />
-          <span className="muted" role="status">
-            {search !== undefined && formatCount(search.found.size, "match", "matches")}
-            {search?.isCut === true && " in the first part"}
-          </span>
+          <SearchMatches count={search?.found.size} isCut={search?.isCut} />
         </div>
       )}
       {rows.length > 0 && (

@@ -2,8 +2,7 @@ import { useDeferredValue, useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import { isObject } from "../../../src/internal/guards.ts"
 import { weigh } from "../../../src/internal/weigh.ts"
-import { SearchField } from "../ui/SearchField.tsx"
-import { formatCount } from "../ui/format.ts"
+import { SearchField, SearchMatches } from "../ui/SearchField.tsx"
 import { JsonTree } from "./JsonTree.tsx"
 import { searchJson } from "./search-json.ts"
 
@@ -35,10 +34,7 @@ export function SearchableJson({
           text={text}
           onText={setText}
         />
-        <span className="muted" role="status">
-          {search !== undefined && formatCount(search.count, "match", "matches")}
-          {search?.isCut === true && " in the first part"}
-        </span>
+        <SearchMatches count={search?.count} isCut={search?.isCut} />
       </div>
       {search?.count !== 0 && (
         // Another search opens other parts.

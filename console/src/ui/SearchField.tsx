@@ -1,5 +1,6 @@
 import { useId } from "react"
 import type { ReactNode } from "react"
+import { formatCount } from "./format.ts"
 
 /** A field that searches in what is below it, or filters it. */
 export function SearchField({
@@ -28,5 +29,22 @@ export function SearchField({
         onChange={(event) => onText(event.target.value)}
       />
     </>
+  )
+}
+
+/** What a search found, announced when it changes; nothing before there is a search. */
+export function SearchMatches({
+  count,
+  isCut = false,
+}: {
+  readonly count: number | undefined
+  /** Not everything was looked at. */
+  readonly isCut?: boolean | undefined
+}): ReactNode {
+  return (
+    <span className="muted" role="status">
+      {count !== undefined && formatCount(count, "match", "matches")}
+      {isCut && " in the first part"}
+    </span>
   )
 }
