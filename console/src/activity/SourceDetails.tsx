@@ -68,7 +68,7 @@ export function SourceDetails({
         </section>
       )}
       {status.kind === "mcp" && (
-        <section aria-label="Log">
+        <section>
           <h3>Log</h3>
           {log.length === 0 ? (
             <p className="muted">

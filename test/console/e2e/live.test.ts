@@ -115,7 +115,7 @@ describe.skipIf(noBrowser)("a running call", () => {
     const log = page.getByRole("region", { name: "Log of everything.toggle-simulated-logging" })
     await expectShown(log.getByText(/^\w+: \w+[ -]level[ -]message/))
     await expectShown(result(page).getByText("200", { exact: true }))
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     // The next call begins with an empty log, and ends the messages.
     await button(page, "Run").click()
     await expectShown(result(page).getByText(/Stopped/))
@@ -130,7 +130,7 @@ describe.skipIf(noBrowser)("a running call", () => {
       const lines = source.getByRole("region", { name: "Log of everything" })
       expect(await lines.textContent()).toMatch(/level[ -]message/)
     })
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
   })
 
   test("that waits for an answer is cancelled, and ends when its page is left", async () => {
