@@ -105,7 +105,10 @@ describe("the rows of a tree", () => {
 
   test("of a search end, though everything matches and the schema has no end", () => {
     const properties = Object.fromEntries(
-      Array.from({ length: 300 }, (_, at) => [`same${at}`, { type: "object", properties: {} }]),
+      Array.from({ length: 300 }, (_, index) => [
+        `same${index}`,
+        { type: "object", properties: {} },
+      ]),
     )
     expect(searchSchema(schemaTree({ type: "object", properties }), "same")).toMatchObject({
       isCut: true,
