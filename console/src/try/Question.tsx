@@ -56,7 +56,7 @@ export function Question({
       tabIndex={-1}
       onKeyDown={press}
     >
-      <h3 id={title}>{asked.title}</h3>
+      <h2 id={title}>{asked.title}</h2>
       {asked.message !== undefined && <p className="question-text">{asked.message}</p>}
       {request.type === "url" && <Address url={request.url} />}
       {request.type === "sampling" && <JsonTree value={request.params} label="What it asks" />}
