@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { systemClock } from "../../../src/internal/clock.ts"
 import { sourceOf } from "../../hub/plain.ts"
 import { freePort } from "../../support/brokers.ts"
-import { seriousFaults } from "./support/axe.ts"
+import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { button, expectQuiet, expectShown, field, goDark, openOperation } from "./support/page.ts"
 import { run, tab } from "./support/page.ts"
@@ -107,9 +107,9 @@ describe.skipIf(noBrowser)("the policies of an operation", () => {
     await expectShown(
       now("breaker").getByText(/are refused\. The last failure was UNAVAILABLE\. Next try in /),
     )
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await goDark(page)
-    expect(await seriousFaults(page, "colors")).toEqual([])
+    expect(await axeFindings(page, "colors")).toEqual([])
 
     await page.evaluate(() => {
       location.hash = "#/sources"
@@ -124,7 +124,7 @@ describe.skipIf(noBrowser)("the policies of an operation", () => {
     await expectShown(
       first.getByRole("region", { name: "Circuit breakers" }).getByText("are refused."),
     )
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await axeFindings(page)).toEqual([])
 
     ahead += REST_MS
     await startAPI()
