@@ -24,6 +24,7 @@ export function SearchField({
         id={id}
         type="search"
         className="input"
+        size={placeholder.length + 2}
         placeholder={placeholder}
         value={text}
         onChange={(event) => onText(event.target.value)}

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises"
 import type { Locator, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { button, expectShown, field, goDark } from "./support/page.ts"
+import { button, expectShown, field } from "./support/page.ts"
 import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
@@ -37,8 +37,6 @@ describe.skipIf(noBrowser)("looking into a call", () => {
     await expectShown(section(failed, "Input").getByText('"mug"'))
     await expectShown(failed.getByText("Called by"))
     expect(await axeFindings(page)).toEqual([])
-    await goDark(page)
-    expect(await axeFindings(page, "colors")).toEqual([])
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await failed.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
     expect([...violations, ...faults]).toEqual([])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Page } from "playwright-core"
-import { button, expectShown, goDark, listed, run, search, tab, way } from "./support/page.ts"
+import { button, expectShown, listed, run, search, tab, way } from "./support/page.ts"
 import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
@@ -120,11 +120,7 @@ describe.skipIf(noBrowser)("how it looks", () => {
     const [, path, prepare] = view
     const { page, violations, faults } = await site.open(path, { colorScheme: "light" })
     await prepare(page)
-    expect(await axeFindings(page), "light").toEqual([])
-    const light = await background(page)
-    await page.emulateMedia({ colorScheme: "dark" })
-    await expect.poll(() => background(page)).not.toBe(light)
-    expect(await axeFindings(page, "colors"), "dark").toEqual([])
+    expect(await axeFindings(page)).toEqual([])
     await page.setViewportSize({ width: 390, height: 844 })
     await expect.poll(() => overhang(page)).toBe(0)
     expect(violations).toEqual([])
@@ -182,8 +178,6 @@ describe.skipIf(noBrowser)("a hub without operations", () => {
       const { page, faults } = await site.open(path)
       await expectShown(page.getByText(/^No (?:operations|calls|sources)/))
       expect(await axeFindings(page)).toEqual([])
-      await goDark(page)
-      expect(await axeFindings(page, "colors")).toEqual([])
       expect(faults).toEqual([])
     },
   )

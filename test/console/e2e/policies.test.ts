@@ -10,7 +10,7 @@ import { sourceOf } from "../../hub/plain.ts"
 import { freePort } from "../../support/brokers.ts"
 import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
-import { button, expectQuiet, expectShown, field, goDark, openOperation } from "./support/page.ts"
+import { button, expectQuiet, expectShown, field, openOperation } from "./support/page.ts"
 import { run, tab } from "./support/page.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
@@ -108,8 +108,6 @@ describe.skipIf(noBrowser)("the policies of an operation", () => {
       now("breaker").getByText(/are refused\. The last failure was UNAVAILABLE\. Next try in /),
     )
     expect(await axeFindings(page)).toEqual([])
-    await goDark(page)
-    expect(await axeFindings(page, "colors")).toEqual([])
 
     await page.evaluate(() => {
       location.hash = "#/sources"

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import { sourceOf } from "../../hub/plain.ts"
-import { button, expectShown, goDark } from "./support/page.ts"
+import { button, expectShown } from "./support/page.ts"
 import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
@@ -40,8 +40,6 @@ describe.skipIf(noBrowser)("repairing sources", () => {
     await expectShown(card("dies").getByLabel("stderr of dies").getByText("The port is taken."))
     expect(await page.getByRole("article").last().getAttribute("aria-label")).toBe("Source local")
     expect(await axeFindings(page)).toEqual([])
-    await goDark(page)
-    expect(await axeFindings(page, "colors")).toEqual([])
     expect([...violations, ...faults]).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import type { Page } from "playwright-core"
+import { expect } from "vitest"
 
 interface AxeResult {
   readonly id: string
@@ -31,8 +32,22 @@ function settle(): Promise<void> {
 /** The rules whose result depends on colours. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"]
 
-/** What axe finds in a page, in words; `colors` where only those have changed since it looked. */
-export async function axeFindings(page: Page, part: "all" | "colors" = "all"): Promise<string[]> {
+/** What axe finds in a page in the light and in the dark theme, in words. The page is light before and after. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  const inLight = await findings(page, "all")
+  const background = (): Promise<string> =>
+    page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const light = await background()
+  await page.emulateMedia({ colorScheme: "dark" })
+  await expect.poll(background).not.toBe(light)
+  const inDark = await findings(page, "colors")
+  await page.emulateMedia({ colorScheme: "light" })
+  await expect.poll(background).toBe(light)
+  return [...inLight, ...inDark.map((finding) => `dark: ${finding}`)]
+}
+
+/** What axe finds, in words; `colors` where only those have changed since it looked. */
+async function findings(page: Page, part: "all" | "colors"): Promise<string[]> {
   await page.evaluate(settle)
   // By the debugger, which the page's policy does not bind.
   if (part === "all") await page.evaluate(source)

@@ -131,15 +131,6 @@ export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   throw new Error(`The focus never came to ${String(name)}.`)
 }
 
-/** Changes to the dark theme, and waits until its colours are there. */
-export async function goDark(page: Page): Promise<void> {
-  const background = (): Promise<string> =>
-    page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-  const light = await background()
-  await page.emulateMedia({ colorScheme: "dark" })
-  await expect.poll(background).not.toBe(light)
-}
-
 /** Nothing ran that should not, nothing was asked of anyone else, nothing went uncaught. */
 export async function expectQuiet(
   { page, violations, requests, faults }: Quiet,
