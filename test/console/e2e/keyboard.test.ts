@@ -104,6 +104,8 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
     await page.keyboard.press("Enter")
     await expectShown(result(page).getByText("200", { exact: true }))
     await page.keyboard.press("Enter")
+    // Until then the first result is replaced, and with it what has the focus in it.
+    await page.getByRole("tab", { name: "Compare" }).waitFor()
     await tabTo(page, "Data")
     await page.keyboard.press("End")
     await expectShown(page.locator("table.diff").getByText("/calls"))
