@@ -224,16 +224,17 @@ function openStream(
   const { requestId } = request
   let stream: PendingSubscription | undefined
   let opening: Promise<PendingSubscription> | undefined
-  const open = (): Promise<PendingSubscription> => {
+  const begin = (): Promise<PendingSubscription> => {
     // What the caller changes meanwhile is not sent.
     const copy = snapshot(input)
-    return (opening ??= load().then(
+    return load().then(
       ({ startStream }) => (stream = startStream(request, copy)),
       (thrown: unknown) => {
         throw request.sendFailure(thrown)
       },
-    ))
+    )
   }
+  const open = (): Promise<PendingSubscription> => (opening ??= begin())
   const opened: PendingSubscription = {
     requestId,
     abort: (reason) =>
