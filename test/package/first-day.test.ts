@@ -2,11 +2,10 @@ import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { freePort } from "../support/free-port.ts"
 import { manifest, root } from "../support/manifest.ts"
 import { BUILD_TIMEOUT, buildPackage, run } from "./build.ts"
 
@@ -37,11 +36,9 @@ async function readBlocks(): Promise<Block[]> {
 
 /** As many free ports as the page names. */
 async function freePorts(): Promise<Map<string, string>> {
-  const servers = PORTS.map(() => createServer().listen(0, "127.0.0.1"))
-  await Promise.all(servers.map((server) => once(server, "listening")))
-  const free = servers.map((server) => String((server.address() as AddressInfo).port))
-  await Promise.all(servers.map((server) => once(server.close(), "close")))
-  return new Map(PORTS.map((port, at) => [port, free[at] ?? ""]))
+  return new Map(
+    await Promise.all(PORTS.map(async (port) => [port, String(await freePort())] as const)),
+  )
 }
 
 /** Replaces packages by the ones to test with: this one by its tarball, others by the version installed here. */

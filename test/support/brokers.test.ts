@@ -2,8 +2,9 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { fileURLToPath } from "node:url"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { provideNats, provideRedis, startNats, startRedis } from "./brokers.ts"
+import { freePort } from "./free-port.ts"
 
 const kinds = [
   { name: "NATS", start: startNats, isThere: await provideNats() },
@@ -47,6 +48,19 @@ for (const { name, start, isThere } of kinds) {
       await broker.stop()
       await broker.stop()
       expect(await connects(port)).toBe(false)
+    })
+
+    test("keeps its port while it is down, and does not take another server for itself", async () => {
+      await using broker = await start()
+      const { port } = broker
+      await broker.kill()
+      // The number that would choose the same port, if it were free.
+      const same = vi.spyOn(Math, "random").mockReturnValueOnce((port - 12_000 + 0.5) / 5000)
+      expect(await freePort()).not.toBe(port)
+      expect(same.mock.calls.length).toBeGreaterThan(1)
+      same.mockRestore()
+      await using _other = await start({ port })
+      await expect(broker.restart()).rejects.toThrow("Another server")
     })
 
     test("is stopped and killed even while it is frozen", async () => {

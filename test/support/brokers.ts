@@ -4,11 +4,12 @@ import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync, rmSync } from "node:fs"
 import { access, constants, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
-import { connect, createServer } from "node:net"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, isAbsolute, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
+import { freePort } from "./free-port.ts"
 import { PATIENCE } from "./patience.ts"
 
 const run = promisify(execFile)
@@ -173,27 +174,6 @@ async function tied(command: readonly string[]): Promise<readonly string[]> {
   return setpriv === undefined ? command : [setpriv, "--pdeathsig", "KILL", ...command]
 }
 
-/**
- * A free port that no outgoing connection is given.
- *
- * One of those could connect to itself while nobody listens there, and then keep the broker from coming back.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    // Nor the port that a node of a Redis cluster has besides, 10,000 further on.
-    const port = 12_000 + Math.floor(Math.random() * 10_000)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once("error", () => resolve(false))
-      server.listen(port, "127.0.0.1", () => resolve(true))
-    })
-    if (!isFree) continue
-    server.close()
-    await once(server, "close")
-    return port
-  }
-}
-
 const running = new Set<ChildProcess>()
 const folders = new Set<string>()
 process.once("exit", () => {
@@ -251,6 +231,7 @@ class BrokerProcess implements Broker {
 
   async restart(): Promise<void> {
     await this.kill()
+    if (await this.#answers()) throw new Error(`Another server is at ${this.url} already.`)
     const out = openSync(join(this.#folder, "log"), "a")
     const [program = "", ...args] = this.#command
     const child = spawn(program, args, { stdio: ["ignore", out, out] })

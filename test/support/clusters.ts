@@ -1,8 +1,9 @@
 /** Brokers that stand in for each other, on loopback. Whoever starts them ends them. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Redis } from "ioredis"
-import { freePort, startNats, startRedis } from "./brokers.ts"
+import { startNats, startRedis } from "./brokers.ts"
 import type { Broker } from "./brokers.ts"
+import { freePort } from "./free-port.ts"
 import { PATIENCE } from "./patience.ts"
 
 /** Three NATS servers that know each other. */

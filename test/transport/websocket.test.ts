@@ -12,6 +12,7 @@ import type { WebSocketTransportOptions } from "../../src/transport/websocket/we
 import type { WebSocketTransport } from "../../src/websocket.ts"
 import { loadCodec } from "../../src/transport/websocket/lazy-codec.ts"
 import { nextTurn, Recorder, request } from "./recorder.ts"
+import { freePort } from "../support/free-port.ts"
 import { thrown } from "../support/operations.ts"
 import { TOO_LONG } from "../support/patience.ts"
 
@@ -70,16 +71,6 @@ function connect(
   transport.open(recorder)
   cleanups.push(() => transport.close())
   return { transport, recorder }
-}
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer()
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
 }
 
 async function tcpServer(onSocket: (socket: Socket) => void): Promise<[Server, string]> {

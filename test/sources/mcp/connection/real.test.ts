@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { mkdtempSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { definitionOf, failure, open, textOf } from "./support.ts"
+import { freePort } from "../../../support/free-port.ts"
 import { waitFor } from "../../../support/wait-for.ts"
 
 const MODULES = join(import.meta.dirname, "../../../../node_modules")
@@ -24,14 +23,6 @@ afterEach(async () => {
     await gone
   }
 })
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  return port
-}
 
 /** Starts a server over HTTP, and waits until it says that it listens. */
 async function serve(script: string, kind: string): Promise<number> {

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
-import type { AddressInfo } from "node:net"
 import { resolve } from "node:path"
+import { freePort } from "../../../support/free-port.ts"
 
 /** The command of a server that is installed here. */
 export function real(
@@ -42,14 +41,4 @@ export async function serveReal(
       await gone
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, "close")
-  return port
 }
