@@ -159,35 +159,35 @@ class Failure {
   }
 
   /** A JSON-RPC error. */
-  answered(fault: JsonRpcError): CallError {
+  answered(error: JsonRpcError): CallError {
     const { server, tool, phase } = this.#about
-    const may = this.#mayHaveExecuted && !NOT_STARTED.has(fault.code)
-    const details = { ...fault, server, ...(tool !== undefined && { tool }) }
-    if (fault.code === CAPABILITY_CODE) {
+    const may = this.#mayHaveExecuted && !NOT_STARTED.has(error.code)
+    const details = { ...error, server, ...(tool !== undefined && { tool }) }
+    if (error.code === CAPABILITY_CODE) {
       return this.#make(
         "UNAVAILABLE",
-        `${this.#what} needs a client capability that was not offered: ${fault.message} Answer the server's questions: pass requestInput with the call, or set "elicitation", "sampling" or "roots" for the server.`,
+        `${this.#what} needs a client capability that was not offered: ${error.message} Answer the server's questions: pass requestInput with the call, or set "elicitation", "sampling" or "roots" for the server.`,
         {
           retryable: false,
           mayHaveExecuted: false,
           details: {
             ...details,
             reason: "CAPABILITY_REQUIRED",
-            requiredCapabilities: requiredOf(fault),
+            requiredCapabilities: requiredOf(error),
           },
         },
       )
     }
-    if (phase === "call" && tool !== undefined && isUnknownTool(fault, tool)) {
+    if (phase === "call" && tool !== undefined && isUnknownTool(error, tool)) {
       return this.#make(
         "OPERATION_NOT_FOUND",
-        `MCP server "${server}" no longer has the tool "${tool}": ${fault.message} Refresh its tools.`,
+        `MCP server "${server}" no longer has the tool "${tool}": ${error.message} Refresh its tools.`,
         { details },
       )
     }
     return this.#make(
       "EXECUTION_ERROR",
-      `${this.#what} was answered with error ${fault.code}: ${fault.message || "no reason given."}`,
+      `${this.#what} was answered with error ${error.code}: ${error.message || "no reason given."}`,
       { mayHaveExecuted: may, details },
     )
   }

@@ -155,15 +155,15 @@ export class Idempotency {
   }
 
   async #finish(call: MiddlewareCall, key: string, value: Kept): Promise<void> {
-    await this.#tell(call, () => this.#store.finish(key, JSON.stringify(value), this.#ttl))
+    await this.#write(call, () => this.#store.finish(key, JSON.stringify(value), this.#ttl))
   }
 
   async #forget(call: MiddlewareCall, key: string): Promise<void> {
-    await this.#tell(call, () => this.#store.forget(key))
+    await this.#write(call, () => this.#store.forget(key))
   }
 
   /** The caller gets its outcome even if it cannot be stored; the key is in doubt then. */
-  async #tell(call: MiddlewareCall, write: () => unknown): Promise<void> {
+  async #write(call: MiddlewareCall, write: () => unknown): Promise<void> {
     try {
       await write()
     } catch (error) {

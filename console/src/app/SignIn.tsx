@@ -126,7 +126,7 @@ function SignInForm({ onClose }: { readonly onClose?: (() => void) | undefined }
         />
       </label>
       {issue !== undefined && (
-        <p className="sign-in-fault" id={issueId} role="alert">
+        <p className="sign-in-issue" id={issueId} role="alert">
           {issue}
         </p>
       )}

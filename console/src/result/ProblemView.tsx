@@ -33,13 +33,13 @@ export function ProblemView({
       </p>
       <p className="error-detail">{detail}</p>
       {issues.length > 0 && (
-        <ul className="error-faults">
+        <ul className="error-issues">
           {issues.slice(0, 100).map(({ path, message }, at) => (
             <li key={at}>
               {onIssue === undefined ? (
                 <code>{path === "" ? "/" : path}</code>
               ) : (
-                <button type="button" className="fault-link" onClick={() => onIssue(path)}>
+                <button type="button" className="issue-link" onClick={() => onIssue(path)}>
                   {path === "" ? "/" : path}
                 </button>
               )}{" "}

@@ -29,7 +29,7 @@ export function ErrorBox({
       </p>
       <p className="error-detail">{problem?.detail ?? messageOf(error)}</p>
       {issues.length > 0 && (
-        <ul className="error-faults">
+        <ul className="error-issues">
           {issues.map(({ path, message }, at) => (
             <li key={at}>
               <code>{path === "" ? "/" : path}</code> {message}

@@ -36,9 +36,9 @@ export function findCandidateIssue({ name, value }: Candidate): string | undefin
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return `${describeExport(name)} must be an operation, got ${quote(value)}; create one with defineOperation(), or export helpers by name`
   }
-  const faults = findOperationIssues(value as AnyOperation)
-  if (faults.length === 0) return undefined
-  const list = faults.map(({ path, message }) => `${path} ${message}`.trim()).join("; ")
+  const issues = findOperationIssues(value as AnyOperation)
+  if (issues.length === 0) return undefined
+  const list = issues.map(({ path, message }) => `${path} ${message}`.trim()).join("; ")
   return `${describeExport(name)} is not a valid operation: ${list}`
 }
 
@@ -49,16 +49,16 @@ export function describeExport(name: string): string {
 
 function findOperationIssues(operation: AnyOperation): ValueError[] {
   const fields = specFields(operation)
-  const faults: ValueError[] = []
+  const issues: ValueError[] = []
   for (const side of ["input", "output"] as const) {
     const field = `${side}Schema`
     if (fields[field] === undefined) continue
-    const fault = findSchemaIssue(fields[field], side)
-    if (fault !== undefined) faults.push({ path: `/${field}`, message: fault })
+    const issue = findSchemaIssue(fields[field], side)
+    if (issue !== undefined) issues.push({ path: `/${field}`, message: issue })
     // Already checked; a vendor's schema may be a function, which is not JSON.
     fields[field] = {}
   }
-  return [...collectErrors(OperationSpecSchema, fields), ...faults]
+  return [...collectErrors(OperationSpecSchema, fields), ...issues]
 }
 
 function findSchemaIssue(schema: unknown, side: "input" | "output"): string | undefined {

@@ -21,8 +21,8 @@ export function findHeaderIssue(inputSchema: unknown): string | undefined {
     }
     const name = memberOf(node, KEY)
     if (name !== undefined) {
-      const fault = checkHeader(node, name, path, isReachable, names)
-      if (fault !== undefined) return fault
+      const issue = checkHeader(node, name, path, isReachable, names)
+      if (issue !== undefined) return issue
     }
     return firstOf(Object.entries(node), ([key, value]) => {
       const shape = keywordShape(key)
@@ -79,8 +79,8 @@ function checkHeader(
 
 function firstOf<TItem>(items: readonly TItem[], look: (item: TItem) => Issue): Issue {
   for (const item of items) {
-    const fault = look(item)
-    if (fault !== undefined) return fault
+    const issue = look(item)
+    if (issue !== undefined) return issue
   }
   return undefined
 }

@@ -97,10 +97,10 @@ function parse(url: string): URL | undefined {
   }
 }
 
-function wrong(operationId: string, fault: string): CallError {
+function wrong(operationId: string, issue: string): CallError {
   return new CallError(
     "EXECUTION_ERROR",
-    `The next page of "${operationId}" cannot be asked for: its address ${fault}. Say how with the options "cursor", "page" or "next".`,
+    `The next page of "${operationId}" cannot be asked for: its address ${issue}. Say how with the options "cursor", "page" or "next".`,
     { operationId, retryable: false, mayHaveExecuted: false },
   )
 }

@@ -72,10 +72,10 @@ export class Pager {
     return undefined
   }
 
-  #repeated(fault: string): CallError {
+  #repeated(issue: string): CallError {
     return new CallError(
       "EXECUTION_ERROR",
-      `The next page of "${this.#id}" ${fault}. Reading stopped: it would never end.`,
+      `The next page of "${this.#id}" ${issue}. Reading stopped: it would never end.`,
       { operationId: this.#id, retryable: false },
     )
   }

@@ -53,7 +53,7 @@ export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<
   const given = new Map(parameterHeaders(plan, sources))
   for (const [name, value] of given) headers.set(name, value)
   for (const [name, value] of Object.entries(sources.fixed ?? {})) {
-    refuseName(name, FRAMING, (fault) => unusableError(plan.id, `a header in \`headers\` ${fault}`))
+    refuseName(name, FRAMING, (issue) => unusableError(plan.id, `a header in \`headers\` ${issue}`))
     const key = name.toLowerCase()
     if (!given.has(key) || isSecretHeader(key)) headers.set(key, value)
   }
@@ -106,8 +106,8 @@ function parameterHeaders(
       if (parameter.isShared !== true || hasHeader(fixed, parameter.name)) return []
       throw invalidInputError(plan.id, `${what} is required: give it, or set it in \`headers\``)
     }
-    refuseName(parameter.name, NOT_FROM_INPUT, (fault) =>
-      invalidInputError(plan.id, `${what} ${fault}`),
+    refuseName(parameter.name, NOT_FROM_INPUT, (issue) =>
+      invalidInputError(plan.id, `${what} ${issue}`),
     )
     return [[parameter.name.toLowerCase(), text] as const]
   })
@@ -134,9 +134,9 @@ function cookieHeader(
     ),
   )
   const pairs = [...declared.filter(([name]) => !taken.has(name)), ...own]
-  const faulty = pairs.find(([name]) => !isToken(name))
-  if (faulty !== undefined) {
-    throw invalidInputError(plan.id, `"${faulty[0]}" is no name that a cookie can have`)
+  const invalid = pairs.find(([name]) => !isToken(name))
+  if (invalid !== undefined) {
+    throw invalidInputError(plan.id, `"${invalid[0]}" is no name that a cookie can have`)
   }
   return [...(fixed === undefined ? [] : [fixed]), ...pairs.map((pair) => pair.join("="))].join(
     "; ",
@@ -146,7 +146,7 @@ function cookieHeader(
 function refuseName(
   name: string,
   refused: ReadonlySet<string>,
-  error: (fault: string) => CallError,
+  error: (issue: string) => CallError,
 ): void {
   if (!isToken(name)) throw error(`has an invalid header name: "${name}"`)
   if (!refused.has(name.toLowerCase())) return

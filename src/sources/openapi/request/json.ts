@@ -17,8 +17,8 @@ export function checkJson(value: unknown): JsonCheck {
   let unsayable: string | undefined
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [item, path] = next
-    const fault = faultOf(item)
-    if (fault !== undefined) unsayable ??= `has ${fault}${at(path)}`
+    const issue = issueOf(item)
+    if (issue !== undefined) unsayable ??= `has ${issue}${at(path)}`
     if (typeof item !== "object" || item === null || seen.has(item)) continue
     if (isBytes(item)) {
       bytesAt ??= path
@@ -65,7 +65,7 @@ function stringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)
   } catch (thrown) {
-    if (!(thrown instanceof TypeError)) throw stringifyFault(thrown)
+    if (!(thrown instanceof TypeError)) throw stringifyError(thrown)
   }
   // Random, so that no text of a caller can contain it.
   const mark = `bigint:${Math.random().toString(36).slice(2)}:`
@@ -75,11 +75,11 @@ function stringify(value: unknown): string | undefined {
     )
     return text.replace(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1")
   } catch (thrown) {
-    throw stringifyFault(thrown)
+    throw stringifyError(thrown)
   }
 }
 
-function stringifyFault(thrown: unknown): Error {
+function stringifyError(thrown: unknown): Error {
   if (thrown instanceof RangeError) {
     return new Unwritable("is nested too deeply, or too large, to be written as JSON")
   }
@@ -87,7 +87,7 @@ function stringifyFault(thrown: unknown): Error {
   return new Unwritable("cannot be written as JSON: its own toJSON() failed")
 }
 
-function faultOf(item: unknown): string | undefined {
+function issueOf(item: unknown): string | undefined {
   if (typeof item === "number" && !Number.isFinite(item)) return String(item)
   if (item instanceof Map) return "a Map (give a plain object)"
   if (item instanceof Set) return "a Set (give a list)"

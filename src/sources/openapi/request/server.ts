@@ -78,7 +78,7 @@ function documentServer(plan: RequestPlan, options: ServerOptions): ChosenServer
   if (url.origin === UNKNOWN_ORIGIN) {
     throw unusableError(
       plan.id,
-      `the document names no server that can be used (${faults(plan, options)}); give \`baseUrl\``,
+      `the document names no server that can be used (${issues(plan, options)}); give \`baseUrl\``,
     )
   }
   const isRoot = roots.length === 0 || roots.some((root) => root.url.origin === url.origin)
@@ -128,7 +128,7 @@ function usable(
   })
 }
 
-function faults(plan: RequestPlan, options: ServerOptions): string {
+function issues(plan: RequestPlan, options: ServerOptions): string {
   const servers = plan.servers.length > 0 ? plan.servers : plan.rootServers
   const found = servers.map((server) => {
     const read = readServer(plan.id, server, options.serverVariables, documentBase(options))
@@ -184,8 +184,8 @@ function elsewhere(plan: RequestPlan, server: URL): CallError {
   )
 }
 
-function blocked(plan: RequestPlan, fault: string): CallError {
-  return new CallError(ErrorCode.EGRESS_BLOCKED, `Operation "${plan.id}" was not sent: ${fault}.`, {
+function blocked(plan: RequestPlan, issue: string): CallError {
+  return new CallError(ErrorCode.EGRESS_BLOCKED, `Operation "${plan.id}" was not sent: ${issue}.`, {
     operationId: plan.id,
   })
 }
