@@ -43,6 +43,8 @@ export class Deadlines {
   #size = 0
   #timer: unknown
   #armedFor = Number.POSITIVE_INFINITY
+  /** The entries are not looked through before this time. */
+  #nextLook = 0
   /** `setTimeout` as it was when the timer was armed: a faked or restored clock invalidates the timer. */
   #armedWith: unknown
 
@@ -63,8 +65,9 @@ export class Deadlines {
     if (first !== undefined) first.dueBefore = entry
     this.#first = entry
     if (this.#size++ === 0) setRef(this.#timer, true)
-    if (due < this.#armedFor || this.#armedWith !== globalThis.setTimeout) {
-      this.#arm(Math.min(due, this.#armedFor))
+    const at = due < this.#nextLook ? this.#nextLook : due
+    if (at < this.#armedFor || this.#armedWith !== globalThis.setTimeout) {
+      this.#arm(Math.min(at, this.#armedFor))
     }
   }
 
@@ -154,6 +157,8 @@ export class Deadlines {
       if (due <= now) expired.push(entry)
       else if (due < next) next = due
     }
+    const gap = Math.floor(this.#size / ENTRIES_PER_MS)
+    this.#nextLook = gap === 0 ? 0 : now + gap
     for (const entry of expired.sort((one, other) => one.due() - other.due())) {
       // Another one may have removed it.
       if (entry.listedIn !== this) continue
@@ -162,8 +167,7 @@ export class Deadlines {
     }
     if (this.#size === 0) return
     // What was added meanwhile has armed the timer.
-    const earliest = now + Math.floor(this.#size / ENTRIES_PER_MS)
-    const at = Math.max(next, earliest)
+    const at = Math.max(next, this.#nextLook)
     if (at < this.#armedFor) this.#arm(at)
   }
 }

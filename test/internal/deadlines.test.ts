@@ -78,6 +78,26 @@ describe("Deadlines", () => {
     expect(clock.timers).toBe(0)
   })
 
+  test("thousands of waiting entries are looked through rarely, also when short deadlines keep coming", () => {
+    const clock = handClock()
+    const deadlines = new Deadlines(clock)
+    let looks = 0
+    const first = new Entry(clock, 1_000_000)
+    vi.spyOn(first, "due").mockImplementation(() => (looks++, 1_000_000))
+    deadlines.add(first)
+    for (let count = 0; count < 20_000; count++) deadlines.add(new Entry(clock, 1_000_000))
+    looks = 0
+    const short: Entry[] = []
+    for (let now = 0; now < 200; now++) {
+      clock.advance(now)
+      short.push(new Entry(clock, now + 5))
+      deadlines.add(short.at(-1) as Entry)
+    }
+    clock.advance(300)
+    expect(short.filter(({ at = 0, expired = Infinity }) => expired - at > 20)).toEqual([])
+    expect(looks).toBeLessThanOrEqual(12)
+  })
+
   test("an entry that is taken out does not expire, twice is fine", () => {
     const clock = handClock()
     const deadlines = new Deadlines(clock)
