@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { basename, resolve } from "node:path"
+import { basename, extname, resolve } from "node:path"
 import { promisify } from "node:util"
 import { bundleExamples } from "./bundle-examples.ts"
 import type { BundledExamples } from "./bundle-examples.ts"
@@ -77,8 +77,9 @@ async function runExample(
 
 /** What a program prints to stdout. Throws with its stderr when it fails or takes too long. */
 async function print(file: string, folder: string, tsconfig: string): Promise<string> {
-  // Some start programs of TypeScript.
-  const args = ["--import", import.meta.resolve("tsx"), file]
+  // Those with a folder of their own may start its programs, which are TypeScript.
+  const startsPrograms = existsSync(resolve(folder, basename(file, extname(file))))
+  const args = startsPrograms ? ["--import", import.meta.resolve("tsx"), file] : [file]
   const { FORCE_COLOR: _, ...env } = process.env
   const running = promisify(execFile)(process.execPath, args, {
     cwd: folder,

@@ -7,6 +7,7 @@ import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "../../src/searc
 import { partsOf } from "../../src/search/tokenize.ts"
 import { synonymsOf, withoutPhrases } from "../../src/search/synonyms.ts"
 import { rootOf, stem } from "../../src/search/words.ts"
+import { repeats } from "../support/repeats.ts"
 
 describe("partsOf", () => {
   test.each([
@@ -143,7 +144,7 @@ describe("isOneEditApart", () => {
         fc.pre(a !== b)
         expect(isOneEditApart(a, b)).toBe(editsOf(a).has(b))
       }),
-      { numRuns: 2000 },
+      { numRuns: repeats(600, 2000) },
     )
   })
 
