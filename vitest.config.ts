@@ -46,6 +46,18 @@ const LOGIC = [
   "test/sources/mcp/attacks/{gateway,names,schemas,secrets}.test.ts",
   "test/sources/mcp/{awkward,interop}/*.test.ts",
   "test/{pins/exports,may-have-executed}.test.ts",
+  "test/hub/{canary,egress,hub-routes,lost-sources,mcp-source,middleware,policies,prepare-search}.test.ts",
+  "test/hub/{questions,references,serve-http,server-logs,server-output,source-changes}.test.ts",
+  "test/hub/activity/*.test.ts",
+  // The one left out asks what is loaded before the first call.
+  "test/policy/!(first-call).test.ts",
+  "test/transport/http/{disconnects,hostile-server,http-transport}.test.ts",
+  "test/{bad-input,date-steps,listeners}.test.ts",
+  "test/serve/search-index.test.ts",
+  "test/serve/frameworks/*.test.ts",
+  "test/sources/mcp/attacks/{floods,oauth}.test.ts",
+  "test/sources/scan/scanner.test.ts",
+  "test/conformance-mcp/*.test.ts",
 ]
 
 /** Which files are tested with which settings. */
