@@ -19,9 +19,9 @@ export function readArgs(argv: readonly string[], options: OptionSpecs): Command
     if (token.kind === "positional") positionals.push(token.value)
     if (token.kind !== "option") continue
     const value = valueOf(token, options)
-    const given = values.get(token.name)
-    if (given === undefined) values.set(token.name, [value])
-    else given.push(value)
+    const earlier = values.get(token.name)
+    if (earlier === undefined) values.set(token.name, [value])
+    else earlier.push(value)
   }
   return new ReadArgs(positionals, values)
 }

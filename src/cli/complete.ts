@@ -18,8 +18,8 @@ export async function complete(words: readonly string[], io: CommandIO): Promise
   const silent: CommandIO = { ...io, quiet: true, stderr: { write: () => true } }
   try {
     const current = words.at(-1) ?? ""
-    const found = await candidates(words.slice(0, -1), current, silent)
-    const lines = found.filter(
+    const suggestions = await candidates(words.slice(0, -1), current, silent)
+    const lines = suggestions.filter(
       (one) => one.startsWith(":") || (one.startsWith(current) && SAFE.test(one)),
     )
     io.stdout.write(
@@ -60,10 +60,10 @@ interface NamedOption {
 }
 
 function optionOf(word: string | undefined, options: OptionSpecs): NamedOption | undefined {
-  const found = Object.entries(options).find(
+  const entry = Object.entries(options).find(
     ([name, { short }]) => word === `--${name}` || (short !== undefined && word === `-${short}`),
   )
-  return found === undefined ? undefined : { name: found[0], spec: found[1] }
+  return entry === undefined ? undefined : { name: entry[0], spec: entry[1] }
 }
 
 function optionWords(options: OptionSpecs, command: Command | undefined): readonly string[] {

@@ -47,17 +47,17 @@ export function packagesOfServer({ server }: Pick<ResolvedConfig, "server">): Ne
 
 /** The packages that are not installed, each once. */
 export function missingPackages(needed: readonly NeededPackage[]): NeededPackage[] {
-  const found = new Map<string, NeededPackage>()
+  const missing = new Map<string, NeededPackage>()
   for (const one of needed) {
     if (isInstalled(one.name)) continue
-    const known = found.get(one.name)
-    found.set(one.name, {
+    const previous = missing.get(one.name)
+    missing.set(one.name, {
       name: one.name,
-      users: [...(known?.users ?? []), ...one.users],
-      isOptional: one.isOptional && known?.isOptional !== false,
+      users: [...(previous?.users ?? []), ...one.users],
+      isOptional: one.isOptional && previous?.isOptional !== false,
     })
   }
-  return [...found.values()]
+  return [...missing.values()]
 }
 
 /** Whether this package can resolve another one. */

@@ -44,12 +44,12 @@ function partOf(schema: unknown): Part {
 
 function propertiesWithin(parts: readonly Part[]): readonly Property[] | undefined {
   const object = flatten(parts)
-  const found = declaredProperties(object)
-  if (found.size === 0 && !typesOf(object).includes("object")) return undefined
+  const properties = declaredProperties(object)
+  if (properties.size === 0 && !typesOf(object).includes("object")) return undefined
   const required = requiredOf(object)
-  return Array.from(found, ([name, own]) => propertyOf(name, own, required.has(name))).toSorted(
-    (left, right) => Number(right.isRequired) - Number(left.isRequired),
-  )
+  return Array.from(properties, ([name, own]) =>
+    propertyOf(name, own, required.has(name)),
+  ).toSorted((left, right) => Number(right.isRequired) - Number(left.isRequired))
 }
 
 function propertyOf(name: string, parts: readonly Part[], isRequired: boolean): Property {

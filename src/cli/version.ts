@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs"
 /** Finds the version of this package by searching upward: a bundle is elsewhere than its sources. */
 export function packageVersion(): string {
   for (let at = new URL(".", import.meta.url); ; at = new URL("..", at)) {
-    const found = versionIn(new URL("package.json", at))
-    if (found !== undefined) return found
+    const version = versionIn(new URL("package.json", at))
+    if (version !== undefined) return version
     if (at.pathname === "/" || at.href === new URL("..", at).href) return "unknown"
   }
 }

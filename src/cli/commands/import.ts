@@ -78,11 +78,11 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const config = await loadConfig(file, { env: io.env })
   const added = await newSources(args, io, dirname(file))
   for (const { name } of added) refuseTaken(name, config)
-  const known = config.sources.map(({ name }) => name)
+  const sourceNames = config.sources.map(({ name }) => name)
   const outcomes: Outcome[] = []
   for (const source of added) {
-    const outcome = await addOne(source, file, known, args, io)
-    if (outcome.written) known.push(source.name)
+    const outcome = await addOne(source, file, sourceNames, args, io)
+    if (outcome.written) sourceNames.push(source.name)
     outcomes.push(outcome)
     if (!args.flag("json")) printOutcome(outcome, args, io)
   }
@@ -92,11 +92,11 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
 }
 
 async function configFile(args: CommandArgs, io: CommandIO): Promise<string> {
-  const given = args.text("config")
-  const file = given === undefined ? await findConfig(io.cwd) : resolve(io.cwd, given)
+  const path = args.text("config")
+  const file = path === undefined ? await findConfig(io.cwd) : resolve(io.cwd, path)
   if (file !== undefined && /^\.?mcp\.jsonc?$/.test(basename(file))) {
     throw new UsageError(
-      `"${given}" is an editor's. Add its servers to a configuration: ${io.program} import ${given}`,
+      `"${path}" is an editor's. Add its servers to a configuration: ${io.program} import ${path}`,
     )
   }
   if (file !== undefined) return file
@@ -115,7 +115,7 @@ function refuseTaken(name: string, { sources, file = "" }: ResolvedConfig): void
 async function addOne(
   added: NewSource,
   file: string,
-  known: readonly string[],
+  sourceNames: readonly string[],
   args: CommandArgs,
   io: CommandIO,
 ): Promise<Outcome> {
@@ -125,7 +125,7 @@ async function addOne(
   const written =
     isWanted &&
     !args.flag("dry-run") &&
-    (await keepingTrust(file, io, () => writeSource(file, added, known, io)))
+    (await keepingTrust(file, io, () => writeSource(file, added, sourceNames, io)))
   return {
     name,
     source,

@@ -55,8 +55,8 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   refuseSecond(files, folder, io)
   const format = formatFor(args, folder)
   const hasPackage = canResolve("@alkdev/operations/package.json", folder)
-  const found = await discover(folder)
-  const drafts = await draftsFor(folder, format, found, hasPackage)
+  const discovered = await discover(folder)
+  const drafts = await draftsFor(folder, format, discovered, hasPackage)
   const isDry = args.flag("dry-run")
   if (!isDry) {
     for (const draft of drafts) await writeNew(draft)
@@ -66,11 +66,11 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   }
   const written = drafts.map(({ path }) => relative(io.cwd, path) || basename(path))
   if (args.flag("json")) {
-    const sources = found.map(({ name, file }) => ({ name, file }))
+    const sources = discovered.map(({ name, file }) => ({ name, file }))
     printJson(io, { written: isDry ? [] : written, ...(isDry && { would: drafts }), sources })
     return 0
   }
-  printResult(io, { drafts, written, found, isDry, hasPackage, folder })
+  printResult(io, { drafts, written, discovered, isDry, hasPackage, folder })
   return 0
 }
 
@@ -111,12 +111,12 @@ function canResolve(name: string, folder: string): boolean {
 async function draftsFor(
   folder: string,
   format: InitFormat,
-  found: readonly FoundSource[],
+  discovered: readonly FoundSource[],
   hasPackage: boolean,
 ): Promise<Draft[]> {
   const config = {
     path: join(folder, configName(format)),
-    text: configText(format, found, hasPackage),
+    text: configText(format, discovered, hasPackage),
   }
   const modules = await readdir(join(folder, "operations")).catch(() => [])
   if (modules.length > 0) return [config]
@@ -131,15 +131,15 @@ async function writeNew({ path, text }: Draft): Promise<void> {
   await writeFile(path, text, { flag: "wx" })
 }
 
-function packagesOfFound(found: readonly FoundSource[], baseDir: string): NeededPackage[] {
-  const sources = Object.fromEntries(found.map(({ name, source }) => [name, source]))
+function packagesOfFound(discovered: readonly FoundSource[], baseDir: string): NeededPackage[] {
+  const sources = Object.fromEntries(discovered.map(({ name, source }) => [name, source]))
   return packagesOfSources(resolveConfig({ sources }, { baseDir, file: undefined }).sources)
 }
 
 interface InitResult {
   readonly drafts: readonly Draft[]
   readonly written: readonly string[]
-  readonly found: readonly FoundSource[]
+  readonly discovered: readonly FoundSource[]
   readonly isDry: boolean
   readonly hasPackage: boolean
   readonly folder: string
@@ -147,7 +147,7 @@ interface InitResult {
 
 function printResult(
   io: CommandIO,
-  { drafts, written, found, isDry, hasPackage, folder }: InitResult,
+  { drafts, written, discovered, isDry, hasPackage, folder }: InitResult,
 ): void {
   const style = styled(io)
   for (const [at, { text }] of drafts.entries()) {
@@ -158,7 +158,7 @@ function printResult(
         : `${style.green("wrote")} ${written[at]}`,
     )
   }
-  for (const { name, file } of found)
+  for (const { name, file } of discovered)
     note(io, `Source "${name}" is from ${escapeForTerminal(file)}.`)
   if (isDry) return
   if (written.some((path) => path.endsWith(".ts")) && !canRunTypeScript(folder)) {
@@ -166,7 +166,7 @@ function printResult(
   }
   if (!hasPackage)
     note(io, `For types in your editor: ${unbroken("npm install @alkdev/operations")}`)
-  const missing = missingPackages(packagesOfFound(found, folder))
+  const missing = missingPackages(packagesOfFound(discovered, folder))
   for (const line of missingLines(missing, io)) note(io, escapeForTerminal(line))
   const place = folder === io.cwd ? "" : ` -c ${written[0]}`
   note(io, `See what there is:   ${unbroken(`${io.program} list${place}`)}`)

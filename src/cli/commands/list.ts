@@ -39,12 +39,12 @@ export const command: Command = {
     const [beginning] = args.positionals
     await using target = await openTarget(args, io)
     const isPart = beginning !== undefined
-    const found = await target.list(isPart ? { ...query, limit: undefined } : query)
+    const listed = await target.list(isPart ? { ...query, limit: undefined } : query)
     const matching = isPart
-      ? found.operations.filter(({ id }) => id === beginning || id.startsWith(`${beginning}.`))
-      : found.operations
+      ? listed.operations.filter(({ id }) => id === beginning || id.startsWith(`${beginning}.`))
+      : listed.operations
     const operations = isPart ? matching.slice(0, query.limit) : matching
-    const total = isPart ? matching.length : found.total
+    const total = isPart ? matching.length : listed.total
     printFailures(io, target)
     if (args.flag("json")) printJson(io, { operations, total })
     else showOperations(io, operations, total)
@@ -60,11 +60,11 @@ export function readFilter(args: CommandArgs): {
   limit: number | undefined
 } {
   const type = args.text("type")
-  const known = TYPES.find((one) => one === type)
-  if (type !== undefined && known === undefined) {
+  const operationType = TYPES.find((one) => one === type)
+  if (type !== undefined && operationType === undefined) {
     throw new UsageError(`--type takes one of ${TYPES.join(", ")}; got "${type}".`)
   }
-  return { namespace: args.text("namespace"), type: known, limit: args.count("limit") }
+  return { namespace: args.text("namespace"), type: operationType, limit: args.count("limit") }
 }
 
 /** Prints a line for each operation and, on a terminal, their number. */

@@ -58,8 +58,8 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
 }
 
 async function configFile({ positionals }: CommandArgs, io: CommandIO): Promise<string> {
-  const [given] = positionals
-  const file = given === undefined ? await findConfig(io.cwd) : resolve(io.cwd, given)
+  const [path] = positionals
+  const file = path === undefined ? await findConfig(io.cwd) : resolve(io.cwd, path)
   if (file !== undefined) return file
   throw new UsageError(`There is no configuration in ${io.cwd} or above it.`)
 }

@@ -20,23 +20,23 @@ export async function checkCredentials(
   config: ResolvedConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<CredentialCheck[]> {
-  const found = new Map<string, { check: CredentialCheck; places: string[] }>()
+  const checks = new Map<string, { check: CredentialCheck; places: string[] }>()
   for (const { at, value } of placesOf(config)) {
     for (const { kind, name: text, path, hasDefault } of referencesIn(value)) {
       // The arguments may contain secrets.
       const name = kind === "command" ? (text.split(/\s/)[0] ?? "") : text
       const place = path === "" ? at : `${at}${path.startsWith("[") ? "" : "."}${path}`
-      const known = found.get(`${kind} ${name}`)
-      if (known !== undefined) {
-        known.places.push(place)
+      const entry = checks.get(`${kind} ${name}`)
+      if (entry !== undefined) {
+        entry.places.push(place)
         continue
       }
       const state = hasDefault ? "there" : await stateOf(kind, name, config.baseDir, env)
       const places = [place]
-      found.set(`${kind} ${name}`, { check: { kind, name, places, state }, places })
+      checks.set(`${kind} ${name}`, { check: { kind, name, places, state }, places })
     }
   }
-  return [...found.values()].map(({ check }) => check)
+  return [...checks.values()].map(({ check }) => check)
 }
 
 function placesOf({ sources, server }: ResolvedConfig): { at: string; value: unknown }[] {
@@ -59,8 +59,8 @@ async function stateOf(
       return (env[name] ?? "") === "" ? "missing" : "there"
     case "file": {
       const path = name.startsWith("~/") ? resolve(homedir(), name.slice(2)) : name
-      const found = await stat(resolve(baseDir, path)).catch(() => undefined)
-      return found?.isFile() === true ? "there" : "missing"
+      const stats = await stat(resolve(baseDir, path)).catch(() => undefined)
+      return stats?.isFile() === true ? "there" : "missing"
     }
     case "command":
       return "unknown"

@@ -14,9 +14,9 @@ export async function recognise(text: string, cwd: string): Promise<Recognised> 
   if (/^(?:wss?|nats|tls|rediss?):\/\//i.test(text)) return { option: "remote", text }
   if (/^https?:\/\//i.test(text)) return recogniseAddress(text)
   const path = resolve(cwd, text)
-  const found = await stat(path).catch(() => undefined)
-  if (found?.isDirectory() === true) return { option: "scan", text }
-  if (found?.isFile() === true) return await recogniseFile(text, path)
+  const stats = await stat(path).catch(() => undefined)
+  if (stats?.isDirectory() === true) return { option: "scan", text }
+  if (stats?.isFile() === true) return await recogniseFile(text, path)
   if (looksLikePath(text)) {
     throw new UsageError(`There is no file or folder "${text}" in ${cwd}.`)
   }

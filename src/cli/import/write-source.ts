@@ -13,7 +13,7 @@ import type { NewSource } from "./new-sources.ts"
 export async function writeSource(
   file: string,
   { name, source }: NewSource,
-  known: readonly string[],
+  sourceNames: readonly string[],
   io: CommandIO,
 ): Promise<boolean> {
   const format = formatOf(file)
@@ -25,7 +25,7 @@ export async function writeSource(
   try {
     const { sources } = await loadConfig(file, { env: io.env, fresh: true })
     const names = new Set(sources.map((one) => one.name))
-    if ([name, ...known].every((one) => names.has(one))) return true
+    if ([name, ...sourceNames].every((one) => names.has(one))) return true
   } catch {
     // The edit broke the file, so it is undone below.
   }

@@ -23,12 +23,12 @@ const MAX_BYTES = 32 * 1024 * 1024
 
 /** Finds OpenAPI documents and MCP servers in a folder. */
 export async function discover(folder: string): Promise<FoundSource[]> {
-  const found: FoundSource[] = []
-  for (const file of EDITOR_FILES) found.push(...(await serversOf(folder, file)))
-  for (const sub of DOCUMENT_FOLDERS) found.push(...(await documentsIn(folder, sub)))
+  const sources: FoundSource[] = []
+  for (const file of EDITOR_FILES) sources.push(...(await serversOf(folder, file)))
+  for (const sub of DOCUMENT_FOLDERS) sources.push(...(await documentsIn(folder, sub)))
   const names = new Set<string>()
   // The first of a name wins: a second one is usually the same server for another editor.
-  return found.filter(({ name }) => !names.has(name) && names.add(name))
+  return sources.filter(({ name }) => !names.has(name) && names.add(name))
 }
 
 /** The MCP servers of an editor's file. */
@@ -36,9 +36,9 @@ export async function serversOf(folder: string, file: string): Promise<FoundSour
   const text = await readText(join(folder, file))
   if (text === undefined) return []
   const { servers } = editorConfig(parsed(text), join(folder, file)) ?? { servers: {} }
-  return Object.entries(servers).flatMap(([given, entry]) => {
-    const mcp = shareableEntry(given, entry)
-    return mcp === undefined ? [] : [{ name: suggestedNamespace(given), source: { mcp }, file }]
+  return Object.entries(servers).flatMap(([server, entry]) => {
+    const mcp = shareableEntry(server, entry)
+    return mcp === undefined ? [] : [{ name: suggestedNamespace(server), source: { mcp }, file }]
   })
 }
 
@@ -49,15 +49,15 @@ export function isDocument(text: string): boolean {
 
 async function documentsIn(folder: string, sub: string): Promise<FoundSource[]> {
   const files = await readdir(join(folder, sub)).catch(() => [])
-  const found: FoundSource[] = []
+  const sources: FoundSource[] = []
   for (const file of files.filter((one) => DOCUMENT.test(one)).toSorted()) {
     const path = sub === "." ? file : `${sub}/${file}`
     const text = await readText(join(folder, path))
     if (text === undefined || !isDocument(text)) continue
     const name = (await titleOfFile(path, folder)) ?? nameOf(file)
-    found.push({ name, source: { openapi: `./${path}` }, file: path })
+    sources.push({ name, source: { openapi: `./${path}` }, file: path })
   }
-  return found
+  return sources
 }
 
 /** `shop` for `shop.openapi.yaml`, `api` for `openapi.json`. */

@@ -12,12 +12,12 @@ export function configName(format: InitFormat): string {
 /** The text of a configuration with a folder of modules and the discovered sources. */
 export function configText(
   format: InitFormat,
-  found: readonly FoundSource[],
+  discovered: readonly FoundSource[],
   hasPackage: boolean,
 ): string {
   const file = configName(format)
   let text = TEXTS[format](hasPackage)
-  for (const { name, source } of found) {
+  for (const { name, source } of discovered) {
     text = addSource(text, formatOf(file), name, source) ?? text
   }
   return text

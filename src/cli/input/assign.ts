@@ -11,7 +11,7 @@ export interface Place {
   /** The schema at that place. */
   readonly view: SchemaView
   /** A name that the schema does not declare, and the names that it declares. */
-  readonly unknown?: { readonly name: string; readonly known: readonly string[] } | undefined
+  readonly unknown?: { readonly name: string; readonly declared: readonly string[] } | undefined
 }
 
 /**
@@ -46,7 +46,7 @@ function walk(steps: readonly Step[], root: SchemaView): Place {
     if (typeof step === "string") {
       const isKnown = view.declared(step) !== undefined || view.rest !== undefined
       const { names } = view
-      if (!isKnown && names.length > 0) unknown ??= { name: step, known: names }
+      if (!isKnown && names.length > 0) unknown ??= { name: step, declared: names }
       view = view.property(step)
     } else view = view.item(typeof step === "number" ? step : 0)
   }

@@ -59,8 +59,8 @@ export async function readInput(
   for (const argument of parsed) {
     const place = placeOf(argument.key, argument.steps, view)
     if (place.unknown !== undefined) notes.push(unknownNote(argument.key, place.unknown))
-    const given = await valueOf(argument, place, reader)
-    put(value as object, argument, place, given, taken)
+    const argumentValue = await valueOf(argument, place, reader)
+    put(value as object, argument, place, argumentValue, taken)
   }
   const usedStdin = inputs.includes("-") || reader.usedStdin
   return { value: decodeFiles(schema, value), notes, usedStdin }
@@ -138,9 +138,9 @@ function takesObject(view: SchemaView): boolean {
   return view.types.size === 0 || view.types.has("object")
 }
 
-function unknownNote(key: string, { name, known }: NonNullable<Place["unknown"]>): string {
-  const meant = nearest(name, known)
-  const hint = meant === undefined ? `It takes ${listNames(known)}.` : `Did you mean "${meant}"?`
+function unknownNote(key: string, { name, declared }: NonNullable<Place["unknown"]>): string {
+  const meant = nearest(name, declared)
+  const hint = meant === undefined ? `It takes ${listNames(declared)}.` : `Did you mean "${meant}"?`
   return `"${key}" is not an input that the operation declares. ${hint}`
 }
 

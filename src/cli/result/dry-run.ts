@@ -18,16 +18,16 @@ export async function showRequest(
   args: CommandArgs,
   io: CommandIO,
 ): Promise<void> {
-  const given =
+  const encoded =
     request === undefined ? await encodeFiles(() => encodeValue(input).value) : undefined
   if (args.flag("json")) {
-    printJson(io, { id, ...(request === undefined ? { input: given ?? null } : { request }) })
+    printJson(io, { id, ...(request === undefined ? { input: encoded ?? null } : { request }) })
     return
   }
   const { bold, dim } = styled(io)
   if (request === undefined) {
     print(io, bold(escapeForTerminal(id)))
-    print(io, jsonText(given, 2))
+    print(io, jsonText(encoded, 2))
     note(io, "Nothing was called; the input is valid.")
     return
   }

@@ -63,9 +63,9 @@ function showData(envelope: ResponseEnvelope, io: CommandIO): void {
 }
 
 function noteBytes(envelope: ResponseEnvelope, io: CommandIO): void {
-  const found = bytesIn(envelope)
-  if (found.length === 0) return
-  const what = found.map(({ bytes, type }) => `${sizeText(bytes.length)} of ${type}`).join(", ")
+  const binaries = bytesIn(envelope)
+  if (binaries.length === 0) return
+  const what = binaries.map(({ bytes, type }) => `${sizeText(bytes.length)} of ${type}`).join(", ")
   note(io, escapeForTerminal(`The result has ${what}. Write it to a file: --output <file>`))
 }
 

@@ -43,8 +43,8 @@ function suggestedCall(
   const queries = open.filter(({ type }) => type === "query")
   const calls = open.filter(({ type }) => type !== "subscription")
   const readers = calls.filter(({ annotations }) => annotations?.readOnly === true)
-  const found = pick(queries) ?? pick(readers)
-  if (found !== undefined) return { words: found.words, what: titleOf(found.spec) }
+  const picked = pick(queries) ?? pick(readers)
+  if (picked !== undefined) return { words: picked.words, what: titleOf(picked.spec) }
   const [asking] = [...queries, ...readers]
   if (asking !== undefined) {
     return { words: [idOf(asking)], what: `${titleOf(asking)} (asks for what it needs)` }
@@ -71,8 +71,8 @@ function pick(specs: readonly OperationSpec[]): Picked | undefined {
     if (words !== undefined) return { spec, words: [id, ...words] }
     if (isRecord(example)) third ??= { spec, words: [id, "--input", JSON.stringify(example)] }
     else if (example === undefined) {
-      const known = valuesOf(spec)
-      if (known !== undefined) second ??= { spec, words: [id, ...known] }
+      const values = valuesOf(spec)
+      if (values !== undefined) second ??= { spec, words: [id, ...values] }
     }
   }
   return second ?? third

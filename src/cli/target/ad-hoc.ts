@@ -12,8 +12,8 @@ export async function adHocSources(args: CommandArgs, io: CommandIO): Promise<So
       throw new UsageError(`--${kind} needs a value that is not empty.`)
     }
   }
-  const given = headersOf(args)
-  const headers = Object.keys(given).length > 0 ? given : undefined
+  const parsed = headersOf(args)
+  const headers = Object.keys(parsed).length > 0 ? parsed : undefined
   const sources: SourceConfig[] = [
     ...(await Promise.all(args.texts("openapi").map((text) => openapi(text, args, headers, io)))),
     ...args.texts("mcp").map((mcp): MCPSource => (isWeb(mcp) ? { mcp, headers } : { mcp })),

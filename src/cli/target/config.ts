@@ -35,8 +35,8 @@ export async function configFor(
 
 async function configFile(io: CommandIO): Promise<string> {
   const { findConfig } = await import("../../hub/config-file/find.ts")
-  const found = await findConfig(io.cwd)
-  if (found !== undefined) return found
+  const file = await findConfig(io.cwd)
+  if (file !== undefined) return file
   throw new UsageError(
     `There is no operations.config.ts (or .js, .json, .yaml) in ${io.cwd} or above it.\n` +
       `Write one: ${io.program} init\n` +

@@ -146,11 +146,11 @@ function failedSources({ sources }: Hub): FailedSource[] {
  * Operations of a folder may call those of any source, and have their own namespaces.
  */
 function sourcesFor(id: string, sources: readonly ResolvedSource[]): ResolvedSource[] | undefined {
-  const found = sources.filter(
+  const candidates = sources.filter(
     ({ namespace, disabled }) => !disabled && id.startsWith(`${namespace}.`),
   )
-  if (found.length === 0 || found.some(({ kind }) => kind === "scan")) return undefined
-  return found
+  if (candidates.length === 0 || candidates.some(({ kind }) => kind === "scan")) return undefined
+  return candidates
 }
 
 function publicSpecs(registry: Hub["registry"]): OperationSpec[] {
@@ -170,8 +170,8 @@ function publicIds(registry: Hub["registry"]): string[] {
 function findSpec(registry: Hub["registry"], id: string): OperationSpec | undefined {
   const exact = registry.getSpec(id)
   if (exact !== undefined) return exact.visibility === "internal" ? undefined : exact
-  const [found, ...others] = matchingIds(id, publicIds(registry))
-  return found === undefined || others.length > 0 ? undefined : registry.getSpec(found)
+  const [match, ...others] = matchingIds(id, publicIds(registry))
+  return match === undefined || others.length > 0 ? undefined : registry.getSpec(match)
 }
 
 function listed(spec: OperationSpec): ListedOperation {

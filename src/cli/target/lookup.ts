@@ -16,10 +16,10 @@ type Failures = readonly FailedSource[]
  * `issues.create` and `issues/create` mean `github.issues.create` if no other id ends like that.
  */
 export function resolveId(name: string, ids: readonly string[], failures: Failures): string {
-  const found = matchingIds(name, ids)
-  if (found.length === 0) throw missingSource(name, failures) ?? notRegistered(name, ids, failures)
-  if (found.length > 1) throw ambiguous(name, found)
-  return found[0] as string
+  const hits = matchingIds(name, ids)
+  if (hits.length === 0) throw missingSource(name, failures) ?? notRegistered(name, ids, failures)
+  if (hits.length > 1) throw ambiguous(name, hits)
+  return hits[0] as string
 }
 
 /** Ids that match a name; exact matches take precedence. */

@@ -19,11 +19,11 @@ const MAX_INPUTS = 200
 
 /** The remembered names of a command line's sources. */
 export async function recall(args: CommandArgs, io: CommandIO): Promise<RememberedNames> {
-  const found = (await readState(io.env, await fileOf(args, io))) as
+  const state = (await readState(io.env, await fileOf(args, io))) as
     | Partial<RememberedNames>
     | null
     | undefined
-  const { sources, operations, inputs } = found ?? {}
+  const { sources, operations, inputs } = state ?? {}
   return {
     sources: names(sources),
     operations: names(operations),
@@ -41,21 +41,21 @@ export function remembering(
   const list = target.list.bind(target)
   const find = target.find.bind(target)
   target.list = async (query) => {
-    const found = await list(query)
-    const isAll = query.query === undefined && found.operations.length === found.total
+    const listed = await list(query)
+    const isAll = query.query === undefined && listed.operations.length === listed.total
     if (isAll && query.namespace === undefined && query.type === undefined) {
-      const operations = found.operations.slice(0, MAX_OPERATIONS).map(({ id }) => id)
-      await update(args, io, (known) => ({ ...known, sources, operations }))
+      const operations = listed.operations.slice(0, MAX_OPERATIONS).map(({ id }) => id)
+      await update(args, io, (remembered) => ({ ...remembered, sources, operations }))
     }
-    return found
+    return listed
   }
   target.find = async (id) => {
     const spec = await find(id)
     const inputs = (nestedPropertiesOf(spec.inputSchema) ?? []).map(({ name }) => name)
-    await update(args, io, (known) => {
-      const kept = Object.entries(known.inputs).filter(([one]) => one !== id)
+    await update(args, io, (remembered) => {
+      const kept = Object.entries(remembered.inputs).filter(([one]) => one !== id)
       return {
-        ...known,
+        ...remembered,
         sources,
         inputs: Object.fromEntries([...kept, [id, inputs] as const].slice(-MAX_INPUTS)),
       }
@@ -68,12 +68,12 @@ export function remembering(
 async function update(
   args: CommandArgs,
   io: CommandIO,
-  change: (known: RememberedNames) => RememberedNames,
+  change: (remembered: RememberedNames) => RememberedNames,
 ): Promise<void> {
   try {
-    const known = await recall(args, io).catch(() => NOTHING)
-    const next = change(known)
-    if (JSON.stringify(known) === JSON.stringify(next)) return
+    const remembered = await recall(args, io).catch(() => NOTHING)
+    const next = change(remembered)
+    if (JSON.stringify(remembered) === JSON.stringify(next)) return
     await writeState(io.env, await fileOf(args, io), next)
   } catch {
     // A command works even if names cannot be stored.

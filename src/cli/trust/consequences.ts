@@ -44,12 +44,12 @@ function serverOf(mcp: unknown): string {
 
 /** Finds `${file:…}`, `${command:…}` and `${env:…}` at any depth. */
 function referencesIn(value: unknown): readonly string[] {
-  const found = new Set<string>()
+  const references = new Set<string>()
   const look = (part: unknown): void => {
     if (typeof part === "string") {
-      for (const [reference] of part.matchAll(/\$\{[^{}]*\}/g)) found.add(reference)
+      for (const [reference] of part.matchAll(/\$\{[^{}]*\}/g)) references.add(reference)
     } else if (typeof part === "object" && part !== null) Object.values(part).forEach(look)
   }
   look(value)
-  return [...found]
+  return [...references]
 }

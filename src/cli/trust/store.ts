@@ -21,8 +21,8 @@ export async function trustFile(file: string, { env }: CommandIO): Promise<void>
 
 /** Removes the trust in a file; `false` when it was not trusted. */
 export async function distrustFile(file: string, { env }: CommandIO): Promise<boolean> {
-  const { [file]: known, ...others } = await readTrusted(env)
-  if (known === undefined) return false
+  const { [file]: hash, ...others } = await readTrusted(env)
+  if (hash === undefined) return false
   await writeState(env, FILE, others)
   return true
 }
@@ -53,9 +53,9 @@ export async function isOfAnother(file: string): Promise<boolean> {
 }
 
 async function readTrusted(env: CommandIO["env"]): Promise<Trusted> {
-  const found = await readState(env, FILE)
-  if (typeof found !== "object" || found === null) return {}
-  return Object.fromEntries(Object.entries(found).filter(([, hash]) => typeof hash === "string"))
+  const state = await readState(env, FILE)
+  if (typeof state !== "object" || state === null) return {}
+  return Object.fromEntries(Object.entries(state).filter(([, hash]) => typeof hash === "string"))
 }
 
 async function hashOfFile(file: string): Promise<string> {

@@ -46,11 +46,11 @@ function unusable(what: "read" | "write", shown: string, cause: unknown): Error 
 
 /** Ids that one text declares and another does not. */
 export function idsBeyond(text: string, other: string): string[] {
-  const known = new Set(idsIn(other))
-  return idsIn(text).filter((id) => !known.has(id))
+  const others = new Set(idsIn(other))
+  return idsIn(text).filter((id) => !others.has(id))
 }
 
 function idsIn(text: string): string[] {
-  const found = text.matchAll(/^ {2}("(?:[^"\\\n]|\\.)*"): \{$/gm)
-  return Array.from(found, ([, id = '""']) => JSON.parse(id) as string)
+  const matches = text.matchAll(/^ {2}("(?:[^"\\\n]|\\.)*"): \{$/gm)
+  return Array.from(matches, ([, id = '""']) => JSON.parse(id) as string)
 }
