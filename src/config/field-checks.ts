@@ -213,21 +213,21 @@ export function checkNames(
   value: Readonly<Record<string, unknown>>,
   keys: Keys,
   report: IssueReporter,
-  known: readonly string[],
+  allowed: readonly string[],
   options: FieldsOptions = {},
 ): void {
   for (const name of Object.keys(value)) {
-    if (known.includes(name)) continue
+    if (allowed.includes(name)) continue
     const hint =
       options.hints && Object.hasOwn(options.hints, name) ? options.hints[name] : undefined
     const meant = nearest(
       name,
-      known.filter((other) => !Object.hasOwn(value, other)),
+      allowed.filter((other) => !Object.hasOwn(value, other)),
     )
     if (hint === undefined && meant === undefined && options.open === true) continue
     const cure =
       hint ??
-      (meant === undefined ? `Known here: ${known.join(", ")}.` : `Did you mean "${meant}"?`)
+      (meant === undefined ? `Known here: ${allowed.join(", ")}.` : `Did you mean "${meant}"?`)
     // In YAML, a value in the wrong place is read as a name. It may be a secret, so that it is not shown.
     const isBare = value[name] === null && hint === undefined && meant === undefined
     if (isBare) report.error(keys, `has an unknown name without a value. ${cure}`)

@@ -23,23 +23,26 @@ interface KeyPosition {
  * else the longest part of the path that exists. `undefined` when nothing matches.
  */
 export function locateInScript(text: string): Locate {
-  let found: readonly KeyPosition[] | undefined
+  let positions: readonly KeyPosition[] | undefined
   return (keys) => {
-    found ??= scan(text)
-    const at = findPosition(found, keys)
+    positions ??= scan(text)
+    const at = findPosition(positions, keys)
     return at === undefined ? undefined : placeAt(text, at)
   }
 }
 
-function findPosition(found: readonly KeyPosition[], keys: readonly string[]): number | undefined {
-  const exact = found.find((one) => isSame(one.keys, keys))
+function findPosition(
+  positions: readonly KeyPosition[],
+  keys: readonly string[],
+): number | undefined {
+  const exact = positions.find((one) => isSame(one.keys, keys))
   if (exact !== undefined) return exact.at
   // Parts of a configuration are often constants of their own.
   const last = keys.at(-1)
-  const named = /^\d*$/.test(last ?? "") ? [] : found.filter((one) => one.keys.at(-1) === last)
+  const named = /^\d*$/.test(last ?? "") ? [] : positions.filter((one) => one.keys.at(-1) === last)
   if (named.length === 1) return named[0]?.at
   const above = keys.slice(0, -1)
-  return above.length === 0 ? undefined : findPosition(found, above)
+  return above.length === 0 ? undefined : findPosition(positions, above)
 }
 
 function isSame(left: readonly string[], right: readonly string[]): boolean {
@@ -47,13 +50,13 @@ function isSame(left: readonly string[], right: readonly string[]): boolean {
 }
 
 function scan(text: string): readonly KeyPosition[] {
-  const found: KeyPosition[] = []
+  const positions: KeyPosition[] = []
   const frames: Frame[] = []
   const { tokens } = tokensOf(text)
   for (const [at, token] of tokens.entries()) {
-    readToken(token, tokens[at - 1], tokens[at + 1], frames, found)
+    readToken(token, tokens[at - 1], tokens[at + 1], frames, positions)
   }
-  return found
+  return positions
 }
 
 /** Processes one token. */
@@ -62,12 +65,12 @@ function readToken(
   before: Token | undefined,
   next: Token | undefined,
   frames: Frame[],
-  found: KeyPosition[],
+  positions: KeyPosition[],
 ): void {
   const top = frames.at(-1)
   if (top?.bracket === "[" && top.at === -1 && !isPunctuation(token, "]")) {
     top.at = token.start
-    found.push({ keys: keysOf(frames), at: token.start })
+    positions.push({ keys: keysOf(frames), at: token.start })
   }
   if (isPunctuation(token, "{[(")) {
     frames.push({
@@ -87,7 +90,7 @@ function readToken(
     nameIn(token) !== undefined
   ) {
     top.key = nameIn(token)
-    found.push({ keys: keysOf(frames), at: token.start })
+    positions.push({ keys: keysOf(frames), at: token.start })
   }
 }
 

@@ -82,39 +82,39 @@ export function hasReference(text: string): boolean {
 
 /** Lists every reference in a value, so that a command can say which are needed. */
 export function referencesIn(value: unknown): readonly Reference[] {
-  const found: Reference[] = []
-  collect(value, [], found)
-  return found
+  const references: Reference[] = []
+  collect(value, [], references)
+  return references
 }
 
-function collect(value: unknown, keys: readonly string[], found: Reference[]): void {
+function collect(value: unknown, keys: readonly string[], references: Reference[]): void {
   if (keys.length > MAX_DEPTH) return
   if (typeof value === "string") {
-    collectText(value, formatPath(keys), found, 0)
+    collectText(value, formatPath(keys), references, 0)
   } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) collect(item, [...keys, String(index)], found)
+    for (const [index, item] of value.entries()) collect(item, [...keys, String(index)], references)
   } else if (isRecord(value)) {
-    for (const [key, item] of Object.entries(value)) collect(item, [...keys, key], found)
+    for (const [key, item] of Object.entries(value)) collect(item, [...keys, key], references)
   }
 }
 
-function collectText(text: string, path: string, found: Reference[], depth: number): void {
+function collectText(text: string, path: string, references: Reference[], depth: number): void {
   if (depth > MAX_DEPTH || !text.includes("${")) return
   for (const part of parseReferences(text)) {
     switch (part.kind) {
       case "env":
-        found.push({
+        references.push({
           path,
           kind: "env",
           name: part.name,
           hasDefault: part.fallback !== undefined,
         })
-        collectText(part.fallback ?? "", path, found, depth + 1)
+        collectText(part.fallback ?? "", path, references, depth + 1)
         break
       case "file":
       case "command":
-        found.push({ path, kind: part.kind, name: part.name, hasDefault: false })
-        collectText(part.name, path, found, depth + 1)
+        references.push({ path, kind: part.kind, name: part.name, hasDefault: false })
+        collectText(part.name, path, references, depth + 1)
         break
       case "text":
       case "place":

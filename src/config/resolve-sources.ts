@@ -125,20 +125,20 @@ function kindOfSource(value: Fields, keys: Keys, report: IssueReporter): SourceK
   }
   // A misspelt name is the more useful report; only without one is the missing kind reported.
   let hasReported = false
-  const known = [...new Set(SOURCE_KINDS.flatMap((kind) => Object.keys(SOURCE_FIELDS[kind])))]
+  const allowed = [...new Set(SOURCE_KINDS.flatMap((kind) => Object.keys(SOURCE_FIELDS[kind])))]
   const reporter = {
     ...report,
     error: (at: Keys, message: string) => ((hasReported = true), report.error(at, message)),
   }
-  checkNames(value, keys, reporter, known, { hints: HINTS })
+  checkNames(value, keys, reporter, allowed, { hints: HINTS })
   if (!hasReported)
     report.error(keys, `must say where its operations come from: give one of ${KINDS_TEXT}.`)
   return undefined
 }
 
 function checkSource(kind: SourceKind, value: Fields, keys: Keys, report: IssueReporter): void {
-  const known = Object.keys(SOURCE_FIELDS[kind])
-  const strange = Object.keys(value).filter((name) => !known.includes(name))
+  const allowed = Object.keys(SOURCE_FIELDS[kind])
+  const strange = Object.keys(value).filter((name) => !allowed.includes(name))
   const isElsewhere = (name: string): SourceKind | undefined =>
     SOURCE_KINDS.find((other) => Object.hasOwn(SOURCE_FIELDS[other], name))
   const hints: Record<string, string> = {}
@@ -152,8 +152,8 @@ function checkSource(kind: SourceKind, value: Fields, keys: Keys, report: IssueR
         : `It is for "${other}" sources.`
     if (hint !== undefined) setOwn(hints, name, hint)
   }
-  checkNames(value, keys, report, known, { hints })
-  const sound = Object.fromEntries(Object.entries(value).filter(([name]) => known.includes(name)))
+  checkNames(value, keys, report, allowed, { hints })
+  const sound = Object.fromEntries(Object.entries(value).filter(([name]) => allowed.includes(name)))
   SOURCE_SHAPES[kind].check(sound, keys, report)
 }
 

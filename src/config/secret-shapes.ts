@@ -19,8 +19,8 @@ const value = (secret: boolean): Shape =>
   text("A value, or a reference: ${env:NAME}.", {
     refers: true,
     secret,
-    refuse: (given) =>
-      /[\r\n]/.test(given)
+    refuse: (input) =>
+      /[\r\n]/.test(input)
         ? "must be one line. Check for a line break at the end of the file or variable."
         : undefined,
   })
@@ -35,12 +35,12 @@ export function headers(description: string): Shape {
   )
   return {
     schema: record.schema,
-    check(given, keys, report) {
+    check(input, keys, report) {
       // Only scripts can contain these: functions and `Headers` objects.
-      if (typeof given === "function" || given instanceof Headers) return
-      record.check(given, keys, report)
-      if (!isRecord(given)) return
-      for (const [name, one] of Object.entries(given)) {
+      if (typeof input === "function" || input instanceof Headers) return
+      record.check(input, keys, report)
+      if (!isRecord(input)) return
+      for (const [name, one] of Object.entries(input)) {
         if (SECRET_HEADER.test(name)) secret.check(one, [...keys, name], warningsOnly(report))
       }
     },
@@ -50,8 +50,8 @@ export function headers(description: string): Shape {
 function orFunction(shape: Shape): Shape {
   return {
     schema: shape.schema,
-    check(given, keys, report) {
-      if (typeof given !== "function") shape.check(given, keys, report)
+    check(input, keys, report) {
+      if (typeof input !== "function") shape.check(input, keys, report)
     },
   }
 }
@@ -107,9 +107,9 @@ export function credential(description: string): Shape {
       description: `${description} By reference: \${env:TOKEN}.`,
       anyOf: [{ type: "string", minLength: 1 }, ...Object.values(KINDS).map(withType)],
     },
-    check(given, keys, report) {
-      if (isRecord(given)) checkKind(given, keys, report)
-      else secret.check(given, keys, report)
+    check(input, keys, report) {
+      if (isRecord(input)) checkKind(input, keys, report)
+      else secret.check(input, keys, report)
     },
   }
 }
@@ -120,12 +120,12 @@ function withType(shape: Shape): Shape["schema"] {
 }
 
 function checkKind(
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
   keys: Keys,
   report: IssueReporter,
 ): void {
-  const { type } = given
+  const { type } = input
   const shape = typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined
-  if (shape !== undefined) return shape.check(given, keys, report)
+  if (shape !== undefined) return shape.check(input, keys, report)
   oneOf("", Object.keys(KINDS)).check(type, [...keys, "type"], report)
 }
