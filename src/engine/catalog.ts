@@ -186,10 +186,10 @@ export class Catalog {
   }
 
   #byRequest(query: string, limit: number | undefined, accept: Accept): SearchHit[] | undefined {
-    const found = findRequests(query, this.store.values(), accept)
-    if (found?.words === undefined) return found?.hits.slice(0, limit ?? DEFAULT_LIMIT)
-    const ids = new Set(found.hits.map(({ id }) => id))
-    const hits = this.#byWords(found.words, limit, (id) => ids.has(id))
+    const matches = findRequests(query, this.store.values(), accept)
+    if (matches?.words === undefined) return matches?.hits.slice(0, limit ?? DEFAULT_LIMIT)
+    const ids = new Set(matches.hits.map(({ id }) => id))
+    const hits = this.#byWords(matches.words, limit, (id) => ids.has(id))
     return hits.length === 0 ? undefined : hits
   }
 

@@ -92,8 +92,8 @@ export class PolicyLoader {
 
   /** What policies see of an operation; `undefined` if nothing is set for it. */
   #targetOf(record: OperationRecord): PolicyTarget | undefined {
-    const known = this.#targets.get(record)
-    if (known !== undefined) return known
+    const cached = this.#targets.get(record)
+    if (cached !== undefined) return cached
     const { id, spec, isIdempotent, isStream, isImported, policy } = record
     const layers = [...this.#directory.layersOf(id)]
     if (policy.resilience !== undefined) {
