@@ -101,11 +101,11 @@ export class Shaper {
     const old = words.find((word) => this.#renames.has(word))
     if (old === undefined) return name
     used.add(old)
-    const given = this.#renames.get(old) ?? name
-    const renamed = given.startsWith(`${namespace}.`) ? given.slice(namespace.length + 1) : given
+    const alias = this.#renames.get(old) ?? name
+    const renamed = alias.startsWith(`${namespace}.`) ? alias.slice(namespace.length + 1) : alias
     if (NAME.test(renamed) && renamed.length <= 256) return renamed
     warnings.push(
-      `rename: "${old}" cannot be called "${given}". Names are letters, digits, "_" and "-", with dots inside.`,
+      `rename: "${old}" cannot be called "${alias}". Names are letters, digits, "_" and "-", with dots inside.`,
     )
     return name
   }

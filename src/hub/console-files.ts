@@ -147,8 +147,8 @@ export function acceptedEncodings(header: string | undefined): ReadonlySet<strin
 function matchesEtag(etag: string, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false
   return ifNoneMatch.split(",").some((one) => {
-    const given = one.trim()
-    return given === "*" || given.replace(/^W\//, "") === etag
+    const tag = one.trim()
+    return tag === "*" || tag.replace(/^W\//, "") === etag
   })
 }
 

@@ -171,12 +171,12 @@ class SourceHub implements Hub {
     this.#runners = new Map()
     const changes: Promise<void>[] = []
     for (const source of chosen.sources) {
-      const known = before.get(source.name)
+      const runner = before.get(source.name)
       before.delete(source.name)
-      if (known === undefined) this.#add(source).start()
+      if (runner === undefined) this.#add(source).start()
       else {
-        this.#runners.set(source.name, known)
-        changes.push(known.change(source, isElsewhere))
+        this.#runners.set(source.name, runner)
+        changes.push(runner.change(source, isElsewhere))
       }
     }
     for (const gone of before.values()) gone.close()

@@ -27,11 +27,11 @@ export function reportOf(
 }
 
 function reportItem(
-  { id: given, origin, status, notes }: ReportItem,
+  { id: originalId, origin, status, notes }: ReportItem,
   ids: ReadonlyMap<string, string>,
   reasons: ReadonlyMap<string, string>,
 ): ReportItem {
-  const id = given === undefined ? undefined : ids.get(given)
+  const id = originalId === undefined ? undefined : ids.get(originalId)
   if (id === undefined) return { origin, status, notes }
   const reason = reasons.get(id)
   return reason === undefined

@@ -18,10 +18,10 @@ export function changesBetween(
   const changed: string[] = []
   for (const operation of after) {
     const id = idOf(operation)
-    const known = old.get(id)
+    const previous = old.get(id)
     old.delete(id)
-    if (known === undefined) added.push(id)
-    else if (known !== operation && !isSame(known, operation)) changed.push(id)
+    if (previous === undefined) added.push(id)
+    else if (previous !== operation && !isSame(previous, operation)) changed.push(id)
   }
   return { at, added: listed(added), removed: listed([...old.keys()]), changed: listed(changed) }
 }

@@ -84,13 +84,13 @@ export class SourceOwnership {
 
   /** The operations of a source that are not registered, and why. */
   unregistered(source: string): Unregistered[] {
-    const found: Unregistered[] = []
+    const unregistered: Unregistered[] = []
     for (const [id, operation] of this.#bySource.get(source) ?? []) {
       const registered = this.#registered.get(id)
       if (registered?.source === source) continue
-      found.push({ id, reason: this.#reasonFor(id, operation, registered) })
+      unregistered.push({ id, reason: this.#reasonFor(id, operation, registered) })
     }
-    return found
+    return unregistered
   }
 
   #reasonFor(id: string, operation: AnyOperation, registered: Claim | undefined): string {

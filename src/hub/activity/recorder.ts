@@ -152,14 +152,14 @@ function toRecordedCall(entry: Entry, identity: Identity | undefined): RecordedC
   const { started, traceId, requirement, input, results, problem, meta } = entry
   const { requestId, operationId, at, type }: CallTrace = started
   const about = { requestId, operationId, at, ...(traceId !== undefined && { traceId }) }
-  const given = toValue(input)
+  const recordedInput = toValue(input)
   // Access may depend on the input: whoever may read one project does not see calls about others.
-  if (!allows(requirement, identity, given.value)) return { ...about, isHidden: true }
+  if (!allows(requirement, identity, recordedInput.value)) return { ...about, isHidden: true }
   const [result] = results
   return {
     ...about,
     isHidden: false,
-    input: given,
+    input: recordedInput,
     ...(type === "subscription"
       ? { items: results.map(toValue) }
       : result !== undefined && { result: toValue(result) }),

@@ -54,8 +54,8 @@ export class SourceCounters {
   }
 
   #of(source: string): Counted {
-    const known = this.#bySource.get(source)
-    if (known !== undefined) return known
+    const existing = this.#bySource.get(source)
+    if (existing !== undefined) return existing
     const counted: Counted = { calls: 0, errors: 0, failed: [], durations: [] }
     this.#bySource.set(source, counted)
     for (const oldest of this.#bySource.keys()) {

@@ -29,8 +29,8 @@ export async function findConfig(cwd: string): Promise<string | undefined> {
   const start = resolve(cwd)
   for (let folder = start; ; folder = dirname(folder)) {
     if (folder === start || !(await isOpenToAll(folder))) {
-      const found = await firstFile(folder)
-      if (found !== undefined) return found
+      const file = await firstFile(folder)
+      if (file !== undefined) return file
     }
     if (folder === dirname(folder) || (await isRoot(folder))) return undefined
   }

@@ -14,13 +14,13 @@ const STAMP = /[?&]${STAMP}=(\\d+)/
 const TYPESCRIPT = /\\.m?tsx?(?:[?#]|$)/
 const isNative = Boolean(process.features.typescript)
 export async function resolve(specifier, context, next) {
-  const found = await next(specifier, context)
+  const resolved = await next(specifier, context)
   const mark = STAMP.exec(context.parentURL ?? "") ?? STAMP.exec(specifier)
-  const isTheirs = found.url.startsWith("file:") && !found.url.includes("/node_modules/")
-  if (mark === null || !isTheirs) return found
-  const sign = found.url.includes("?") ? "&" : "?"
-  const url = STAMP.test(found.url) ? found.url : found.url + sign + "${STAMP}=" + mark[1]
-  return { ...found, url, format: TYPESCRIPT.test(url) ? formatOf(found, context) : found.format }
+  const isTheirs = resolved.url.startsWith("file:") && !resolved.url.includes("/node_modules/")
+  if (mark === null || !isTheirs) return resolved
+  const sign = resolved.url.includes("?") ? "&" : "?"
+  const url = STAMP.test(resolved.url) ? resolved.url : resolved.url + sign + "${STAMP}=" + mark[1]
+  return { ...resolved, url, format: TYPESCRIPT.test(url) ? formatOf(resolved, context) : resolved.format }
 }
 function formatOf({ format, url }, { parentURL = "" }) {
   if (format === "commonjs") return "module"

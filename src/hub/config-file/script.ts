@@ -29,7 +29,7 @@ export async function loadScript(
   try {
     const config = exportOf(await (isNew ? importFresh(href) : importModule(href)), shown)
     return typeof config === "function"
-      ? await (config as (given: unknown) => unknown)(context)
+      ? await (config as (input: unknown) => unknown)(context)
       : config
   } catch (thrown) {
     if (thrown instanceof ConfigError) throw thrown

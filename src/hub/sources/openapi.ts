@@ -11,21 +11,21 @@ import { WatchedFetch } from "./watched-fetch.ts"
 /** Opens the operations of a document, from a file or a URL. */
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
   const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../sources/openapi/from-openapi.ts")
-  const given = source.config as OpenAPISource
+  const settings = source.config as OpenAPISource
   const { openapi, documentHeaders } = await fill(
-    { openapi: given.openapi, documentHeaders: given.documentHeaders },
+    { openapi: settings.openapi, documentHeaders: settings.documentHeaders },
     context.resolve,
     source.name,
   )
-  const watched = new WatchedFetch(given.blockPrivate)
+  const watched = new WatchedFetch(settings.blockPrivate)
   const { fetch } = watched
   const config = {
-    ...(await configOf(source.name, source.namespace, given, context.resolve)),
+    ...(await configOf(source.name, source.namespace, settings, context.resolve)),
     fetch,
   }
   if (/^https?:/i.test(openapi)) {
     const { signal } = context
-    const { insecure } = given
+    const { insecure } = settings
     const loading = FromOpenAPIUrl(openapi, { ...config, documentHeaders, insecure, signal })
     return opened(await loading, watched, undefined, source.name)
   }

@@ -37,17 +37,17 @@ async function openHub(
   const { fromCall } = await import("../../protocol/from-call.ts")
   const { PendingRequestMap } = await import("../../protocol/pending/request-map.ts")
   const { createWebSocketTransport } = await import("../../transport/websocket/websocket.ts")
-  const given = source.config as RemoteSource
+  const settings = source.config as RemoteSource
   const showing = await fill(
-    { token: given.token, headers: given.headers },
+    { token: settings.token, headers: settings.headers },
     context.resolve,
     source.name,
   )
-  if (given.insecure !== true && (showing.token ?? showing.headers) !== undefined) {
+  if (settings.insecure !== true && (showing.token ?? showing.headers) !== undefined) {
     refuseReadable(source.name, new URL(remote), showing.token === undefined ? "headers" : "token")
   }
   const { clock, logger, signal, retries } = context
-  const { blockPrivate, insecure } = given
+  const { blockPrivate, insecure } = settings
   const options = { clock, logger, reconnect: retries, blockPrivate, insecure }
   const url = socketUrl(remote)
   const own = async (): Promise<HubCredentials> =>
