@@ -47,12 +47,12 @@ function configured({ ttl, stale = 0, staleIfError = 0 }: CachePolicy): Lifetime
 }
 
 function directives(value = ""): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+  const values = new Map<string, string>()
   for (const part of value.toLowerCase().split(",")) {
     const [name = "", argument = ""] = part.split("=", 2)
-    if (name.trim() !== "") found.set(name.trim(), argument.trim().replaceAll('"', ""))
+    if (name.trim() !== "") values.set(name.trim(), argument.trim().replaceAll('"', ""))
   }
-  return found
+  return values
 }
 
 function seconds(said: ReadonlyMap<string, string>, name: string): number | undefined {

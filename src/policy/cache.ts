@@ -209,8 +209,8 @@ const identityKeys = new WeakMap<object, string>()
 
 /** Everything that decides what an identity may see; it is a frozen copy. */
 function identityKey(identity: NonNullable<MiddlewareCall["identity"]>): string {
-  const known = identityKeys.get(identity)
-  if (known !== undefined) return known
+  const cached = identityKeys.get(identity)
+  if (cached !== undefined) return cached
   const { id, scopes, resources } = identity
   const key = JSON.stringify([id, scopes, jsonKey(resources)])
   identityKeys.set(identity, key)

@@ -19,10 +19,10 @@ export function withFallback(fallback: Fallback, run: MiddlewareFunction): Middl
       return await run(call, next)
     } catch (thrown) {
       if (!isCallError(thrown) || NO_FALLBACK.has(thrown.code)) throw thrown
-      const given = await fallback(thrown, call)
-      const { data, meta } = isResponseEnvelope(given)
-        ? given
-        : localEnvelope(given, call.operationId)
+      const result = await fallback(thrown, call)
+      const { data, meta } = isResponseEnvelope(result)
+        ? result
+        : localEnvelope(result, call.operationId)
       return { data, meta: { ...meta, fallback: true } }
     }
   }

@@ -63,21 +63,21 @@ export class Idempotency {
       ? this.#run(call, next)
       : this.#once(call, next, call.idempotencyKey)
 
-  async #once(call: MiddlewareCall, next: Next, given: string): Promise<ResponseEnvelope> {
+  async #once(call: MiddlewareCall, next: Next, idempotencyKey: string): Promise<ResponseEnvelope> {
     const { operationId, identity } = call
     const text = jsonKey(call.input)
     if (text === undefined) throw notComparable(operationId)
     const input = sha256Hex(text)
     // Hashed: neither keys nor identities of callers are stored.
-    const key = sha256Hex(JSON.stringify([identity?.id ?? null, operationId, given]))
+    const key = sha256Hex(JSON.stringify([identity?.id ?? null, operationId, idempotencyKey]))
     const timeout = Math.min(call.remainingMs, MAX_RUN_MS)
     const until = wallTimeOf(this.#clock) + timeout + GRACE_MS
     const started: Kept = { input, state: "running", until }
     for (;;) {
       const kept = await this.#begin(call, key, started)
       if (kept === undefined) break
-      const known = this.#outcomeOf(call, key, input, kept)
-      if (known !== undefined) return replayed(await known)
+      const outcome = this.#outcomeOf(call, key, input, kept)
+      if (outcome !== undefined) return replayed(await outcome)
       // Another process runs it.
       await pause(POLL_MS, { clock: this.#clock, signal: call.signal })
       if (call.signal.aborted) throw inDoubt(call)

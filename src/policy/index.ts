@@ -200,8 +200,8 @@ function protectedBy(
 }
 
 function getOrMake<TKey, TValue>(map: Map<TKey, TValue>, key: TKey, make: () => TValue): TValue {
-  const known = map.get(key)
-  if (known !== undefined) return known
+  const existing = map.get(key)
+  if (existing !== undefined) return existing
   const made = make()
   map.set(key, made)
   return made

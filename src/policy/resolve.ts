@@ -41,17 +41,17 @@ export function describeResilience(target: PolicyTarget): AppliedPolicy[] {
 /** Decides on each policy by itself: the first layer that mentions it counts, and `false` switches it off. */
 function settingsOf(target: PolicyTarget): ReadonlyMap<PolicyName, Setting> {
   const preset = target.isImported ? STANDARD : LOCAL_STANDARD
-  const found = new Map<PolicyName, Setting>()
+  const chosen = new Map<PolicyName, Setting>()
   for (const { from, settings } of target.layers) {
     for (const [key, value] of Object.entries(settings === "standard" ? preset : settings)) {
       const name = key as PolicyName
-      if (value !== undefined && !found.has(name)) found.set(name, { from, value })
+      if (value !== undefined && !chosen.has(name)) chosen.set(name, { from, value })
     }
   }
-  for (const [name, { value }] of found) {
-    if (value === false || !applies(name, target)) found.delete(name)
+  for (const [name, { value }] of chosen) {
+    if (value === false || !applies(name, target)) chosen.delete(name)
   }
-  return found
+  return chosen
 }
 
 /** A setting as JSON, without what belongs to the application. */
