@@ -118,18 +118,18 @@ class Admission {
 
 /** Documents by the URI they were given under, and by the one they declare. */
 function byUri(documents: Readonly<Record<string, unknown>>): Map<string, unknown> {
-  const found = new Map<string, unknown>()
+  const indexed = new Map<string, unknown>()
   for (const [key, document] of Object.entries(documents)) {
     const { uri } = splitReference(key, key)
-    found.set(uri, document)
+    indexed.set(uri, document)
   }
   for (const [key, document] of Object.entries(documents)) {
     const id = isRecord(document) ? (document["$id"] ?? document["id"]) : undefined
     if (typeof id !== "string") continue
     const { uri } = splitReference(id, key)
-    if (!found.has(uri)) found.set(uri, document)
+    if (!indexed.has(uri)) indexed.set(uri, document)
   }
-  return found
+  return indexed
 }
 
 function asNode(lowered: unknown): SchemaNode {

@@ -31,13 +31,13 @@ export interface FileFields {
   readonly only: { readonly name: string; readonly field: FileField } | undefined
 }
 
-const known = new WeakMap<object, FileFields | null>()
+const fieldsBySchema = new WeakMap<object, FileFields | null>()
 
 /** Finds the files of a schema; `undefined` when there are none. */
 export function fileFieldsOf(schema: unknown): FileFields | undefined {
   if (typeof schema !== "object" || schema === null) return undefined
-  let fields = known.get(schema)
-  if (fields === undefined) known.set(schema, (fields = findFields(schema) ?? null))
+  let fields = fieldsBySchema.get(schema)
+  if (fields === undefined) fieldsBySchema.set(schema, (fields = findFields(schema) ?? null))
   return fields ?? undefined
 }
 

@@ -44,10 +44,10 @@ export function toFile(source: FileSource, { name, type, size }: FileDetails = {
     source instanceof ArrayBuffer ||
     source instanceof Uint8Array
   if (!isData) return new StreamedFile(source, { name, type, size })
-  const known = { type: type ?? (source instanceof Blob ? source.type : "") }
-  const given = name ?? (source instanceof Blob ? (source as Partial<File>).name : undefined)
+  const options = { type: type ?? (source instanceof Blob ? source.type : "") }
+  const fileName = name ?? (source instanceof Blob ? (source as Partial<File>).name : undefined)
   const parts = [source as BlobPart]
-  return given === undefined ? new Blob(parts, known) : new File(parts, given, known)
+  return fileName === undefined ? new Blob(parts, options) : new File(parts, fileName, options)
 }
 
 /** Whether a value is a file. */

@@ -61,7 +61,7 @@ export function generateCopy(parts: CopyParts): ((value: object) => unknown) | u
   ]
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- names enter as JSON literals only
   const make = new Function("fields", "items", "finish", "other", code.join("\n")) as (
-    ...given: unknown[]
+    ...args: unknown[]
   ) => (value: object) => unknown
   const copy = make(fields, items, finish, other)
   // V8 gives the first few copies of a function another hidden class than the later ones, which makes each check of

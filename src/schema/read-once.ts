@@ -54,11 +54,11 @@ class Places {
 
   /** With `isDeep`, everything in the value is read. */
   of(schemas: readonly Subschema[], isDeep: boolean): Place {
-    const found = new Set<JsonSchema>()
+    const visited = new Set<JsonSchema>()
     let isAll = isDeep
     const visit = (schema: Subschema): void => {
-      if (typeof schema === "boolean" || found.has(schema)) return
-      found.add(schema)
+      if (typeof schema === "boolean" || visited.has(schema)) return
+      visited.add(schema)
       if (looksAtEverything(schema)) isAll = true
       const targets = this.#refs.of(schema)
       if (targets === undefined) isAll = true
@@ -67,7 +67,7 @@ class Places {
       for (const constant of this.#constantsOf(schema)) visit(constant)
     }
     for (const schema of schemas) visit(schema)
-    const members = [...found].filter(
+    const members = [...visited].filter(
       (schema) =>
         looksInto(schema, OF_OBJECTS) || looksInto(schema, OF_ARRAYS) || isOfBytes(schema),
     )
@@ -235,8 +235,8 @@ function mayMatch(pattern: string, key: string): boolean {
 }
 
 function one(schema: JsonSchema, keyword: string): Subschema[] {
-  const found = getOwn(schema, keyword)
-  return isSchema(found) ? [found] : []
+  const subschema = getOwn(schema, keyword)
+  return isSchema(subschema) ? [subschema] : []
 }
 
 function propertiesOf(schema: JsonSchema): JsonSchema {

@@ -6,10 +6,10 @@ import { requirementsOf } from "./types.ts"
 
 /** The constraints of a value besides its type, in words. */
 export function constraintsOf(flat: Flat): readonly string[] {
-  const found = flat.layers.flatMap(({ schema }) => [...limitsOf(schema), ...objects(schema)])
+  const limits = flat.layers.flatMap(({ schema }) => [...limitsOf(schema), ...objects(schema)])
   const required = flat.unions.flatMap((union) => requirementText(requirementsOf(union)))
   const lost = flat.lost.map((reference) => `${reference} is not part of this schema`)
-  return [...new Set([...found, ...required, ...lost])]
+  return [...new Set([...limits, ...required, ...lost])]
 }
 
 /** The range, length and content that one schema asks for, in words. */

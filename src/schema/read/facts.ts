@@ -54,16 +54,16 @@ export function factsOf(flat: Flat): Facts {
 }
 
 function defaultOf(flat: Flat): string | undefined {
-  const found = flat.layers.find(({ schema }) => Object.hasOwn(schema, "default"))
-  return found && jsonText(found.schema["default"])
+  const layer = flat.layers.find(({ schema }) => Object.hasOwn(schema, "default"))
+  return layer && jsonText(layer.schema["default"])
 }
 
 function examplesOf(flat: Flat): readonly string[] {
-  const found = flat.layers.flatMap(({ schema }) => [
+  const examples = flat.layers.flatMap(({ schema }) => [
     ...listOf(schema["examples"]),
     ...(Object.hasOwn(schema, "example") ? [schema["example"]] : []),
   ])
-  return [...new Set(found.slice(0, MAX_EXAMPLES).map((value) => jsonText(value)))]
+  return [...new Set(examples.slice(0, MAX_EXAMPLES).map((value) => jsonText(value)))]
 }
 
 /** A value as JSON in one line, cut at a readable length. */

@@ -50,12 +50,12 @@ export function flatten(parts: readonly Part[]): Flat {
 
 /** Everything that can hold for a value once a member of each union is chosen; at most `most` ways. */
 export function alternativesOf(flat: Flat, most: number = MAX_ALTERNATIVES): readonly Flat[] {
-  let found: readonly Flat[] = [flat]
+  let alternatives: readonly Flat[] = [flat]
   for (let round = 0; round < MAX_UNIONS; round++) {
-    if (found.every(({ unions }) => unions.length === 0)) break
-    found = found.flatMap((one) => chooseFirst(one, most)).slice(0, most)
+    if (alternatives.every(({ unions }) => unions.length === 0)) break
+    alternatives = alternatives.flatMap((one) => chooseFirst(one, most)).slice(0, most)
   }
-  return found
+  return alternatives
 }
 
 /** Chooses each member of the first union in turn. */

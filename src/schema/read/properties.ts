@@ -5,17 +5,17 @@ import type { Part } from "./resolve-ref.ts"
 
 /** Declared properties by name, in order; a property may have several schemas, which all apply. */
 export function propertiesOf({ layers }: Flat): ReadonlyMap<string, readonly Part[]> {
-  const found = new Map<string, Part[]>()
+  const byName = new Map<string, Part[]>()
   for (const { schema, scope } of layers) {
     const { properties } = schema
     if (!isRecord(properties)) continue
     for (const [name, property] of Object.entries(properties)) {
-      const parts = found.get(name)
-      if (parts === undefined) found.set(name, [{ schema: property, scope }])
+      const parts = byName.get(name)
+      if (parts === undefined) byName.set(name, [{ schema: property, scope }])
       else parts.push({ schema: property, scope })
     }
   }
-  return found
+  return byName
 }
 
 /** Names that an object must have. */

@@ -47,8 +47,8 @@ export function resolveRef(document: JsonSchema, reference: string): unknown {
 export function follow(reference: string, scope: Scope): Target | undefined {
   if (reference === "#") return { schema: scope.resource, scope, name: nameOf(scope.resource) }
   if (reference.startsWith("#/")) return byPointer(reference.slice(1), scope)
-  const found = idsOf(scope.document).get(reference)
-  if (found !== undefined) return targetOf(found, scope, lastOf(reference))
+  const schema = idsOf(scope.document).get(reference)
+  if (schema !== undefined) return targetOf(schema, scope, lastOf(reference))
   const hash = reference.indexOf("#")
   if (hash < 0) {
     const { $defs } = scope.resource
@@ -95,12 +95,12 @@ export function decodeFragment(text: string): string {
   }
 }
 
-const known = new WeakMap<JsonSchema, ReadonlyMap<string, JsonSchema>>()
+const idsByDocument = new WeakMap<JsonSchema, ReadonlyMap<string, JsonSchema>>()
 
 /** Schemas by `$id` and `#anchor`; looked for only when a reference needs it. */
 function idsOf(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
-  let ids = known.get(document)
-  if (ids === undefined) known.set(document, (ids = findIds(document)))
+  let ids = idsByDocument.get(document)
+  if (ids === undefined) idsByDocument.set(document, (ids = findIds(document)))
   return ids
 }
 

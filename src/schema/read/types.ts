@@ -15,12 +15,12 @@ const MAX_NAME = 60
 
 /** JSON types that a value may have; empty if the schema names none. */
 export function typesOf(flat: Flat): readonly string[] {
-  let found: readonly string[] = []
+  let types: readonly string[] = []
   for (const { schema } of flat.layers) {
     const named = namedTypes(schema)
-    if (named.length > 0) found = found.length === 0 ? named : commonTypes(found, named)
+    if (named.length > 0) types = types.length === 0 ? named : commonTypes(types, named)
   }
-  if (found.length > 0) return found
+  if (types.length > 0) return types
   const values = valuesOf(flat)
   if (values !== undefined) return [...new Set(values.map(jsonType))]
   return (
@@ -149,8 +149,8 @@ class TypeWriter {
         ? Object.values(patternProperties)
         : []
       if (others.length > 0) return undefined
-      const found = isRecord(additionalProperties) ? additionalProperties : pattern
-      if (isRecord(found)) value ??= { schema: found, scope }
+      const valueSchema = isRecord(additionalProperties) ? additionalProperties : pattern
+      if (isRecord(valueSchema)) value ??= { schema: valueSchema, scope }
     }
     return value === undefined ? undefined : `map of ${this.#inner(value, depth)}`
   }

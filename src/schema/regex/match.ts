@@ -49,7 +49,7 @@ export class LinearMatcher {
   readonly #alphabet = new Alphabet()
   readonly #visited: Uint32Array
   readonly #stack: Int32Array
-  readonly #found: Int32Array
+  readonly #collected: Int32Array
   readonly #states = new Map<string, State>()
   #generation = 0
   /** Instructions looked at so far: at most all of them for each character and for the end of the text. */
@@ -62,7 +62,7 @@ export class LinearMatcher {
     this.#right = new Int32Array(size)
     this.#visited = new Uint32Array(size)
     this.#stack = new Int32Array(size * 3 + 1)
-    this.#found = new Int32Array(size)
+    this.#collected = new Int32Array(size)
     instructions.forEach((instruction, at) => {
       switch (instruction.op) {
         case "chars":
@@ -119,7 +119,7 @@ export class LinearMatcher {
     const ops = this.#ops
     const left = this.#left
     const right = this.#right
-    const next = this.#found
+    const next = this.#collected
     const contains = kind < 0 ? NOTHING : this.#alphabet.setsOf(kind)
     if (this.#generation === 0xffff_ffff) {
       visited.fill(0)
@@ -176,7 +176,7 @@ export class LinearMatcher {
 
   /** The state that continues from the collected instructions. */
   #state(count: number, isStart: boolean, afterWord: boolean): State {
-    const from = this.#found.slice(0, count).sort()
+    const from = this.#collected.slice(0, count).sort()
     const key = `${isStart ? 1 : 0}${afterWord ? 1 : 0}${from.join()}`
     let state = this.#states.get(key)
     if (state === undefined) {

@@ -68,15 +68,15 @@ export function isJson(value: unknown, depth = 0): boolean {
 
 function annotations(json: Json, action: ValibotNode): Json {
   const source = action.type === "metadata" ? action["metadata"] : action
-  const found: Json = {}
-  if (!isRecord(source)) return found
-  if (typeof source["title"] === "string") found["title"] = source["title"]
-  if (typeof source["description"] === "string") found["description"] = source["description"]
+  const metadata: Json = {}
+  if (!isRecord(source)) return metadata
+  if (typeof source["title"] === "string") metadata["title"] = source["title"]
+  if (typeof source["description"] === "string") metadata["description"] = source["description"]
   if (Array.isArray(source["examples"])) {
     const before = (json["examples"] as unknown[] | undefined) ?? []
-    found["examples"] = [...before, ...source["examples"].filter((example) => isJson(example))]
+    metadata["examples"] = [...before, ...source["examples"].filter((example) => isJson(example))]
   }
-  return found
+  return metadata
 }
 
 /** What held before a change need not hold after it; only the words about it stay. */
