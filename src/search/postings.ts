@@ -47,14 +47,14 @@ export class Postings {
 
   /**
    * Raises `best[document]` to `weight` times the impact, for each living document of a term.
-   * Documents that were at zero are appended to `found`, from `count` on; returns the new count.
+   * Documents that were at zero are appended to `hits`, from `count` on; returns the new count.
    */
   collect(
     term: number,
     weight: number,
     alive: Uint8Array,
     best: Float32Array,
-    found: Uint32Array,
+    hits: Uint32Array,
     count: number,
   ): number {
     let total = count
@@ -65,7 +65,7 @@ export class Postings {
         if (alive[document] === 0) continue
         const value = weight * (posting & 255)
         const before = best[document]!
-        if (before === 0) found[total++] = document
+        if (before === 0) hits[total++] = document
         if (value > before) best[document] = value
       }
     }

@@ -34,8 +34,8 @@ export class Scorer {
   #best: Float32Array = new Float32Array(0)
   #sum: Float32Array = new Float32Array(0)
   #matched: Float32Array = new Float32Array(0)
-  #foundForWord: Uint32Array = new Uint32Array(0)
-  #found: Uint32Array = new Uint32Array(0)
+  #hitsOfWord: Uint32Array = new Uint32Array(0)
+  #hits: Uint32Array = new Uint32Array(0)
 
   /**
    * One number for each document that has a word of the query, in no special order: what `toKey`
@@ -61,7 +61,7 @@ export class Scorer {
     const keys = new Float64Array(count)
     let kept = 0
     for (let i = 0; i < count; i++) {
-      const document = this.#found[i]!
+      const document = this.#hits[i]!
       const matched = this.#matched[document]!
       const relevance = (this.#sum[document]! * matched) / required
       this.#sum[document] = 0
@@ -84,7 +84,7 @@ export class Scorer {
     let answers = 0
     const collect = (terms: TermWeights): number => {
       for (const [term, weight] of terms) {
-        answers = postings.collect(term, weight, alive, best, this.#foundForWord, answers)
+        answers = postings.collect(term, weight, alive, best, this.#hitsOfWord, answers)
       }
       return answers
     }
@@ -95,9 +95,9 @@ export class Scorer {
     const rarity = Math.log(1 + (documents.size - uses + 0.5) / (uses + 0.5)) / MAX_IMPACT
     let total = count
     for (let i = 0; i < answers; i++) {
-      const document = this.#foundForWord[i]!
+      const document = this.#hitsOfWord[i]!
       const value = best[document]!
-      if (this.#sum[document] === 0) this.#found[total++] = document
+      if (this.#sum[document] === 0) this.#hits[total++] = document
       this.#sum[document]! += value * rarity
       if (word.required) {
         this.#matched[document]! += i < surely ? Math.min(1, value / FULL_VALUE) : guessed
@@ -111,8 +111,8 @@ export class Scorer {
     this.#best = grown(this.#best, count)
     this.#sum = grown(this.#sum, count)
     this.#matched = grown(this.#matched, count)
-    this.#foundForWord = grown(this.#foundForWord, count)
-    this.#found = grown(this.#found, count)
+    this.#hitsOfWord = grown(this.#hitsOfWord, count)
+    this.#hits = grown(this.#hits, count)
   }
 }
 
