@@ -82,8 +82,8 @@ export class Accounts {
   }
 
   named(key: string): Account {
-    const known = this.#accounts.get(key)
-    if (known !== undefined) return known
+    const existing = this.#accounts.get(key)
+    if (existing !== undefined) return existing
     if (this.#accounts.size >= this.#sweepAt) this.#sweep()
     const account = new Account(key, this.#terms)
     this.#accounts.set(key, account)

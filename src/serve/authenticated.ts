@@ -29,15 +29,15 @@ export function isIdentity(value: unknown): value is Identity {
 }
 
 /** Waits for what `authenticate` returned; rejects after the timeout. */
-export function authenticatedInTime<TFound>(
-  found: TFound | PromiseLike<TFound>,
+export function authenticatedInTime<TResult>(
+  result: TResult | PromiseLike<TResult>,
   timeout: number,
   clock: Clock,
-): Promise<TFound> {
+): Promise<TResult> {
   const onLate = (): never => {
     throw new Error(`authenticate took more than ${timeout} ms`)
   }
-  return withTimeout(found, timeout, onLate, { clock, keepsAlive: false })
+  return withTimeout(result, timeout, onLate, { clock, keepsAlive: false })
 }
 
 /** Separates an identity from its expiry; returns the reason when the identity is not valid. */

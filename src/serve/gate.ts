@@ -102,14 +102,14 @@ export class Gate {
     decide: Decide,
   ): Promise<void> {
     this.#waiting++
-    const found = await this.#find(request, authenticate)
+    const outcome = await this.#find(request, authenticate)
     this.#waiting--
-    const refused = this.isClosed ? CLOSING : "status" in found ? found : undefined
+    const refused = this.isClosed ? CLOSING : "status" in outcome ? outcome : undefined
     if (refused !== undefined) {
       this.#reject(refused, decide)
       return
     }
-    this.#admit(request, (found as { readonly holder: Holder | null }).holder, decide)
+    this.#admit(request, (outcome as { readonly holder: Holder | null }).holder, decide)
   }
 
   /** Admits a caller, unless it has too many connections. `ws` opens the connection within `decide`. */
@@ -130,8 +130,8 @@ export class Gate {
   ): Promise<UpgradeRefusal | { readonly holder: Holder | null }> {
     const { authenticateTimeout = 10_000 } = this.#options
     try {
-      const found = authenticate(request)
-      const identity = await authenticatedInTime(found, authenticateTimeout, this.#clock)
+      const result = authenticate(request)
+      const identity = await authenticatedInTime(result, authenticateTimeout, this.#clock)
       if (identity === undefined) return { status: 401, reason: "authenticate found no identity" }
       if (identity === null) return { holder: null }
       if (isIdentity(identity)) {

@@ -265,8 +265,8 @@ class Served implements ServedWebSocket {
       if (resolveIdentity === undefined) {
         return pay((isTrusted === true ? event.identity : undefined) ?? peer.identity)
       }
-      const found = resolveIdentity(event, peer)
-      return found instanceof Promise ? found.then(pay) : pay(found)
+      const identity = resolveIdentity(event, peer)
+      return identity instanceof Promise ? identity.then(pay) : pay(identity)
     }
   }
 
