@@ -56,8 +56,8 @@ export class Sources {
   /** Headers of the response to a request. */
   headersFor(incoming: HTTPIncoming): Headers {
     if (this.#perOrigin.size > 0) {
-      const known = this.#perOrigin.get(incoming.header("origin") ?? "")
-      if (known !== undefined) return known
+      const headers = this.#perOrigin.get(incoming.header("origin") ?? "")
+      if (headers !== undefined) return headers
     }
     const isPersonal = this.#isAuthenticated || incoming.identity !== undefined
     return isPersonal ? this.#personal : this.#anonymous

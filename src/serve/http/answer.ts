@@ -40,9 +40,9 @@ export function withHeaders(answer: HTTPAnswer, extra: Headers): HTTPAnswer {
   const { status, headers, body } = answer
   if (headers !== JSON_HEADERS) return { status, headers: merged(headers, extra), body }
   // Cached: nearly every answer has the same few combinations.
-  let known = usual.get(extra)
-  if (known === undefined) usual.set(extra, (known = merged(headers, extra)))
-  return { status, headers: known, body }
+  let cached = usual.get(extra)
+  if (cached === undefined) usual.set(extra, (cached = merged(headers, extra)))
+  return { status, headers: cached, body }
 }
 
 const usual = new WeakMap<Headers, Headers>()

@@ -75,8 +75,8 @@ export function lastNumberOf(incoming: HTTPIncoming): number {
  *
  * New ids are random: a counter would reveal the load of the server.
  */
-export function requestIdFor(given: string | undefined): string {
-  return given !== undefined && SANE_ID.test(given) ? given : crypto.randomUUID()
+export function requestIdFor(requestId: string | undefined): string {
+  return requestId !== undefined && SANE_ID.test(requestId) ? requestId : crypto.randomUUID()
 }
 
 const SANE_ID = /^[\w.:-]{1,128}$/

@@ -54,14 +54,14 @@ export class ServerContext implements HTTPContext {
   }
 
   maySee(spec: OperationSpec, { identity }: HTTPCaller): boolean {
-    let known = this.#requirements.get(spec)
-    if (known === undefined) {
+    let cached = this.#requirements.get(spec)
+    if (cached === undefined) {
       const requirement = requirementOf(spec.accessControl)
       // If access depends on the input, permission for any resource of the type is enough to see the operation.
-      known = { of: requirement && { ...requirement, resourceId: undefined } }
-      this.#requirements.set(spec, known)
+      cached = { of: requirement && { ...requirement, resourceId: undefined } }
+      this.#requirements.set(spec, cached)
     }
-    return allows(known.of, identity, undefined)
+    return allows(cached.of, identity, undefined)
   }
 
   missing(id: string, { identity }: HTTPCaller): CallError {

@@ -2,7 +2,7 @@ import { compileSchema } from "../../schema/compiled.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { viewOf } from "../../schema/read/view.ts"
 
-const known = new WeakMap<OperationSpec, boolean>()
+const cache = new WeakMap<OperationSpec, boolean>()
 
 /**
  * Returns the input; a missing one becomes the empty object if the operation takes only objects and `{}` is
@@ -10,8 +10,8 @@ const known = new WeakMap<OperationSpec, boolean>()
  */
 export function inputOrEmpty(input: unknown, spec: OperationSpec): unknown {
   if (input !== undefined) return input
-  let isEmpty = known.get(spec)
-  if (isEmpty === undefined) known.set(spec, (isEmpty = takesEmpty(spec)))
+  let isEmpty = cache.get(spec)
+  if (isEmpty === undefined) cache.set(spec, (isEmpty = takesEmpty(spec)))
   return isEmpty ? {} : undefined
 }
 

@@ -18,8 +18,8 @@ export class Endpoints {
   addRoutes(routes: Routes, basePath: string): void {
     for (const { method, path: below } of routes) {
       const path = `${basePath}${below}`
-      const known = this.#byPath.get(path)?.methods ?? []
-      this.#byPath.set(path, { path, methods: [...known, method] })
+      const methods = this.#byPath.get(path)?.methods ?? []
+      this.#byPath.set(path, { path, methods: [...methods, method] })
     }
   }
 

@@ -27,8 +27,8 @@ export class WebIncoming implements HTTPIncoming {
     this.path = paths === undefined ? pathname : paths.ofWeb(pathname)
     this.query = search.slice(1)
     this.identity = identity
-    const given = this.header("request-id")
-    if (given !== undefined) this.#requestId = requestIdFor(given)
+    const requestId = this.header("request-id")
+    if (requestId !== undefined) this.#requestId = requestIdFor(requestId)
     this.like = {
       url: `${pathname}${search}`,
       // Some platforms use the host header for the URL, and remove it from the headers.

@@ -65,8 +65,8 @@ interface Filter {
 }
 
 function readFilter(urlQuery: string): Filter {
-  const given = parseQuery(urlQuery)
-  const first = (name: string): string | undefined => given.get(name)?.[0]
+  const parameters = parseQuery(urlQuery)
+  const first = (name: string): string | undefined => parameters.get(name)?.[0]
   const type = first("type")
   if (type !== undefined && !TYPES.includes(type)) {
     throw wrong("type", `must be one of ${TYPES.join(", ")}`)
@@ -111,13 +111,13 @@ function byId(
   return { operations }
 }
 
-function byRank(found: readonly SearchResult[], { limit, cursor }: Filter): OperationPage {
+function byRank(results: readonly SearchResult[], { limit, cursor }: Filter): OperationPage {
   const start = cursor === undefined ? 0 : Number(/^at:(\d{1,6})$/.exec(cursor)?.[1] ?? Number.NaN)
   if (Number.isNaN(start)) throw wrongCursor()
   const end = start + limit
   return {
-    operations: found.slice(start, end).map(({ spec }) => entryOf(spec)),
-    ...(end < found.length && { nextCursor: `at:${end}` }),
+    operations: results.slice(start, end).map(({ spec }) => entryOf(spec)),
+    ...(end < results.length && { nextCursor: `at:${end}` }),
   }
 }
 

@@ -93,15 +93,15 @@ export class Mounts {
 
 function resolveMount(
   key: string,
-  given: HTTPMount,
+  value: HTTPMount,
   authenticate: Authenticate | undefined,
   clock: Clock,
 ): Mount {
   const name = `mounts["${key}"]`
   const path = normalizePath("mounts", key)
   if (path === "") throw new TypeError(`toHTTP(): mounts needs paths such as "/mcp".`)
-  const options = isMountOptions(given) ? given : undefined
-  const mount = options === undefined ? (given as ServerLike | MountHandler) : options.mount
+  const options = isMountOptions(value) ? value : undefined
+  const mount = options === undefined ? (value as ServerLike | MountHandler) : options.mount
   const isPublic = options?.public ?? false
   if (isMountable(mount)) {
     const host = { name, authenticate: isPublic ? undefined : authenticate, clock }

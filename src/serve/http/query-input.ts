@@ -64,19 +64,19 @@ export function readQueryInput(query: string, inputSchema: JsonSchema, parse: Pa
 
 /** Reads an input from the texts of a form, by name, in the same way. */
 export function readFormInput(
-  given: ReadonlyMap<string, readonly string[]>,
+  texts: ReadonlyMap<string, readonly string[]>,
   inputSchema: JsonSchema,
   parse: Parse,
 ): unknown {
   const { form, types, byName, rest } = readerOf(inputSchema)
   if (form.isWhole) {
-    const [text] = given.get(WHOLE_INPUT) ?? []
+    const [text] = texts.get(WHOLE_INPUT) ?? []
     if (text !== undefined) return parse(text)
     return types.has("null") ? null : undefined
   }
-  if (given.size === 0 && types.size === 0) return undefined
+  if (texts.size === 0 && types.size === 0) return undefined
   const input: Record<string, unknown> = {}
-  for (const [name, values] of given) {
+  for (const [name, values] of texts) {
     setOwn(input, name, valueOf(values, byName.get(name) ?? rest, parse))
   }
   return input
@@ -84,17 +84,17 @@ export function readFormInput(
 
 /** Parses the parameters of a query, in order. Throws `VALIDATION_ERROR` for invalid percent-encoding. */
 export function parseQuery(query: string): Map<string, string[]> {
-  const found = new Map<string, string[]>()
+  const parameters = new Map<string, string[]>()
   for (const pair of query.split("&")) {
     if (pair === "") continue
     const at = pair.indexOf("=")
     const name = decoded(at < 0 ? pair : pair.slice(0, at))
     const value = at < 0 ? "" : decoded(pair.slice(at + 1))
-    const known = found.get(name)
-    if (known === undefined) found.set(name, [value])
-    else known.push(value)
+    const values = parameters.get(name)
+    if (values === undefined) parameters.set(name, [value])
+    else values.push(value)
   }
-  return found
+  return parameters
 }
 
 function readerOf(schema: JsonSchema): Reader {

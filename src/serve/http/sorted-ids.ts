@@ -4,22 +4,22 @@ const sorted = new WeakMap<AnyRegistry, { ids: readonly string[] | undefined }>(
 
 /** The sorted ids of callable operations, cached until the registry changes; one listener per registry. */
 export function sortedIds(registry: AnyRegistry): readonly string[] {
-  let known = sorted.get(registry)
-  if (known === undefined) {
+  let cached = sorted.get(registry)
+  if (cached === undefined) {
     const fresh: { ids: readonly string[] | undefined } = { ids: undefined }
     registry.onChange(() => {
       fresh.ids = undefined
     })
     sorted.set(registry, fresh)
-    known = fresh
+    cached = fresh
   }
-  known.ids ??= registry
+  cached.ids ??= registry
     .list()
     .flatMap(({ namespace, name, handler }) =>
       handler === undefined ? [] : [`${namespace}.${name}`],
     )
     .toSorted(order)
-  return known.ids
+  return cached.ids
 }
 
 function order(left: string, right: string): number {

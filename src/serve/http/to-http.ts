@@ -126,8 +126,8 @@ class Server implements HTTPServer {
     if (mount?.server === undefined) return toResponse(await this.handle(incoming), incoming)
     const { server } = mount
     let response: Response | undefined
-    const answer = await this.#mount(incoming, mount, async (_, found) => {
-      response = await server.fetch(request, found as never)
+    const answer = await this.#mount(incoming, mount, async (_, admitted) => {
+      response = await server.fetch(request, admitted as never)
       return ALREADY_SENT
     })
     return response ?? toResponse(answer, incoming)
@@ -143,9 +143,9 @@ class Server implements HTTPServer {
     const { server } = mount
     const native = response as unknown as NodeResponseLike
     answerNode(request, response, (incoming) =>
-      this.#mount(incoming, mount, async (_, found) => {
+      this.#mount(incoming, mount, async (_, admitted) => {
         const over = new Promise<void>((resolve) => response.once("close", () => resolve()))
-        await server.node(request, native, body, found as never)
+        await server.node(request, native, body, admitted as never)
         await over
         return ALREADY_SENT
       }),
@@ -239,11 +239,11 @@ class Server implements HTTPServer {
   }
 
   #route(incoming: HTTPIncoming, caller: Admitted): HTTPAnswer | Promise<HTTPAnswer> {
-    const found = this.#router.find(incoming.path)
-    if (found === undefined) {
+    const match = this.#router.find(incoming.path)
+    if (match === undefined) {
       throw new HTTPRefusal(404, "OPERATION_NOT_FOUND", this.#paths.nothingAt(incoming.path))
     }
-    const { methods, params } = found
+    const { methods, params } = match
     const route = methods.get(incoming.method === "HEAD" ? "GET" : incoming.method)
     if (route !== undefined) return route.handle({ incoming, caller, params })
     throw methodNotAllowed(methods, incoming.method)

@@ -67,12 +67,12 @@ export class ApiKeys {
         `auth.apiKeys[${index}]: give either identity, or id and scopes in short; not both.`,
       )
     }
-    const known = hash.toLowerCase()
-    if (this.#identities.has(known)) {
+    const digest = hash.toLowerCase()
+    if (this.#identities.has(digest)) {
       throw new TypeError(
         `auth.apiKeys[${index}].hash is there twice; give each caller its own key.`,
       )
     }
-    this.#identities.set(known, identity)
+    this.#identities.set(digest, identity)
   }
 }

@@ -30,9 +30,9 @@ export function runAuthenticate(
   clock: Clock,
 ): Verdict | Promise<Verdict> {
   try {
-    const found = authenticate(request)
-    if (!isThenable(found)) return toVerdict(found, clock)
-    return authenticatedInTime(found, timeout, clock).then(
+    const result = authenticate(request)
+    if (!isThenable(result)) return toVerdict(result, clock)
+    return authenticatedInTime(result, timeout, clock).then(
       (settled) => toVerdict(settled, clock),
       (error: unknown) => failed(error, request),
     )
@@ -42,15 +42,15 @@ export function runAuthenticate(
 }
 
 /** Converts a result of `authenticate` to a verdict. */
-export function toVerdict(found: unknown, clock: Clock): Verdict {
-  if (found === null) return { isKnown: true, identity: undefined }
-  if (isIdentity(found)) {
-    const holder = splitExpiry(found, clock)
+export function toVerdict(result: unknown, clock: Clock): Verdict {
+  if (result === null) return { isKnown: true, identity: undefined }
+  if (isIdentity(result)) {
+    const holder = splitExpiry(result, clock)
     return typeof holder === "string"
       ? { isKnown: false, reason: holder }
       : { isKnown: true, identity: holder.identity, expiresAt: holder.expiresAt }
   }
-  if (found === undefined) return { isKnown: false, reason: "no identity was found" }
+  if (result === undefined) return { isKnown: false, reason: "no identity was found" }
   const reason = "authenticate must give an identity { id, scopes }, null or undefined"
   return { isKnown: false, reason }
 }

@@ -10,7 +10,7 @@ import type { AuthOptions } from "./options.ts"
 /** Header of an API key. */
 const API_KEY_HEADER = "x-api-key"
 
-type Found = Authenticated | null | undefined
+type Result = Authenticated | null | undefined
 
 /**
  * Combines API keys, tokens and `authenticate` into one function.
@@ -28,17 +28,19 @@ export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticat
   const keys = apiKeys === undefined ? undefined : new ApiKeys(apiKeys)
   const tokens = jwt === undefined ? undefined : new JwtVerifier(jwt, clock)
 
-  return (request: UpgradeRequestLike): Found | Promise<Found> => {
+  return (request: UpgradeRequestLike): Result | Promise<Result> => {
     const credential = readCredential(request)
     if (!credential.isPresent) {
-      const found = authenticate?.(request)
-      if (!anonymous) return found
-      return found instanceof Promise ? found.then((identity) => identity ?? null) : (found ?? null)
+      const result = authenticate?.(request)
+      if (!anonymous) return result
+      return result instanceof Promise
+        ? result.then((identity) => identity ?? null)
+        : (result ?? null)
     }
     const { apiKey, bearer } = credential
     // A key in its own header decides alone: two credentials are never combined.
-    const known = keys?.find(apiKey ?? bearer ?? "")
-    if (known !== undefined) return known
+    const keyIdentity = keys?.find(apiKey ?? bearer ?? "")
+    if (keyIdentity !== undefined) return keyIdentity
     if (tokens !== undefined && apiKey === undefined && isTokenLike(bearer)) {
       if (authenticate === undefined) return tokens.find(bearer)
       return findOrAsk(tokens, bearer, () => authenticate(request))
@@ -64,8 +66,8 @@ export function readCredential(request: UpgradeRequestLike): {
 async function findOrAsk(
   tokens: JwtVerifier,
   bearer: string,
-  ask: () => Found | Promise<Found>,
-): Promise<Found> {
+  ask: () => Result | Promise<Result>,
+): Promise<Result> {
   let identity: Authenticated | undefined
   try {
     identity = await tokens.find(bearer)

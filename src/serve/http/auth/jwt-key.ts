@@ -79,8 +79,8 @@ function resolveURL(jwks: string | URL): URL {
   return url
 }
 
-function resolveForm(given: JwtKey): ResolvedKey {
-  const form = keyFormOf(given)
+function resolveForm(value: JwtKey): ResolvedKey {
+  const form = keyFormOf(value)
   const half = form === undefined ? "secret" : halfOf(form)
   const isSecret = half === "secret"
   switch (form?.form) {
@@ -94,7 +94,7 @@ function resolveForm(given: JwtKey): ResolvedKey {
       if (half !== "public" && !isSecret) break
       return { kind: "key", key: form.key as CryptoKey, isSecret }
     case undefined: {
-      const key = secretOf(given)
+      const key = secretOf(value)
       if (key === undefined) break
       return { kind: "key", key, isSecret }
     }

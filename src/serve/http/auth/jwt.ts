@@ -47,11 +47,11 @@ export class JwtVerifier {
       requiredClaims: ["exp"],
       currentDate: new Date(now),
     })
-    const found = identity === undefined ? identityOf(payload) : await identity(payload)
-    if (typeof found !== "object" || found === null) return found
+    const authenticated = identity === undefined ? identityOf(payload) : await identity(payload)
+    if (typeof authenticated !== "object" || authenticated === null) return authenticated
     // A token accepted after its expiry is valid for the clock tolerance.
     const end = (payload.exp as number) * 1000
-    return { ...found, expiresAt: end > now ? end : end + clockTolerance * 1000 }
+    return { ...authenticated, expiresAt: end > now ? end : end + clockTolerance * 1000 }
   }
 
   #load(): Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> {

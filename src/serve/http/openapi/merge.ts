@@ -33,9 +33,9 @@ export function* mergeNodes(nodes: readonly SchemaNode[]): Steps<number[]> {
   }
   const first = new Map<number, number>()
   return classes.of.map((one, index) => {
-    const known = first.get(one)
-    if (known === undefined) first.set(one, index)
-    return known ?? index
+    const firstIndex = first.get(one)
+    if (firstIndex === undefined) first.set(one, index)
+    return firstIndex ?? index
   })
 }
 
@@ -43,9 +43,9 @@ export function* mergeNodes(nodes: readonly SchemaNode[]): Steps<number[]> {
 function classesOf(keys: readonly string[]): { of: number[]; count: number } {
   const numbers = new Map<string, number>()
   const of = keys.map((key) => {
-    const known = numbers.get(key)
-    if (known === undefined) numbers.set(key, numbers.size)
-    return known ?? numbers.size - 1
+    const assigned = numbers.get(key)
+    if (assigned === undefined) numbers.set(key, numbers.size)
+    return assigned ?? numbers.size - 1
   })
   return { of, count: numbers.size }
 }

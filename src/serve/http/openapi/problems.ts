@@ -63,9 +63,9 @@ export function failureResponses(
   const byStatus = new Map<number, ErrorDefinition[]>()
   for (const error of spec.errorSchemas ?? []) {
     const status = statusOf(error.code, spec)
-    const known = byStatus.get(status)
-    if (known === undefined) byStatus.set(status, [error])
-    else known.push(error)
+    const sameStatus = byStatus.get(status)
+    if (sameStatus === undefined) byStatus.set(status, [error])
+    else sameStatus.push(error)
   }
   for (const [status, errors] of byStatus) {
     const declared = errors.map((error) => declaredProblem(id, error, pool))

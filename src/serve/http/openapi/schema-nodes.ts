@@ -56,16 +56,16 @@ export class NodeStore {
   /** Adds a schema with its own definitions. */
   #addOwn(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
     let links: Links | undefined
-    const known = new Map<object, number>()
+    const indexes = new Map<object, number>()
     const refer: Refer = (holder, keyword) => {
       links ??= new Links(root)
       const target = links.target(holder, keyword)
       if (typeof target === "boolean") return target
-      let index = known.get(target)
+      let index = indexes.get(target)
       if (index === undefined) {
         const wanted = target === root ? place : lastName(String(holder[keyword]))
         index = this.#make(wanted, target)
-        known.set(target, index)
+        indexes.set(target, index)
       }
       return index
     }
@@ -80,8 +80,8 @@ export class NodeStore {
     const world = this.#worldOf(schema, role, source)
     const refer: Refer = (holder) => {
       const name = String(holder["$ref"] ?? holder["$dynamicRef"]).slice(DEFS.length)
-      const known = world.get(name)
-      if (known !== undefined) return known.index
+      const existing = world.get(name)
+      if (existing !== undefined) return existing.index
       const definition = source.get(name)
       const index = isRecord(definition)
         ? this.#make(lastName(name), definition)
@@ -94,20 +94,20 @@ export class NodeStore {
 
   /** Finds definitions that this schema can share: none of its names has another meaning there. */
   #worldOf(schema: JsonSchema, role: SchemaRole, source: DefinitionSource): World {
-    const found = new Map<string, unknown>()
+    const definitions = new Map<string, unknown>()
     const waiting: object[] = [schema]
     for (const node of waiting) {
       for (const name of this.#namesIn(node)) {
-        if (found.has(name)) continue
+        if (definitions.has(name)) continue
         const definition = source.get(name)
-        found.set(name, definition)
+        definitions.set(name, definition)
         if (isRecord(definition)) waiting.push(definition)
       }
     }
     const fits = (world: World): boolean => {
-      for (const [name, definition] of found) {
-        const known = world.get(name)
-        if (known !== undefined && known.definition !== definition) return false
+      for (const [name, definition] of definitions) {
+        const existing = world.get(name)
+        if (existing !== undefined && existing.definition !== definition) return false
       }
       return true
     }
@@ -120,13 +120,13 @@ export class NodeStore {
   #namesIn(node: object): readonly string[] {
     let names = this.#named.get(node)
     if (names === undefined) {
-      const found = new Set<string>()
+      const referred = new Set<string>()
       mapSchemas(node as JsonSchema, (inner) => {
         const ref = inner["$ref"]
-        if (typeof ref === "string") found.add(ref.slice(DEFS.length))
+        if (typeof ref === "string") referred.add(ref.slice(DEFS.length))
         return within(inner)
       })
-      this.#named.set(node, (names = [...found]))
+      this.#named.set(node, (names = [...referred]))
     }
     return names
   }

@@ -43,13 +43,13 @@ export function* shareObjects(
     yield
   }
   const replace = (schema: JsonSchema): JsonSchema => {
-    const known = isShareable(schema) ? seen.get(JSON.stringify(schema)) : undefined
-    if (known === undefined || known.count < 2) return schema
-    if (known.index === undefined) {
-      known.index = nodes.push({ wanted: known.wanted, body: {} }) - 1
-      ;(nodes[known.index] as SchemaNode).body = inside(known.schema)
+    const entry = isShareable(schema) ? seen.get(JSON.stringify(schema)) : undefined
+    if (entry === undefined || entry.count < 2) return schema
+    if (entry.index === undefined) {
+      entry.index = nodes.push({ wanted: entry.wanted, body: {} }) - 1
+      ;(nodes[entry.index] as SchemaNode).body = inside(entry.schema)
     }
-    return { $ref: tokenOf(known.index) }
+    return { $ref: tokenOf(entry.index) }
   }
   /** All but the outermost schema, which the others refer to. */
   const inside = (schema: JsonSchema): JsonSchema =>
@@ -74,9 +74,9 @@ function isShareable(schema: JsonSchema): boolean {
 function count(schema: JsonSchema, place: string, seen: Map<string, Seen>): void {
   if (isShareable(schema)) {
     const text = JSON.stringify(schema)
-    const known = seen.get(text)
-    if (known !== undefined) {
-      known.count++
+    const entry = seen.get(text)
+    if (entry !== undefined) {
+      entry.count++
       return
     }
     const { title } = schema
