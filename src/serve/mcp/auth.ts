@@ -81,8 +81,8 @@ export class Authenticator {
   }
 
   /** Whether the caller of a request is authenticated, here or by the application. */
-  hasCheckedIdentity(given: GivenCaller | undefined): boolean {
-    return this.#options.authenticate !== undefined || identityGiven(given) !== undefined
+  hasCheckedIdentity(givenCaller: GivenCaller | undefined): boolean {
+    return this.#options.authenticate !== undefined || identityGiven(givenCaller) !== undefined
   }
 
   /** Paths of the metadata, if there is any. */
@@ -104,13 +104,13 @@ export class Authenticator {
   /** Authenticates a caller; `resolved` is a caller that the host server has authenticated. */
   admit(
     request: UpgradeRequestLike,
-    given: GivenCaller | undefined,
+    givenCaller: GivenCaller | undefined,
     resolved?: MCPCaller,
   ): MCPCaller | TextAnswer | Promise<MCPCaller | TextAnswer> {
-    const found = resolved ?? this.#authenticate(request, given)
-    return found instanceof Promise
-      ? found.then((caller) => this.#admit(request, caller))
-      : this.#admit(request, found)
+    const authenticated = resolved ?? this.#authenticate(request, givenCaller)
+    return authenticated instanceof Promise
+      ? authenticated.then((caller) => this.#admit(request, caller))
+      : this.#admit(request, authenticated)
   }
 
   #admit(request: UpgradeRequestLike, caller: MCPCaller | undefined): MCPCaller | TextAnswer {
@@ -133,14 +133,14 @@ export class Authenticator {
 
   #authenticate(
     request: UpgradeRequestLike,
-    given: GivenCaller | undefined,
+    givenCaller: GivenCaller | undefined,
   ): MCPCaller | undefined | Promise<MCPCaller | undefined> {
     const { authenticate } = this.#options
-    const known = identityGiven(given)
-    if (known !== undefined) return this.#callerFor(known)
+    const givenIdentity = identityGiven(givenCaller)
+    if (givenIdentity !== undefined) return this.#callerFor(givenIdentity)
     if (authenticate === undefined) return ANONYMOUS
-    return this.#runAuthenticate(authenticate, request).then((found) =>
-      found === undefined ? undefined : this.#callerFor(found),
+    return this.#runAuthenticate(authenticate, request).then((identity) =>
+      identity === undefined ? undefined : this.#callerFor(identity),
     )
   }
 
@@ -150,8 +150,8 @@ export class Authenticator {
   ): Promise<Authenticated | null | undefined> {
     const { authenticateTimeout = 10_000 } = this.#options
     try {
-      const found: unknown = authenticate(request)
-      const identity = await authenticatedInTime(found, authenticateTimeout, systemClock)
+      const result: unknown = authenticate(request)
+      const identity = await authenticatedInTime(result, authenticateTimeout, systemClock)
       if (identity === null || identity === undefined) return identity
       if (isIdentity(identity)) return identity
       this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
@@ -163,9 +163,9 @@ export class Authenticator {
   }
 
   /** The caller for handlers, unless the credential has expired. */
-  #callerFor(found: Authenticated | null): MCPCaller | undefined {
-    if (found === null) return ANONYMOUS
-    const holder = splitExpiry(found, systemClock)
+  #callerFor(identity: Authenticated | null): MCPCaller | undefined {
+    if (identity === null) return ANONYMOUS
+    const holder = splitExpiry(identity, systemClock)
     if (typeof holder !== "string") return holder
     this.#logger.info("An MCP request was refused", { status: 401, reason: holder })
     return undefined
@@ -199,9 +199,9 @@ function placeOf(
   return { path, url: `${origin}${path}` }
 }
 
-function identityGiven(given: GivenCaller | undefined): Authenticated | null | undefined {
-  if (given?.identity !== undefined) return given.identity
-  const { authInfo } = given ?? {}
+function identityGiven(givenCaller: GivenCaller | undefined): Authenticated | null | undefined {
+  if (givenCaller?.identity !== undefined) return givenCaller.identity
+  const { authInfo } = givenCaller ?? {}
   if (authInfo === undefined) return undefined
   const subject = authInfo.extra?.["sub"]
   return { id: typeof subject === "string" ? subject : authInfo.clientId, scopes: authInfo.scopes }

@@ -188,9 +188,9 @@ export function metadataOf(
   meta: Readonly<Record<string, unknown>> | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   if (meta === undefined) return undefined
-  let found: Record<string, unknown> | undefined
+  let trace: Record<string, unknown> | undefined
   for (const key of TRACE_KEYS) {
-    if (typeof meta[key] === "string") (found ??= {})[key] = meta[key]
+    if (typeof meta[key] === "string") (trace ??= {})[key] = meta[key]
   }
-  return found
+  return trace
 }

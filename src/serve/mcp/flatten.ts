@@ -82,23 +82,23 @@ function addAll(
   how: "both" | "either",
 ): void {
   for (const [key, schema] of Object.entries(source)) {
-    const known = Object.hasOwn(target, key) ? target[key] : undefined
-    setOwn(target, key, known === undefined ? schema : merged(known, schema, how))
+    const existing = Object.hasOwn(target, key) ? target[key] : undefined
+    setOwn(target, key, existing === undefined ? schema : merged(existing, schema, how))
   }
 }
 
-function merged(known: unknown, other: unknown, how: "both" | "either"): unknown {
-  if (JSON.stringify(known) === JSON.stringify(other)) return known
-  if (isOpen(known)) return how === "both" ? other : known
-  if (isOpen(other)) return how === "both" ? known : other
-  if (how === "both") return { allOf: [known, other] }
-  const values = [valuesOf(known), valuesOf(other)]
+function merged(first: unknown, other: unknown, how: "both" | "either"): unknown {
+  if (JSON.stringify(first) === JSON.stringify(other)) return first
+  if (isOpen(first)) return how === "both" ? other : first
+  if (isOpen(other)) return how === "both" ? first : other
+  if (how === "both") return { allOf: [first, other] }
+  const values = [valuesOf(first), valuesOf(other)]
   if (values[0] !== undefined && values[1] !== undefined) {
-    const { const: _, enum: __, ...rest } = known as JsonSchema
+    const { const: _, enum: __, ...rest } = first as JsonSchema
     return { ...rest, enum: [...new Set([...values[0], ...values[1]])] }
   }
   const ways =
-    isRecord(known) && Object.keys(known).join() === "anyOf" ? listOf(known["anyOf"]) : [known]
+    isRecord(first) && Object.keys(first).join() === "anyOf" ? listOf(first["anyOf"]) : [first]
   return { anyOf: [...ways, other] }
 }
 

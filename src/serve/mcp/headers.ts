@@ -74,12 +74,12 @@ function decode(header: string): string | undefined {
 }
 
 function declarationsOf(schema: object): readonly HeaderDeclaration[] {
-  let found = declarations.get(schema)
-  if (found === undefined) {
-    found = [...declared(schema, [])]
-    declarations.set(schema, found)
+  let cached = declarations.get(schema)
+  if (cached === undefined) {
+    cached = [...declared(schema, [])]
+    declarations.set(schema, cached)
   }
-  return found
+  return cached
 }
 
 /** Finds declarations under `properties`; clients drop tools that declare them elsewhere. */
@@ -96,10 +96,10 @@ function* declared(schema: unknown, path: readonly string[]): Generator<HeaderDe
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
-  let found = value
+  let current = value
   for (const key of path) {
-    if (!isRecord(found) || !Object.hasOwn(found, key)) return undefined
-    found = found[key]
+    if (!isRecord(current) || !Object.hasOwn(current, key)) return undefined
+    current = current[key]
   }
-  return found
+  return current
 }

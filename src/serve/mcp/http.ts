@@ -75,13 +75,13 @@ export class HTTPServing {
     // Without the SDK nothing is served, not even what does not need it.
     if (!this.#isInstalled) await installed
     this.#isInstalled = true
-    const { method, like, given, mount } = incoming
+    const { method, like, givenCaller, mount } = incoming
     const refused =
       (mount === undefined ? authenticator.metadata(method, pathOf(like)) : undefined) ??
       this.#checkSource(incoming)
     if (refused !== undefined) return refused
-    const found = authenticator.admit(like, given, mount?.caller)
-    const caller = found instanceof Promise ? await found : found
+    const admitted = authenticator.admit(like, givenCaller, mount?.caller)
+    const caller = admitted instanceof Promise ? await admitted : admitted
     if (caller instanceof TextAnswer) return caller
     if (method === "POST") return await this.#post(incoming, caller)
     const hasSessions = this.#parts.sessions !== false
@@ -163,7 +163,7 @@ export class HTTPServing {
   }
 
   /** Checks host and origin: the host server has checked its rules, and this server adds its own. */
-  #checkSource({ like, given, mount }: Incoming): TextAnswer | undefined {
+  #checkSource({ like, givenCaller, mount }: Incoming): TextAnswer | undefined {
     const { authenticator, rules } = this.#parts
     const { allowedHosts, allowedOrigins } = rules
     if (mount !== undefined && allowedHosts === undefined && allowedOrigins === undefined) {
@@ -172,7 +172,7 @@ export class HTTPServing {
     return checkSource(
       like,
       rules,
-      mount?.caller !== undefined || authenticator.hasCheckedIdentity(given),
+      mount?.caller !== undefined || authenticator.hasCheckedIdentity(givenCaller),
     )
   }
 

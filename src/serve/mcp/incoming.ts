@@ -20,7 +20,7 @@ export interface Incoming {
   readonly isGone: boolean
   /** Notifies once when the client leaves; at once if it has. Returns a function that unsubscribes. */
   onGone(listener: () => void): () => void
-  readonly given: GivenCaller | undefined
+  readonly givenCaller: GivenCaller | undefined
   /** Set when the server is mounted; the host server has checked host and origin. */
   readonly mount?: MountedRequest | undefined
   /** Reads the body as text; `undefined` when it is too long. */

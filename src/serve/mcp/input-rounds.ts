@@ -86,8 +86,8 @@ export class InputRounds {
       throw capabilityRequired(missing, lacking(this.#binding.tool, wire, missing))
     }
     const question = shortHash(stableJson(wire))
-    const known = this.#answers.get(key)
-    if (known !== undefined && known[0] === question) return known[1]
+    const earlier = this.#answers.get(key)
+    if (earlier !== undefined && earlier[0] === question) return earlier[1]
     const answer = this.#brought(key, wire, question)
     if (answer !== undefined) {
       this.#answers.set(key, [question, answer])

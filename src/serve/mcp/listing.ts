@@ -37,8 +37,8 @@ export class Listing {
       const id = `${namespace}.${name}`
       const spec = handler === undefined ? undefined : registry.getSpec(id)
       if (spec === undefined || !isShown(id, spec, options)) continue
-      const known = before === undefined ? undefined : before.#byId.get(id)
-      tools.push(known?.spec === spec ? known : new OperationTool(id, spec, options))
+      const previous = before === undefined ? undefined : before.#byId.get(id)
+      tools.push(previous?.spec === spec ? previous : new OperationTool(id, spec, options))
     }
     this.tools = tools.toSorted((left, right) => (left.id < right.id ? -1 : 1))
     this.isRestricted = tools.some(({ requirement }) => requirement !== undefined)

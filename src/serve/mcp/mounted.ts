@@ -37,7 +37,7 @@ export function mountServer(
 class MountedIncoming implements Incoming {
   readonly method: string
   readonly like: UpgradeRequestLike
-  readonly given = undefined
+  readonly givenCaller = undefined
   readonly mount: MountedRequest
   readonly #incoming: HTTPIncoming
   #signal: AbortSignal | undefined

@@ -33,7 +33,7 @@ export async function answerNode(
 class NodeIncoming implements Incoming {
   readonly method: string
   readonly like: NodeRequestLike
-  readonly given = undefined
+  readonly givenCaller = undefined
   readonly #leaving: Leaving
   readonly #body: unknown
   #signal: AbortSignal | undefined

@@ -24,7 +24,7 @@ export function portableInput(form: InputForm): InputForm {
   return {
     ...form,
     schema: names.size === 0 ? schema : withKeys(schema, names),
-    ...(names.size > 0 && { toInput: (given) => form.toInput(restoreKeys(given, names)) }),
+    ...(names.size > 0 && { toInput: (args) => form.toInput(restoreKeys(args, names)) }),
     ...(notes.length > 0 && { note: notes.join(" ") }),
   }
 }

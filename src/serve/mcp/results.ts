@@ -193,6 +193,6 @@ function kindOf(bytes: Uint8Array): string {
   const text = start.join("")
   if (text.startsWith("52494646") && text.slice(16) === "57454250") return "image/webp"
   if (text.startsWith("52494646") && text.slice(16) === "57415645") return "audio/wav"
-  const known = SIGNATURES.find(([signature]) => text.startsWith(signature))
-  return known?.[1] ?? "application/octet-stream"
+  const match = SIGNATURES.find(([signature]) => text.startsWith(signature))
+  return match?.[1] ?? "application/octet-stream"
 }

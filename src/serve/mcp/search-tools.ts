@@ -124,14 +124,14 @@ export function searchTool(name: string): MCPToolDefinition | undefined {
 /** Answers a call of a search tool. */
 export async function callSearchTool(
   name: string,
-  given: unknown,
+  rawArguments: unknown,
   call: SurfaceCall,
   ground: SearchGround,
 ): Promise<SurfaceResult> {
   let input: Readonly<Record<string, unknown>>
   let tool: OperationTool | undefined
   try {
-    input = readInput(argumentsOf(given, name), name)
+    input = readInput(argumentsOf(rawArguments, name), name)
     validateOrThrow(searchTool(name)?.inputSchema, input, `Input for "${name}"`)
     if (name === "search_operations") return answer(await search(input, call, ground))
     tool = operationFor(String(input["id"]), call, ground)
@@ -166,19 +166,19 @@ async function search(
   }
   const isWanted = (tool: OperationTool): boolean =>
     namespace === undefined || tool.spec.namespace === namespace
-  let found: readonly OperationTool[] = []
-  if (query.trim() === "") found = listing.visibleTo(identity).filter(isWanted)
+  let tools: readonly OperationTool[] = []
+  if (query.trim() === "") tools = listing.visibleTo(identity).filter(isWanted)
   else {
     await indexInSlices(registry)
     // Some results may be hidden, so we search again with a higher limit until there are enough.
     for (let asked = limit; ; asked *= 8) {
       const options = { identity, limit: asked, ...(namespace !== undefined && { namespace }) }
       const results = registry.search(query, options)
-      found = results.flatMap(({ id }) => listing.withId(id, identity) ?? [])
-      if (found.length >= limit || results.length < asked) break
+      tools = results.flatMap(({ id }) => listing.withId(id, identity) ?? [])
+      if (tools.length >= limit || results.length < asked) break
     }
   }
-  return { operations: found.slice(0, limit).map(entryOf) }
+  return { operations: tools.slice(0, limit).map(entryOf) }
 }
 
 function entryOf(tool: OperationTool): Readonly<Record<string, unknown>> {
@@ -197,11 +197,11 @@ function inputsOf(schema: unknown): readonly string[] {
 
 /** Reads the input, which some models write as JSON text. Throws `VALIDATION_ERROR` for text that is not a JSON object. */
 function readInput(
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
   name: string,
 ): Readonly<Record<string, unknown>> {
-  const { input } = given
-  if (name !== "call_operation" || typeof input !== "string") return given
+  const { input } = args
+  if (name !== "call_operation" || typeof input !== "string") return args
   const what = `Input for "${name}"`
   let value: unknown
   try {
@@ -210,7 +210,7 @@ function readInput(
     const message = `is text that is not valid JSON (${reasonOf(error)}); send an object`
     throw invalid("VALIDATION_ERROR", what, [{ path: "/input", message }])
   }
-  if (isRecord(value)) return { ...given, input: value }
+  if (isRecord(value)) return { ...args, input: value }
   const message = `must be an object or its JSON text, got JSON text of ${typeName(value)}`
   throw invalid("VALIDATION_ERROR", what, [{ path: "/input", message }])
 }
@@ -243,11 +243,11 @@ function closeIds(
   if (id.length > MAX_GUESSED) return []
   return registry
     .search(id, { identity, limit: MAX_GUESSES })
-    .flatMap((found) => (listing.withId(found.id, identity) === undefined ? [] : [found.id]))
+    .flatMap((hit) => (listing.withId(hit.id, identity) === undefined ? [] : [hit.id]))
 }
 
-function withBounds(tool: OperationTool, given: Readonly<Record<string, unknown>>): unknown {
-  const { input = {}, limit, timeoutMs } = given
+function withBounds(tool: OperationTool, args: Readonly<Record<string, unknown>>): unknown {
+  const { input = {}, limit, timeoutMs } = args
   if (!tool.isStream || !isRecord(input)) return input
   const { limitName, timeoutName } = tool.stream
   return {

@@ -18,7 +18,7 @@ export interface StreamForm {
   readonly limitName: string
   readonly timeoutName: string
   /** Reads the limits from arguments. Throws `VALIDATION_ERROR`. */
-  bounds(given: Readonly<Record<string, unknown>>, id: string): StreamBounds
+  bounds(args: Readonly<Record<string, unknown>>, id: string): StreamBounds
 }
 
 export interface StreamBounds {
@@ -70,10 +70,10 @@ export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
     },
     limitName,
     timeoutName,
-    bounds: (given, id) => {
+    bounds: (args, id) => {
       const issues: ValueError[] = []
-      const limit = bound(given, limitName, limits.limit, limits.maxLimit, issues)
-      const timeoutMs = bound(given, timeoutName, limits.timeoutMs, limits.maxTimeoutMs, issues)
+      const limit = bound(args, limitName, limits.limit, limits.maxLimit, issues)
+      const timeoutMs = bound(args, timeoutName, limits.timeoutMs, limits.maxTimeoutMs, issues)
       if (issues.length > 0) throw invalid("VALIDATION_ERROR", `Input for "${id}"`, issues)
       return { limit, timeoutMs }
     },
@@ -160,13 +160,13 @@ function freeName(name: string, properties: Readonly<Record<string, unknown>>): 
 }
 
 function bound(
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
   name: string,
   fallback: number,
   most: number,
   issues: ValueError[],
 ): number {
-  const value = Object.hasOwn(given, name) ? given[name] : undefined
+  const value = Object.hasOwn(args, name) ? args[name] : undefined
   if (value === undefined || value === null) return fallback
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1) {
     issues.push({ path: `/${name}`, message: "must be a whole number, at least 1" })

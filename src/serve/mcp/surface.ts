@@ -75,8 +75,8 @@ class Surface implements MCPSurface {
 
   find(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined {
     const listing = this.#current()
-    const found = this.#searchToolFor(name, caller)
-    if (found !== undefined) return found
+    const definition = this.#searchToolFor(name, caller)
+    if (definition !== undefined) return definition
     const tool = listing.named(name, caller.identity)
     return tool === undefined ? undefined : listing.define(tool, caller.era)
   }
@@ -142,12 +142,12 @@ class Surface implements MCPSurface {
   #lint(tools: readonly OperationTool[]): void {
     if (this.#isLinted) return
     const { isPortable, logger } = this.#options
-    const found = tools.flatMap(({ id, lint }) =>
+    const linted = tools.flatMap(({ id, lint }) =>
       lint.length > 0 ? [{ tool: id, reasons: lint }] : [],
     )
-    if (found.length === 0) return
+    if (linted.length === 0) return
     this.#isLinted = true
-    const fields = { count: found.length, tools: found.slice(0, MAX_LINTED) }
+    const fields = { count: linted.length, tools: linted.slice(0, MAX_LINTED) }
     if (isPortable) logger.debug("Input schemas of some tools were rewritten", fields)
     else {
       logger.warn(

@@ -45,13 +45,13 @@ export function inputForm(schema: JsonSchema): InputForm {
   }
   const form = plainForm(withBase64(schema), schema)
   if (fileFieldsOf(schema) === undefined) return form
-  return { ...form, toInput: (given) => decodeFiles(schema, form.toInput(given)) }
+  return { ...form, toInput: (args) => decodeFiles(schema, form.toInput(args)) }
 }
 
 function plainForm(shown: JsonSchema, schema: JsonSchema): InputForm {
   const plain = plainSchema(shown)
   const object = mayBeVoid(schema) ? undefined : asObject(plain)
-  if (object !== undefined) return { schema: object, toInput: (given) => given, pointer: "" }
+  if (object !== undefined) return { schema: object, toInput: (args) => args, pointer: "" }
   return wrappedInput(plain, !mayBeVoid(schema))
 }
 
@@ -64,7 +64,7 @@ export function wrappedInput(schema: JsonSchema, isRequired: boolean): InputForm
       ...(isRequired && { required: ["input"] }),
       additionalProperties: false,
     },
-    toInput: (given) => (Object.hasOwn(given, "input") ? given["input"] : undefined),
+    toInput: (args) => (Object.hasOwn(args, "input") ? args["input"] : undefined),
     pointer: "/input",
   }
 }

@@ -25,7 +25,7 @@ export class OperationTool {
   /** The original definition of an imported tool. */
   readonly raw: MCPToolDefinition | undefined
   readonly #options: ResolvedSurfaceOptions
-  #given: InputForm | undefined
+  #originalInput: InputForm | undefined
   #lint: readonly string[] | undefined
   #input: InputForm | undefined
   #stream: StreamForm | undefined
@@ -47,8 +47,8 @@ export class OperationTool {
   }
 
   /** The original input form, before it is rewritten for clients. */
-  get given(): InputForm {
-    return (this.#given ??=
+  get originalInput(): InputForm {
+    return (this.#originalInput ??=
       this.raw === undefined ? inputForm(this.spec.inputSchema as JsonSchema) : rawInput(this.raw))
   }
 
@@ -117,7 +117,7 @@ export class OperationTool {
 
   #judge(): readonly string[] {
     try {
-      return unportable(this.given.schema)
+      return unportable(this.originalInput.schema)
     } catch {
       // An unreadable schema is not shown.
       return []
@@ -125,7 +125,7 @@ export class OperationTool {
   }
 
   #makeInput(): InputForm {
-    return this.#options.isPortable ? portableInput(this.given) : this.given
+    return this.#options.isPortable ? portableInput(this.originalInput) : this.originalInput
   }
 
   #makeOutput(isLegacy: boolean): OutputForm | undefined {
@@ -184,5 +184,5 @@ function rawInput({ inputSchema }: MCPToolDefinition): InputForm {
   // Arguments are always an object, even if the schema has no type.
   const untyped = "type" in plain ? undefined : { type: "object", ...plain }
   const schema = asObject(plain) ?? untyped ?? { type: "object" }
-  return { schema, toInput: (given) => given, pointer: "" }
+  return { schema, toInput: (args) => args, pointer: "" }
 }

@@ -3,7 +3,7 @@ import type { GivenCaller } from "./auth.ts"
 import type { Incoming } from "./incoming.ts"
 
 /** An `Incoming` for a web request. */
-export function incomingOf(request: Request, given: GivenCaller | undefined): Incoming {
+export function incomingOf(request: Request, givenCaller: GivenCaller | undefined): Incoming {
   const { method, url, headers, signal } = request
   const { host, pathname, search } = new URL(url)
   return {
@@ -25,7 +25,7 @@ export function incomingOf(request: Request, given: GivenCaller | undefined): In
       else signal.addEventListener("abort", listener, { once: true })
       return () => signal.removeEventListener("abort", listener)
     },
-    given,
+    givenCaller,
     readBody: (maxBytes) => readWebBody(request, maxBytes),
   }
 }
