@@ -38,8 +38,8 @@ export function resolveServer(name: string, config: MCPClientConfig): ResolvedSe
   const fail: Fail = (field, message) => {
     throw configError(name, field, message)
   }
-  const given: unknown = config
-  if (!isRecord(given)) {
+  const value: unknown = config
+  if (!isRecord(value)) {
     return fail(undefined, `must be an object with "command" or "url".`)
   }
   const way = wayOf(config, fail)
@@ -101,9 +101,9 @@ function versionOf({ version = "1.0.0" }: MCPClientConfig, fail: Fail): string {
 
 function toolsOf({ tools = {} }: MCPClientConfig, fail: Fail): ReadonlyMap<string, MCPToolConfig> {
   return new Map(
-    Object.entries(tools).map(([tool, given]) => {
+    Object.entries(tools).map(([tool, toolConfig]) => {
       const { type, disabled, accessControl, timeout } =
-        given ?? fail(`tools.${tool}`, "must be an object.")
+        toolConfig ?? fail(`tools.${tool}`, "must be an object.")
       const access = accessOf(`tools.${tool}.accessControl`, accessControl, fail)
       const config: MCPToolConfig = {
         ...(type !== undefined && { type }),
@@ -124,13 +124,13 @@ function rootsOf({ roots }: MCPClientConfig): ResolvedServer["roots"] {
 
 function accessOf(
   place: string,
-  given: AccessControl | undefined,
+  access: AccessControl | undefined,
   fail: Fail,
 ): AccessControl | undefined {
-  if (given === undefined) return undefined
+  if (access === undefined) return undefined
   const compiled = compileSchema(AccessControlSchema)
-  if (compiled.check(given)) return given
-  const [issue] = compiled.errors(given, 1)
+  if (compiled.check(access)) return access
+  const [issue] = compiled.errors(access, 1)
   return fail(place, `is not valid: ${issue?.path ?? ""} ${issue?.message ?? ""}.`)
 }
 
@@ -163,7 +163,7 @@ function channelOf(way: string, config: MCPClientConfig, fail: Fail): MCPChannel
 }
 
 function stdioChannel(config: MCPClientConfig, fail: Fail): MCPStdioChannel {
-  const { command: given = [], args = [], env = {}, cwd, inheritEnv } = config
+  const { command: commandLine = [], args = [], env = {}, cwd, inheritEnv } = config
   const plain = (field: string, text: string | undefined): string => {
     if (text === undefined) return fail(field, "must be a string, got undefined.")
     return text.includes("\0") ? fail(field, "must not contain the character NUL.") : text
@@ -171,7 +171,7 @@ function stdioChannel(config: MCPClientConfig, fail: Fail): MCPStdioChannel {
   const list = (field: string, texts: readonly string[]): readonly string[] =>
     Object.freeze(texts.map((text, at) => plain(`${field}[${at}]`, text)))
   const [command = "", ...first] =
-    typeof given === "string" ? [plain("command", given)] : list("command", given)
+    typeof commandLine === "string" ? [plain("command", commandLine)] : list("command", commandLine)
   if (command === "") return fail("command", "must name a program.")
   for (const [name, value] of Object.entries(env)) {
     if (name === "" || name.includes("=") || name.includes("\0")) {
@@ -215,10 +215,10 @@ function urlOf(config: MCPClientConfig, fail: Fail): URL {
   return url
 }
 
-function headersOf({ headers: given = {} }: MCPClientConfig, fail: Fail): MCPHeaders {
-  if (typeof given === "function") return given
-  const fixed: Readonly<Record<string, string | undefined>> | undefined = fixedHeaders(given)
-  for (const [name, value] of Object.entries(fixed ?? given)) {
+function headersOf({ headers = {} }: MCPClientConfig, fail: Fail): MCPHeaders {
+  if (typeof headers === "function") return headers
+  const fixed: Readonly<Record<string, string | undefined>> | undefined = fixedHeaders(headers)
+  for (const [name, value] of Object.entries(fixed ?? headers)) {
     if (!HEADER_NAME.test(name)) fail("headers", "has an invalid header name.")
     if (value === undefined && fixed !== undefined) {
       fail(`headers.${name}`, "must be a string, got undefined.")
@@ -230,7 +230,7 @@ function headersOf({ headers: given = {} }: MCPClientConfig, fail: Fail): MCPHea
       )
     }
   }
-  return fixed === undefined ? given : (Object.freeze({ ...fixed }) as MCPHeaders)
+  return fixed === undefined ? headers : (Object.freeze({ ...fixed }) as MCPHeaders)
 }
 
 function authProviderOf(

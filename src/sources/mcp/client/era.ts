@@ -21,9 +21,9 @@ export interface Tried {
  * Over HTTP we probe first whether a server is modern, which costs a round trip. A process is assumed to be
  * legacy: many of them never answer unknown requests, and some exit.
  */
-export function firstAttempt(server: ResolvedServer, known: MCPEra | undefined): Attempt {
+export function firstAttempt(server: ResolvedServer, knownEra: MCPEra | undefined): Attempt {
   const { channel, era } = server
-  const wanted = era === "auto" ? known : era
+  const wanted = era === "auto" ? knownEra : era
   if (channel.kind !== "http") return { kind: "stream", mode: wanted ?? "legacy" }
   if (channel.sse === "only") return { kind: "sse", mode: "legacy" }
   if (era === "auto" && wanted === "modern") return { kind: "http", mode: "auto" }

@@ -62,8 +62,8 @@ export function namespaceTaken(server: string, namespace: string, owner: string)
 }
 
 /** The error for a server that is not loaded. */
-export function unknownServer(name: string, known: readonly string[]): CallError {
-  const names = known.map((one) => `"${one}"`).join(", ")
+export function unknownServer(name: string, loaded: readonly string[]): CallError {
+  const names = loaded.map((one) => `"${one}"`).join(", ")
   return new CallError(
     "OPERATION_NOT_FOUND",
     `No MCP server "${name}" is loaded. Loaded: ${names || "none"}.`,

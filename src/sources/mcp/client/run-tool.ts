@@ -125,9 +125,9 @@ function needsTasks(server: string, { name }: MCPToolDefinition): CallError {
 }
 
 /** The error for a tool that its server does not have. */
-export function unknownTool(server: string, name: string, known: readonly string[]): CallError {
-  const some = known.slice(0, 10).map((tool) => `"${tool}"`)
-  const rest = known.length > some.length ? ` and ${known.length - some.length} more` : ""
+export function unknownTool(server: string, name: string, tools: readonly string[]): CallError {
+  const some = tools.slice(0, 10).map((tool) => `"${tool}"`)
+  const rest = tools.length > some.length ? ` and ${tools.length - some.length} more` : ""
   return refusal(
     "OPERATION_NOT_FOUND",
     `MCP server "${server}" has no tool "${name.slice(0, 200)}". It has ${some.join(", ") || "none"}${rest}.`,
