@@ -253,9 +253,9 @@ function revalidationHeaders(
   context: HandlerContext | undefined,
   { operation }: OperationSource,
 ): PlainHeaders | undefined {
-  const known = context?.revalidate
-  if (known === undefined || !isSafeMethod(operation.method)) return undefined
-  const { etag, lastModified } = known
+  const revalidate = context?.revalidate
+  if (revalidate === undefined || !isSafeMethod(operation.method)) return undefined
+  const { etag, lastModified } = revalidate
   return {
     ...(etag !== undefined && { "if-none-match": etag }),
     ...(lastModified !== undefined && { "if-modified-since": lastModified }),

@@ -56,7 +56,7 @@ interface PendingFile {
   readonly url: string
   /** The address of the file relative to the `$self` of the referring document. */
   readonly alternative: string | undefined
-  readonly found: FoundReference[]
+  readonly refs: FoundReference[]
 }
 
 class Files {
@@ -97,7 +97,7 @@ class Files {
       for (let at = 0; at < wave.length; at += MAX_CONCURRENT) {
         await Promise.all(wave.slice(at, at + MAX_CONCURRENT).map((wanted) => this.#fetch(wanted)))
       }
-      for (const { url, found } of wave) if (this.#documents.has(url)) this.#walk(url, found)
+      for (const { url, refs } of wave) if (this.#documents.has(url)) this.#walk(url, refs)
     }
   }
 
@@ -132,23 +132,23 @@ class Files {
     const self = selfOf(root, url)
     const todo = [...references]
     for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
-      for (const found of referencesAt(root, next, this.#seen)) {
-        const target = fileOf(found.ref, url)
-        const alternative = self === undefined ? undefined : fileOf(found.ref, self)
+      for (const reference of referencesAt(root, next, this.#seen)) {
+        const target = fileOf(reference.ref, url)
+        const alternative = self === undefined ? undefined : fileOf(reference.ref, self)
         const isHere = target === url || (self !== undefined && alternative === self)
-        if (target === undefined) this.#refused.set(found.ref, "it is not a valid address")
-        else if (isHere) todo.push(found)
-        else this.#want(target, alternative, found)
+        if (target === undefined) this.#refused.set(reference.ref, "it is not a valid address")
+        else if (isHere) todo.push(reference)
+        else this.#want(target, alternative, reference)
       }
     }
   }
 
-  #want(url: string, alternative: string | undefined, found: FoundReference): void {
+  #want(url: string, alternative: string | undefined, reference: FoundReference): void {
     if (this.#refused.has(url)) return
     // Files that are already loaded are walked in the next round, for this reference.
     const wanted = this.#wanted.get(url)
-    if (wanted === undefined) this.#wanted.set(url, { url, alternative, found: [found] })
-    else wanted.found.push(found)
+    if (wanted === undefined) this.#wanted.set(url, { url, alternative, refs: [reference] })
+    else wanted.refs.push(reference)
   }
 
   async #fetch({ url, alternative }: PendingFile): Promise<void> {

@@ -23,9 +23,9 @@ export function missingCredentials(
     if (isMet(security, config)) continue
     const schemes = [...new Set(security.map((one) => [...one.keys()].join(" with ")))]
     const key = JSON.stringify(schemes)
-    const known = missing.get(key)
-    if (known === undefined) missing.set(key, { schemes, operations: 1 })
-    else known.operations++
+    const entry = missing.get(key)
+    if (entry === undefined) missing.set(key, { schemes, operations: 1 })
+    else entry.operations++
   }
   return [...missing.values()]
 }

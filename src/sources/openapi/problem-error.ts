@@ -24,10 +24,10 @@ export function problemError(
   const code = getOwn(problem, "code")
   if (typeof code !== "string" || code === "" || code.length > 128) return undefined
   const { declared, isOurs } = source.problems
-  const known = declared.get(code)
-  if (known === undefined && !isOurs) return undefined
-  const details = known?.holder === "problem" ? problem : getOwn(problem, "details")
-  if (known !== undefined && !fits(source, code, details)) {
+  const declaration = declared.get(code)
+  if (declaration === undefined && !isOurs) return undefined
+  const details = declaration?.holder === "problem" ? problem : getOwn(problem, "details")
+  if (declaration !== undefined && !fits(source, code, details)) {
     context?.log?.warn("An error is not as the document describes it", {
       operationId: source.id,
       declared: code,
@@ -36,7 +36,7 @@ export function problemError(
   }
   const detail = getOwn(problem, "detail")
   const message = typeof detail === "string" && detail !== "" ? detail : failure.message
-  const isFromRegistry = known?.isOurs ?? isOurs
+  const isFromRegistry = declaration?.isOurs ?? isOurs
   const error = new CallError(code, message, {
     operationId: source.id,
     cause: failure,

@@ -62,7 +62,7 @@ export function mentionsExternal(text: string): boolean {
  * Skips objects in `seen`.
  */
 function findReferences(value: unknown, isMap: boolean, seen: Set<object>): FoundReference[] {
-  const found: FoundReference[] = []
+  const references: FoundReference[] = []
   // A work list instead of recursion: documents may be nested deeper than the stack.
   const todo: Array<readonly [unknown, boolean]> = [[value, isMap]]
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
@@ -74,14 +74,14 @@ function findReferences(value: unknown, isMap: boolean, seen: Set<object>): Foun
       continue
     }
     for (const [key, child] of Object.entries(node)) {
-      if (key === "$ref" && typeof child === "string") found.push({ ref: child, isMap: named })
+      if (key === "$ref" && typeof child === "string") references.push({ ref: child, isMap: named })
       else if (named) todo.push([child, false])
-      else if (key === "discriminator") found.push(...mappingOf(child))
-      else if (key === "examples") found.push(...examplesIn(child, seen))
+      else if (key === "discriminator") references.push(...mappingOf(child))
+      else if (key === "examples") references.push(...examplesIn(child, seen))
       else if (!DATA.has(key) && !key.startsWith("x-")) todo.push([child, MAPS.has(key)])
     }
   }
-  return found
+  return references
 }
 
 /** Finds the references in the target of a reference. */
@@ -137,11 +137,11 @@ function mappingOf(discriminator: unknown): FoundReference[] {
 // Named examples may be references; their values are data. In Swagger 2.0 they are data by media type.
 function examplesIn(examples: unknown, seen: Set<object>): FoundReference[] {
   if (!isRecord(examples) || seen.has(examples)) return []
-  const found = exampleRef(examples, true, seen)
+  const references = exampleRef(examples, true, seen)
   for (const [name, example] of Object.entries(examples)) {
-    if (!name.includes("/")) found.push(...exampleRef(example, false, seen))
+    if (!name.includes("/")) references.push(...exampleRef(example, false, seen))
   }
-  return found
+  return references
 }
 
 function exampleRef(holder: unknown, isMap: boolean, seen: Set<object>): FoundReference[] {

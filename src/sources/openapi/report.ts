@@ -100,8 +100,8 @@ function textOf({
   const lines = [`${title}${version === "" ? "" : ` ${version}`}: ${parts.join(", ")}`]
   for (const warning of warnings) lines.push(`! ${warning}`)
   for (const status of ["skipped", "widened"] as const) {
-    const found = operations.filter((one) => one.status === status)
-    for (const { id, method, path, notes } of found.slice(0, SHOWN)) {
+    const matching = operations.filter((one) => one.status === status)
+    for (const { id, method, path, notes } of matching.slice(0, SHOWN)) {
       lines.push(
         `${status} ${[method, path].filter(Boolean).join(" ")}${id === undefined ? "" : ` (${id})`}`,
       )
@@ -110,7 +110,7 @@ function textOf({
       }
       if (notes.length > 3) lines.push(`  and ${notes.length - 3} more`)
     }
-    if (found.length > SHOWN) lines.push(`and ${found.length - SHOWN} more ${status}`)
+    if (matching.length > SHOWN) lines.push(`and ${matching.length - SHOWN} more ${status}`)
   }
   return lines.join("\n")
 }

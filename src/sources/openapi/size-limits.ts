@@ -44,7 +44,7 @@ export type Expansion =
 
 /** Counts the values of a document, with shared parts once and expanded. */
 export function measureExpansion(value: unknown): Expansion {
-  const known = new Map<object, { size: number; height: number }>()
+  const measured = new Map<object, { size: number; height: number }>()
   let written = 0
   let failure: "cycle" | "deep" | undefined
   const visit = (node: unknown, depth: number): { size: number; height: number } => {
@@ -52,12 +52,12 @@ export function measureExpansion(value: unknown): Expansion {
       written++
       return LEAF
     }
-    const seen = known.get(node)
+    const seen = measured.get(node)
     if (seen === OPEN) failure = "cycle"
     const height = seen?.height ?? 0
     if (depth + height > MAX_DEPTH) failure ??= "deep"
     if (seen !== undefined || failure !== undefined) return seen ?? LEAF
-    known.set(node, OPEN)
+    measured.set(node, OPEN)
     written++
     const result = { size: 1, height: 0 }
     for (const item of Object.values(node)) {
@@ -66,7 +66,7 @@ export function measureExpansion(value: unknown): Expansion {
       result.size += inner.size
       result.height = Math.max(result.height, inner.height + 1)
     }
-    known.set(node, result)
+    measured.set(node, result)
     return result
   }
   const { size } = visit(value, 0)

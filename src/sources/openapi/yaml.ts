@@ -89,16 +89,16 @@ function construct(text: string, events: Events, what: string, warnings: string[
 const UNKNOWN_PLACE: TextPosition = { line: 1, column: 1, excerpt: "" }
 
 function refuseBomb(value: unknown, what: string): void {
-  const found = measureExpansion(value)
-  if (found.kind === "cycle") {
+  const expansion = measureExpansion(value)
+  if (expansion.kind === "cycle") {
     throw wrong(
       `${what} has a YAML alias inside of what it stands for, so that it would never end. Use "$ref" for what is recursive.`,
     )
   }
-  if (found.kind === "deep") throw tooDeep(what)
-  if (found.expanded > FREE_EXPANSION + MAX_EXPANSION * found.written) {
+  if (expansion.kind === "deep") throw tooDeep(what)
+  if (expansion.expanded > FREE_EXPANSION + MAX_EXPANSION * expansion.written) {
     throw wrong(
-      `${what} has YAML aliases that would grow its ${found.written} values to ${found.expanded}. Use "$ref" for what is shared.`,
+      `${what} has YAML aliases that would grow its ${expansion.written} values to ${expansion.expanded}. Use "$ref" for what is shared.`,
     )
   }
 }

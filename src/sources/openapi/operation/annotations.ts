@@ -13,26 +13,26 @@ const ANNOTATIONS = new Map<string, OperationAnnotations>()
 
 /** The annotations of an HTTP method. */
 export function annotationsOf(method: string): OperationAnnotations {
-  let found = ANNOTATIONS.get(method)
-  if (found === undefined) {
+  let annotations = ANNOTATIONS.get(method)
+  if (annotations === undefined) {
     const readOnly = READS.has(method) || method === "OPTIONS" || method === "TRACE"
-    found = Object.freeze({
+    annotations = Object.freeze({
       readOnly,
       destructive: method === "DELETE",
       idempotent: readOnly || method === "PUT" || method === "DELETE",
       openWorld: true,
     })
     // Any token may be a method; only common ones are worth caching.
-    if (ANNOTATIONS.size < 32) ANNOTATIONS.set(method, found)
+    if (ANNOTATIONS.size < 32) ANNOTATIONS.set(method, annotations)
   }
-  return found
+  return annotations
 }
 
 /** The annotations in a document of this library; `undefined` if there are none. */
-export function declaredAnnotations(given: unknown): OperationAnnotations | undefined {
-  if (!isRecord(given)) return undefined
-  const own = KINDS.filter((kind) => typeof getOwn(given, kind) === "boolean")
-  return Object.freeze(Object.fromEntries(own.map((kind) => [kind, given[kind]])))
+export function declaredAnnotations(value: unknown): OperationAnnotations | undefined {
+  if (!isRecord(value)) return undefined
+  const own = KINDS.filter((kind) => typeof getOwn(value, kind) === "boolean")
+  return Object.freeze(Object.fromEntries(own.map((kind) => [kind, value[kind]])))
 }
 
 /**

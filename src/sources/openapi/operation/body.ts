@@ -203,25 +203,25 @@ export function propertiesOf(
   schema: Place | undefined,
   depth = 0,
 ): Map<string, Place> {
-  const found = new Map<string, Place>()
-  if (schema === undefined || depth > 16) return found
+  const byName = new Map<string, Place>()
+  if (schema === undefined || depth > 16) return byName
   const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return found
+  if (isBroken(place) || !isRecord(place.value)) return byName
   const { allOf, properties } = place.value
   if (Array.isArray(allOf)) {
     allOf.forEach((value: unknown, index) => {
       const member = { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` }
-      for (const [name, inner] of propertiesOf(document, member, depth + 1)) found.set(name, inner)
+      for (const [name, inner] of propertiesOf(document, member, depth + 1)) byName.set(name, inner)
     })
   }
   if (isRecord(properties)) {
     const holder = child(place, "properties") as Place
     for (const name of Object.keys(properties)) {
       const property = child(holder, name)
-      if (property !== undefined) found.set(name, property)
+      if (property !== undefined) byName.set(name, property)
     }
   }
-  return found
+  return byName
 }
 
 /** Reduces a body to the chosen content type, if it is declared. */

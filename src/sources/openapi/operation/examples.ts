@@ -14,13 +14,13 @@ export function examplesOf(
   body: Body | undefined,
   flat: Flattened | undefined,
 ): readonly unknown[] | undefined {
-  const found =
+  const examples =
     body === undefined
       ? parameterExamples(document, parameters)
       : valuesOf(document, body.media[0]?.place).flatMap(([, value]) =>
           flat === undefined ? [{ body: value }] : spread(value, flat),
         )
-  const copied = safeCopy(found)
+  const copied = safeCopy(examples)
   return Array.isArray(copied) && copied.length > 0 ? (copied as unknown[]) : undefined
 }
 

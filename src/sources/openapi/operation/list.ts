@@ -159,17 +159,17 @@ function ownPointer(path: string): string {
 }
 
 /** Lists `paths` that is a reference. */
-function listElsewhere(document: OpenAPIDocument, paths: Raw, found: ListedOperations): void {
+function listElsewhere(document: OpenAPIDocument, paths: Raw, listed: ListedOperations): void {
   const parts = document.parts(paths, document.entry, "/paths")
   if (isBroken(parts)) {
     const note = { pointer: "/paths", message: brokenRefMessage(parts) }
-    found.skipped.push({ path: "", note })
+    listed.skipped.push({ path: "", note })
     return
   }
   for (const path of Object.keys(joined(parts))) {
     const place = partOf(parts, path)
     if (place === undefined || path.startsWith("x-") || path === "$ref") continue
-    listReferred(document, path, place, found)
+    listReferred(document, path, place, listed)
   }
 }
 
@@ -177,15 +177,15 @@ function listPath(
   document: OpenAPIDocument,
   path: string,
   value: unknown,
-  found: ListedOperations,
+  listed: ListedOperations,
 ): void {
   if (!isRecord(value) || value["$ref"] !== undefined) {
     const place = { value, file: document.entry, pointer: ownPointer(path) }
-    listReferred(document, path, place, found)
+    listReferred(document, path, place, listed)
     return
   }
   const item = { path, raw: value, file: document.entry }
-  listMethods(document, item, value, undefined, found)
+  listMethods(document, item, value, undefined, listed)
 }
 
 /** Lists a path that is a reference; its own members come before those of the target. */
@@ -193,11 +193,11 @@ function listReferred(
   document: OpenAPIDocument,
   path: string,
   place: Place,
-  found: ListedOperations,
+  listed: ListedOperations,
 ): void {
   const parts = document.parts(place.value, place.file, place.pointer)
   const skip = (message: string): void => {
-    found.skipped.push({ path, note: noteAt(document, place, message) })
+    listed.skipped.push({ path, note: noteAt(document, place, message) })
   }
   if (isBroken(parts)) return skip(brokenRefMessage(parts))
   const target = parts.at(-1)?.value
@@ -212,7 +212,7 @@ function listReferred(
       for (const key of Object.keys(own)) delete later[key]
   })
   for (let index = parts.length - 1; index >= 0; index--) {
-    listMethods(document, item, methods[index] as Raw, parts[index], found)
+    listMethods(document, item, methods[index] as Raw, parts[index], listed)
   }
 }
 
@@ -221,21 +221,21 @@ function listMethods(
   item: PathItem,
   methods: Raw,
   holder: Place | undefined,
-  found: ListedOperations,
+  listed: ListedOperations,
 ): void {
   const keys = Object.keys(methods)
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as string
     const method = METHODS.get(key)
     if (method !== undefined) {
-      addOperation(document, item, methods[key], method, key, holder, found)
+      addOperation(document, item, methods[key], method, key, holder, listed)
     } else if (key === "additionalOperations") {
       const more = methods[key]
       if (!isRecord(more)) continue
       for (const name of Object.keys(more)) {
         const at = `${key}/${escapeToken(name)}`
         // By the specification it is sent as written.
-        addOperation(document, item, more[name], name, at, holder, found)
+        addOperation(document, item, more[name], name, at, holder, listed)
       }
     }
   }

@@ -95,7 +95,7 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
     return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
   }
   if (!isRecord(content.value)) return []
-  const found: Media[] = []
+  const media: Media[] = []
   const types = Object.keys(content.value)
   for (let index = 0; index < types.length; index++) {
     const written = types[index] as string
@@ -106,7 +106,7 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
       notes.push(noteAt(document, own, `${brokenRefMessage(followed)} ${ANYTHING}`))
     }
     const place = isBroken(followed) ? { ...own, value: {} } : followed
-    found.push({
+    media.push({
       type,
       class: mediaClass(type),
       place,
@@ -114,7 +114,7 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
       itemSchema: child(place, "itemSchema"),
     })
   }
-  return found
+  return media
 }
 
 const ANYTHING = "Anything is accepted here."
@@ -125,9 +125,9 @@ export function followedChild(
   place: Place,
   key: string,
 ): Place | undefined {
-  const found = child(place, key)
-  if (found === undefined) return undefined
-  const followed = document.follow(found.value, found.file, found.pointer)
+  const member = child(place, key)
+  if (member === undefined) return undefined
+  const followed = document.follow(member.value, member.file, member.pointer)
   return isBroken(followed) ? undefined : followed
 }
 

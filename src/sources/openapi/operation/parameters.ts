@@ -88,8 +88,8 @@ export class ParameterReader {
   /** Lists of the document itself by their JSON: many are identical. */
   readonly #byText = new Map<string, ParameterList>()
   /** The list of the last path: its operations are read in sequence. */
-  #shared: { readonly list: unknown; readonly found: ParameterList } | undefined
-  #knownShared: { readonly list: unknown; readonly found: ParameterList } | undefined
+  #shared: { readonly list: unknown; readonly parameters: ParameterList } | undefined
+  #cachedShared: { readonly list: unknown; readonly parameters: ParameterList } | undefined
   readonly #undeclared = new Map<string, Parameter>()
   readonly #nothing = new ParameterList()
   readonly #sends: SendsHeader
@@ -109,7 +109,7 @@ export class ParameterReader {
    */
   read(operation: RawOperation, hasBody: boolean, isNoted: boolean): Parameters {
     const isKept = !isNoted && this.#document.isTree && operation.isDirect
-    const joined = isKept ? this.#known(operation) : this.#readAll(operation)
+    const joined = isKept ? this.#cached(operation) : this.#readAll(operation)
     const missing = undeclaredNames(operation.path, joined.variables)
     if (missing.length === 0 && !joined.isCrowded) return joined
     const { list, body, form, contentType, accept } = joined
@@ -125,62 +125,62 @@ export class ParameterReader {
     const declared = operation.shared("parameters")
     if (declared === undefined) return own
     if (this.#shared === undefined || this.#shared.list !== declared.value) {
-      this.#shared = { list: declared.value, found: this.#list(declared) }
+      this.#shared = { list: declared.value, parameters: this.#list(declared) }
     }
-    return joinLists(own, this.#shared.found)
+    return joinLists(own, this.#shared.parameters)
   }
 
   /** Like `#readAll`, but uses the cache. */
-  #known(operation: RawOperation): ParameterList {
-    const own = this.#knownList(operation, operation.raw["parameters"], false)
+  #cached(operation: RawOperation): ParameterList {
+    const own = this.#cachedList(operation, operation.raw["parameters"], false)
     const list = operation.pathRaw["parameters"]
     if (list === undefined || list === null) return own
-    if (this.#knownShared === undefined || this.#knownShared.list !== list) {
-      this.#knownShared = { list, found: this.#knownList(operation, list, true) }
+    if (this.#cachedShared === undefined || this.#cachedShared.list !== list) {
+      this.#cachedShared = { list, parameters: this.#cachedList(operation, list, true) }
     }
-    const { found } = this.#knownShared
-    if (own === this.#nothing) return found
-    let joined = own.joined?.get(found)
+    const { parameters } = this.#cachedShared
+    if (own === this.#nothing) return parameters
+    let joined = own.joined?.get(parameters)
     if (joined === undefined) {
-      joined = joinLists(own, found)
-      ;(own.joined ??= new Map()).set(found, joined)
+      joined = joinLists(own, parameters)
+      ;(own.joined ??= new Map()).set(parameters, joined)
     }
     return joined
   }
 
-  #knownList(operation: RawOperation, list: unknown, isShared: boolean): ParameterList {
+  #cachedList(operation: RawOperation, list: unknown, isShared: boolean): ParameterList {
     if (list === undefined || list === null) return this.#nothing
     const text = textOf(list)
-    const known = this.#byText.get(text)
-    if (known !== undefined) return known
+    const cached = this.#byText.get(text)
+    if (cached !== undefined) return cached
     const place = isShared ? operation.shared("parameters") : operation.member("parameters")
-    const found = this.#list(place)
-    if (text !== "") this.#byText.set(text, found)
-    return found
+    const parameters = this.#list(place)
+    if (text !== "") this.#byText.set(text, parameters)
+    return parameters
   }
 
   #list(declared: Place | undefined): ParameterList {
     if (declared === undefined) return this.#nothing
-    const found = new ParameterList()
+    const parameters = new ParameterList()
     const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
     if (isBroken(followed)) {
       const message = `${brokenRefMessage(followed)} The parameters are left out.`
-      found.note(noteAt(this.#document, declared, message))
+      parameters.note(noteAt(this.#document, declared, message))
     } else if (!Array.isArray(followed.value)) {
       const message = `"parameters" must be a list; it is left out.`
-      found.note(noteAt(this.#document, followed, message))
-    } else this.#addMembers(followed.value, followed, found)
-    if (this.#document.version === "2.0") found.contentType = declaredType(found.list)
-    return found
+      parameters.note(noteAt(this.#document, followed, message))
+    } else this.#addMembers(followed.value, followed, parameters)
+    if (this.#document.version === "2.0") parameters.contentType = declaredType(parameters.list)
+    return parameters
   }
 
-  #addMembers(members: readonly unknown[], { file, pointer }: Place, found: ParameterList): void {
+  #addMembers(members: readonly unknown[], { file, pointer }: Place, list: ParameterList): void {
     for (let index = 0; index < members.length; index++) {
       const value = members[index]
       const at = `${pointer}/${index}`
       if (isRecord(value) && value["$ref"] === undefined) {
-        found.add(this.#read({ value, file, pointer: at }))
-      } else found.addAll(this.#readsAt(value, file, at, 0))
+        list.add(this.#read({ value, file, pointer: at }))
+      } else list.addAll(this.#readsAt(value, file, at, 0))
     }
   }
 
@@ -193,14 +193,14 @@ export class ParameterReader {
   ): readonly ParameterResult[] {
     const ref = isRecord(raw) ? raw["$ref"] : undefined
     if (typeof ref !== "string") return this.#readAt(raw, file, pointer, depth)
-    let known = this.#byRef.get(file)
-    if (known === undefined) this.#byRef.set(file, (known = new Map()))
-    let reads = known.get(ref)
+    let byRef = this.#byRef.get(file)
+    if (byRef === undefined) this.#byRef.set(file, (byRef = new Map()))
+    let reads = byRef.get(ref)
     if (reads === undefined) {
       // A list may contain itself.
-      known.set(ref, [])
+      byRef.set(ref, [])
       reads = this.#readAt(raw, file, pointer, depth)
-      known.set(ref, reads)
+      byRef.set(ref, reads)
     }
     return reads
   }
@@ -287,14 +287,14 @@ function findNamed(
   parameters: readonly Parameter[],
   { name, in: location }: Parameter,
 ): "same" | "named" | undefined {
-  let found: "named" | undefined
+  let match: "named" | undefined
   for (let index = 0; index < parameters.length; index++) {
     const parameter = parameters[index] as Parameter
     if (parameter.name !== name) continue
     if (parameter.in === location) return "same"
-    found = "named"
+    match = "named"
   }
-  return found
+  return match
 }
 
 function nameOf(place: Place): unknown {

@@ -27,18 +27,18 @@ export function plainOutput(document: OpenAPIDocument, operation: RawOperation):
   const { responses } = raw
   if (method === "HEAD" || file !== document.entry || !isRecord(responses)) return undefined
   const isLegacy = document.version === "2.0"
-  let found: Raw | undefined
+  let output: Raw | undefined
   for (const code in responses) {
     if (code === "$ref") return undefined
     if (!isSuccess(code)) continue
     const plain = plainResponse(code, responses[code], isLegacy)
     if (plain === undefined) return undefined
     // All successes must have the same schema.
-    if (found !== undefined && !isSameSchema(found, plain)) return undefined
-    found = plain
+    if (output !== undefined && !isSameSchema(output, plain)) return undefined
+    output = plain
   }
-  if (found === undefined || found === EMPTY || !isLegacy) return found
-  return isJsonProduced(raw["produces"] ?? document.root["produces"]) ? found : undefined
+  if (output === undefined || output === EMPTY || !isLegacy) return output
+  return isJsonProduced(raw["produces"] ?? document.root["produces"]) ? output : undefined
 }
 
 function plainResponse(code: string, response: unknown, isLegacy: boolean): Raw | undefined {

@@ -65,14 +65,14 @@ class Reader {
     if (!isRecord(place.value)) return [ANY]
     let kinds: readonly ProblemKind[] = [this.#isReference(place) ? ANY : this.#own(place)]
     for (const { branches, describes } of this.#parts(place)) {
-      const found: ProblemKind[] = []
+      const alternatives: ProblemKind[] = []
       for (const branch of branches) {
         const more = this.read(branch, depth + 1)
         if (more === undefined) return undefined
-        found.push(...more)
+        alternatives.push(...more)
       }
-      if (found.length * kinds.length > MAX_KINDS) return undefined
-      kinds = found.flatMap((one) => kinds.map((other) => both(one, other, describes)))
+      if (alternatives.length * kinds.length > MAX_KINDS) return undefined
+      kinds = alternatives.flatMap((one) => kinds.map((other) => both(one, other, describes)))
     }
     return kinds
   }

@@ -30,23 +30,23 @@ function declaredResponses(
   operation: RawOperation,
   notes: Note[],
 ): Declared {
-  const found = new Map<string, Place>()
+  const byCode = new Map<string, Place>()
   const member = operation.member("responses")
-  if (member === undefined) return found
+  if (member === undefined) return byCode
   const parts = document.parts(member.value, member.file, member.pointer)
   if (isBroken(parts)) {
     notes.push(noteAt(document, member, `${brokenRefMessage(parts)} Any answer is accepted.`))
-    return found
+    return byCode
   }
   for (const part of parts) {
     if (!isRecord(part.value)) continue
     const codes = Object.keys(part.value)
     for (let index = 0; index < codes.length; index++) {
       const code = codes[index] as string
-      if (code !== "$ref" && !found.has(code)) found.set(code, part)
+      if (code !== "$ref" && !byCode.has(code)) byCode.set(code, part)
     }
   }
-  return found
+  return byCode
 }
 
 /** Splits the codes of an operation into successes and failures. */
@@ -84,12 +84,12 @@ export type ResponseMode = "plain" | "stream" | "both"
 
 /** Creates a test for content types of streams. It caches its results: documents use the same few types everywhere. */
 export function createStreamTest(): (type: unknown) => boolean {
-  const known = new Map<unknown, boolean>()
+  const cache = new Map<unknown, boolean>()
   return (type) => {
-    let isStreamed = known.get(type)
+    let isStreamed = cache.get(type)
     if (isStreamed === undefined) {
       isStreamed = typeof type === "string" && streamKindOf(type) !== undefined
-      known.set(type, isStreamed)
+      cache.set(type, isStreamed)
     }
     return isStreamed
   }
@@ -120,7 +120,7 @@ function contentTypesOf(
     const success = readResponses(document, operation, "success", [])
     return success.flatMap(({ media }) => media.map(({ type }) => type))
   }
-  let found: readonly string[] = []
+  let declaredTypes: readonly string[] = []
   const codes = Object.keys(responses)
   const isDefault = codes.length === 1 && codes[0] === "default"
   for (let index = 0; index < codes.length; index++) {
@@ -141,9 +141,9 @@ function contentTypesOf(
     }
     if (!isRecord(content)) continue
     const types = Object.keys(content)
-    found = found.length === 0 ? types : found.concat(types)
+    declaredTypes = declaredTypes.length === 0 ? types : declaredTypes.concat(types)
   }
-  return found
+  return declaredTypes
 }
 
 function fileOf(operation: RawOperation): SourceFile {

@@ -111,15 +111,15 @@ export class SchemaBuilder {
   output(success: readonly Response[], method: string, notes?: Note[]): TSchema {
     if (method === "HEAD") return NOTHING
     const parts = new Parts(this.#document)
-    const found = new Map<unknown, SchemaNode>()
+    const distinct = new Map<unknown, SchemaNode>()
     const hasContent = success.some((response) => !response.isEmpty)
     for (const response of success) {
       // Beside a response with content, one without it means no data.
       const isSilent = response.isEmpty && hasContent
       const schema = isSilent ? NOTHING : this.#answer(response, parts)
-      found.set(onlyReference(schema) ?? schema, schema)
+      distinct.set(onlyReference(schema) ?? schema, schema)
     }
-    const schemas = [...found.values()]
+    const schemas = [...distinct.values()]
     const [first] = schemas
     const isOpen = first === undefined || schemas.includes(ANYTHING)
     const union = isOpen ? ANYTHING : schemas.length === 1 ? first : { anyOf: schemas }
@@ -145,15 +145,15 @@ export class SchemaBuilder {
 
   /** Builds the declared errors, with the schemas of their `details`. */
   errors(failure: readonly Response[], problems: Problems, notes?: Note[]): ErrorDefinition[] {
-    const found = Array.from(problems.declared.values(), (one) => this.#problem(one, notes))
+    const definitions = Array.from(problems.declared.values(), (one) => this.#problem(one, notes))
     const codes = new Set(problems.declared.keys())
     for (const response of failure) {
       const code = `HTTP_${response.code.toUpperCase()}`
       if (problems.exhausted.has(response) || codes.has(code)) continue
       codes.add(code)
-      found.push(this.#failure(code, response, notes))
+      definitions.push(this.#failure(code, response, notes))
     }
-    return found
+    return definitions
   }
 
   /** Builds the error of a response: its status, headers and body. */
@@ -270,15 +270,15 @@ export class SchemaBuilder {
     const structured = media.filter((one) => one.class !== "text" && one.class !== "binary")
     // Text and bytes beside a structured type are alternative notations of it.
     const chosen = structured.length > 0 ? structured : media
-    const found = new Map<unknown, SchemaNode>()
+    const distinct = new Map<unknown, SchemaNode>()
     for (const one of chosen) {
       const raw = one.schema?.value
       const ref = isRecord(raw) && typeof raw["$ref"] === "string" ? raw["$ref"] : raw
       const isPlain = (one.class === "text" && !isYaml(one.type)) || one.class === "binary"
       const key = isPlain ? one.class : ref
-      if (!found.has(key)) found.set(key, this.#value(one, parts, "input"))
+      if (!distinct.has(key)) distinct.set(key, this.#value(one, parts, "input"))
     }
-    const schemas = [...found.values()]
+    const schemas = [...distinct.values()]
     if (schemas.includes(ANYTHING)) return ANYTHING
     return schemas.length === 1
       ? (schemas[0] as SchemaNode)

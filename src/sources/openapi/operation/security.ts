@@ -119,8 +119,8 @@ function readScheme(raw: Raw): SecurityScheme {
 function tokenUrlOf(raw: Raw): string | undefined {
   const { flows, flow, tokenUrl } = raw
   if (flow === "application" && typeof tokenUrl === "string") return tokenUrl
-  const found = isRecord(flows) ? flows["clientCredentials"] : undefined
-  const url = isRecord(found) ? found["tokenUrl"] : undefined
+  const credentialsFlow = isRecord(flows) ? flows["clientCredentials"] : undefined
+  const url = isRecord(credentialsFlow) ? credentialsFlow["tokenUrl"] : undefined
   return typeof url === "string" ? url : undefined
 }
 
@@ -145,14 +145,14 @@ function readServers(value: unknown): ServerModel[] {
   if (!Array.isArray(value)) return []
   return value.filter(isRecord).flatMap(({ url, variables }) => {
     if (typeof url !== "string") return []
-    const found = new Map<string, ServerVariable>()
+    const byName = new Map<string, ServerVariable>()
     if (isRecord(variables)) {
       for (const name of Object.keys(variables)) {
         const raw = variables[name]
-        if (isRecord(raw)) found.set(name, variableOf(raw))
+        if (isRecord(raw)) byName.set(name, variableOf(raw))
       }
     }
-    return [{ url, variables: found }]
+    return [{ url, variables: byName }]
   })
 }
 

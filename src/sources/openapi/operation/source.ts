@@ -199,7 +199,7 @@ export class OperationSource implements LazyParts {
   }
 
   get outputSchema(): TSchema {
-    return (this.parts.output ??= this.knownOutput() ?? this.makeOutput(undefined, []))
+    return (this.parts.output ??= this.cachedOutput() ?? this.makeOutput(undefined, []))
   }
 
   get errorSchemas(): readonly ErrorDefinition[] {
@@ -346,7 +346,7 @@ export class OperationSource implements LazyParts {
   }
 
   /** The cached output schema of an operation with the same reference. */
-  private knownOutput(): TSchema | undefined {
+  private cachedOutput(): TSchema | undefined {
     const { document, outputs, schemas } = this.context
     if (this.type === "subscription") {
       return isPlainWatch(document, this.operation) ? ANYTHING : undefined
@@ -354,13 +354,13 @@ export class OperationSource implements LazyParts {
     const plain = plainOutput(document, this.operation)
     if (plain === undefined || plain === EMPTY) return plain && NOTHING
     const ref = plain["$ref"] as string
-    let known = outputs.get(ref)
-    if (known === undefined) {
+    let cached = outputs.get(ref)
+    if (cached === undefined) {
       const referred = isResponseRef(ref) ? undefined : schemas.referred(plain)
-      known = referred ?? this.makeOutput(undefined, [])
-      outputs.set(ref, known)
+      cached = referred ?? this.makeOutput(undefined, [])
+      outputs.set(ref, cached)
     }
-    return known
+    return cached
   }
 
   private makeOutput(notes: Note[] | undefined, reading: Note[]): TSchema {

@@ -33,24 +33,24 @@ export function writeBody(
 ): WrittenBody {
   const model = plan.body
   if (model === undefined) return NO_BODY
-  const given = bodyValue(model, input)
+  const bodyInput = bodyValue(model, input)
   if (BODILESS.has(plan.method)) {
-    if (isEmpty(given)) return NO_BODY
+    if (isEmpty(bodyInput)) return NO_BODY
     throw invalidInputError(
       plan.id,
       `a ${plan.method} request cannot carry a body, though the document declares one; leave the ` +
         `body out, or call the same operation by another method if the API has it`,
     )
   }
-  const value = withFixed(given, plan.fixed?.body)
+  const value = withFixed(bodyInput, plan.fixed?.body)
   if (value === undefined) {
     if (model.required) throw invalidInputError(plan.id, "the body is missing")
     return NO_BODY
   }
   return withValueName(plan.id, "the body", () => {
-    const found = checkJson(value)
-    const chosen = chooseMedia(model, value, found, wanted ?? declaredLabel(model, labelled))
-    const body = contentOf(chosen, value, found)
+    const jsonCheck = checkJson(value)
+    const chosen = chooseMedia(model, value, jsonCheck, wanted ?? declaredLabel(model, labelled))
+    const body = contentOf(chosen, value, jsonCheck)
     if (body instanceof FormData) return { body }
     if (body instanceof StreamedForm) return { body: body.stream, contentType: body.contentType }
     return { body, contentType: wanted === undefined ? (labelled ?? chosen.type) : chosen.type }
@@ -91,12 +91,12 @@ function copyOf(form: FormData): FormData {
 function contentOf(
   chosen: ChosenMedia,
   value: unknown,
-  found: JsonCheck,
+  jsonCheck: JsonCheck,
 ): PreparedRequest["body"] | StreamedForm {
   const { media, kind } = chosen
   switch (kind) {
     case "json":
-      return jsonText(value, found)
+      return jsonText(value, jsonCheck)
     case "sequence":
       return isBytes(value) ? rawOf(value) : sequenceText(chosen.type, value)
     case "form":

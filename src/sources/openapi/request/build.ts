@@ -25,10 +25,10 @@ export interface BuildOptions {
  */
 export function buildRequest(
   plan: RequestPlan,
-  given: Readonly<Record<string, unknown>>,
+  raw: Readonly<Record<string, unknown>>,
   options: BuildOptions,
 ): PreparedRequest {
-  const whole = plan.hasPresets === true ? withPresets(plan, given, options.headers) : given
+  const whole = plan.hasPresets === true ? withPresets(plan, raw, options.headers) : raw
   const input = plan.days === undefined ? whole : withDays(whole, plan.days)
   const filled = fillPath(plan, input)
   const query = writeQuery(plan, input, filled, options.auth)
@@ -47,12 +47,12 @@ export function buildRequest(
 
 /** Converts dates in an input to text. */
 function withDays(
-  given: Readonly<Record<string, unknown>>,
+  raw: Readonly<Record<string, unknown>>,
   days: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {
-  const input = { ...given }
+  const input = { ...raw }
   for (const key of days) {
-    const value = getOwn(given, key)
+    const value = getOwn(raw, key)
     if (value !== undefined)
       setOwn(input, key, Array.isArray(value) ? value.map(dayOf) : dayOf(value))
   }
@@ -67,7 +67,7 @@ function dayOf(value: unknown): unknown {
 /** Adds the presets of missing parameters to an input. */
 function withPresets(
   plan: RequestPlan,
-  given: Readonly<Record<string, unknown>>,
+  raw: Readonly<Record<string, unknown>>,
   headers: BuildOptions["headers"],
 ): Readonly<Record<string, unknown>> {
   const input: Record<string, unknown> = {}
@@ -76,6 +76,6 @@ function withPresets(
     // Configured headers have priority over the document's presets.
     if (location !== "header" || !hasHeader(headers, name)) setOwn(input, key, preset)
   }
-  for (const key of Object.keys(given)) if (given[key] !== undefined) setOwn(input, key, given[key])
+  for (const key of Object.keys(raw)) if (raw[key] !== undefined) setOwn(input, key, raw[key])
   return input
 }

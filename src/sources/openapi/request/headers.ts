@@ -50,12 +50,12 @@ export function refusedName(location: "header" | "cookie", name: string): string
 export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<string, string> {
   const headers = new Map<string, string>()
   if (plan.accept.length > 0) headers.set("accept", plan.accept.join(", "))
-  const given = new Map(parameterHeaders(plan, sources))
-  for (const [name, value] of given) headers.set(name, value)
+  const parameters = new Map(parameterHeaders(plan, sources))
+  for (const [name, value] of parameters) headers.set(name, value)
   for (const [name, value] of Object.entries(sources.fixed ?? {})) {
     refuseName(name, FRAMING, (issue) => unusableError(plan.id, `a header in \`headers\` ${issue}`))
     const key = name.toLowerCase()
-    if (!given.has(key) || isSecretHeader(key)) headers.set(key, value)
+    if (!parameters.has(key) || isSecretHeader(key)) headers.set(key, value)
   }
   if (sources.hasBody) headers.delete("content-type")
   if (sources.contentType !== undefined) headers.set("content-type", sources.contentType)

@@ -40,14 +40,14 @@ export function checkJson(value: unknown): JsonCheck {
  *
  * Throws `Unwritable` for values that JSON would lose: raw bytes, `NaN`, maps, cycles.
  */
-export function jsonText(value: unknown, found: JsonCheck = checkJson(value)): string {
-  if (found.bytesAt !== undefined) {
+export function jsonText(value: unknown, jsonCheck: JsonCheck = checkJson(value)): string {
+  if (jsonCheck.bytesAt !== undefined) {
     throw new Unwritable(
-      `has raw bytes${at(found.bytesAt)}, and JSON has no form for them: ` +
+      `has raw bytes${at(jsonCheck.bytesAt)}, and JSON has no form for them: ` +
         `send text there (base64, if the API says so), or choose a multipart or binary content type`,
     )
   }
-  if (found.unsupported !== undefined) throw new Unwritable(found.unsupported)
+  if (jsonCheck.unsupported !== undefined) throw new Unwritable(jsonCheck.unsupported)
   const text = stringify(value)
   if (text === undefined) throw new Unwritable(`is a ${typeof value}, which JSON cannot say`)
   return text

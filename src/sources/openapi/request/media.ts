@@ -43,13 +43,13 @@ export function contentKind(type: string): ContentKind {
 export function chooseMedia(
   body: BodyModel,
   value: unknown,
-  found: JsonCheck,
+  jsonCheck: JsonCheck,
   wanted: string | undefined,
 ): ChosenMedia {
   if (wanted !== undefined) return wantedMedia(body, wanted)
   const media =
     (isBytes(value) ? forBytes(body.media, value) : undefined) ??
-    (found.bytesAt === undefined ? undefined : ofKind(body.media, "multipart")) ??
+    (jsonCheck.bytesAt === undefined ? undefined : ofKind(body.media, "multipart")) ??
     (value instanceof FormData ? ofKind(body.media, "multipart") : undefined) ??
     (value instanceof URLSearchParams ? ofKind(body.media, "form") : undefined) ??
     byRank(body.media, value)

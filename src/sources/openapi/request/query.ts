@@ -34,8 +34,8 @@ export function writeQuery(
   })
   // A query in a path key often repeats a declared parameter with a single value.
   const own = new Set(filled.query)
-  const given = [...filled.query, ...declared.filter((piece) => !own.has(piece))]
-  return [...given.filter((piece) => !taken.has(nameOf(piece))), ...fixed, ...credentials].join("&")
+  const parts = [...filled.query, ...declared.filter((piece) => !own.has(piece))]
+  return [...parts.filter((piece) => !taken.has(nameOf(piece))), ...fixed, ...credentials].join("&")
 }
 
 /** The pairs of a parameter that is the whole query. */

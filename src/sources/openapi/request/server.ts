@@ -130,12 +130,12 @@ function usable(
 
 function issues(plan: RequestPlan, options: ServerOptions): string {
   const servers = plan.servers.length > 0 ? plan.servers : plan.rootServers
-  const found = servers.map((server) => {
+  const reasons = servers.map((server) => {
     const read = readServer(plan.id, server, options.serverVariables, documentBase(options))
     if (typeof read === "string") return read
     return `"${server.url}" is relative, and nobody said where the document came from`
   })
-  return found.length === 0 ? "it has none" : found.join("; ")
+  return reasons.length === 0 ? "it has none" : reasons.join("; ")
 }
 
 function documentBase(options: ServerOptions): string {

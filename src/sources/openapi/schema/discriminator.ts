@@ -107,14 +107,14 @@ export class Subtypes {
 
   #descendants(parent: unknown): readonly string[] {
     const children = (this.#children ??= this.#find())
-    const found = new Set(children.get(parent))
+    const descendants = new Set(children.get(parent))
     // Iterating a set includes members added during the loop.
-    for (const ref of found) {
+    for (const ref of descendants) {
       const place = this.#document.lookUp(ref, this.#document.entry)
-      if (isBroken(place) || found.size > MAX_SUBTYPES) continue
-      for (const below of children.get(place.value) ?? []) found.add(below)
+      if (isBroken(place) || descendants.size > MAX_SUBTYPES) continue
+      for (const below of children.get(place.value) ?? []) descendants.add(below)
     }
-    return [...found]
+    return [...descendants]
   }
 
   #find(): Map<unknown, string[]> {
@@ -134,9 +134,9 @@ export class Subtypes {
         const ref = isRecord(member) ? member["$ref"] : undefined
         const parent = typeof ref === "string" ? document.lookUp(ref, document.entry) : undefined
         if (parent === undefined || isBroken(parent)) continue
-        const known = children.get(parent.value)
-        if (known === undefined) children.set(parent.value, [folder + escapeToken(name)])
-        else known.push(folder + escapeToken(name))
+        const siblings = children.get(parent.value)
+        if (siblings === undefined) children.set(parent.value, [folder + escapeToken(name)])
+        else siblings.push(folder + escapeToken(name))
       }
     }
     return children

@@ -22,17 +22,17 @@ export function hiddenOf(
 ): Hidden {
   if (!isRecord(property)) return 0
   const { readOnly, writeOnly, $ref, allOf } = property
-  let found = (readOnly === true ? 1 : 0) | (writeOnly === true ? 2 : 0)
+  let flags = (readOnly === true ? 1 : 0) | (writeOnly === true ? 2 : 0)
   if (depth < MAX_DEPTH) {
     if (typeof $ref === "string") {
       const place = document.lookUp($ref, file)
-      if (!isBroken(place)) found |= hiddenOf(document, place.value, place.file, depth + 1)
+      if (!isBroken(place)) flags |= hiddenOf(document, place.value, place.file, depth + 1)
     }
     if (Array.isArray(allOf)) {
-      for (const member of allOf) found |= hiddenOf(document, member, file, depth + 1)
+      for (const member of allOf) flags |= hiddenOf(document, member, file, depth + 1)
     }
   }
-  return found as Hidden
+  return flags as Hidden
 }
 
 /** The hidden properties of several schemas. */

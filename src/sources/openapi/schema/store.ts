@@ -44,8 +44,8 @@ export class SchemaStore implements ConversionContext {
       return { schema: raw, refs: NO_REFS, notes: NO_NOTES }
     }
     const ref = onlyRef(raw)
-    const known = ref === undefined ? undefined : this.#references.get(file)?.get(ref)
-    if (known !== undefined) return known
+    const cached = ref === undefined ? undefined : this.#references.get(file)?.get(ref)
+    if (cached !== undefined) return cached
     const walk = new Walk(this, view, file, pointer, undefined, MAX_NODES)
     const schema = walk.schema(raw, false)
     const converted = { schema, refs: walk.refs, notes: walk.notes }
@@ -56,9 +56,9 @@ export class SchemaStore implements ConversionContext {
   }
 
   #keep(file: SourceFile, ref: string, converted: Converted): void {
-    let known = this.#references.get(file)
-    if (known === undefined) this.#references.set(file, (known = new Map()))
-    known.set(ref, converted)
+    let byRef = this.#references.get(file)
+    if (byRef === undefined) this.#references.set(file, (byRef = new Map()))
+    byRef.set(ref, converted)
   }
 
   /** All definitions that these need, directly or indirectly; cached. */
@@ -99,12 +99,12 @@ export class SchemaStore implements ConversionContext {
 
   /** The notes of definitions. */
   notes(members: readonly Definition[], view: View): Note[] {
-    const found: Note[] = []
+    const collected: Note[] = []
     for (const member of members) {
       const { notes } = this.#convert(member, view)
-      if (notes.length > 0) found.push(...notes)
+      if (notes.length > 0) collected.push(...notes)
     }
-    return found
+    return collected
   }
 
   refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined {
@@ -127,8 +127,8 @@ export class SchemaStore implements ConversionContext {
   }
 
   #convert(definition: Definition, view: View): Converted {
-    const known = definition.converted[view]
-    if (known !== undefined) return known
+    const cached = definition.converted[view]
+    if (cached !== undefined) return cached
     const { value, file, pointer } = definition.place
     const walk = new Walk(this, view, file, pointer, definition, MAX_NODES)
     const schema = walk.schema(value, true)
@@ -139,8 +139,8 @@ export class SchemaStore implements ConversionContext {
   }
 
   #closureOf(root: Definition, view: View): Closure {
-    const known = root.closures[view]
-    if (known !== undefined) return known
+    const cached = root.closures[view]
+    if (cached !== undefined) return cached
     const search = ++this.#searches
     const members = [root]
     root.visitedBy = search
@@ -171,16 +171,16 @@ export class SchemaStore implements ConversionContext {
     const { file, pointer } = place
     let definitions = this.#definitions.get(file)
     if (definitions === undefined) this.#definitions.set(file, (definitions = new Map()))
-    let found = definitions.get(pointer)
-    if (found === undefined) {
+    let definition = definitions.get(pointer)
+    if (definition === undefined) {
       const wanted = definitionName(pointer, file)
       let name = wanted
       for (let count = 2; this.#named.has(name); count++) name = `${wanted}_${count}`
-      found = new Definition(name, place)
-      this.#named.set(name, found)
-      definitions.set(pointer, found)
+      definition = new Definition(name, place)
+      this.#named.set(name, definition)
+      definitions.set(pointer, definition)
     }
-    return found
+    return definition
   }
 
   /** Whether a definition leads to another without a step into the value, which would be an endless check. */
@@ -217,8 +217,8 @@ export class SchemaStore implements ConversionContext {
 }
 
 /** Adds definitions that this search has not visited. */
-function add(found: readonly Definition[], members: Definition[], search: number): void {
-  for (const definition of found) {
+function add(definitions: readonly Definition[], members: Definition[], search: number): void {
+  for (const definition of definitions) {
     if (definition.visitedBy === search) continue
     definition.visitedBy = search
     members.push(definition)

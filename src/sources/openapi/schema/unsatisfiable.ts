@@ -39,20 +39,20 @@ export function conflictOf(
 }
 
 /** A schema and the members of its `allOf`, with references resolved. */
-function membersOf(document: OpenAPIDocument, member: Member, found: Member[]): Member[] {
+function membersOf(document: OpenAPIDocument, member: Member, members: Member[]): Member[] {
   const place = document.follow(member.raw, member.file, "")
-  if (isBroken(place) || !isRecord(place.value)) return found
+  if (isBroken(place) || !isRecord(place.value)) return members
   const { value, file } = place
-  if (found.length >= MAX_MEMBERS || found.some(({ raw }) => raw === value)) return found
-  found.push({ raw: value, file })
+  if (members.length >= MAX_MEMBERS || members.some(({ raw }) => raw === value)) return members
+  members.push({ raw: value, file })
   // Since 3.1 keywords beside a reference apply, too.
-  if (value !== member.raw && document.version === "3.1") found.push(member)
+  if (value !== member.raw && document.version === "3.1") members.push(member)
   const { allOf } = value
-  if (!Array.isArray(allOf)) return found
+  if (!Array.isArray(allOf)) return members
   for (const one of allOf as unknown[]) {
-    if (isRecord(one)) membersOf(document, { raw: one, file }, found)
+    if (isRecord(one)) membersOf(document, { raw: one, file }, members)
   }
-  return found
+  return members
 }
 
 function conflictAmong(
@@ -94,13 +94,13 @@ function typesOf(raw: Raw): readonly string[] | undefined {
 }
 
 function common(left: readonly string[], right: readonly string[]): readonly string[] {
-  const found = left.filter((type) => right.includes(type))
+  const types = left.filter((type) => right.includes(type))
   const isWhole = left.includes("integer") || right.includes("integer")
   const isNumeric = left.includes("number") || right.includes("number")
-  if (isWhole && isNumeric && !found.includes("integer") && !found.includes("number")) {
-    found.push("integer")
+  if (isWhole && isNumeric && !types.includes("integer") && !types.includes("number")) {
+    types.push("integer")
   }
-  return found
+  return types
 }
 
 function valueConflict(members: readonly Member[]): string | undefined {
