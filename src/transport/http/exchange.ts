@@ -228,17 +228,17 @@ async function headersFor(
   { headers }: HTTPPeer,
   { accept, body, headers: own }: HTTPRequest,
 ): Promise<Headers> {
-  let given: HeadersLike | undefined
+  let base: HeadersLike | undefined
   try {
-    given = typeof headers === "function" ? await headers() : headers
-    const all = new Headers(given)
+    base = typeof headers === "function" ? await headers() : headers
+    const all = new Headers(base)
     for (const [name, value] of Object.entries(own)) all.set(name, value)
     all.set("accept", accept)
     if (typeof body === "string") all.set("content-type", "application/json")
     return all
   } catch (cause) {
     // The message of the platform would repeat the value, which may be a credential.
-    const why = typeof headers === "function" && given === undefined ? ": the function threw" : ""
+    const why = typeof headers === "function" && base === undefined ? ": the function threw" : ""
     throw refusal("VALIDATION_ERROR", `The headers of the request are invalid${why}.`, { cause })
   }
 }
@@ -248,8 +248,8 @@ async function problemOf(peer: HTTPPeer, response: Response, path: string): Prom
   let text = ""
   try {
     text = await readText(peer, response)
-    const known = problemError(JSON.parse(text))
-    if (known !== undefined) return known
+    const problem = problemError(JSON.parse(text))
+    if (problem !== undefined) return problem
   } catch {
     // Not from a served registry: the status says what is known.
   }

@@ -10,7 +10,7 @@ import { CallerAnswers } from "./answers.ts"
 import { CallerState } from "./state.ts"
 import type { CallerDependencies } from "./state.ts"
 import { CallEntry } from "./model.ts"
-import { closed, knownId, tooLarge, unknownId } from "./failures.ts"
+import { closed, duplicateId, tooLarge, unknownId } from "./failures.ts"
 import { CallerGrants } from "./grants.ts"
 import { CallerServices } from "./services.ts"
 import { Detector } from "./detector.ts"
@@ -164,7 +164,7 @@ export class BusCaller {
   #request(event: CallRequestedEvent): void {
     const { operationId, requestId } = event
     if (this.#isClosed) throw closed(operationId)
-    if (this.has(requestId)) throw knownId(operationId, requestId)
+    if (this.has(requestId)) throw duplicateId(operationId, requestId)
     const state = this.#state
     if (!this.#isCalling) {
       this.#isCalling = true
@@ -245,7 +245,7 @@ export class BusCaller {
         return
       case "here":
         book.describe(worker, message)
-        this.#dispatcher.search.found(worker)
+        this.#dispatcher.search.onAnnouncement(worker)
         return
       case "changed":
         book.changed(worker)

@@ -41,7 +41,7 @@ export function unknownId(operationId: string): CallError {
 }
 
 /** The error for a request id that a pending request already has. */
-export function knownId(operationId: string, requestId: string): CallError {
+export function duplicateId(operationId: string, requestId: string): CallError {
   return refusal(
     "CONFLICT",
     `"${operationId}" was not sent: a request with the id "${requestId}" is still pending. Use a new id.`,

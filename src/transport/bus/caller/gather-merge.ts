@@ -33,8 +33,8 @@ function mergeLists(input: Fields, answers: readonly Fields[]): Fields {
     if (hasMore === true && last !== undefined && (end === undefined || last < end)) end = last
   }
   const all = [...entries.values()].filter(hasId).toSorted(byIdAndVersion)
-  const known = end === undefined ? all : all.filter(({ id }) => id <= end)
-  const operations = known.slice(0, cutAt(known, limit))
+  const complete = end === undefined ? all : all.filter(({ id }) => id <= end)
+  const operations = complete.slice(0, cutAt(complete, limit))
   return { operations, hasMore: end !== undefined || operations.length < all.length }
 }
 
@@ -56,9 +56,9 @@ function mergeSchemas(input: Fields, answers: readonly Fields[]): Fields {
   for (const answer of answers) {
     for (const spec of listOf(answer["specs"]).filter(isRecord)) {
       const id = `${String(spec["namespace"])}.${String(spec["name"])}`
-      const known = specs.get(id)
+      const existing = specs.get(id)
       if (unread.has(id)) continue
-      if (known === undefined || compareVersions(known["version"], spec["version"]) < 0) {
+      if (existing === undefined || compareVersions(existing["version"], spec["version"]) < 0) {
         specs.set(id, spec)
       }
     }

@@ -27,9 +27,9 @@ export class CallQuestions {
   /** Notes a question, and returns it with its number here; one that was asked before is answered again. */
   asked(worker: Asker, event: CallAskedEvent): CallAskedEvent | undefined {
     const { question, requestId } = event
-    const known = this.#asked.find((one) => one.worker === worker && one.question === question)
-    if (known !== undefined) {
-      if (known.answer !== undefined) worker.sendText(known.answer)
+    const earlier = this.#asked.find((one) => one.worker === worker && one.question === question)
+    if (earlier !== undefined) {
+      if (earlier.answer !== undefined) worker.sendText(earlier.answer)
       return undefined
     }
     if (this.#asked.length >= MAX_QUESTIONS) {

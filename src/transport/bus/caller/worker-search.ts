@@ -21,7 +21,7 @@ export class WorkerSearch {
   readonly #post: Post
   readonly #entries = new Set<CallEntry>()
   /** When a worker last announced its operations. */
-  #foundAt = Number.NEGATIVE_INFINITY
+  #announcedAt = Number.NEGATIVE_INFINITY
 
   constructor(state: CallerState, post: Post) {
     this.#state = state
@@ -49,10 +49,10 @@ export class WorkerSearch {
   }
 
   /** Handles an announcement, which may be what a call waits for. */
-  found(worker: KnownWorker): void {
+  onAnnouncement(worker: KnownWorker): void {
     const state = this.#state
     const now = state.now()
-    this.#foundAt = now
+    this.#announcedAt = now
     if (this.#entries.size === 0) return
     for (const entry of [...this.#entries]) {
       if (entry.isOver || entry.state !== "seeking") this.#entries.delete(entry)
@@ -82,7 +82,7 @@ export class WorkerSearch {
     const { book, noWorkersAt: nobodyAt, settings } = this.#state
     if (now - entry.seekingSince >= settings.silentMs) return true
     if (entry.rounds >= MAX_ROUNDS && nobodyAt >= entry.seekingSince) return true
-    return now - this.#foundAt >= DISCOVERED_MS && book.pickAny(now) !== undefined
+    return now - this.#announcedAt >= DISCOVERED_MS && book.pickAny(now) !== undefined
   }
 
   /** Sends or fails a call, if that can be decided already; returns whether it did. */

@@ -36,8 +36,8 @@ type Half = "private" | "public"
 /**
  * Validates the form of a key; `where` names it in errors. Throws a `TypeError` that contains nothing of the key.
  */
-export function validateTicketKey(where: string, given: unknown, half: Half): KeyForm {
-  const key = keyFormOf(given)
+export function validateTicketKey(where: string, value: unknown, half: Half): KeyForm {
+  const key = keyFormOf(value)
   switch (key?.form) {
     case "pem":
       if (halfOf(key) !== half) throw wrongHalf(where, half)
