@@ -46,8 +46,8 @@ function isListed(node: TypeNode): node is ObjectNode {
 function joined(left: ObjectNode, right: ObjectNode): ObjectNode {
   const properties = new Map<string, PropertyNode>()
   for (const property of [...left.properties, ...right.properties]) {
-    const known = properties.get(property.key)
-    properties.set(property.key, known === undefined ? property : both(known, property))
+    const existing = properties.get(property.key)
+    properties.set(property.key, existing === undefined ? property : both(existing, property))
   }
   return { kind: "object", properties: [...properties.values()], index: [] }
 }

@@ -67,8 +67,8 @@ export class Definitions {
     if (!root.isPlain) return undefined
     for (const candidate of this.#candidates(schema, view)) {
       if (candidate.type.wanted !== wanted) continue
-      const found = this.#match(root, schema, candidate)
-      if (found !== undefined) return found
+      const definitions = this.#match(root, schema, candidate)
+      if (definitions !== undefined) return definitions
     }
     return undefined
   }
@@ -91,12 +91,12 @@ export class Definitions {
   }
 
   #candidates(schema: Schema, view: View): Definition[] {
-    let known = this.#bySchema.get(view)
-    if (known === undefined) this.#bySchema.set(view, (known = new Map()))
+    let bySchema = this.#bySchema.get(view)
+    if (bySchema === undefined) this.#bySchema.set(view, (bySchema = new Map()))
     const original = this.#texts.original(schema)
-    let found = known.get(original)
-    if (found === undefined) known.set(original, (found = []))
-    return found
+    let candidates = bySchema.get(original)
+    if (candidates === undefined) bySchema.set(original, (candidates = []))
+    return candidates
   }
 }
 
@@ -158,9 +158,9 @@ class Reading implements Referred {
     const target = this.#root.target(schema, keyword)
     const isPointer = keyword === "$ref" && this.#root.isPointer(reference)
     if (!isPointer && this.#current !== undefined) this.#current.isPlain = false
-    const found = wordFor(target) ?? this.#definitionOf(target as Schema, reference)
-    this.#current?.edges.set(reference, found)
-    return "kind" in found ? found : { kind: "named", type: found.type }
+    const resolved = wordFor(target) ?? this.#definitionOf(target as Schema, reference)
+    this.#current?.edges.set(reference, resolved)
+    return "kind" in resolved ? resolved : { kind: "named", type: resolved.type }
   }
 
   #definitionOf(schema: Schema, reference: string): Definition {

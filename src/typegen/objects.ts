@@ -110,7 +110,7 @@ function grouped(index: readonly IndexNode[]): IndexNode[] {
     const at = isAny ? "" : prefix
     types.set(at, [...(types.get(at) ?? []), type])
   }
-  return Array.from(types, ([prefix, found]) => ({ prefix, type: union(found) }))
+  return Array.from(types, ([prefix, members]) => ({ prefix, type: union(members) }))
 }
 
 /** Widens index types: TypeScript requires them to include listed properties and longer prefixes. */
