@@ -32,16 +32,16 @@ export function CallTable({
   readonly onShow: (key: string) => void
 }): ReactNode {
   const [active, setActive] = useState<string>()
-  const found = rows.findIndex(({ call }) => call.key === active)
+  const activeIndex = rows.findIndex(({ call }) => call.key === active)
   const keyOf = useCallback((index: number) => rows[index]?.call.key ?? index, [rows])
-  const list = useRows({ count: rows.length, keyOf, height: ROW_HEIGHT, pinned: found })
+  const list = useRows({ count: rows.length, keyOf, height: ROW_HEIGHT, pinned: activeIndex })
   useSteadyRows(list.scroller, rows)
   useFocusOn(list.scroller, active)
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     // A link inside of a row has its own Enter.
     if (event.key === "Enter" && event.target instanceof HTMLAnchorElement) return
-    const move = moveOf(rows, found, event.key)
+    const move = moveOf(rows, activeIndex, event.key)
     if (move === undefined) return
     event.preventDefault()
     if (move.do === "open") onOpen(move.key, move.isOpen)
@@ -79,7 +79,7 @@ export function CallTable({
                 top={start}
                 log={log}
                 now={now}
-                isActive={found === -1 ? index === 0 : index === found}
+                isActive={activeIndex === -1 ? index === 0 : index === activeIndex}
                 link={linkTo({ view: "operation", id: row.call.operationId })}
                 source={sources.get(row.call.operationId)}
                 onOpen={onOpen}

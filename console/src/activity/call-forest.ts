@@ -87,13 +87,13 @@ function cutCircles(calls: readonly LoggedCall[], parents: Map<string, LoggedCal
 
 /** A loop, not a recursion: calls may be nested deeper than the stack is. */
 function allBelow(call: LoggedCall, childrenOf: CallForest["childrenOf"]): readonly LoggedCall[] {
-  const found = [call]
-  for (let index = 0; index < found.length; index++) {
-    const next = found[index]
+  const calls = [call]
+  for (let index = 0; index < calls.length; index++) {
+    const next = calls[index]
     if (next === undefined) break
-    for (const child of childrenOf(next)) found.push(child)
+    for (const child of childrenOf(next)) calls.push(child)
   }
-  return found
+  return calls
 }
 
 /** A call, as far as it is known. */

@@ -32,9 +32,9 @@ export function addTraces(log: CallLog, received: ReceivedTraces, limit = MAX_CA
   let seen = 0
   for (const trace of received.traces) {
     const key = keyOf(trace)
-    const known = calls.get(key)
-    const next = withTrace(key, known, trace)
-    if (next === known) continue
+    const previous = calls.get(key)
+    const next = withTrace(key, previous, trace)
+    if (next === previous) continue
     calls.set(key, next)
     seen++
   }
@@ -75,13 +75,13 @@ function keyOf({ requestId, operationId, at }: CallTrace): string {
   return `${at} ${requestId.length} ${requestId} ${operationId}`
 }
 
-function withTrace(key: string, known: LoggedCall | undefined, trace: CallTrace): LoggedCall {
+function withTrace(key: string, previous: LoggedCall | undefined, trace: CallTrace): LoggedCall {
   if (trace.phase === "start") {
     // A start that arrives after its end, or twice, changes nothing.
-    if (known !== undefined && known.state !== "unknown") return known
+    if (previous !== undefined && previous.state !== "unknown") return previous
     return { ...beginningOf(key, trace), state: "running" }
   }
-  if (known?.durationMs !== undefined) return known
+  if (previous?.durationMs !== undefined) return previous
   const { outcome, durationMs, code, source, items } = trace
   return { ...beginningOf(key, trace), state: outcome, durationMs, code, source, items }
 }

@@ -32,9 +32,9 @@ export class Session {
     const others = this.#identities.filter(
       (one) => one.credential !== (credential ?? this.#credential) && !isSame(one, credential),
     )
-    const known = this.#identities.find((one) => isSame(one, credential))
+    const existing = this.#identities.find((one) => isSame(one, credential))
     this.#identities =
-      credential === undefined ? others : [...others, { credential, name: known?.name }]
+      credential === undefined ? others : [...others, { credential, name: existing?.name }]
     this.#credential = credential
     this.#isRequired = false
     this.#notify()

@@ -39,8 +39,8 @@ export function parseRoute(hash: string): Route {
     case "o": {
       const id = decoded(rest.join("/"))
       if (id === "") return { view: "find" }
-      const given = new URLSearchParams(query)
-      const [tab, input] = [given.get("tab") ?? "", given.get("input") ?? ""]
+      const parameters = new URLSearchParams(query)
+      const [tab, input] = [parameters.get("tab") ?? "", parameters.get("input") ?? ""]
       return { view: "operation", id, ...(tab !== "" && { tab }), ...(input !== "" && { input }) }
     }
     case "calls":

@@ -188,7 +188,7 @@ function useSections(
   readonly error: Error | undefined
   readonly whenFound: (then: (first: Item | undefined) => void) => void
 } {
-  const { found, isPending, error, whenFound } = useSearch(query)
+  const { matches, isPending, error, whenFound } = useSearch(query)
   const { operations } = useOperations()
   const favouriteIds = useKeptIds(favourites)
   const recentIds = useKeptIds(recent)
@@ -208,7 +208,7 @@ function useSections(
     ].filter(({ items }) => items.length > 0)
   }
   return {
-    sections: sectionsOf(found ?? []),
+    sections: sectionsOf(matches ?? []),
     isPending,
     error,
     whenFound: (then) => whenFound((latest) => then(sectionsOf(latest)[0]?.items[0])),
@@ -218,10 +218,10 @@ function useSections(
 function resultSections(
   commands: readonly Command[],
   query: string,
-  found: readonly OperationSummary[],
+  matches: readonly OperationSummary[],
 ): readonly Section[] {
   const { first, others } = findCommands(commands, query)
-  const results = found.slice(0, MAX_OPERATIONS).map((one) => operationItem(one, "found"))
+  const results = matches.slice(0, MAX_OPERATIONS).map((one) => operationItem(one, "found"))
   return [
     { label: "Best match", items: first.slice(0, MAX_OTHERS).map(commandItem) },
     { label: "Operations", items: results },

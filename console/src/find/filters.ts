@@ -16,15 +16,15 @@ const MAX_NAME = 200
 
 /** Reads filters from the query of an address; whatever is none is ignored. */
 export function parseFilters(search: string): Filters {
-  const given = new URLSearchParams(search)
+  const parameters = new URLSearchParams(search)
   const name = (key: string): string | undefined => {
-    const value = given.get(key) ?? ""
+    const value = parameters.get(key) ?? ""
     return value === "" || value.length > MAX_NAME ? undefined : value
   }
   const choice = <TValue extends string>(
     key: string,
     values: readonly TValue[],
-  ): TValue | undefined => values.find((value) => value === given.get(key))
+  ): TValue | undefined => values.find((value) => value === parameters.get(key))
   return {
     source: name("source"),
     tag: name("tag"),

@@ -56,11 +56,11 @@ export function keptFolder(
   ids: readonly string[],
   operations: ReadonlyMap<string, OperationSummary>,
 ): Folder | undefined {
-  const found = ids.flatMap((id) => operations.get(id) ?? [])
+  const existing = ids.flatMap((id) => operations.get(id) ?? [])
   const label = kind === "favourites" ? "Favourites" : "Recent"
-  return found.length === 0
+  return existing.length === 0
     ? undefined
-    : { key: kind, kind, label, count: found.length, folders: [], operations: found }
+    : { key: kind, kind, label, count: existing.length, folders: [], operations: existing }
 }
 
 /** Whether a folder is open before the user has opened or closed it. */

@@ -32,23 +32,23 @@ export function useFinder(): Finder {
   const [query, setQuery] = useState("")
   const search = useSearch(query)
   const listed = useMemo(() => filterOperations(operations, filters), [operations, filters])
-  const found = useMemo(
-    () => search.found && filterOperations(search.found, filters),
-    [search.found, filters],
+  const matches = useMemo(
+    () => search.matches && filterOperations(search.matches, filters),
+    [search.matches, filters],
   )
   const { tree, isOpen, toggle } = useTree(listed)
   const rows = useMemo(
-    () => (found === undefined ? treeRows(tree, isOpen) : flatRows(found)),
-    [found, tree, isOpen],
+    () => (matches === undefined ? treeRows(tree, isOpen) : flatRows(matches)),
+    [matches, tree, isOpen],
   )
   const tokens = useMemo(() => tokensOf(plain(query)), [query])
   return {
     query,
-    isSearch: found !== undefined,
+    isSearch: matches !== undefined,
     isPending: search.isPending,
     error: search.error,
     rows,
-    count: (found ?? listed).length,
+    count: (matches ?? listed).length,
     tokens,
     setQuery,
     toggle,

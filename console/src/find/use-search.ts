@@ -6,12 +6,12 @@ import type { OperationSummary } from "../api/model.ts"
 /** What the hub has found for a query. */
 export interface Search {
   /** The best first; those of the previous query until the answer to this one arrives. `undefined` if there is none. */
-  readonly found: readonly OperationSummary[] | undefined
+  readonly matches: readonly OperationSummary[] | undefined
   /** Whether the answer to this query has not arrived. */
   readonly isPending: boolean
   readonly error: Error | undefined
   /** What this query finds, when it is known; never if another is typed before that. */
-  readonly whenFound: (then: (found: readonly OperationSummary[]) => void) => void
+  readonly whenFound: (then: (matches: readonly OperationSummary[]) => void) => void
 }
 
 interface Answer {
@@ -29,7 +29,7 @@ export function useSearch(text: string): Search {
   const { operations } = useOperations()
   const byId = useMemo(() => new Map(operations.map((one) => [one.id, one])), [operations])
   const [answer, setAnswer] = useState(NOTHING)
-  const waiting = useRef<(found: readonly OperationSummary[]) => void>(undefined)
+  const waiting = useRef<(matches: readonly OperationSummary[]) => void>(undefined)
   useEffect(() => {
     waiting.current = undefined
     if (query === "") {
@@ -50,23 +50,23 @@ export function useSearch(text: string): Search {
     // A changed list may have other results.
   }, [hub, query, operations])
   const isNothing = query === "" || answer === NOTHING
-  const found = useMemo(
+  const matches = useMemo(
     () => (isNothing ? undefined : answer.ids.flatMap((id) => byId.get(id) ?? [])),
     [isNothing, answer, byId],
   )
   const isPending = query !== answer.query
   useEffect(() => {
-    if (isPending || found === undefined) return
-    waiting.current?.(found)
+    if (isPending || matches === undefined) return
+    waiting.current?.(matches)
     waiting.current = undefined
-  }, [isPending, found])
+  }, [isPending, matches])
   return {
-    found,
+    matches,
     isPending,
     error: isPending ? undefined : answer.error,
     whenFound: (then) => {
       if (isPending) waiting.current = then
-      else if (found !== undefined) then(found)
+      else if (matches !== undefined) then(matches)
     },
   }
 }

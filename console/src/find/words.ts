@@ -31,14 +31,14 @@ export function highlightMatches(text: string, tokens: readonly string[]): reado
 }
 
 function pieces(text: string, marks: Uint8Array): readonly Piece[] {
-  const found: Piece[] = []
+  const parts: Piece[] = []
   let start = 0
   for (let at = 1; at <= text.length; at++) {
     if (at < text.length && marks[at] === marks[start]) continue
-    found.push({ text: text.slice(start, at), isMatch: marks[start] === 1 })
+    parts.push({ text: text.slice(start, at), isMatch: marks[start] === 1 })
     start = at
   }
-  return found
+  return parts
 }
 
 function isAscii(text: string): boolean {

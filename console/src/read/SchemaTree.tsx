@@ -46,7 +46,7 @@ export function SchemaTree({
             text={text}
             onText={setText}
           />
-          <SearchMatches count={search?.found.size} isCut={search?.isCut} />
+          <SearchMatches count={search?.hits.size} isCut={search?.isCut} />
         </div>
       )}
       {rows.length > 0 && (

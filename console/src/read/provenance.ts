@@ -33,10 +33,10 @@ export function sourceFor(
 ): SourceStatus | undefined {
   const named = sources.find((source) => source.name === name)
   if (named !== undefined || name !== undefined) return named
-  const found = sources.filter(
+  const matching = sources.filter(
     ({ namespace }) => namespace !== "" && id.startsWith(`${namespace}.`),
   )
-  return found.toSorted((left, right) => right.namespace.length - left.namespace.length)[0]
+  return matching.toSorted((left, right) => right.namespace.length - left.namespace.length)[0]
 }
 
 function sourceLines(source: SourceStatus | undefined): readonly Origin[] {

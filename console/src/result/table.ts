@@ -31,15 +31,15 @@ function isTable(value: unknown): value is readonly object[] {
 }
 
 function modelOf(list: readonly object[], of: string | undefined): TableModel {
-  const found = new Set<string>()
-  for (const row of list.slice(0, SAMPLE)) for (const key of Object.keys(row)) found.add(key)
-  const columns = [...found].slice(0, MAX_COLUMNS)
+  const keys = new Set<string>()
+  for (const row of list.slice(0, SAMPLE)) for (const key of Object.keys(row)) keys.add(key)
+  const columns = [...keys].slice(0, MAX_COLUMNS)
   const rows = list.map((row) =>
     columns.map((key) =>
       Object.hasOwn(row, key) ? (row as Record<string, unknown>)[key] : undefined,
     ),
   )
-  return { columns, rows, of, moreColumns: found.size - columns.length }
+  return { columns, rows, of, moreColumns: keys.size - columns.length }
 }
 
 /** A cell in a few words. */

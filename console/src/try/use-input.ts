@@ -37,9 +37,9 @@ export function useInput(id: string, { inputSchema }: OperationSpec): Input {
     [id, inputSchema, start],
   )
   const use = useCallback(
-    (given: Draft) => {
-      setDraft(given)
-      drafts.put(id, given)
+    (newDraft: Draft) => {
+      setDraft(newDraft)
+      drafts.put(id, newDraft)
     },
     [id],
   )
@@ -50,8 +50,8 @@ const NOTHING: readonly string[] = []
 
 /** Whether an input has something at a pointer. */
 function isGiven(input: unknown, pointer: string): boolean {
-  const found = fromPointer(pointer).reduce<unknown>((at, part) => own(at, part), input)
-  return found !== undefined && found !== null
+  const value = fromPointer(pointer).reduce<unknown>((at, part) => own(at, part), input)
+  return value !== undefined && value !== null
 }
 
 /** A link to an operation with an input, and what it leaves out; `undefined` for one that is too long. */

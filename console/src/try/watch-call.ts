@@ -33,16 +33,16 @@ export function watchCall(
 ): CallWatch {
   const controller = new AbortController()
   const { signal } = controller
-  const known = new Set<string>()
+  const requestIds = new Set<string>()
   const gathered = createGatherer<HubEvent>((events) => {
     if (!signal.aborted) onEvents(events)
   }, GATHER_MS)
   const isOfCall = (event: HubEvent): boolean => {
-    if (event.kind === "log") return known.has(event.line.requestId ?? "")
-    if (event.kind !== "call" || !known.has(event.trace.parentRequestId ?? "")) return false
+    if (event.kind === "log") return requestIds.has(event.line.requestId ?? "")
+    if (event.kind !== "call" || !requestIds.has(event.trace.parentRequestId ?? "")) return false
     const { requestId } = event.trace
-    if (known.size > MAX_CALLS && !known.has(requestId)) return false
-    known.add(requestId)
+    if (requestIds.size > MAX_CALLS && !requestIds.has(requestId)) return false
+    requestIds.add(requestId)
     return true
   }
   const opening = deferred()
@@ -64,7 +64,7 @@ export function watchCall(
   }
   return {
     opened: withTimeout(opening.promise, MAX_WAIT_MS, () => undefined),
-    started: (requestId) => void known.add(requestId),
+    started: (requestId) => void requestIds.add(requestId),
     ended: () => void setTimeout(finish, GRACE_MS),
     stop,
   }

@@ -147,8 +147,8 @@ function lastOf(entries: readonly WatchEntry[]): readonly WatchEntry[] {
 const searchedTexts = new WeakMap<WatchEntry, string>()
 
 function searchedTextOf(entry: WatchEntry): string {
-  const known = searchedTexts.get(entry)
-  if (known !== undefined) return known
+  const cached = searchedTexts.get(entry)
+  if (cached !== undefined) return cached
   const text = printShort(entry.envelope.data, SEARCHED_CHARACTERS).toLowerCase()
   searchedTexts.set(entry, text)
   return text

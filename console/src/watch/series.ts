@@ -16,9 +16,9 @@ const DULL = /^(?:.*id|.*at|time|timestamp|ts|date|year|tick|seq|sequence|index|
 
 /** Which parts of the items are numbers, those in most items first. */
 export function numericFields(values: readonly unknown[]): readonly NumericField[] {
-  const found = new Map<string, { field: NumericField; count: number }>()
-  for (const value of values.slice(-SEARCHED_ITEMS)) collect(value, [], found)
-  return [...found.values()].toSorted((a, b) => b.count - a.count).map(({ field }) => field)
+  const fields = new Map<string, { field: NumericField; count: number }>()
+  for (const value of values.slice(-SEARCHED_ITEMS)) collect(value, [], fields)
+  return [...fields.values()].toSorted((a, b) => b.count - a.count).map(({ field }) => field)
 }
 
 /** The field that is drawn until one is chosen. */
@@ -40,30 +40,30 @@ export function readNumber(value: unknown, path: readonly string[]): number | un
 function collect(
   value: unknown,
   path: readonly string[],
-  found: Map<string, { field: NumericField; count: number }>,
+  fields: Map<string, { field: NumericField; count: number }>,
 ): void {
   if (isNumber(value) || typeof value === "bigint") {
-    count(path, found)
+    count(path, fields)
     return
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return
   if (path.length >= MAX_DEPTH) return
-  for (const [key, part] of Object.entries(value)) collect(part, [...path, key], found)
+  for (const [key, part] of Object.entries(value)) collect(part, [...path, key], fields)
 }
 
 function count(
   path: readonly string[],
-  found: Map<string, { field: NumericField; count: number }>,
+  fields: Map<string, { field: NumericField; count: number }>,
 ): void {
   const pointer = path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
-  const known = found.get(pointer)
-  if (known !== undefined) {
-    known.count++
+  const entry = fields.get(pointer)
+  if (entry !== undefined) {
+    entry.count++
     return
   }
-  if (found.size >= MAX_FIELDS) return
+  if (fields.size >= MAX_FIELDS) return
   const label = path.length === 0 ? "value" : path.join(".")
-  found.set(pointer, { field: { pointer, path, label }, count: 1 })
+  fields.set(pointer, { field: { pointer, path, label }, count: 1 })
 }
 
 function isNumber(value: unknown): value is number {

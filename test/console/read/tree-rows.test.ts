@@ -100,7 +100,7 @@ describe("the rows of a tree", () => {
       ...["1 lines", "2 each item", "3 article", "3 count"],
     ])
     expect(searchSchema(tree, " ")).toBeUndefined()
-    expect(searchSchema(tree, "nothing")?.found.size).toBe(0)
+    expect(searchSchema(tree, "nothing")?.hits.size).toBe(0)
   })
 
   test("of a search end, though everything matches and the schema has no end", () => {

@@ -57,11 +57,8 @@ function textOf(text: string): string {
   return text.replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 }
 
-function tagOf([, slash = "", given = "", attributes = ""]: readonly (
-  | string
-  | undefined
-)[]): string {
-  const name = given.toLowerCase()
+function tagOf([, slash = "", tag = "", attributes = ""]: readonly (string | undefined)[]): string {
+  const name = tag.toLowerCase()
   if (name === "h1") return `<${slash}h2>`
   if (!KEPT.has(name)) return ""
   if (name !== "a" || slash !== "") return `<${slash}${name}>`

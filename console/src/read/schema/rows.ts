@@ -48,7 +48,7 @@ export function rowsOf(
     const nodes =
       within === undefined
         ? all
-        : all.filter(({ key }) => within.found.has(key) || within.around.has(key))
+        : all.filter(({ key }) => within.hits.has(key) || within.around.has(key))
     nodes.forEach((node, index) => {
       if (rows.length >= MAX_ROWS) return
       const canOpen = isOpenable(node)
@@ -56,7 +56,7 @@ export function rowsOf(
       const at = rows.length
       const position = index + 1
       const size = nodes.length
-      const isFound = search?.found.has(node.key) === true
+      const isFound = search?.hits.has(node.key) === true
       rows.push({ node, level, position, size, isOpenable: canOpen, isOpen, isFound, parent })
       // What was found is shown with all that it holds.
       const below = isFound ? undefined : within
@@ -119,7 +119,7 @@ export function openAtFirst(root: SchemaNode): ReadonlySet<string> {
 
 /** The places of a schema in which a text was found. */
 export interface SchemaSearch {
-  readonly found: ReadonlySet<string>
+  readonly hits: ReadonlySet<string>
   /** The places that those are in. */
   readonly around: ReadonlySet<string>
   /** Not everything was looked at. */
@@ -130,20 +130,20 @@ export interface SchemaSearch {
 export function searchSchema(root: SchemaNode, text: string): SchemaSearch | undefined {
   const wanted = text.trim().toLowerCase()
   if (wanted === "") return undefined
-  const found = new Set<string>()
+  const hits = new Set<string>()
   const around = new Set<string>()
   const nodes = [...root.children()]
   // Grows while it is walked.
   for (const node of nodes) {
     const { key, label } = node
     if (`${label}\n${node.facts.description ?? ""}`.toLowerCase().includes(wanted)) {
-      found.add(key)
+      hits.add(key)
       for (let at = above(key); at !== ""; at = above(at)) around.add(at)
     }
-    if (nodes.length > MAX_ROWS || found.size >= MAX_FOUND) return { found, around, isCut: true }
+    if (nodes.length > MAX_ROWS || hits.size >= MAX_FOUND) return { hits, around, isCut: true }
     if (node.hasChildren && !node.isRecursive) nodes.push(...node.children())
   }
-  return { found, around, isCut: false }
+  return { hits, around, isCut: false }
 }
 
 function above(key: string): string {

@@ -99,15 +99,15 @@ function isReadBack(value: unknown, part: Part): boolean {
 function propertyOf(part: Part, name: string): Part | undefined {
   const flat = flatten([part])
   if (choicesOf(flat).length > 0) return undefined
-  const found = propertiesOf(flat).get(name)
-  return found?.length === 1 ? found[0] : undefined
+  const parts = propertiesOf(flat).get(name)
+  return parts?.length === 1 ? parts[0] : undefined
 }
 
 function itemOf(part: Part): Part | undefined {
   const flat = flatten([part])
-  const found = flat.layers.filter(({ schema }) => isRecord(schema["items"]))
+  const layers = flat.layers.filter(({ schema }) => isRecord(schema["items"]))
   const hasPlaces = flat.layers.some(({ schema }) => schema["prefixItems"] !== undefined)
-  const [only, ...others] = found
+  const [only, ...others] = layers
   if (only === undefined || others.length > 0 || hasPlaces) return undefined
   return { schema: only.schema["items"], scope: only.scope }
 }

@@ -18,8 +18,8 @@ export function sampleNumber(flat: Flat, isInteger: boolean): number {
   const to = Math.min(most, below)
   const candidates = [1, 0, from, to, from + 1, to - 1, (from + to) / 2]
   const stepped = step > 0 ? [upTo(from, step), upTo(from, step) + step, step] : []
-  const found = [...candidates, ...stepped].find((one) => Number.isFinite(one) && isFine(one))
-  return found ?? 1
+  const sample = [...candidates, ...stepped].find((one) => Number.isFinite(one) && isFine(one))
+  return sample ?? 1
 }
 
 function upTo(value: number, step: number): number {

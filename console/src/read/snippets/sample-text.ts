@@ -35,8 +35,8 @@ export function sampleText(flat: Flat): string {
     flat.layers.find(({ schema }) => schema[keyword] !== undefined)?.schema[keyword]
   const format = textOf(first("format"))
   const encoding = textOf(first("contentEncoding"))
-  const known = encoding === "base64" ? "byte" : (format ?? "")
-  if (Object.hasOwn(BY_FORMAT, known)) return BY_FORMAT[known] as string
+  const formatName = encoding === "base64" ? "byte" : (format ?? "")
+  if (Object.hasOwn(BY_FORMAT, formatName)) return BY_FORMAT[formatName] as string
   const least = boundOf(first("minLength"), 0)
   const most = boundOf(first("maxLength"), MAX_LENGTH)
   const pattern = textOf(first("pattern"))

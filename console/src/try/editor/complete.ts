@@ -24,13 +24,13 @@ export function completionFrom(
       const { object, span } = property
       const path = pathOf(object, read)
       const present = namesIn(object, node.parent ?? undefined, read)
-      const found = suggestNames(schema(), path, present)
-      if (found.length === 0) return null
+      const names = suggestNames(schema(), path, present)
+      if (names.length === 0) return null
       const isNew = !/^\s*:/.test(state.sliceDoc(span.to, span.to + 20))
       return {
         from: span.from,
         to: span.to,
-        options: found.map(({ label, detail, info, isRequired }) =>
+        options: names.map(({ label, detail, info, isRequired }) =>
           option(JSON.stringify(label), detail, info, {
             // What is typed has its quote; what is read needs none.
             displayLabel: label,
@@ -51,12 +51,12 @@ export function completionFrom(
     const path = valuePath(node, pos, read)
     if (path === undefined) return null
     const span = word ?? { from: pos, to: pos }
-    const found = suggestValues(schema(), path)
-    if (found.length === 0) return null
+    const values = suggestValues(schema(), path)
+    if (values.length === 0) return null
     return {
       from: span.from,
       to: span.to,
-      options: found.map(({ label, text, detail }) =>
+      options: values.map(({ label, text, detail }) =>
         option(label, detail, undefined, { apply: text }),
       ),
     }

@@ -26,14 +26,14 @@ export function suggestNames(
   path: Path,
   present: ReadonlySet<string>,
 ): readonly Suggestion[] {
-  const found = new Map<string, Suggestion>()
+  const suggestions = new Map<string, Suggestion>()
   const here = schemasAt(root, path)
   const required = new Set(here.flatMap((schema) => stringsUnder(schema, "required")))
   for (const schema of here) {
     for (const [name, child] of namedSchemas(schema, "properties")) {
-      if (found.size >= MAX_SUGGESTIONS) return [...found.values()]
-      if (present.has(name) || found.has(name) || own(child, "readOnly") === true) continue
-      found.set(name, {
+      if (suggestions.size >= MAX_SUGGESTIONS) return [...suggestions.values()]
+      if (present.has(name) || suggestions.has(name) || own(child, "readOnly") === true) continue
+      suggestions.set(name, {
         label: name,
         text: name,
         detail: typeName(root, [...path, name]),
@@ -42,7 +42,7 @@ export function suggestNames(
       })
     }
   }
-  return [...found.values()]
+  return [...suggestions.values()]
 }
 
 /** Values that fit at a path: fixed ones, defaults, examples, and the start of an object or list. */

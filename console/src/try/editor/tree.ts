@@ -70,14 +70,14 @@ export function namesIn(
 
 /** The first place where the text is no JSON. */
 export function firstError(tree: Tree): Span | undefined {
-  let found: Span | undefined
+  let error: Span | undefined
   tree.iterate({
     enter: (node) => {
-      if (node.type.isError && found === undefined) found = { from: node.from, to: node.to }
-      return found === undefined
+      if (node.type.isError && error === undefined) error = { from: node.from, to: node.to }
+      return error === undefined
     },
   })
-  return found
+  return error
 }
 
 function nameOf(property: TreeNode, read: ReadText): string | undefined {

@@ -10,8 +10,8 @@ function fieldId(prefix: string, path: readonly (string | number)[]): string {
  */
 export function focusField(prefix: string, path: readonly (string | number)[]): boolean {
   for (let length = path.length; length >= 0; length--) {
-    const found = document.getElementById(fieldId(prefix, path.slice(0, length)))
-    const target = found === null ? null : focusable(found)
+    const field = document.getElementById(fieldId(prefix, path.slice(0, length)))
+    const target = field === null ? null : focusable(field)
     if (target === null) continue
     target.scrollIntoView({ block: "center" })
     target.focus()

@@ -42,8 +42,8 @@ function kindOf(schema: FieldTemplateProps["schema"]): string {
   if (schema.$id !== undefined) return [schema.type].flat().join(" or ")
   if (schema.enum !== undefined) return ""
   const { type, format, items: _items, properties: _properties, ...rest } = schema
-  const given: unknown = rest[FORMAT as keyof typeof rest] ?? format
-  const shown = typeof given === "string" && given !== "textarea" ? [given] : []
+  const formatName: unknown = rest[FORMAT as keyof typeof rest] ?? format
+  const shown = typeof formatName === "string" && formatName !== "textarea" ? [formatName] : []
   const types = [type].flat().filter((one) => one !== undefined && one !== "null")
   return [...types, ...shown, ...limitsOf({ ...rest, type })].join(", ")
 }
@@ -237,7 +237,7 @@ function Properties(props: ObjectFieldTemplateProps): ReactNode {
   const optional = properties.filter((one) => !isShown(one))
   if (optional.length <= MAX_OPTIONAL) return properties.map((one) => one.content)
   const words = filter.trim().toLowerCase()
-  const found = optional.filter(({ name }) => textOfField(schema, name).includes(words))
+  const hits = optional.filter(({ name }) => textOfField(schema, name).includes(words))
   return (
     <>
       {properties.filter(isShown).map((one) => one.content)}
@@ -254,8 +254,8 @@ function Properties(props: ObjectFieldTemplateProps): ReactNode {
           />
         )}
       </div>
-      {isOpen && found.map((one) => one.content)}
-      {isOpen && found.length === 0 && <p className="field-note">No field matches the filter.</p>}
+      {isOpen && hits.map((one) => one.content)}
+      {isOpen && hits.length === 0 && <p className="field-note">No field matches the filter.</p>}
     </>
   )
 }

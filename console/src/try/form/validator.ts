@@ -19,8 +19,8 @@ export function toValidationData(issues: readonly InputIssue[]): ValidationData<
 export function createFormValidator(check: InputCheck): ValidatorType {
   const checks = new WeakMap<object, InputCheck>()
   const checkOf = (schema: RJSFSchema): InputCheck => {
-    const known = checks.get(schema)
-    if (known !== undefined) return known
+    const cached = checks.get(schema)
+    if (cached !== undefined) return cached
     const checkValue = createCheck(schema)
     const made: InputCheck = (value) => checkValue(withoutMarks(value))
     checks.set(schema, made)

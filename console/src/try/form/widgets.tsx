@@ -161,8 +161,8 @@ function SearchedWidget(props: WidgetProps): ReactNode {
   }
   const change = (event: ChangeEvent<HTMLInputElement>): void => {
     const text = event.target.value
-    const known = enumOptions.find((option) => labelOf(option.value) === text)
-    onChange(text === "" ? undefined : known === undefined ? text : known.value)
+    const match = enumOptions.find((option) => labelOf(option.value) === text)
+    onChange(text === "" ? undefined : match === undefined ? text : match.value)
   }
   return (
     <>

@@ -46,8 +46,8 @@ export function toEntry(
   at: number,
 ): HistoryEntry {
   const { value, removed } = withoutSecrets(input, schema)
-  const found = withoutSecrets(outcome.ok ? outcome.envelope.data : outcome.problem).value
-  const size = printJson(found)?.length ?? 0
+  const result = withoutSecrets(outcome.ok ? outcome.envelope.data : outcome.problem).value
+  const size = printJson(result)?.length ?? 0
   const { text, tone, code } = endingOf(outcome)
   return {
     id: `${at.toString(36)}-${Math.random().toString(36).slice(2, 8)}`,
@@ -59,7 +59,7 @@ export function toEntry(
     tone,
     ...(code !== undefined && { code }),
     durationMs: Math.round(outcome.durationMs),
-    ...(size <= MAX_RESULT && found !== undefined && { result: found }),
+    ...(size <= MAX_RESULT && result !== undefined && { result }),
   }
 }
 

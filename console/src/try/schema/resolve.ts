@@ -10,8 +10,8 @@ const MAX_BRANCHES = 200
 /** What a reference within a schema points to; `undefined` when it is not there. */
 export function targetOf(root: JsonSchema, ref: unknown): JsonSchema | undefined {
   if (typeof ref !== "string" || !isRecord(root)) return undefined
-  const found = resolveRef(root, ref)
-  return isSchema(found) ? found : undefined
+  const target = resolveRef(root, ref)
+  return isSchema(target) ? target : undefined
 }
 
 /**
@@ -20,13 +20,13 @@ export function targetOf(root: JsonSchema, ref: unknown): JsonSchema | undefined
  */
 export function branchesOf(root: JsonSchema, schema: JsonSchema): readonly JsonRecord[] {
   const seen = new Set<JsonSchema>()
-  const found: JsonRecord[] = []
+  const branches: JsonRecord[] = []
   const waiting: JsonSchema[] = [schema]
-  while (waiting.length > 0 && found.length < MAX_BRANCHES) {
+  while (waiting.length > 0 && branches.length < MAX_BRANCHES) {
     const next = waiting.shift()
     if (next === undefined || seen.has(next) || !isRecord(next)) continue
     seen.add(next)
-    found.push(next)
+    branches.push(next)
     const target = targetOf(root, own(next, "$ref"))
     if (target !== undefined) waiting.push(target)
     for (const keyword of ["allOf", "anyOf", "oneOf"]) waiting.push(...schemasUnder(next, keyword))
@@ -35,5 +35,5 @@ export function branchesOf(root: JsonSchema, schema: JsonSchema): readonly JsonR
       if (isSchema(part)) waiting.push(part)
     }
   }
-  return found
+  return branches
 }

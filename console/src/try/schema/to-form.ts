@@ -184,13 +184,13 @@ function hasConditions(schema: JsonRecord): boolean {
 
 /** Conditions, as far as the form knows them: by the names of an older draft. */
 function conditions(schema: JsonRecord, state: State, depth: number): JsonRecord {
-  const found: Record<string, unknown> = {}
+  const keywords: Record<string, unknown> = {}
   const condition = own(schema, "if")
   if (isRecord(condition)) {
-    found["if"] = plainCondition(condition)
+    keywords["if"] = plainCondition(condition)
     for (const keyword of ["then", "else"]) {
       const part = own(schema, keyword)
-      if (isRecord(part)) found[keyword] = branch(part, state, depth)
+      if (isRecord(part)) keywords[keyword] = branch(part, state, depth)
     }
   }
   const dependencies = {}
@@ -201,8 +201,8 @@ function conditions(schema: JsonRecord, state: State, depth: number): JsonRecord
   for (const [name, list] of Object.entries(isRecord(names) ? names : {})) {
     if (Array.isArray(list) && !Object.hasOwn(dependencies, name)) setOwn(dependencies, name, list)
   }
-  if (Object.keys(dependencies).length > 0) found["dependencies"] = dependencies
-  return found
+  if (Object.keys(dependencies).length > 0) keywords["dependencies"] = dependencies
+  return keywords
 }
 
 /** A part that is added to an object when a condition holds. */
