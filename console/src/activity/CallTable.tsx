@@ -94,7 +94,7 @@ export function CallTable({
   )
 }
 
-/** Keeps the row at the top of what is seen there while others come in above it. */
+/** Keeps the first visible row in place while others are added above it. */
 function useSteadyRows(
   scroller: { readonly current: HTMLElement | null },
   rows: readonly CallRow[],

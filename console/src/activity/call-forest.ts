@@ -6,7 +6,7 @@ import { groupBy } from "./group-by.ts"
 export interface CallForest {
   /** Calls without a known parent, the newest first. */
   readonly roots: readonly LoggedCall[]
-  /** What a call called, the oldest first. */
+  /** The calls that a call made, the oldest first. */
   readonly childrenOf: (call: LoggedCall) => readonly LoggedCall[]
   readonly parentOf: (call: LoggedCall) => LoggedCall | undefined
   /** The outermost call that led to a call; itself if nothing did. */
@@ -57,7 +57,7 @@ function parentsOf(calls: readonly LoggedCall[]): Map<string, LoggedCall> {
   return parents
 }
 
-/** Of several requests with one id, the last that began before the call. */
+/** Of several requests with the same id, the last one that began before the call. */
 function latestBefore(call: LoggedCall, candidates: readonly LoggedCall[]): LoggedCall | undefined {
   let best: LoggedCall | undefined
   for (const candidate of candidates) {
@@ -85,7 +85,7 @@ function cutCircles(calls: readonly LoggedCall[], parents: Map<string, LoggedCal
   }
 }
 
-/** A loop, not a recursion: calls may be nested deeper than the stack is. */
+/** Iterative, because calls may be nested deeper than the stack. */
 function allBelow(call: LoggedCall, childrenOf: CallForest["childrenOf"]): readonly LoggedCall[] {
   const calls = [call]
   for (let index = 0; index < calls.length; index++) {

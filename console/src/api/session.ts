@@ -4,11 +4,11 @@ import type { Credential } from "./model.ts"
 /** A credential that the hub accepted, and the id of its identity. */
 export interface KnownIdentity {
   readonly credential: Credential
-  /** `undefined` until the hub has said it. */
+  /** `undefined` until the hub has sent it. */
   readonly name: string | undefined
 }
 
-/** The credentials of this page, for as long as it is open, of which one is used. They are never stored. */
+/** The credentials that were entered in this page; one of them is in use. They are never stored. */
 export class Session {
   #credential: Credential | undefined
   #identities: readonly KnownIdentity[] = []
@@ -27,7 +27,7 @@ export class Session {
   /** Every credential that was entered, the one in use included. */
   readonly identities = (): readonly KnownIdentity[] => this.#identities
 
-  /** Uses a credential from now on, and keeps those from before; `undefined` forgets the one in use. */
+  /** Uses a credential from now on, and keeps the earlier ones; `undefined` forgets the one in use. */
   setCredential(credential: Credential | undefined): void {
     const others = this.#identities.filter(
       (one) => one.credential !== (credential ?? this.#credential) && !isSame(one, credential),
@@ -40,7 +40,7 @@ export class Session {
     this.#notify()
   }
 
-  /** Called with what the hub calls the identity of the credential in use. */
+  /** Sets the name of the credential in use: the id of its identity on the hub. */
   setName(name: string | undefined): void {
     const current = this.#identities.find(({ credential }) => credential === this.#credential)
     if (current === undefined || current.name === name) return

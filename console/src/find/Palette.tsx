@@ -77,7 +77,7 @@ function PaletteContent({
     else if (event.key === "ArrowDown") move(at + 1)
     else if (event.key === "ArrowUp") move(at - 1)
     else if (event.key === "Enter") {
-      // What is typed counts, even if the list still shows the previous results.
+      // The current query counts, even if the list still shows the previous results.
       if (isPending) whenFound(run)
       else run(items[at])
     } else return
@@ -143,7 +143,7 @@ function SectionList({
 }: {
   readonly section: Section
   readonly list: string
-  /** The place of its first item among all. */
+  /** The index of its first item among all items. */
   readonly start: number
   readonly active: number
   readonly onActive: (at: number) => void

@@ -2,7 +2,7 @@ import { useMemo, useSyncExternalStore } from "react"
 import { Listeners } from "../../../src/internal/listeners.ts"
 import type { OperationSummary, OperationType } from "../api/model.ts"
 
-/** Which operations the list shows; a filter that is not set leaves all. */
+/** Which operations the list shows; a filter that is not set has no effect. */
 export interface Filters {
   readonly source?: string | undefined
   readonly tag?: string | undefined
@@ -14,7 +14,7 @@ export interface Filters {
 /** Characters of a name in an address; longer ones are ignored. */
 const MAX_NAME = 200
 
-/** Reads filters from the query of an address; whatever is none is ignored. */
+/** Reads filters from the query of an address; ignores invalid ones. */
 export function parseFilters(search: string): Filters {
   const parameters = new URLSearchParams(search)
   const name = (key: string): string | undefined => {

@@ -9,7 +9,7 @@ export interface Folder {
   readonly label: string
   readonly count: number
   readonly folders: readonly Folder[]
-  /** Those that are in none of its folders. */
+  /** The operations outside of its folders. */
   readonly operations: readonly OperationSummary[]
 }
 
@@ -73,7 +73,7 @@ export function isOpenAtFirst({ kind }: Folder, tree: readonly Folder[]): boolea
   return total <= MAX_OPEN || (kind === "source" && sources.length === 1)
 }
 
-/** The lines of a tree, with what is in the open folders. */
+/** The lines of a tree, including the content of open folders. */
 export function treeRows(
   tree: readonly Folder[],
   isOpen: (folder: Folder) => boolean,
@@ -85,7 +85,7 @@ export function treeRows(
   return rows
 }
 
-/** Lines of operations in their order, as of a search. */
+/** The lines of a flat list of operations, such as the results of a search. */
 export function flatRows(operations: readonly OperationSummary[]): readonly Row[] {
   return operations.map((operation, at) => ({
     kind: "operation",

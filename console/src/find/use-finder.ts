@@ -21,7 +21,7 @@ export interface Finder {
   readonly tokens: readonly string[]
   readonly setQuery: (query: string) => void
   readonly toggle: (row: FolderRow) => void
-  /** Calls back with the first row of what is typed right now, when that is known. */
+  /** Calls back with the first row for the current query, once its results have arrived. */
   readonly whenFound: (then: (first: Row | undefined) => void) => void
 }
 

@@ -3,14 +3,14 @@ import { asError } from "../app/as-error.ts"
 import { useHub, useOperations } from "../app/context.tsx"
 import type { OperationSummary } from "../api/model.ts"
 
-/** What the hub has found for a query. */
+/** The results of a query to the hub. */
 export interface Search {
-  /** The best first; those of the previous query until the answer to this one arrives. `undefined` if there is none. */
+  /** The best first; those of the previous query until this one is answered. `undefined` without an answer. */
   readonly matches: readonly OperationSummary[] | undefined
-  /** Whether the answer to this query has not arrived. */
+  /** Whether this query has not been answered yet. */
   readonly isPending: boolean
   readonly error: Error | undefined
-  /** What this query finds, when it is known; never if another is typed before that. */
+  /** Calls back with the matches of this query once it is answered; never if the query changes before. */
   readonly whenFound: (then: (matches: readonly OperationSummary[]) => void) => void
 }
 

@@ -1,7 +1,7 @@
-/** A text as it is compared: lower-case, without accents. */
+/** A text for comparison: lower-case, without accents. */
 export function plain(text: string): string {
   const lower = text.toLowerCase()
-  // Most texts have none, and looking is cheaper than taking apart.
+  // Most texts have no accents, and testing for them is cheaper than normalizing.
   return isAscii(lower) ? lower : lower.normalize("NFKD").replaceAll(/\p{M}/gu, "")
 }
 

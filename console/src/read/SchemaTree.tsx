@@ -10,7 +10,7 @@ import type { Row } from "./schema/rows.ts"
 import "./schema.css"
 
 /**
- * A schema as a tree of what it takes, opened a level at a time.
+ * A schema as a tree, which the reader expands level by level.
  *
  * References are looked up in `root`; without one, in the schema itself.
  */
@@ -74,7 +74,7 @@ function isLarge(rows: readonly Row[]): boolean {
   return rows.length > 20 || rows.some(({ isOpenable, isOpen }) => isOpenable && !isOpen)
 }
 
-/** The open nodes; reset where others are open at first. */
+/** The open nodes; reset when the initially open nodes change. */
 function useOpen(
   first: ReadonlySet<string>,
 ): readonly [ReadonlySet<string>, (open: ReadonlySet<string>) => void] {

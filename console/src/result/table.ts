@@ -5,14 +5,14 @@ import { printJson } from "../ui/json-text.ts"
 export interface TableModel {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
-  /** The property that the list was found in. */
+  /** The property that contains the list. */
   readonly of: string | undefined
   /** Columns that are left out. */
   readonly moreColumns: number
 }
 
 const MAX_COLUMNS = 40
-/** Columns are looked for in so many rows. */
+/** Number of rows that are searched for columns. */
 const SAMPLE = 500
 
 /** The table of a value: of a list of objects, or of an object whose only such list is one property. */
@@ -49,7 +49,7 @@ export function cellText(value: unknown): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text
 }
 
-/** Rows in the order of a column: numbers by size, the rest by text; what is missing comes last. */
+/** Rows sorted by a column: numbers by size, the rest by text; missing values come last. */
 export function sortRows(
   rows: readonly (readonly unknown[])[],
   column: number,

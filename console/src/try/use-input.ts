@@ -15,7 +15,7 @@ const MAX_LINK = 4000
 /** The input of an operation; what is entered is kept as its draft. */
 export interface Input extends Draft {
   readonly set: (input: unknown) => void
-  /** Takes over an input of another time, and what has to be entered again. */
+  /** Restores an earlier input, and marks what has to be entered again. */
   readonly use: (draft: Draft) => void
 }
 
@@ -48,7 +48,7 @@ export function useInput(id: string, { inputSchema }: OperationSpec): Input {
 
 const NOTHING: readonly string[] = []
 
-/** Whether an input has something at a pointer. */
+/** Whether an input has a value at a pointer. */
 function isGiven(input: unknown, pointer: string): boolean {
   const value = fromPointer(pointer).reduce<unknown>((at, part) => own(at, part), input)
   return value !== undefined && value !== null

@@ -2,21 +2,21 @@ import { deferred, withTimeout } from "../../../src/internal/wait.ts"
 import { createGatherer } from "../activity/gather.ts"
 import type { HubClient, HubEvent } from "../api/model.ts"
 
-/** How long a call waits until events are read. */
+/** How long a call waits for the stream of events to open. */
 const MAX_WAIT_MS = 1000
-/** Events come a little later than results. */
+/** How long events are read after the result: they arrive a little later. */
 const GRACE_MS = 1000
 const GATHER_MS = 150
-/** Nested calls that are reported, at most. */
+/** Maximum number of nested calls that are reported. */
 const MAX_CALLS = 50
 
 /** Reads the events of one call. */
 export interface CallWatch {
-  /** Settles when events are read, or cannot be read, at the latest after a second. */
+  /** Resolves when events are being read, or cannot be; after a second at the latest. */
   readonly opened: Promise<void>
   /** The call was sent. */
   started(requestId: string): void
-  /** The call is over: events that are under way are read still. */
+  /** The call is over; events that are still on their way are read. */
   ended(): void
   /** Reads no further events. */
   stop(): void

@@ -6,13 +6,13 @@ import { EMPTY_RATE, countArrivals } from "./rate.ts"
 import type { RateWindow } from "./rate.ts"
 import { printShort } from "./text.ts"
 
-/** How many items are kept, the last ones. */
+/** Maximum number of items that are kept; the oldest are dropped. */
 export const MAX_ITEMS = 1000
 
-/** How much the kept items may weigh, in characters: a thousand pictures would fill the memory. */
+/** Maximum size of the kept items in characters: a thousand pictures would fill the memory. */
 export const MAX_WEIGHT = 48_000_000
 
-/** How much of an item is looked at by a filter. */
+/** Number of characters of an item that a filter searches. */
 const SEARCHED_CHARACTERS = 20_000
 
 /** An item in the list. */
@@ -31,15 +31,15 @@ export type WatchPhase = "idle" | "running" | "ended" | "stopped" | "failed"
 export interface WatchState {
   readonly phase: WatchPhase
   readonly error: Error | undefined
-  /** What the list shows, the oldest first. */
+  /** The displayed items, the oldest first. */
   readonly shown: readonly WatchEntry[]
-  /** What came during a pause. */
+  /** Items that arrived during a pause. */
   readonly waiting: readonly WatchEntry[]
-  /** How many came during a pause, those dropped since included. */
+  /** Number of items that arrived during a pause, including dropped ones. */
   readonly waitingCount: number
   readonly isPaused: boolean
   readonly received: number
-  /** How many of these are not kept any more. */
+  /** Number of received items that are no longer kept. */
   readonly dropped: number
   readonly rate: RateWindow
   readonly startedAt: number
@@ -93,7 +93,7 @@ export function reduceWatch(state: WatchState, action: WatchAction): WatchState 
   }
 }
 
-/** Whether an item has a text in it, in any case. */
+/** Whether an item contains a text, regardless of case. */
 export function isMatch(entry: WatchEntry, text: string): boolean {
   const wanted = text.trim().toLowerCase()
   return wanted === "" || searchedTextOf(entry).includes(wanted)
@@ -131,7 +131,7 @@ function over(state: WatchState, phase: WatchPhase, at: number, error?: Error): 
   return state.phase === "running" ? { ...state, phase, endedAt: at, error } : state
 }
 
-/** As many of the last entries as may be kept; the very last one in any case. */
+/** The latest entries within the limits, and at least the last one. */
 function lastOf(entries: readonly WatchEntry[]): readonly WatchEntry[] {
   let first = entries.length
   let weight = 0

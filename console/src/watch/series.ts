@@ -1,20 +1,20 @@
-/** Something in the items that is a number. */
+/** A numeric part of the items. */
 export interface NumericField {
-  /** Names it among the fields: a JSON pointer, empty for the item itself. */
+  /** Its JSON pointer, which is unique among the fields; empty for the item itself. */
   readonly pointer: string
   readonly path: readonly string[]
   readonly label: string
 }
 
-/** How many of the last items are searched for numbers. */
+/** Number of recent items that are searched for numbers. */
 const SEARCHED_ITEMS = 50
 const MAX_DEPTH = 4
 const MAX_FIELDS = 40
 
-/** Numbers that name or count something: they can be drawn, yet are rarely what one looks for. */
+/** Names of ids, times and versions: they can be drawn, but are rarely what the reader wants. */
 const DULL = /^(?:.*id|.*at|time|timestamp|ts|date|year|tick|seq|sequence|index|version)$/i
 
-/** Which parts of the items are numbers, those in most items first. */
+/** The numeric parts of the items; those in most items come first. */
 export function numericFields(values: readonly unknown[]): readonly NumericField[] {
   const fields = new Map<string, { field: NumericField; count: number }>()
   for (const value of values.slice(-SEARCHED_ITEMS)) collect(value, [], fields)
@@ -26,7 +26,7 @@ export function preferredField(fields: readonly NumericField[]): NumericField | 
   return fields.find(({ path }) => !DULL.test(path.at(-1) ?? "")) ?? fields[0]
 }
 
-/** The number at a path; `undefined` where there is none. */
+/** The number at a path; `undefined` if there is none. */
 export function readNumber(value: unknown, path: readonly string[]): number | undefined {
   let at = value
   for (const key of path) {

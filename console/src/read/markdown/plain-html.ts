@@ -23,7 +23,7 @@ export const TAGS: readonly string[] = [
 /** Attributes that they may have. */
 export const ATTRIBUTES: readonly string[] = ["href", "align", "start"]
 
-/** What addresses of links begin with. */
+/** The schemes of link addresses. */
 export const ADDRESS = /^(?:https?:\/\/|mailto:)/i
 
 const KEPT = new Set(TAGS)
@@ -38,9 +38,9 @@ export function isWebAddress(href: string): boolean {
 }
 
 /**
- * HTML as it stands in descriptions, with harmless elements only, and without attributes but for addresses.
+ * The HTML of a description, reduced to harmless elements; the only attributes are link addresses.
  *
- * A sanitiser parses what it is given, and already that is reported where a policy forbids inline styles.
+ * A sanitizer would parse it first, which browsers report where a policy forbids inline styles.
  */
 export function plainHtml(html: string): string {
   const readable = html.replace(UNREADABLE, "")

@@ -3,15 +3,15 @@ import type { SchemaNode } from "./node.ts"
 /** A line of the tree as it is open now. */
 export interface Row {
   readonly node: SchemaNode
-  /** 1 for the outermost. */
+  /** 1 for the outermost rows. */
   readonly level: number
   readonly position: number
   readonly size: number
   readonly isOpenable: boolean
   readonly isOpen: boolean
-  /** A search found it. */
+  /** Whether it matches the search. */
   readonly isFound: boolean
-  /** The place of the parent among the rows; -1 for none. */
+  /** The index of the parent's row; -1 for none. */
   readonly parent: number
 }
 
@@ -21,18 +21,18 @@ export const SHORT_LIST = 8
 // A schema that refers to itself has no end.
 const MAX_ROWS = 20_000
 
-// More are not looked through.
+// A search ends after this many hits.
 const MAX_FOUND = 200
 
-// As many as are seen at a glance.
+// The number of rows that can be seen at a glance.
 const FEW_ROWS = 25
 
-/** Whether there is more to show of a node. */
+/** Whether a node can be expanded. */
 export function isOpenable({ hasChildren, valueCount }: SchemaNode): boolean {
   return hasChildren || valueCount > SHORT_LIST
 }
 
-/** The rows below a node, with those of every open one; of a search those that it found, and what they are in and hold. */
+/** The rows below a node, including those of open nodes; in a search its hits, with their parents and contents. */
 export function rowsOf(
   root: SchemaNode,
   open: ReadonlySet<string>,
@@ -58,7 +58,7 @@ export function rowsOf(
       const size = nodes.length
       const isFound = search?.hits.has(node.key) === true
       rows.push({ node, level, position, size, isOpenable: canOpen, isOpen, isFound, parent })
-      // What was found is shown with all that it holds.
+      // A hit is shown with its contents.
       const below = isFound ? undefined : within
       if (isOpen && node.hasChildren) add(node.children(), level + 1, at, below)
     })
@@ -67,7 +67,7 @@ export function rowsOf(
   return rows
 }
 
-/** A set in which a node is open or closed. With a list its items are opened as well. */
+/** Opens or closes a node; opening a list opens its items as well. */
 export function toggled(open: ReadonlySet<string>, node: SchemaNode): ReadonlySet<string> {
   const next = new Set(open)
   if (next.delete(node.key)) return next
@@ -85,8 +85,8 @@ function openWithItems(node: SchemaNode, open: Set<string>): void {
 }
 
 /**
- * The set in which everything is open, level by level, until there are as many rows as a reader bears.
- * What refers to itself stays closed.
+ * Opens all nodes, level by level, until there are as many rows as a reader can take in.
+ * Recursive nodes stay closed.
  */
 export function allOpen(root: SchemaNode, most = 400): ReadonlySet<string> {
   const open = new Set<string>()
@@ -117,12 +117,12 @@ export function openAtFirst(root: SchemaNode): ReadonlySet<string> {
   return open
 }
 
-/** The places of a schema in which a text was found. */
+/** The keys of nodes that match a text. */
 export interface SchemaSearch {
   readonly hits: ReadonlySet<string>
-  /** The places that those are in. */
+  /** The keys of nodes that contain hits. */
   readonly around: ReadonlySet<string>
-  /** Not everything was looked at. */
+  /** Whether the search ended early, at a limit. */
   readonly isCut: boolean
 }
 
@@ -156,7 +156,7 @@ export type TreeMove =
   | { readonly kind: "toggle" }
   | { readonly kind: "none" }
 
-/** The move of a key on a row, as trees of desktops have it; a letter goes to the next row that begins so. */
+/** The move for a key, as in desktop trees; a letter goes to the next row that begins with it. */
 export function moveOf(key: string, at: number, rows: readonly Row[]): TreeMove {
   const row = rows[at]
   if (row === undefined) return { kind: "none" }

@@ -13,8 +13,8 @@ const MAX_ARGUMENTS = 8
 /**
  * The words after `operations call <id>` that give an input.
  *
- * `key=value` where the command reads the very same value back by the schema, `key:=json` where it may not,
- * and `--input` where names or their number ask for it.
+ * `key=value` where the command converts the text to the same value by the schema, `key:=json` where it may not,
+ * and `--input` for unusual names or many values.
  */
 export function commandInput(input: unknown, schema: unknown): readonly string[] {
   if (input === undefined) return []
@@ -72,7 +72,7 @@ function listWords(
   return items.map((value) => `${key}[]=${typed(value)}`)
 }
 
-/** A text that begins with @ would be a file. */
+/** A text that begins with @ would be read as a file name. */
 function typed(value: unknown): string {
   const text = String(value)
   return text.startsWith("@") ? `@${text}` : text

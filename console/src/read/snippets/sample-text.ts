@@ -29,7 +29,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
 // Longer than any text that is worth showing.
 const MAX_LENGTH = 2000
 
-/** A text that fits format, length and, where that can be done, the pattern of a schema. */
+/** A text that fits the format, the length and, if possible, the pattern of a schema. */
 export function sampleText(flat: Flat): string {
   const first = (keyword: string): unknown =>
     flat.layers.find(({ schema }) => schema[keyword] !== undefined)?.schema[keyword]

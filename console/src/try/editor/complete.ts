@@ -5,7 +5,7 @@ import { suggestNames, suggestValues, valueStart } from "./suggest.ts"
 import { namesIn, pathOf } from "./tree.ts"
 import type { ReadText, Span, TreeNode } from "./tree.ts"
 
-/** Milliseconds that the rest of the text may take to be parsed. */
+/** Maximum time for parsing the rest of the text, in milliseconds. */
 const PARSE_MS = 200
 
 /** Completion from a schema: names of properties, and values. */
@@ -15,7 +15,7 @@ export function completionFrom(
   return (context) => {
     const { state, pos, explicit } = context
     const read: ReadText = ({ from, to }) => state.sliceDoc(from, to)
-    // Of a long text, or on a slow machine, only a part may have been parsed by now.
+    // A long text may not be parsed completely by now.
     const tree = ensureSyntaxTree(state, pos, PARSE_MS) ?? syntaxTree(state)
     const node = tree.resolveInner(pos, -1)
     const word = wordAt(node, pos)
@@ -32,7 +32,7 @@ export function completionFrom(
         to: span.to,
         options: names.map(({ label, detail, info, isRequired }) =>
           option(JSON.stringify(label), detail, info, {
-            // What is typed has its quote; what is read needs none.
+            // The text has quotes; the displayed name needs none.
             displayLabel: label,
             apply: `${JSON.stringify(label)}${isNew ? `: ${valueStart(schema(), [...path, label])}` : ""}`,
             boost: isRequired === true ? 1 : 0,
@@ -84,7 +84,7 @@ function wordAt(node: TreeNode, pos: number): Span | undefined {
   return node.type.isError && node.from < node.to && node.to === pos ? node : undefined
 }
 
-/** The object whose property is being named here, and what is typed of the name. */
+/** The object whose property is being named here, and the typed part of the name. */
 function propertyName(
   node: TreeNode,
   pos: number,
@@ -103,7 +103,7 @@ function propertyName(
   return { object, span: { from: pos - typed.length, to: pos } }
 }
 
-/** The path of the value that stands, or would stand, here. */
+/** The path of the value at this position, or of the one that could be entered here. */
 function valuePath(
   node: TreeNode,
   pos: number,

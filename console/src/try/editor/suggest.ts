@@ -8,9 +8,9 @@ import type { JsonRecord, JsonSchema, Path } from "../schema/json.ts"
 
 /** A suggestion for a place in the text. */
 export interface Suggestion {
-  /** What is shown in the list. */
+  /** The text in the list. */
   readonly label: string
-  /** What is put in. */
+  /** The inserted text. */
   readonly text: string
   readonly detail?: string | undefined
   readonly info?: string | undefined
@@ -20,7 +20,7 @@ export interface Suggestion {
 /** Maximum number of suggestions. */
 const MAX_SUGGESTIONS = 200
 
-/** Names of properties that an object at a path can have and does not have yet. */
+/** Names of properties that can be added to the object at a path. */
 export function suggestNames(
   root: JsonSchema,
   path: Path,
@@ -69,7 +69,7 @@ export function suggestValues(root: JsonSchema, path: Path): readonly Suggestion
   })
 }
 
-/** How a value for a new property begins. */
+/** The beginning of a value for a new property. */
 export function valueStart(root: JsonSchema, path: Path): string {
   const [first, ...more] = suggestValues(root, path)
   if (first !== undefined && more.length === 0 && first.text.length < 40) return first.text
@@ -84,7 +84,7 @@ function typeName(root: JsonSchema, path: Path): string {
   return [...types].join(" | ")
 }
 
-/** The examples that a schema gives for a whole value. */
+/** The examples of a schema. */
 function examplesOf(schema: JsonRecord): readonly unknown[] {
   const { examples, example } = schema
   return [...listOf(examples), ...(example === undefined ? [] : [example])]

@@ -1,4 +1,4 @@
-// Places in JSON text, by its syntax tree: also where the text is not JSON yet.
+// Positions in JSON text, by its syntax tree, even while the text is not valid.
 
 import type { syntaxTree } from "@codemirror/language"
 import type { Path } from "../schema/json.ts"
@@ -39,13 +39,13 @@ export function pathOf(node: TreeNode, read: ReadText): Path {
   return path
 }
 
-/** Where the value at a path stands; the nearest around it that is there when it is missing. */
+/** The span of the value at a path; if it is missing, of the nearest value that would contain it. */
 export function spanAt(tree: Tree, path: Path, read: ReadText): Span {
   let here = valueIn(tree.topNode)
   let span: Span = here ?? tree.topNode
   for (const part of path) {
     const next = here === null ? null : childOf(here, part, read)
-    // What is missing is marked at the name of what it is missing from, not over all of its lines.
+    // A missing value is marked at the name of its object, not over all lines of the object.
     if (next === null) return here === null ? span : headOf(here)
     here = next
     span = next
@@ -53,7 +53,7 @@ export function spanAt(tree: Tree, path: Path, read: ReadText): Span {
   return here === null ? span : headOf(here)
 }
 
-/** The names that an object has, but for the property that is being typed. */
+/** The names in an object, except for the property that is being typed. */
 export function namesIn(
   object: TreeNode,
   except: TreeNode | undefined,
@@ -68,7 +68,7 @@ export function namesIn(
   return names
 }
 
-/** The first place where the text is no JSON. */
+/** The first syntax error. */
 export function firstError(tree: Tree): Span | undefined {
   let error: Span | undefined
   tree.iterate({
@@ -121,7 +121,7 @@ function childOf(node: TreeNode, part: string | number, read: ReadText): TreeNod
   return null
 }
 
-/** Of an object or list only its bracket, or the name it stands under. */
+/** The span of a value; of an object or list only its name or its bracket. */
 function headOf(node: TreeNode): Span {
   if (node.name !== "Object" && node.name !== "Array") return { from: node.from, to: node.to }
   const name = node.parent?.getChild("PropertyName")

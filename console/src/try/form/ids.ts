@@ -4,9 +4,9 @@ function fieldId(prefix: string, path: readonly (string | number)[]): string {
 }
 
 /**
- * Puts the focus on the field at a path, or the nearest around it that is shown.
+ * Focuses the field at a path, or the nearest visible one that contains it.
  *
- * Says whether there was one.
+ * Returns whether there was one.
  */
 export function focusField(prefix: string, path: readonly (string | number)[]): boolean {
   for (let length = path.length; length >= 0; length--) {

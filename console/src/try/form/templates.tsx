@@ -36,7 +36,7 @@ function Required(): ReactNode {
   )
 }
 
-/** What a field takes, in a few words: "integer, 1 to 10", "string, date". */
+/** The type and the limits of a field in a few words: "integer, 1 to 10", "string, date". */
 function kindOf(schema: FieldTemplateProps["schema"]): string {
   if (schema.$id === JSON_FIELD) return "any JSON"
   if (schema.$id !== undefined) return [schema.type].flat().join(" or ")
@@ -92,7 +92,7 @@ function isFolded({ schema, formData, required, fieldPathId }: FieldTemplateProp
   return isGroup(schema) || options.some((option) => typeof option === "object" && isGroup(option))
 }
 
-/** Several values of a fixed list are one control, and no group. */
+/** Whether a field is drawn as a group. A selection from fixed values is a single control. */
 function isGroup({ $id, type, uniqueItems, items }: FieldTemplateProps["schema"]): boolean {
   if ($id !== undefined) return false
   const types: readonly unknown[] = Array.isArray(type) ? type : [type]
@@ -152,7 +152,7 @@ function isNullable(schema: FieldTemplateProps["schema"]): boolean {
   return Array.isArray(schema.type) && schema.type.includes("null") && schema.$id === undefined
 }
 
-/** Null is a value of its own, beside leaving the field empty. */
+/** A switch for null, which is different from an empty field. */
 function NullSwitch(props: FieldTemplateProps): ReactNode {
   const { schema, formData, fieldPathId, label, disabled, readonly, onChange } = props
   if (!isNullable(schema)) return null
@@ -170,7 +170,7 @@ function NullSwitch(props: FieldTemplateProps): ReactNode {
   )
 }
 
-/** A property of a map: its name can be changed, and it can be taken away. */
+/** A property of a map, which can be renamed and removed. */
 function WrapIfAdditional(props: WrapIfAdditionalTemplateProps): ReactNode {
   const { id, label, schema, disabled, readonly, onKeyRenameBlur, onRemoveProperty, children } =
     props
@@ -224,7 +224,7 @@ function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps): ReactNode {
 /** More optional fields than this are folded. */
 const MAX_OPTIONAL = 12
 
-/** The fields of an object: those that are required or given, and the others when they are looked for. */
+/** The fields of an object: required and filled-in ones, and the others on demand. */
 function Properties(props: ObjectFieldTemplateProps): ReactNode {
   const { properties, schema, errorSchema, title } = props
   const formData = props.formData as Readonly<Record<string, unknown>> | undefined
@@ -260,7 +260,7 @@ function Properties(props: ObjectFieldTemplateProps): ReactNode {
   )
 }
 
-/** What is searched of a field. */
+/** The text of a field that the filter searches. */
 function textOfField(schema: ObjectFieldTemplateProps["schema"], name: string): string {
   const property = schema.properties?.[name]
   const { title = "", description = "" } = typeof property === "object" ? property : {}

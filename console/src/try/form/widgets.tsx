@@ -45,7 +45,7 @@ function marks({ id, rawErrors, required }: WidgetProps): {
   }
 }
 
-/** The one-line input that most widgets are. */
+/** The one-line input that most widgets use. */
 export function BaseInput(props: BaseInputTemplateProps): ReactNode {
   const { id, value, type, options, schema, readonly, disabled, onChange, onChangeOverride } = props
   const input = getInputProps(schema, type, options)
@@ -71,7 +71,7 @@ export function BaseInput(props: BaseInputTemplateProps): ReactNode {
   )
 }
 
-/** Text; over several lines as soon as it has them: one line would lose them. */
+/** A text field. A text with line breaks gets several lines, because a single-line input would lose them. */
 function TextWidget(props: WidgetProps): ReactNode {
   const { value, registry, schema } = props
   if (typeof value === "string" && (value.includes("\n") || value.length > 120)) {

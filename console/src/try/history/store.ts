@@ -18,10 +18,10 @@ export interface HistoryEntry {
   /** How it ended: the status, or a word. */
   readonly ending: string
   readonly tone: Tone
-  /** Of an error: its code. */
+  /** The code of an error. */
   readonly code?: string | undefined
   readonly durationMs: number
-  /** The data, or the problem; nothing when it was too large to keep. */
+  /** The data, or the problem; missing if it was too large to keep. */
   readonly result?: unknown
 }
 

@@ -4,7 +4,7 @@ import { resolveRef } from "../../../../src/schema/read/resolve-ref.ts"
 import { own, schemasUnder } from "./json.ts"
 import type { JsonRecord, JsonSchema } from "./json.ts"
 
-/** How many schemas one place may have: unions within unions multiply. */
+/** Maximum number of schemas for one place: unions within unions multiply. */
 const MAX_BRANCHES = 200
 
 /** What a reference within a schema points to; `undefined` when it is not there. */

@@ -8,9 +8,9 @@ import type { JsonRecord, JsonSchema } from "./json.ts"
 import { merged } from "./merge.ts"
 import { asUnion } from "./unions.ts"
 
-/** The name of the field that edits a value as JSON text: what no other field can. */
+/** The name of the field that edits a value as JSON text, if no other field can. */
 export const JSON_FIELD = "JsonField"
-/** The name of the field for what may be a text or a number. */
+/** The name of the field for a text or a number. */
 export const SCALAR_FIELD = "ScalarField"
 
 /** A schema for the form, and what the form cannot show. */
@@ -26,7 +26,7 @@ export interface FormSchema {
 const MAX_DEPTH = 7
 /** Maximum number of fields; nobody fills in more by hand. */
 const MAX_NODES = 1500
-/** Of an object with more properties the rest is left to the JSON editor. */
+/** Maximum number of properties of an object; the rest is left to the JSON editor. */
 const MAX_PROPERTIES = 300
 
 /** Keywords that the form understands and that contain no schema. */
@@ -94,7 +94,7 @@ function single(schema: JsonRecord, nullable: boolean, state: State, depth: numb
   return { ...converted, type: [converted["type"], "null"] }
 }
 
-/** A choice of plain texts and numbers is one field: what is typed says which it is. */
+/** A choice of plain texts and numbers as one field: the entered text decides the type. */
 function textOrNumber({
   schema,
   options,
@@ -147,9 +147,9 @@ function object(schema: JsonRecord, state: State, depth: number): JsonRecord {
     ...shown.filter(isRequired),
     ...shown.filter((one) => !isRequired(one)),
   ]) {
-    // Of these every object has one: the form would take it for a value.
+    // Every object inherits these: the form would take the inherited one for a value.
     if (name in Object.prototype) state.hidden.push(name)
-    // The other side sets it, and ignores or refuses what is sent.
+    // The server sets a read-only property, and ignores or refuses it in an input.
     else if (own(merged(state.root, child), "readOnly") === true) continue
     else setOwn(shownProperties, name, property(child, required.has(name), state, depth))
   }
@@ -163,7 +163,7 @@ function object(schema: JsonRecord, state: State, depth: number): JsonRecord {
   return Object.assign(whole, conditions(schema, state, depth))
 }
 
-/** A property. One that is required and can be only one thing starts as it. */
+/** A property. A required one with only one possible value starts with it. */
 function property(child: JsonSchema, isRequired: boolean, state: State, depth: number): JsonRecord {
   const converted = convert(child, state, depth + 1)
   const fixed = own(converted, "const")
@@ -182,7 +182,7 @@ function hasConditions(schema: JsonRecord): boolean {
   return ["if", "dependentSchemas"].some((keyword) => isRecord(own(schema, keyword)))
 }
 
-/** Conditions, as far as the form knows them: by the names of an older draft. */
+/** The conditions that the form supports, with the keywords of an older draft. */
 function conditions(schema: JsonRecord, state: State, depth: number): JsonRecord {
   const keywords: Record<string, unknown> = {}
   const condition = own(schema, "if")
@@ -219,7 +219,7 @@ function branch(part: JsonSchema, state: State, depth: number): JsonRecord {
   }
 }
 
-/** A condition is only checked, never drawn: what could lead elsewhere is left out. */
+/** A condition, which is checked but never drawn; one with references is never met. */
 function plainCondition(condition: JsonRecord): JsonRecord {
   return JSON.stringify(condition).includes('"$ref"') ? { not: {} } : condition
 }
@@ -241,12 +241,12 @@ function array(schema: JsonRecord, state: State, depth: number): JsonRecord {
   return { ...base, items: newItem(items, convert(items, state, depth + 1), state) }
 }
 
-/** An item that is added starts as something that can be sent. */
+/** An item of a list; a new one starts with an empty value that can be sent. */
 function newItem(schema: JsonSchema, converted: JsonRecord, state: State): JsonRecord {
   return { ...converted, default: emptyOf(state.root, schema) }
 }
 
-/** A text, a number, a yes or no, nothing, or one of some values. */
+/** A text, a number, a boolean, null, or one of several values. */
 function scalar(schema: JsonRecord): JsonRecord {
   const fixed = own(schema, "const")
   const values = fixed === undefined ? own(schema, "enum") : [fixed]
@@ -265,7 +265,7 @@ function scalar(schema: JsonRecord): JsonRecord {
   return plain
 }
 
-/** The keyword for a format without a field of its own, which the label says. */
+/** The keyword for a format without a field of its own; the label shows the format. */
 export const FORMAT = "x-format"
 
 /** Formats that have a field of their own; an unknown one is only text. */
