@@ -54,7 +54,7 @@ export interface SearchOptions {
   readonly limit?: number | undefined
   readonly namespace?: string | undefined
   readonly type?: OperationType | undefined
-  /** Find only what this caller may call; as `undefined`, only what anonymous callers may. */
+  /** Find only operations that this caller may call; if `undefined`, those that anonymous callers may. */
   readonly identity?: Identity | undefined
 }
 
@@ -95,7 +95,7 @@ export class Catalog {
   readonly #options: CatalogOptions
   readonly #listeners = new Listeners<RegistryChange>()
   #index: SearchIndex | undefined
-  /** Ids of what is new or changed since the index was last brought up to date. */
+  /** Ids of operations that are new or changed since the index was last updated. */
   #unindexed = new Set<string>()
   #isClosed = false
 

@@ -16,11 +16,11 @@ import type { OperationRecord } from "./record.ts"
 export interface PolicyDirectory {
   /** The settings for an operation, the most important first. */
   layersOf(id: string): readonly PolicyLayer[]
-  /** What the operation shares a breaker with; its namespace if this is not known. */
+  /** The source whose operations share a breaker with this one; its namespace if `undefined`. */
   sourceOf?(id: string): string | undefined
 }
 
-/** Which operations have policies. What the policies do is loaded when the first of them is called. */
+/** Finds the policies of operations. Their code is loaded when the first operation with policies is called. */
 export class PolicyLoader {
   readonly #host: PolicyHost
   readonly #onChange: () => void
@@ -36,7 +36,7 @@ export class PolicyLoader {
     this.#onChange = onChange
   }
 
-  /** Sets other policies; what the old ones remember is forgotten. */
+  /** Replaces the policies, and discards the state of the old ones. */
   setDirectory(directory: PolicyDirectory): void {
     this.#directory = directory
     this.#targets = new WeakMap()
@@ -50,7 +50,7 @@ export class PolicyLoader {
     return target === undefined ? [] : (await this.#load()).describe(target)
   }
 
-  /** What the policies know at this moment. */
+  /** The current state of the policies. */
   state(): PolicyState {
     return this.#policies?.state() ?? { breakers: [], budgets: [], operations: [] }
   }
@@ -90,7 +90,7 @@ export class PolicyLoader {
     yield* policies.for(target)?.stream?.(call, next) ?? next()
   }
 
-  /** What policies see of an operation; `undefined` if nothing is set for it. */
+  /** An operation as policies see it; `undefined` if it has no policies. */
   #targetOf(record: OperationRecord): PolicyTarget | undefined {
     const cached = this.#targets.get(record)
     if (cached !== undefined) return cached

@@ -59,9 +59,9 @@ export interface HubInternals {
   readonly resolve: (text: string) => Promise<string>
   /** The source that an operation comes from. */
   readonly sourceOf: (id: string) => string | undefined
-  /** What helps to repair a source; `undefined` if there is none of that name. */
+  /** Details that help to repair a source; `undefined` if no source has that name. */
   readonly detailsOf: (name: string) => SourceDetails | undefined
-  /** Listens to what the servers of sources log. Without listeners nothing is read. */
+  /** Listens to the logs of the sources' servers. Without listeners nothing is read. */
   readonly onLog: (listener: (line: SourceLogLine) => void) => () => void
 }
 
@@ -303,7 +303,7 @@ class SourceHub implements Hub {
   }
 }
 
-/** What is written about policies in a configuration. */
+/** The policies of a configuration, for comparison. */
 function policiesOf({ policies = [], sources }: ResolvedConfig): unknown {
   return [policies, sources.map(({ name, config }) => [name, config.resilience])]
 }

@@ -7,7 +7,7 @@ import type { SourceChanges } from "./model.ts"
 /** Ids of each kind that are listed. */
 const MAX_LISTED = 100
 
-/** What is different in the operations of a source since it was read before. No lazy schema is read. */
+/** Compares the operations of a source with those of its last reading. Lazy schemas are not read. */
 export function changesBetween(
   before: readonly AnyOperation[],
   after: readonly AnyOperation[],
@@ -34,7 +34,7 @@ function isSame(before: AnyOperation, after: AnyOperation): boolean {
   return sameData(partsOf(before), partsOf(after))
 }
 
-/** What callers see of an operation, as far as it is known already. */
+/** The parts of an operation that callers see, without schemas that are not read yet. */
 function partsOf(operation: AnyOperation): unknown {
   const { type, title, description, tags, deprecated, accessControl } = operation
   const seen = { type, title, description, tags, deprecated, accessControl }

@@ -13,7 +13,7 @@ type Headers = Readonly<Record<string, string>>
 /**
  * How long a result may be kept; `undefined` if not at all.
  *
- * What an HTTP server says can shorten what is configured, or sets it if the policy obeys.
+ * The headers of an HTTP server can shorten the configured time, or set it if the policy obeys them.
  */
 export function lifetimeOf({ meta }: ResponseEnvelope, policy: CachePolicy): Lifetime | undefined {
   if (meta.source === "mcp" && meta.isError) return undefined

@@ -18,7 +18,7 @@ type Headers = Readonly<Record<string, string>>
 
 const MAX_RESULTS = 1_000
 
-/** What the caches of a registry share. */
+/** Dependencies that the caches of a registry share. */
 export interface CacheHost {
   readonly clock: Clock
   readonly pool: CachePool
@@ -156,7 +156,7 @@ export class Cache {
     return { envelope: kept, isShareable: true }
   }
 
-  /** The entry is as it was, says the server: it is fresh again. */
+  /** Makes an entry fresh again, if the server answered that it has not changed. */
   #renew(
     key: string,
     { envelope, size, validators }: CacheEntry,

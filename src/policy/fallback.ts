@@ -3,7 +3,7 @@ import { isResponseEnvelope, localEnvelope } from "../core/envelope.ts"
 import type { MiddlewareFunction } from "../core/middleware.ts"
 import type { Fallback } from "../core/resilience.ts"
 
-/** Mistakes of the caller, and calls that nobody waits for: there is nothing to replace. */
+/** Codes without a fallback: mistakes of the caller, and calls that nobody waits for. */
 const NO_FALLBACK: ReadonlySet<string> = new Set([
   "VALIDATION_ERROR",
   "ACCESS_DENIED",

@@ -16,7 +16,7 @@ import { MemoryOutcomes } from "./memory-outcomes.ts"
 import { refuse } from "./outcome.ts"
 import type { SharedCall, SharedCalls } from "./shared-call.ts"
 
-/** What a store holds for a key: the input, and what became of the call. */
+/** The stored entry of a key: the input, and the outcome of the call. */
 type Kept = { readonly input: string } & (
   | { readonly state: "running"; readonly until: number }
   | { readonly state: "done"; readonly envelope: unknown }
@@ -25,14 +25,14 @@ type Kept = { readonly input: string } & (
 )
 
 const DAY_MS = 86_400_000
-/** The longest that a call without a deadline runs. */
+/** Maximum duration of a call without a deadline. */
 const MAX_RUN_MS = 600_000
 /** Added to the end of a call, for clocks of other processes that differ. */
 const GRACE_MS = 5_000
 /** How often another process is asked for the outcome. */
 const POLL_MS = 100
 
-/** Errors after which nobody knows whether the call had its effect; refusals are those of a later attempt. */
+/** Errors after which the call may or may not have had its effect. Refusals are those of a later attempt. */
 const IN_DOUBT: ReadonlySet<string> = new Set([
   ...["TIMEOUT", "ABORTED", "WORKER_LOST", "DATA_LOSS", "UNAVAILABLE"],
   ...["OVERLOADED", "RATE_LIMITED", "CIRCUIT_OPEN"],

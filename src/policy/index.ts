@@ -31,7 +31,7 @@ export function createPolicies(
   return new RegistryPolicies(host, random)
 }
 
-/** What is made for one operation. */
+/** The middleware of one operation, and its parts. */
 interface Made {
   readonly target: PolicyTarget
   readonly middleware?: Middleware
@@ -87,7 +87,7 @@ export class RegistryPolicies implements Policies {
     this.#shared.close()
   }
 
-  /** What the policies know at this moment. */
+  /** The current state of the policies. */
   state(): PolicyState {
     const breakers = new Map<Breaker, BreakerStatus>()
     const statusOf = (breaker: Breaker): BreakerStatus =>
@@ -148,7 +148,7 @@ export class RegistryPolicies implements Policies {
     return { target, middleware: { call }, cache: made, policies }
   }
 
-  /** What is further out than the cache. */
+  /** Wraps the policies that are outside of the cache. */
   #around(resolved: ResolvedResilience, inner: MiddlewareFunction): MiddlewareFunction {
     const { idempotency, fallback, invalidates } = resolved
     let run = inner
@@ -189,7 +189,7 @@ export class RegistryPolicies implements Policies {
   }
 }
 
-/** What is protected: another system with all its operations, or one operation. */
+/** The thing that is protected: another system with all its operations, or one operation. */
 function protectedBy(
   { isImported, source, operationId }: PolicyTarget,
   scope = "source",

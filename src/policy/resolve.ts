@@ -4,7 +4,7 @@ import { isPlainObject } from "../internal/guards.ts"
 
 type PolicyName = keyof Resilience
 
-/** What each policy is for an operation; those that do not apply are left out. */
+/** The policies of an operation, without those that do not apply. */
 export type ResolvedResilience = {
   readonly [TName in PolicyName]?: Exclude<Resilience[TName], false>
 }
@@ -14,7 +14,7 @@ const LOCAL_STANDARD: Resilience = {
   concurrency: { most: 64, queue: 256 },
 }
 
-/** The preset. What runs in this process fails for other reasons than a network: it has only the limits. */
+/** The preset. Operations of this process do not fail like a network: they get the limits only. */
 const STANDARD: Resilience = { ...LOCAL_STANDARD, retry: { attempts: 3 }, breaker: {} }
 
 interface Setting {
@@ -54,7 +54,7 @@ function settingsOf(target: PolicyTarget): ReadonlyMap<PolicyName, Setting> {
   return chosen
 }
 
-/** A setting as JSON, without what belongs to the application. */
+/** A setting as JSON; functions and objects of the application become `"custom"`. */
 function plain(value: unknown): unknown {
   const isCustom =
     typeof value === "function" || (typeof value === "object" && !Array.isArray(value))

@@ -66,7 +66,7 @@ function fieldOf(view: SchemaView): FileField | undefined {
   return itemKind && { kind: itemKind, isList: true, mediaType: mediaTypeOf(item) }
 }
 
-/** What the value of a schema is for a handler, if it is a file. */
+/** How a handler receives the value of a schema; `undefined` if it is not a file. */
 export function fileKindOf(view: SchemaView): FileKind | undefined {
   const mark = view.first(FILE_MARK)
   if (mark === "bytes" || mark === "stream") return mark

@@ -7,18 +7,18 @@ export const FILE_MARK = "x-operation-file"
  * A stream can be read once, with one of the three methods.
  */
 export interface FileLike {
-  /** Without folders; `undefined` when nobody named it. */
+  /** The file name without folders; `undefined` if it has none. */
   readonly name?: string | undefined
   /** Its content type, such as `image/png`; empty when unknown. */
   readonly type: string
-  /** In bytes; `undefined` while that is not known. */
+  /** The size in bytes; `undefined` while it is unknown. */
   readonly size?: number | undefined
   stream(): ReadableStream<Uint8Array>
   arrayBuffer(): Promise<ArrayBuffer>
   text(): Promise<string>
 }
 
-/** What a file can be made of. */
+/** The content of a new file. */
 export type FileSource =
   | string
   | Blob
@@ -27,16 +27,16 @@ export type FileSource =
   | ReadableStream<Uint8Array>
   | AsyncIterable<Uint8Array>
 
-/** What is known of a file besides its bytes. */
+/** The properties of a file besides its bytes. */
 export interface FileDetails {
   readonly name?: string | undefined
-  /** Default: that of a `Blob`, or unknown. */
+  /** Default: the type of a `Blob`, or unknown. */
   readonly type?: string | undefined
-  /** Of a stream whose length is known; a download then has a length, too. */
+  /** The length of a stream, if it is known; a download then has a length, too. */
   readonly size?: number | undefined
 }
 
-/** Makes a file of bytes, text or a stream. A stream is read when the file is. */
+/** Makes a file from bytes, text or a stream. A stream is read when the file is. */
 export function toFile(source: FileSource, { name, type, size }: FileDetails = {}): FileLike {
   const isData =
     typeof source === "string" ||

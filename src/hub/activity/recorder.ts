@@ -18,7 +18,7 @@ import type { Captured } from "./capture.ts"
 /** A recorded value. */
 export interface RecordedValue {
   readonly value?: unknown
-  /** Pointers of what was left out or masked: secrets. */
+  /** Pointers of secrets that were left out or masked. */
   readonly removed: readonly string[]
   /** It was too large to record. */
   readonly isOmitted: boolean
@@ -30,7 +30,7 @@ export interface RecordedCall {
   readonly operationId: string
   /** When it began, in milliseconds since 1970. */
   readonly at: number
-  /** Of the `traceparent` that its caller sent. */
+  /** The trace id of the caller's `traceparent`. */
   readonly traceId?: string | undefined
   /** Its reader may not call the operation, and so does not see the rest. */
   readonly isHidden: boolean
@@ -40,7 +40,7 @@ export interface RecordedCall {
   readonly items?: readonly RecordedValue[] | undefined
   /** The error of a failed call, as a problem (RFC 9457). */
   readonly problem?: unknown
-  /** What sources and policies say of the result: status, attempts, cache. */
+  /** Metadata of the result from sources and policies: status, attempts, cache. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -63,10 +63,10 @@ const MAX_VALUE = 256 * 1024
 const MAX_ITEMS = 20
 /** Calls with one request id that are shown: clients choose these ids. */
 const MAX_SHOWN = 20
-/** What an entry takes without its values, about. */
+/** The approximate size of an entry without its values. */
 const ENTRY_BYTES = 500
 
-/** Keeps inputs, results and errors of the last calls in bounded memory, without what looks like a secret. */
+/** Keeps inputs, results and errors of the last calls in bounded memory, without likely secrets. */
 export class Recorder implements CallRecorder {
   readonly #maxCalls: number
   readonly #maxBytes: number
@@ -187,7 +187,7 @@ function lastOf(items: readonly Captured[], maxCharacters: number): readonly Cap
 function sizeOf({ started, input, results, problem }: Entry): number {
   const values = [input, problem, ...results]
   const characters = values.reduce((sum, value) => sum + lengthOf(value), 0)
-  // Ids that are no texts are refused later.
+  // Ids that are not strings are refused later.
   const id: unknown = started.requestId
   return ENTRY_BYTES + 2 * (characters + (typeof id === "string" ? id.length : 0))
 }

@@ -3,15 +3,15 @@ import type { CallEnded } from "../../engine/observe.ts"
 /** The calls of one source since the hub was started. */
 export interface SourceCalls {
   readonly calls: number
-  /** Failed ones; calls that their caller cancelled are neither. */
+  /** Failed calls. Calls that their caller cancelled count in neither number. */
   readonly errors: number
   /** The share of failed ones among the last 200, from 0 to 1. */
   readonly errorRate: number
-  /** Of the last 200 queries and mutations. */
+  /** Percentiles of the last 200 queries and mutations. */
   readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number }
 }
 
-/** Calls of a source that the error rate and latencies are taken from. */
+/** Number of recent calls of a source that count for its error rate and latencies. */
 const MAX_RECENT = 200
 /** Maximum number of sources; names of removed ones are dropped. */
 const MAX_SOURCES = 1000

@@ -12,20 +12,20 @@ export interface Layer {
   readonly scope: Scope
 }
 
-/** Schemas of which one, or at least one, holds. */
+/** Alternative schemas: exactly one of them applies, or at least one. */
 export interface Union {
   readonly kind: "oneOf" | "anyOf"
   readonly parts: readonly Part[]
 }
 
-/** What holds for a value. */
+/** All constraints on a value. */
 export interface Flat {
-  /** The schema itself first, then what it refers to. */
+  /** The schema itself first, then all others that apply as well. */
   readonly layers: readonly Layer[]
   readonly unions: readonly Union[]
-  /** What the schema is called where it is defined. */
+  /** The name under which the schema is defined. */
   readonly name: string | undefined
-  /** Every schema on the way, to know one that is met again. */
+  /** Every schema on the way, to detect recursion. */
   readonly seen: ReadonlySet<unknown>
   /** A union has `null` among its members, which are then those besides it. */
   readonly isNullable: boolean

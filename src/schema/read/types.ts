@@ -33,7 +33,7 @@ export function typeText(flat: Flat): string {
   return new TypeWriter(false).write(flat, 0)
 }
 
-/** A type that says it all: with values, formats and the members of unions, and without names of definitions. */
+/** The complete type: with values, formats and the members of unions, and without names of definitions. */
 export function completeTypeText(flat: Flat): string {
   return new TypeWriter(true).write(flat, 0)
 }
@@ -44,7 +44,7 @@ export function choicesOf(flat: Flat): readonly Union[] {
   return flat.unions.filter((one) => requirementsOf(one) === undefined)
 }
 
-/** Of a union that only says which names must be given: those of each member. */
+/** The required names of each member of a union that constrains nothing else; otherwise `undefined`. */
 export function requirementsOf({ parts }: Union): readonly (readonly string[])[] | undefined {
   const sets: (readonly string[])[] = []
   for (const { schema } of parts) {
@@ -139,7 +139,7 @@ class TypeWriter {
     return "array"
   }
 
-  /** An object of which only the values are described. */
+  /** The type of an object without listed properties. */
   #map(flat: Flat, depth: number): string | undefined {
     let value: Part | undefined
     for (const { schema, scope } of flat.layers) {

@@ -4,12 +4,12 @@ import type { Program } from "./program.ts"
 /** Maximum number of cached states; the cache is cleared when it is full. */
 const MAX_STATES = 1_000
 
-/** New states in one text, after which states are no longer worth remembering. */
+/** Number of new states in one text after which states are no longer cached. */
 const MAX_NEW = 500
 
 const NOTHING = new Uint8Array(0)
 
-/** A set of instructions to go on from, and what is known of the way there. */
+/** A set of instructions to continue from, and its context in the text. */
 interface State {
   readonly from: Int32Array
   readonly isStart: boolean
@@ -90,7 +90,7 @@ export class LinearMatcher {
     })
   }
 
-  /** Whether the text matches; `undefined` when it took more than so many steps to find out. */
+  /** Whether the text matches; `undefined` if that takes more than `maxSteps` steps. */
   test(text: string, maxSteps: number = Infinity): boolean | undefined {
     const most = this.steps + maxSteps
     let state = this.#state(0, true, false)

@@ -79,7 +79,7 @@ function annotations(json: Json, action: ValibotNode): Json {
   return metadata
 }
 
-/** What held before a change need not hold after it; only the words about it stay. */
+/** Drops the constraints from before a transformation, and keeps the title and the description. */
 function transformed(json: Json, action: ValibotNode): Json {
   const { type, items, title, description } = json
   const words = {
@@ -147,7 +147,7 @@ function restriction(json: Json, { type, requirement }: ValibotNode): Json {
   }
 }
 
-/** A length can be of a string or of an array; both are written if the schema does not say which. */
+/** The length of a string or of an array; both keywords if the type is unknown. */
 function sized(json: Json, ends: readonly ("min" | "max")[], requirement: unknown): Json {
   if (!Number.isFinite(requirement)) return {}
   const of =
@@ -166,14 +166,14 @@ function fill(keywords: readonly string[], value: unknown): Json {
   return Object.fromEntries(keywords.map((keyword) => [keyword, value]))
 }
 
-/** JSON Schema knows no flags: a pattern that needs one cannot be said. */
+/** A pattern without flags: JSON Schema does not support them. */
 function patternOf(requirement: unknown): Json {
   const { source, flags } = (requirement ?? {}) as { source?: unknown; flags?: unknown }
   if (!isText(source) || !isText(flags) || /[^dgu]/.test(flags)) return {}
   return { pattern: source }
 }
 
-/** Both what held before and what is added. */
+/** Adds constraints to the existing ones. */
 function narrowed(json: Json, more: Json): Json {
   const { type } = json
   const added =

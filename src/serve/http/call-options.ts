@@ -16,7 +16,7 @@ export function termsOf(incoming: HTTPIncoming, longest: number | undefined): Re
   }
 }
 
-/** What a client asks of caches, ours included. */
+/** The cache directives of a request, which apply to our caches, too. */
 function policyOf(cacheControl: string | undefined): CallPolicy | undefined {
   if (cacheControl === undefined) return undefined
   if (/\bno-store\b/i.test(cacheControl)) return SKIP

@@ -82,7 +82,7 @@ export async function callTool(
   }
 }
 
-/** A modern call: what it names, and what its request says about questions. */
+/** A modern call: the tool that it names, and the part of its request that is about questions. */
 export interface RoundCall {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>

@@ -48,7 +48,7 @@ const LISTEN = "subscriptions/listen"
 
 const OPENINGS: readonly unknown[] = ["server/discover", "initialize"]
 
-/** What the SDK serves: everything but plain calls. */
+/** The parts that the SDK serves: everything but plain calls. */
 interface SDKServing {
   readonly sdk: ServerSDK
   readonly modern: SDKHttpHandler

@@ -16,7 +16,7 @@ import type { ResolvedSurfaceOptions } from "./options.ts"
 import { briefText } from "./plain-text.ts"
 import type { OperationTool } from "./tool.ts"
 
-/** What the search tools work on. */
+/** Dependencies of the search tools. */
 export interface SearchGround {
   readonly registry: AnyRegistry
   readonly listing: Listing

@@ -41,7 +41,7 @@ interface ReadyRequest {
 
 type PlainHeaders = Readonly<Record<string, string>>
 
-/** What a request has besides its input, and what became known of it. */
+/** Additions to a request besides its input. */
 interface Extras {
   readonly headers: PlainHeaders | undefined
   /** Its body can be sent only once. */
@@ -151,7 +151,7 @@ export class HTTPOperationClient {
         redirect: this.#config.redirect,
         exposeHeaders: this.#config.exposeHeaders,
       })
-      // 304 has no data: a cache that asked for it has them, and it is an error for anyone else.
+      // 304 has no data: the cache that asked for it has them, and for other callers it is an error.
       if (response.status < 400 && response.status !== 304) return { response, secrets }
       if (response.status === 401) {
         auth.forget()
@@ -268,7 +268,7 @@ function declaredKeyHeader({ plan }: OperationSource): string | undefined {
     ?.name
 }
 
-/** Whether an answer got lost, so that nobody knows what became of the request. */
+/** Whether the answer was lost, so that the outcome of the request is unknown. */
 function isLoss(error: unknown): error is CallError {
   if (!isCallError(error) || !error.mayHaveExecuted) return false
   const status = isRecord(error.details) ? error.details["statusCode"] : undefined
