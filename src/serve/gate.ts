@@ -138,8 +138,8 @@ export class Gate {
         const holder = splitExpiry(identity, this.#clock)
         return typeof holder === "string" ? { status: 401, reason: holder } : { holder }
       }
-      this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
-      return { status: 401, reason: "authenticate gave no identity" }
+      this.#logger.error("authenticate must return an identity { id, scopes }, null or undefined")
+      return { status: 401, reason: "authenticate returned no identity" }
     } catch (error) {
       return refusalFor(error)
     }

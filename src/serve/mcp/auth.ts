@@ -154,7 +154,7 @@ export class Authenticator {
       const identity = await authenticatedInTime(result, authenticateTimeout, systemClock)
       if (identity === null || identity === undefined) return identity
       if (isIdentity(identity)) return identity
-      this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
+      this.#logger.error("authenticate must return an identity { id, scopes }, null or undefined")
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       this.#logger.info("An MCP request was refused", { status: 401, reason })

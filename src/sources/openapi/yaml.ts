@@ -92,13 +92,13 @@ function refuseBomb(value: unknown, what: string): void {
   const expansion = measureExpansion(value)
   if (expansion.kind === "cycle") {
     throw wrong(
-      `${what} has a YAML alias inside of what it stands for, so that it would never end. Use "$ref" for what is recursive.`,
+      `${what} has a YAML alias inside of its own anchor, which would never end. Use "$ref" for recursive parts.`,
     )
   }
   if (expansion.kind === "deep") throw tooDeep(what)
   if (expansion.expanded > FREE_EXPANSION + MAX_EXPANSION * expansion.written) {
     throw wrong(
-      `${what} has YAML aliases that would grow its ${expansion.written} values to ${expansion.expanded}. Use "$ref" for what is shared.`,
+      `${what} has YAML aliases that would expand its ${expansion.written} values to ${expansion.expanded}. Use "$ref" for shared parts.`,
     )
   }
 }

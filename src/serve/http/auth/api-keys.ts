@@ -70,7 +70,7 @@ export class ApiKeys {
     const digest = hash.toLowerCase()
     if (this.#identities.has(digest)) {
       throw new TypeError(
-        `auth.apiKeys[${index}].hash is there twice; give each caller its own key.`,
+        `auth.apiKeys[${index}].hash appears twice: give each caller its own key.`,
       )
     }
     this.#identities.set(digest, identity)

@@ -51,7 +51,7 @@ export function toVerdict(result: unknown, clock: Clock): Verdict {
       : { isKnown: true, identity: holder.identity, expiresAt: holder.expiresAt }
   }
   if (result === undefined) return { isKnown: false, reason: "no identity was found" }
-  const reason = "authenticate must give an identity { id, scopes }, null or undefined"
+  const reason = "authenticate must return an identity { id, scopes }, null or undefined"
   return { isKnown: false, reason }
 }
 
