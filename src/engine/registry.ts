@@ -284,6 +284,15 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     this.#kernel.callInto(id, input, sink)
   }
 
+  /** @internal The ids of operations with a handler, without making their public views. */
+  callableIds(): string[] {
+    const ids: string[] = []
+    for (const { id, handler } of this.#catalog.store.values()) {
+      if (handler !== undefined) ids.push(id)
+    }
+    return ids
+  }
+
   /** @internal Prepares `search` by parts; `false` where `isDue` interrupted that. */
   updateIndex(isDue: () => boolean): boolean {
     return this.#catalog.updateIndex(isDue)

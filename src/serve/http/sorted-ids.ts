@@ -1,4 +1,4 @@
-import type { AnyRegistry } from "../../engine/registry.ts"
+import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 
 const sorted = new WeakMap<AnyRegistry, { ids: readonly string[] | undefined }>()
 
@@ -13,13 +13,18 @@ export function sortedIds(registry: AnyRegistry): readonly string[] {
     sorted.set(registry, fresh)
     cached = fresh
   }
-  cached.ids ??= registry
-    .list()
-    .flatMap(({ namespace, name, handler }) =>
-      handler === undefined ? [] : [`${namespace}.${name}`],
-    )
-    .toSorted(order)
+  cached.ids ??= callableIds(registry).sort(order)
   return cached.ids
+}
+
+/** The ids of operations with a handler. A registry that is none of ours only lists its operations. */
+function callableIds(registry: AnyRegistry): string[] {
+  const own = registry as Partial<Pick<OperationRegistry, "callableIds">>
+  if (own.callableIds !== undefined) return own.callableIds()
+  return registry
+    .list()
+    .filter(({ handler }) => handler !== undefined)
+    .map(({ namespace, name }) => `${namespace}.${name}`)
 }
 
 function order(left: string, right: string): number {
