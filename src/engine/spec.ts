@@ -13,7 +13,7 @@ import type { ErrorDefinition, OperationSpec } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-policy.ts"
 import type { ValueError } from "../core/validation.ts"
 import { deprecationIssues } from "../core/deprecation.ts"
-import { policyIssues, readPolicy } from "./policy.ts"
+import { policyIssues, readPolicy } from "./operation-settings.ts"
 import { reasonOf, typeName } from "../internal/describe.ts"
 import type { SchemaIssue } from "../schema/validator.ts"
 

@@ -15,7 +15,7 @@ import type { Hedge } from "./hedge.ts"
 import { isFailure, refuse, statusOf, withAttempts } from "./outcome.ts"
 import type { Tally } from "./outcome.ts"
 import type { RateLimit } from "./rate-limit.ts"
-import type { Slots } from "./slots.ts"
+import type { Slots } from "./concurrency.ts"
 
 /** The policies between a call and its attempts; those that are not set are `undefined`. */
 export interface AttemptPolicies {

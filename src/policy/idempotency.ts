@@ -12,7 +12,7 @@ import type { Clock } from "../internal/platform.ts"
 import { sha256Hex } from "../internal/sha256.ts"
 import { pause } from "../internal/wait.ts"
 import { jsonKey } from "./json-key.ts"
-import { MemoryOutcomes } from "./memory-outcomes.ts"
+import { MemoryOutcomes } from "./memory-idempotency-store.ts"
 import { refuse } from "./outcome.ts"
 import type { SharedCall, SharedCalls } from "./shared-call.ts"
 

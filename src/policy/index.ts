@@ -17,7 +17,7 @@ import { RateLimit } from "./rate-limit.ts"
 import { describeResilience, resolveResilience } from "./resolve.ts"
 import type { ResolvedResilience } from "./resolve.ts"
 import { SharedCalls } from "./shared-call.ts"
-import { Slots } from "./slots.ts"
+import { Slots } from "./concurrency.ts"
 import { PolicyStream } from "./stream.ts"
 
 /** Retries that a source has in advance; every success earns a tenth of one more. */

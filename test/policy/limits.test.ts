@@ -1,6 +1,6 @@
 // Limits that are shared with others, and what policies keep in memory.
 import { describe, expect, test } from "vitest"
-import { MemoryOutcomes } from "../../src/policy/memory-outcomes.ts"
+import { MemoryOutcomes } from "../../src/policy/memory-idempotency-store.ts"
 import { TokenBuckets } from "../../src/policy/token-buckets.ts"
 import { operation, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"

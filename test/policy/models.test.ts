@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { Breaker } from "../../src/policy/breaker.ts"
 import { CacheStore } from "../../src/policy/cache-store.ts"
-import { Slots } from "../../src/policy/slots.ts"
+import { Slots } from "../../src/policy/concurrency.ts"
 import { TokenBuckets } from "../../src/policy/token-buckets.ts"
 import { RetryBudget } from "../../src/internal/retry-budget.ts"
 import {

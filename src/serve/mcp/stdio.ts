@@ -3,8 +3,8 @@ import { IDENTITY } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Identity } from "../../core/types.ts"
-import { claimOutput } from "./console.ts"
-import type { ClaimedOutput, OutputLike } from "./console.ts"
+import { claimOutput } from "./stdout.ts"
+import type { ClaimedOutput, OutputLike } from "./stdout.ts"
 import type { SDKFactory, StdioSDK } from "./sdk.ts"
 
 /** Options of `stdio`. */
