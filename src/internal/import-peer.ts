@@ -44,7 +44,7 @@ export async function importPeer<TModule>(
 /**
  * Rejects with an install command if an optional package is missing.
  *
- * The package is loaded only where the platform cannot say whether it is there.
+ * The package is loaded only where the platform cannot find it: it may be bundled with the application.
  */
 export async function checkPeer(
   user: string,
@@ -52,8 +52,12 @@ export async function checkPeer(
   load: () => Promise<unknown>,
 ): Promise<void> {
   const { resolve } = import.meta as { readonly resolve?: (name: string) => string }
-  if (resolve === undefined) await importPeer(user, name, load)
-  else await importPeer(user, name, () => Promise.resolve(name).then(resolve))
+  try {
+    if (resolve?.(name) !== undefined) return
+  } catch {
+    // Loading it says more.
+  }
+  await importPeer(user, name, load)
 }
 
 function isMissing(error: unknown, name: string): boolean {
