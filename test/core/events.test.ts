@@ -8,7 +8,6 @@ import type { CallEvent } from "../../src/core/events.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import { anyKey, events, json, mutate, mutation, parsed } from "../protocol/arbitrary-events.ts"
 import type { Json } from "../protocol/arbitrary-events.ts"
-import { repeats } from "../support/repeats.ts"
 
 const schema = compileSchema(CallEventSchema)
 
@@ -18,7 +17,7 @@ describe("isCallEvent", () => {
       fc.property(events(json).map(parsed), (event) => {
         expect(isCallEvent(event)).toBe(schema.check(event))
       }),
-      { numRuns: repeats(600, 2000) },
+      { numRuns: 2000 },
     )
   })
 
@@ -27,7 +26,7 @@ describe("isCallEvent", () => {
       fc.property(json.map(parsed), (value) => {
         expect(isCallEvent(value)).toBe(schema.check(value))
       }),
-      { numRuns: repeats(300, 1000) },
+      { numRuns: 1000 },
     )
   })
 
@@ -41,7 +40,7 @@ describe("isCallEvent", () => {
           expect(isCallEvent(value)).toBe(schema.check(value))
         },
       ),
-      { numRuns: repeats(3000, 10_000) },
+      { numRuns: 10_000 },
     )
   })
 
@@ -129,7 +128,7 @@ describe("the text of an event", () => {
         // Node's comparison: `toStrictEqual` reads `constructor`, which is one of our keys.
         expect(isDeepStrictEqual(decodeCallEvent(JSON.parse(text)), whole)).toBe(true)
       }),
-      { numRuns: repeats(900, 3000) },
+      { numRuns: 3000 },
     )
   })
 
@@ -173,7 +172,7 @@ describe("the text of an event", () => {
         }
         expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
       }),
-      { numRuns: repeats(300, 1000) },
+      { numRuns: 1000 },
     )
   })
 

@@ -7,7 +7,7 @@ import { program } from "../sources/mcp/support/program.ts"
 const run = promisify(execFile)
 
 test(
-  "100,000 calls, 10,000 aborts, 1,000 streams left and 250 killed peers leave nothing behind",
+  "100,000 calls, 10,000 aborts, 1,000 streams left and 400 killed peers leave nothing behind",
   { timeout: 300_000 },
   async () => {
     const support = resolve(import.meta.dirname, "../support")
@@ -23,7 +23,7 @@ test(
       aborted: 10_000,
       left: 1000,
       // A call and a stream each.
-      workersLost: 100,
+      workersLost: 400,
       socketsLost: 400,
     })
     expect(result).toMatchObject({ pending: 0, serving: 0, running: 0, warnings: [] })

@@ -2,7 +2,6 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { readJsonc } from "../../src/internal/jsonc.ts"
 import { parseErrorOf } from "../support/parse-error.ts"
-import { repeats } from "../support/repeats.ts"
 
 const CANARY = "canary-77-secret"
 
@@ -29,7 +28,7 @@ describe("readJsonc", () => {
           outcomeOf(() => JSON.parse(text) as unknown),
         )
       }),
-      { numRuns: repeats(600, 2000) },
+      { numRuns: 2000 },
     )
   })
 

@@ -1,6 +1,5 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { repeats } from "../support/repeats.ts"
 import { expectEnd } from "./model/agree.ts"
 import { commands } from "./model/commands.ts"
 import { Model } from "./model/model.ts"
@@ -9,7 +8,7 @@ import { Served, servedCommands } from "./model/serving.ts"
 import { settle } from "./sim/clock.ts"
 
 const TIMEOUT = 300
-const SEQUENCES = repeats(800, 2000)
+const SEQUENCES = 2000
 const PIECES = 4
 
 describe("a PendingRequestMap, whatever its caller and its peer do", () => {
@@ -48,7 +47,7 @@ describe("a served registry, whatever its callers and its handlers do", () => {
           await real.map.close()
         },
       ),
-      { numRuns: repeats(300, 700) },
+      { numRuns: 700 },
     )
   })
 })

@@ -10,7 +10,6 @@ import type { Normalizer } from "../../src/schema/normalize/index.ts"
 import { schemas, values } from "./arbitrary-schemas.ts"
 import { checkOf, isClean, normalizerOf } from "./normalize-support.ts"
 import type { Changes } from "./normalize-support.ts"
-import { repeats } from "../support/repeats.ts"
 
 const MODES: readonly Changes[] = [{}, { strip: false }, { strip: false, convert: false }]
 
@@ -58,7 +57,7 @@ describe("normalising random schemas and values", () => {
           }
         },
       ),
-      { numRuns: repeats(300, 800) },
+      { numRuns: 800 },
     )
     // Laws about nothing are kept easily: make sure that there was something to do.
     expect(valid).toBeGreaterThan(500)
@@ -144,7 +143,7 @@ describe("normalising mutations of a real value", () => {
           expect(brokenLaws(normalizer, check, value)).toEqual([])
         }
       }),
-      { numRuns: repeats(600, 2000) },
+      { numRuns: 2000 },
     )
   })
 })

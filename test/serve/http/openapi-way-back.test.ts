@@ -11,7 +11,6 @@ import { exampleFiles, exampleText } from "../../sources/openapi/oas-examples.ts
 import { operation, quietRegistry } from "../../support/operations.ts"
 import { differences, faultsOf, wayBack } from "./openapi-back.ts"
 import { demo } from "./openapi-demo.ts"
-import { repeats } from "../../support/repeats.ts"
 
 const look = Type.Object({
   text: Type.String(),
@@ -267,6 +266,6 @@ test("any schemas make the way there and back", async () => {
         expect(await faultsOf(document)).toBeUndefined()
       },
     ),
-    { numRuns: repeats(30, 80) },
+    { numRuns: 80 },
   )
 })

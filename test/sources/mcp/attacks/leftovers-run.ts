@@ -42,12 +42,12 @@ const RUNS: Record<string, () => Promise<object>> = {
     const registry = createRegistry([], { logger: silentLogger })
     child.registerAll(registry)
     remote.registerAll(registry)
-    const overStdio = await growth(1000, () => registry.execute("child.echo", { text: "x" }))
-    const overHttp = await growth(600, () => registry.execute("remote.echo", { text: "x" }))
-    const failing = await growth(300, () =>
+    const overStdio = await growth(2000, () => registry.execute("child.echo", { text: "x" }))
+    const overHttp = await growth(1000, () => registry.execute("remote.echo", { text: "x" }))
+    const failing = await growth(500, () =>
       registry.execute("child.rpc_error", { code: 1 }).catch(() => undefined),
     )
-    const aborted = await growth(200, () =>
+    const aborted = await growth(300, () =>
       registry.execute("child.hang", {}, { timeout: 1 }).catch(() => undefined),
     )
     return { overStdio, overHttp, failing, aborted }
@@ -56,7 +56,7 @@ const RUNS: Record<string, () => Promise<object>> = {
     await using child = await createMCPClient("child", stdio)
     const registry = createRegistry([], { logger: silentLogger })
     child.registerAll(registry)
-    const perRestart = await growth(16, () => child.client.reconnect())
+    const perRestart = await growth(40, () => child.client.reconnect())
     await registry.execute("child.echo", { text: "x" })
     return { perRestart, listeners: listeners() }
   },
