@@ -26,6 +26,7 @@ interface Provider extends CoverageProvider {
   /** Files of reports, by project, environment and test file. */
   readonly coverageFiles: Map<string, Record<string, Record<string, string>>>
   readonly pendingPromises: readonly Promise<void>[]
+  isIncluded(file: string): boolean
   readCoverageFiles(options: ReadOptions): Promise<void>
 }
 
@@ -55,6 +56,8 @@ const module: CoverageProviderModule = {
 
   async getProvider(): Promise<CoverageProvider> {
     const provider = (await v8.getProvider()) as Provider
+    // The pattern of the configuration, which Vitest would compile anew for every file.
+    provider.isIncluded = (file) => file.startsWith(`${root}/src/`) && file.endsWith(".ts")
     provider.readCoverageFiles = async ({ onFileRead, onFinished }) => {
       await Promise.all(provider.pendingPromises)
       const files = [...provider.coverageFiles.values()].flatMap((project) =>
