@@ -5,65 +5,36 @@ import { BaseSequencer } from "vitest/node"
 import type { TestSpecification } from "vitest/node"
 import { LONG_TESTS } from "./test/support/long-tests.ts"
 
-/** What has no state of its own beside its modules: these need not be loaded anew for each file. */
-const LOGIC = [
-  "test/console/{activity,api,app,find,read,result,try,ui,watch}/**/*.test.ts",
-  "test/{core,schema,config,http-client}/**/*.test.ts",
-  "test/sources/openapi/**/*.test.ts",
-  "test/sources/mcp/mapping/**/*.test.ts",
-  "test/cli/{input,edit}/**/*.test.ts",
-  "test/{engine,search}/**/*.test.ts",
-  "test/transport/{bus,nats,redis,security}/**/*.test.ts",
-  "test/{contract,faults,typegen}/**/*.test.ts",
-  "test/sources/mcp/{round-trip,servers}/**/*.test.ts",
-  "test/serve/http/**/*.test.ts",
-  "test/cli/target/**/*.test.ts",
-  // Those left out count the timers of their process: what other files leave to Node for a moment would count, too.
-  "test/serve/mcp/**/!(surface-streams|progress).test.ts",
-  "test/serve/{websocket,surfaces}.test.ts",
-  "test/protocol/**/*.test.ts",
-  "test/sources/mcp/{connection,loader}/**/!(changes|parts|wrapper).test.ts",
-  "test/transport/{socket,websocket,worker}.test.ts",
-  "test/sources/mcp/from-mcp.test.ts",
-  "test/internal/manual-clock.test.ts",
-  "test/{forged-envelopes,option-mistakes,options}.test.ts",
-  "test/conformance/**/*.test.ts",
-  "test/cli/{args,describe-spec,errors,main,output,packages,schema-text,wrap}.test.ts",
-  "test/cli/{result,prompt}/!(terminal).test.ts",
-  "test/cli/commands/{browse,nats-permissions}.test.ts",
-  "test/hub/{activity,apply-source-config,mirror,readiness,server-options,source-ownership}.test.ts",
-  "test/sources/mcp/stdio/{environment,launch,lines}.test.ts",
-  "test/{pins,sources/scan,scripts}/{codes,envelope,paths,docs,png}.test.ts",
-  "test/transport/{batch,lines,clusters,hot-operation,versions}.test.ts",
-  "test/internal/{back-off,guards,import-peer,jsonc,listeners,trim-end,user-tag,wait}.test.ts",
-  "test/hub/{broker,console-files,create-hub,hub-events,per-caller,reload,resilience,serve-hub,watch}.test.ts",
-  "test/hub/config-file/{load,script}.test.ts",
-  "test/cli/commands/{call,call-hub,doctor,hash-key,init,serve-in-process,types,watch}.test.ts",
-  "test/cli/{doctor,import,trust}/*.test.ts",
-  "test/cli/serve/{logger,suggestions,summary-progress}.test.ts",
-  "test/console/e2e/*.test.ts",
-  "test/serve/{accounts,foreign-pages}.test.ts",
-  "test/sources/mcp/attacks/{gateway,names,schemas,secrets}.test.ts",
-  "test/sources/mcp/{awkward,interop}/*.test.ts",
-  "test/{pins/exports,may-have-executed}.test.ts",
-  "test/hub/{canary,egress,hub-routes,lost-sources,mcp-source,middleware,policies,prepare-search}.test.ts",
-  "test/hub/{questions,references,serve-http,server-logs,server-output,source-changes}.test.ts",
-  "test/hub/activity/*.test.ts",
-  // The one left out asks what is loaded before the first call.
-  "test/policy/!(first-call).test.ts",
-  "test/transport/http/{disconnects,hostile-server,http-transport}.test.ts",
-  "test/{bad-input,date-steps,listeners}.test.ts",
-  "test/serve/search-index.test.ts",
-  "test/serve/frameworks/*.test.ts",
-  "test/sources/mcp/attacks/{floods,oauth}.test.ts",
-  "test/sources/scan/scanner.test.ts",
-  "test/conformance-mcp/*.test.ts",
+/**
+ * Test files that need a process and modules of their own. All others share theirs with the files before them, which
+ * saves loading the sources again.
+ */
+const ISOLATED = [
+  // These count the timers, listeners or processes that are left, also those of other files.
+  "test/faults.test.ts",
+  "test/hub/watch-events.test.ts",
+  "test/internal/{deadlines,defer}.test.ts",
+  "test/serve/mcp/{progress,surface-streams}.test.ts",
+  "test/sources/mcp/attacks/leftovers.test.ts",
+  "test/sources/mcp/connection/{changes,parts}.test.ts",
+  "test/sources/mcp/loader/wrapper.test.ts",
+  "test/sources/mcp/stdio/{close,reaper,transport}.test.ts",
+  "test/transport/exit.test.ts",
+  // These ask what is loaded before the first use.
+  "test/policy/first-call.test.ts",
+  "test/transport/http/lazy-{files,streams}.test.ts",
+  "test/transport/lazy-codec.test.ts",
+  // These change what the whole process uses: its signals, environment, modules or globals.
+  "test/cli/serve/{follow-config,process}.test.ts",
+  "test/hub/config-file/{script-in-process,secret-sources}.test.ts",
+  "test/node/{import-module,scan-directory,tsx}.test.ts",
+  "test/transport/browser-socket.test.ts",
 ]
 
 /** Which files are tested with which settings. */
 const PROJECTS: readonly Project[] = [
-  { name: "logic", include: LOGIC, exclude: [], isolate: false },
-  { name: "all else", include: ["test/**/*.test.ts"], exclude: LOGIC },
+  { name: "shared", include: ["test/**/*.test.ts"], exclude: ISOLATED, isolate: false },
+  { name: "isolated", include: ISOLATED, exclude: [] },
 ]
 
 interface Project {
