@@ -18,7 +18,7 @@ import { acceptedEncodings } from "./console-files.ts"
 import { ActivityStream } from "./activity/stream.ts"
 import type { Recorder } from "./activity/recorder.ts"
 import type { HubInternals } from "./create-hub.ts"
-import { masked } from "./masked.ts"
+import { mapTexts } from "./map-texts.ts"
 import type { Hub, ReportItem, SourceReport, SourceStatus } from "./model.ts"
 import { summariesFor } from "./operation-summaries.ts"
 
@@ -49,8 +49,8 @@ export function createHubRoutes(
     const forAdmins =
       (handle: (request: RouteRequest) => HTTPAnswer | Promise<HTTPAnswer>) =>
       (request: RouteRequest): HTTPAnswer | Promise<HTTPAnswer> => {
-        assertAdmin(context, request.caller)
-        return handle(request)
+        if (isAdmin(context, request.caller)) return handle(request)
+        throw adminsOnly()
       }
     return [
       {
@@ -74,7 +74,7 @@ export function createHubRoutes(
             ...(isAdmin(context, caller) && { records: activity.recorder !== undefined }),
             ...(surfaces.mcp && { mcp }),
           }
-          return await compressed(context, incoming, JSON.stringify({ ...about, operations }))
+          return await compressed(incoming, JSON.stringify({ ...about, operations }))
         },
       },
       {
@@ -129,8 +129,7 @@ export function createHubRoutes(
         method: "GET",
         path: "/hub/policies",
         handle: forAdmins(
-          async ({ incoming }) =>
-            await compressed(context, incoming, JSON.stringify(policiesIn(context))),
+          async ({ incoming }) => await compressed(incoming, JSON.stringify(policiesIn(context))),
         ),
       },
       {
@@ -139,7 +138,7 @@ export function createHubRoutes(
         handle: forAdmins(({ incoming, caller }) => {
           const requestId = new URLSearchParams(incoming.query).get("requestId")
           const calls = recorderOf(activity).find(requestId ?? "", caller.identity)
-          return jsonAnswer(JSON.stringify({ calls: masked(calls, hub.mask) }))
+          return jsonAnswer(JSON.stringify({ calls: mapTexts(calls, hub.mask) }))
         }),
       },
       {
@@ -152,11 +151,7 @@ export function createHubRoutes(
 }
 
 /** A list of thousands of operations is a tenth of its size when compressed. */
-async function compressed(
-  context: HTTPContext,
-  incoming: RouteRequest["incoming"],
-  text: string,
-): Promise<HTTPAnswer> {
+async function compressed(incoming: RouteRequest["incoming"], text: string): Promise<HTTPAnswer> {
   const vary = { vary: "accept-encoding" }
   const isAccepted = acceptedEncodings(incoming.header("accept-encoding")).has("gzip")
   if (text.length < MIN_COMPRESSED || !isAccepted) return jsonAnswer(text, vary)
@@ -238,14 +233,13 @@ function isAdmin(context: HTTPContext, { identity }: HTTPCaller): boolean {
   return isOpen(context) || allows(REQUIREMENT, identity, undefined)
 }
 
-/** Whether nobody has to say who they are. */
+/** Whether callers need no credentials. */
 function isOpen({ options }: HTTPContext): boolean {
   return options.auth === undefined && options.authenticate === undefined
 }
 
-function assertAdmin(context: HTTPContext, caller: HTTPCaller): void {
-  if (isAdmin(context, caller)) return
-  throw new HTTPRefusal(
+function adminsOnly(): HTTPRefusal {
+  return new HTTPRefusal(
     403,
     "ACCESS_DENIED",
     `This needs the scope "${ADMIN_SCOPE}". Add it to "scopes" of the key in "server.apiKeys", or to the token.`,
