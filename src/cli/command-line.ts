@@ -1,4 +1,4 @@
-import type { Command, OptionSpecs } from "./model.ts"
+import type { CommandDefinition, OptionSpecs } from "./model.ts"
 import { commonOptions, sourceOptions } from "./shared-options.ts"
 
 /** A command line, split into the command and its arguments. */
@@ -23,7 +23,7 @@ export function splitCommand(argv: readonly string[]): SplitLine {
 }
 
 /** Every option of a command; its own take precedence over shared ones. */
-export function allOptions(command: Command): OptionSpecs {
+export function allOptions(command: CommandDefinition): OptionSpecs {
   return { ...(command.hasSources ? sourceOptions : {}), ...commonOptions, ...command.options }
 }
 

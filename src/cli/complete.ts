@@ -1,7 +1,7 @@
 import { COMMANDS } from "./commands/index.ts"
 import { allOptions, splitCommand } from "./command-line.ts"
 import { readArgs } from "./args.ts"
-import type { Command, CommandArgs, CommandIO, OptionSpec, OptionSpecs } from "./model.ts"
+import type { CommandArgs, CommandDefinition, CommandIO, OptionSpec, OptionSpecs } from "./model.ts"
 import { commonOptions, sourceOptions } from "./shared-options.ts"
 
 const MAX_LINES = 1000
@@ -66,7 +66,10 @@ function optionOf(word: string | undefined, options: OptionSpecs): NamedOption |
   return entry === undefined ? undefined : { name: entry[0], spec: entry[1] }
 }
 
-function optionWords(options: OptionSpecs, command: Command | undefined): readonly string[] {
+function optionWords(
+  options: OptionSpecs,
+  command: CommandDefinition | undefined,
+): readonly string[] {
   const words = Object.keys(options).map((name) => `--${name}`)
   return command === undefined ? [...words, "--version"] : words
 }
@@ -90,7 +93,7 @@ function offered(kind: OptionSpec["complete"]): readonly string[] {
 }
 
 async function argumentsOf(
-  command: Command,
+  command: CommandDefinition,
   args: CommandArgs,
   io: CommandIO,
 ): Promise<readonly string[]> {

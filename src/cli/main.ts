@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { packageFolder } from "../hub/package-folder.ts"
 import { nearest } from "../internal/suggest.ts"
 import { readArgs } from "./args.ts"
 import { allOptions, splitCommand } from "./command-line.ts"
@@ -58,7 +61,6 @@ async function withoutCommand(rest: readonly string[], io: CommandIO): Promise<n
   const { version, help: asked } = GLOBAL
   const args = readArgs(rest, { ...sourceOptions, ...commonOptions, version, help: asked })
   if (args.flag("version")) {
-    const { packageVersion } = await import("./version.ts")
     print(io, packageVersion())
     return 0
   }
@@ -70,6 +72,13 @@ async function withoutCommand(rest: readonly string[], io: CommandIO): Promise<n
   const asError = { ...io, stdout: io.stderr }
   print(asError, generalHelp(asError))
   return 2
+}
+
+function packageVersion(): string {
+  const folder = packageFolder()
+  if (folder === undefined) return "unknown"
+  const text = readFileSync(join(folder, "package.json"), "utf8")
+  return (JSON.parse(text) as { readonly version: string }).version
 }
 
 const GLOBAL = {
@@ -100,7 +109,7 @@ async function showHelp(command: Command, io: CommandIO): Promise<number> {
 
 async function loadCommand(name: string): Promise<Command> {
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (entry !== undefined) return await entry.load()
+  if (entry !== undefined) return { name, summary: entry.summary, ...(await entry.load()) }
   const meant = nearest(name, Object.keys(COMMANDS))
   const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
   throw new UsageError(`There is no command "${name}".${hint}`)

@@ -61,11 +61,8 @@ export interface CommandArgs {
   count(name: string): number | undefined
 }
 
-/** A command. */
-export interface Command {
-  readonly name: string
-  /** One line. */
-  readonly summary: string
+/** A command, as its module defines it. */
+export interface CommandDefinition {
   /** After the name: `<operation> [key=value…]`. */
   readonly usage: string
   /** Details for its own help. */
@@ -81,6 +78,13 @@ export interface Command {
   readonly arity: readonly [number, number]
   /** The exit code: 0 done, 1 the operation failed, 2 the command was wrong. */
   run(args: CommandArgs, io: CommandIO): Promise<number>
+}
+
+/** A command with what the list of commands says about it. */
+export interface Command extends CommandDefinition {
+  readonly name: string
+  /** One line. */
+  readonly summary: string
 }
 
 /** A wrong command line: exit 2, with the message and a pointer to help. */

@@ -47,6 +47,11 @@ export function escapeForTerminal(text: string): string {
   return showHiddenText(text.replaceAll("\r\n", "\n").replaceAll("\r", escaped), escaped)
 }
 
+/** `1 operation`, `2 operations`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`
+}
+
 /** Escapes a text for a terminal, on one line, cut to a width. */
 export function oneLine(text: string, width: number = Number.POSITIVE_INFINITY): string {
   return cut(escapeForTerminal(text.trim().replaceAll(/\s+/g, " ")), width)

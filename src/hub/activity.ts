@@ -37,7 +37,7 @@ const MAX_RUNNING = 200
  * Counts what happens in a hub and notifies listeners. Events of calls never have an input, a result or a message:
  * those are kept by the recorder alone, if there is one. Lines of logs are passed on, and not kept.
  *
- * Whoever makes one closes it.
+ * Close it when you no longer need it.
  */
 export class Activity {
   /** Inputs and results of the last calls; `undefined` when they are not recorded. */

@@ -42,24 +42,13 @@ export interface ConsoleFilesOptions {
  * Serves the page at `/` and its assets. They are public: the page has no data, and asks for a key when
  * the hub needs one.
  */
-export function createConsoleFiles(options: ConsoleFilesOptions): PublicFiles {
-  const { basePath, folder = builtConsole(), isNegotiated = false } = options
-  return new ConsoleFiles(basePath, folder, isNegotiated)
-}
-
-/** `dist/console` of this package, whether it runs from its sources or as it was built. */
-function builtConsole(): string | undefined {
-  const root = packageFolder()
-  return root === undefined ? undefined : join(root, "dist", "console")
-}
-
-class ConsoleFiles implements PublicFiles {
+export class ConsoleFiles implements PublicFiles {
   readonly #basePath: string
   readonly #folder: string | undefined
   readonly #isNegotiated: boolean
   #files: Promise<ReadonlyMap<string, ConsoleFile> | undefined> | undefined
 
-  constructor(basePath: string, folder: string | undefined, isNegotiated: boolean) {
+  constructor({ basePath, folder = builtConsole(), isNegotiated = false }: ConsoleFilesOptions) {
     this.#basePath = basePath
     this.#folder = folder
     this.#isNegotiated = isNegotiated
@@ -87,7 +76,7 @@ class ConsoleFiles implements PublicFiles {
       const last = path.slice(path.lastIndexOf("/") + 1)
       return text(308, "", { location: `./${last}/` })
     }
-    // The address of a view without its "#", as somebody types it.
+    // The address of a view without its "#", as a user types it.
     if (VIEWS.has(rest)) return text(302, "", { location: `./#${rest}` })
     const files = await this.#load()
     if (files === undefined && rest === "/") return notBuilt()
@@ -104,6 +93,12 @@ class ConsoleFiles implements PublicFiles {
     if (files === undefined) this.#files = undefined
     return files
   }
+}
+
+/** `dist/console` of this package, whether it runs from its sources or as it was built. */
+function builtConsole(): string | undefined {
+  const root = packageFolder()
+  return root === undefined ? undefined : join(root, "dist", "console")
 }
 
 async function fileAnswer(

@@ -22,9 +22,8 @@ import type {
   SourceReport,
   SourceStatus,
 } from "./model.ts"
-import { masked } from "./masked.ts"
-import { createResolver } from "./references.ts"
-import type { Resolver } from "./references.ts"
+import { mapTexts } from "./map-texts.ts"
+import { Resolver } from "./references.ts"
 import { SourceRunner } from "./source-runner.ts"
 import type { RunnerHost } from "./source-runner.ts"
 import type { Running } from "./running-calls.ts"
@@ -111,9 +110,8 @@ class SourceHub implements Hub {
     })
     this.#ownership = new SourceOwnership(this.registry)
     this.#config = this.#selectSources(config)
-    this.#middleware = new HubMiddleware(
-      ...([this.registry, this.#logger, config.middleware ?? [], config.baseDir] as const),
-    )
+    const { middleware = [], baseDir } = config
+    this.#middleware = new HubMiddleware(this.registry, this.#logger, middleware, baseDir)
     this.#setPolicies()
     this.#newResolver()
     internalsByHub.set(this, {
@@ -239,20 +237,23 @@ class SourceHub implements Hub {
       },
       resolve: (text) => this.#resolve(text),
       mask: this.mask,
-      changed: (status) => this.#notifyStatus(status),
+      changed: (status) => {
+        const about = { source: status.name }
+        this.#listeners.notifyLogged(status, this.#logger, "A status listener threw", about)
+      },
       log: {
         get isReading() {
           return hub.#logListeners.size > 0
         },
         read: (line) => this.#logListeners.notify(line),
       },
-      watch: this.#options.watch === true ? this.#watch : undefined,
+      watch:
+        this.#options.watch === true
+          ? (paths, since, changed) => watchFiles(paths, changed, { since, logger: this.#logger })
+          : undefined,
       retire: (running, source) => this.#retire(running, source),
     }
   }
-
-  readonly #watch: RunnerHost["watch"] = (paths, since, changed) =>
-    watchFiles(paths, changed, { since, logger: this.#logger })
 
   #retire(running: Running, source: OpenSource): void {
     const closing = running
@@ -261,11 +262,6 @@ class SourceHub implements Hub {
       .catch((error: unknown) => this.#logger.warn("A source was not closed", { error }))
       .finally(() => this.#retiring.delete(closing))
     this.#retiring.add(closing)
-  }
-
-  #notifyStatus(status: SourceStatus): void {
-    const about = { source: status.name }
-    this.#listeners.notifyLogged(status, this.#logger, "A status listener threw", about)
   }
 
   /** Keeps only the sources that `only` names. */
@@ -279,7 +275,7 @@ class SourceHub implements Hub {
 
   #newResolver(): void {
     const { baseDir } = this.#config
-    this.#resolvers.push(createResolver({ env: this.#env, baseDir }))
+    this.#resolvers.push(new Resolver({ env: this.#env, baseDir }))
     this.#resolvedAt = this.#clock.now()
   }
 
@@ -329,7 +325,7 @@ function maskedLogger(logger: Logger, mask: (text: string) => string): Logger {
     (message, fields) => {
       const text = mask(redactText(message))
       if (fields === undefined) logger[level](text)
-      else logger[level](text, masked(redact(fields), mask) as Readonly<Record<string, unknown>>)
+      else logger[level](text, mapTexts(redact(fields), mask) as Readonly<Record<string, unknown>>)
     }
   return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") }
 }

@@ -3,11 +3,12 @@ import { gzip } from "node:zlib"
 import { allows, requirementOf } from "../core/access.ts"
 import type { PolicyState, Protected } from "../core/policy-state.ts"
 import type { OperationRegistry } from "../engine/registry.ts"
-import { streamAnswer } from "../serve/http/answer.ts"
+import { jsonAnswer, streamAnswer } from "../serve/http/answer.ts"
 import { Heartbeats } from "../serve/http/heartbeats.ts"
 import type { HTTPAnswer } from "../serve/exchange.ts"
 import { HTTPRefusal } from "../serve/http/context.ts"
-import type { HTTPContext, RouteRequest, Routes } from "../serve/http/context.ts"
+import type { RouteRequest, Routes } from "../serve/http/context.ts"
+import type { HTTPContext } from "../serve/http/http-context.ts"
 import { searchIds } from "../serve/http/listing.ts"
 import type { HTTPCaller } from "../serve/caller.ts"
 import { MAX_LISTED_TOOLS } from "../serve/mcp/options.ts"
@@ -17,7 +18,7 @@ import { acceptedEncodings } from "./console-files.ts"
 import { ActivityStream } from "./activity/stream.ts"
 import type { Recorder } from "./activity/recorder.ts"
 import type { HubInternals } from "./create-hub.ts"
-import { masked } from "./masked.ts"
+import { mapTexts } from "./map-texts.ts"
 import type { Hub, ReportItem, SourceReport, SourceStatus } from "./model.ts"
 import { summariesFor } from "./operation-summaries.ts"
 
@@ -48,8 +49,8 @@ export function createHubRoutes(
     const forAdmins =
       (handle: (request: RouteRequest) => HTTPAnswer | Promise<HTTPAnswer>) =>
       (request: RouteRequest): HTTPAnswer | Promise<HTTPAnswer> => {
-        assertAdmin(context, request.caller)
-        return handle(request)
+        if (isAdmin(context, request.caller)) return handle(request)
+        throw adminsOnly()
       }
     return [
       {
@@ -73,7 +74,7 @@ export function createHubRoutes(
             ...(isAdmin(context, caller) && { records: activity.recorder !== undefined }),
             ...(surfaces.mcp && { mcp }),
           }
-          return await compressed(context, incoming, JSON.stringify({ ...about, operations }))
+          return await compressed(incoming, JSON.stringify({ ...about, operations }))
         },
       },
       {
@@ -81,7 +82,7 @@ export function createHubRoutes(
         path: "/hub/search",
         handle: async ({ caller, incoming }) => {
           const ids = await searchIds(context, caller, incoming.query)
-          return context.json(JSON.stringify({ ids }))
+          return jsonAnswer(JSON.stringify({ ids }))
         },
       },
       {
@@ -92,14 +93,14 @@ export function createHubRoutes(
           const calls = Object.fromEntries(
             sources.map(({ name }) => [name, activity.callsOf(name)] as const),
           )
-          return context.json(JSON.stringify({ sources, calls }))
+          return jsonAnswer(JSON.stringify({ sources, calls }))
         }),
       },
       {
         method: "GET",
         path: "/hub/sources/{name}",
         handle: forAdmins(({ params: [name = ""] }) =>
-          context.json(JSON.stringify({ ...statusOf(hub, name), ...detailsOf(name) })),
+          jsonAnswer(JSON.stringify({ ...statusOf(hub, name), ...detailsOf(name) })),
         ),
       },
       {
@@ -109,27 +110,26 @@ export function createHubRoutes(
           statusOf(hub, name)
           // Whether that succeeds is in its status.
           await hub.reopen(name).catch(() => undefined)
-          return context.json(JSON.stringify(statusOf(hub, name)))
+          return jsonAnswer(JSON.stringify(statusOf(hub, name)))
         }),
       },
       {
         method: "GET",
         path: "/hub/sources/{name}/report",
         handle: forAdmins(({ params: [name = ""], caller }) =>
-          context.json(JSON.stringify(visibleTo(reportOf(hub, name), context, caller))),
+          jsonAnswer(JSON.stringify(visibleTo(reportOf(hub, name), context, caller))),
         ),
       },
       {
         method: "GET",
         path: "/hub/stats",
-        handle: forAdmins(() => context.json(JSON.stringify(activity.stats))),
+        handle: forAdmins(() => jsonAnswer(JSON.stringify(activity.stats))),
       },
       {
         method: "GET",
         path: "/hub/policies",
         handle: forAdmins(
-          async ({ incoming }) =>
-            await compressed(context, incoming, JSON.stringify(policiesIn(context))),
+          async ({ incoming }) => await compressed(incoming, JSON.stringify(policiesIn(context))),
         ),
       },
       {
@@ -138,7 +138,7 @@ export function createHubRoutes(
         handle: forAdmins(({ incoming, caller }) => {
           const requestId = new URLSearchParams(incoming.query).get("requestId")
           const calls = recorderOf(activity).find(requestId ?? "", caller.identity)
-          return context.json(JSON.stringify({ calls: masked(calls, hub.mask) }))
+          return jsonAnswer(JSON.stringify({ calls: mapTexts(calls, hub.mask) }))
         }),
       },
       {
@@ -151,16 +151,12 @@ export function createHubRoutes(
 }
 
 /** A list of thousands of operations is a tenth of its size when compressed. */
-async function compressed(
-  context: HTTPContext,
-  incoming: RouteRequest["incoming"],
-  text: string,
-): Promise<HTTPAnswer> {
+async function compressed(incoming: RouteRequest["incoming"], text: string): Promise<HTTPAnswer> {
   const vary = { vary: "accept-encoding" }
   const isAccepted = acceptedEncodings(incoming.header("accept-encoding")).has("gzip")
-  if (text.length < MIN_COMPRESSED || !isAccepted) return context.json(text, vary)
+  if (text.length < MIN_COMPRESSED || !isAccepted) return jsonAnswer(text, vary)
   const body = await promisify(gzip)(text, { level: 4 })
-  return { ...context.json("", { ...vary, "content-encoding": "gzip" }), body }
+  return { ...jsonAnswer("", { ...vary, "content-encoding": "gzip" }), body }
 }
 
 function statusOf(hub: ServedSources, name: string): SourceStatus {
@@ -237,14 +233,13 @@ function isAdmin(context: HTTPContext, { identity }: HTTPCaller): boolean {
   return isOpen(context) || allows(REQUIREMENT, identity, undefined)
 }
 
-/** Whether nobody has to say who they are. */
+/** Whether callers need no credentials. */
 function isOpen({ options }: HTTPContext): boolean {
   return options.auth === undefined && options.authenticate === undefined
 }
 
-function assertAdmin(context: HTTPContext, caller: HTTPCaller): void {
-  if (isAdmin(context, caller)) return
-  throw new HTTPRefusal(
+function adminsOnly(): HTTPRefusal {
+  return new HTTPRefusal(
     403,
     "ACCESS_DENIED",
     `This needs the scope "${ADMIN_SCOPE}". Add it to "scopes" of the key in "server.apiKeys", or to the token.`,

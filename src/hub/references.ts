@@ -17,32 +17,13 @@ export interface ResolverOptions {
   readonly runCommand?: RunCommand | undefined
 }
 
-/** Resolves references, and masks their values in whatever is shown. */
-export interface Resolver {
-  /**
-   * Resolves the references of a text. Rejects with a `CallError` that names what is missing and the
-   * fix, and never shows a value.
-   */
-  resolve(text: string): Promise<string>
-  /** All values that were resolved. */
-  secrets(): readonly string[]
-  /** Masks these values in a text. */
-  mask(text: string): string
-  /** Clears the cache: files are read and commands run again on next use. */
-  refresh(): void
-}
-
 const MAX_NESTING = 8
 // Beyond this number the oldest, such as renewed tokens, are no longer in use.
 const MAX_SECRETS = 1000
 const MIN_SECRET_LINE = 8
 
-/** Creates a resolver of `${env:NAME}`, `${file:path}` and `${command:…}`. */
-export function createResolver(options: ResolverOptions): Resolver {
-  return new References(options)
-}
-
-class References implements Resolver {
+/** Resolves `${env:NAME}`, `${file:path}` and `${command:…}`, and masks their values in whatever is shown. */
+export class Resolver {
   readonly #env: ResolverOptions["env"]
   readonly #baseDir: string
   readonly #run: RunCommand
@@ -55,6 +36,10 @@ class References implements Resolver {
     this.#run = runCommand ?? ((words, cwd) => run(words, cwd, env))
   }
 
+  /**
+   * Resolves the references of a text. Rejects with a `CallError` that names what is missing and the
+   * fix, and never shows a value.
+   */
   async resolve(text: string): Promise<string> {
     try {
       return await this.#fill(text, 0)
@@ -65,14 +50,17 @@ class References implements Resolver {
     }
   }
 
+  /** All values that were resolved. */
   secrets(): readonly string[] {
     return [...this.#secrets]
   }
 
+  /** Masks these values in a text. */
   mask(text: string): string {
     return this.#secrets.size === 0 ? text : maskValue(text, this.secrets())
   }
 
+  /** Clears the cache: files are read and commands run again on next use. */
   refresh(): void {
     this.#cached.clear()
   }

@@ -10,7 +10,7 @@ import { normalizePath } from "../serve/http/mount-path.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
 import { Activity } from "./activity.ts"
 import type { Observed } from "./activity.ts"
-import { createConsoleFiles } from "./console-files.ts"
+import { ConsoleFiles } from "./console-files.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 
 /** Options of `serveHTTP`; those of `toHTTP` only if you pass a registry. */
@@ -52,7 +52,7 @@ export async function serveHTTP(
         mcp: false,
         websocket: rest.websocket !== false,
       }),
-      files: createConsoleFiles({
+      files: new ConsoleFiles({
         basePath: normalizePath("basePath", rest.basePath ?? ""),
         folder: typeof page === "string" ? page : undefined,
         isNegotiated: true,

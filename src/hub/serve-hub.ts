@@ -8,6 +8,7 @@ import type { ErrorListener } from "../engine/failures.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { MissingPackage } from "../internal/import-peer.ts"
+import { withoutUndefined } from "../internal/own.ts"
 import type { Logger } from "../internal/logger.ts"
 import { serveHTTP } from "../node/serve-http.ts"
 import type { ServedHTTP } from "../node/serve-http.ts"
@@ -22,7 +23,7 @@ import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../internal/describe.ts"
 import { checkWs } from "../transport/websocket/ws-package.ts"
 import { Activity } from "./activity.ts"
-import { createConsoleFiles } from "./console-files.ts"
+import { ConsoleFiles } from "./console-files.ts"
 import { internalsOf } from "./create-hub.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
@@ -95,7 +96,7 @@ export interface ServedHub extends AsyncDisposable {
 export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promise<ServedHub> {
   validateOptions("serveHub", overrides, SERVE_HUB_OPTIONS)
   const { clock, sourceOf, onLog } = internalsOf(hub)
-  const config = { ...hub.config.server, ...defined(overrides) }
+  const config = { ...hub.config.server, ...withoutUndefined(overrides) }
   const activity = new Activity(hub, clock, { sourceOf, onLog, record: config.record })
   try {
     return await open(hub, config, activity)
@@ -172,7 +173,10 @@ async function makeServers(
       websocket,
     }),
     ...(config.console !== false && {
-      files: createConsoleFiles({ basePath, folder: textOf(config.console) }),
+      files: new ConsoleFiles({
+        basePath,
+        folder: typeof config.console === "string" ? config.console : undefined,
+      }),
     }),
     ...(mcp !== undefined && { mounts: { [`${basePath}/mcp`]: mcp } }),
   })
@@ -224,16 +228,6 @@ function explain(error: unknown, host: string, port: number): unknown {
 
 function unavailable(message: string, cause: unknown): CallError {
   return new CallError("UNAVAILABLE", message, { cause, retryable: false })
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined
-}
-
-function defined<TValue extends object>(value: TValue): Partial<TValue> {
-  return Object.fromEntries(
-    Object.entries(value).filter(([, item]) => item !== undefined),
-  ) as Partial<TValue>
 }
 
 class Served implements ServedHub {

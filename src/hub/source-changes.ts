@@ -21,17 +21,14 @@ export function changesBetween(
     const previous = old.get(id)
     old.delete(id)
     if (previous === undefined) added.push(id)
-    else if (previous !== operation && !isSame(previous, operation)) changed.push(id)
+    else if (previous !== operation && !sameData(partsOf(previous), partsOf(operation)))
+      changed.push(id)
   }
   return { at, added: listed(added), removed: listed([...old.keys()]), changed: listed(changed) }
 }
 
 function listed(ids: readonly string[]): SourceChanges["added"] {
   return { count: ids.length, ids: ids.slice(0, MAX_LISTED) }
-}
-
-function isSame(before: AnyOperation, after: AnyOperation): boolean {
-  return sameData(partsOf(before), partsOf(after))
 }
 
 /** The parts of an operation that callers see, without schemas that are not read yet. */

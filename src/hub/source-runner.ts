@@ -27,7 +27,7 @@ import type { MCPLogReader } from "../sources/mcp/client/log-lines.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 import { backOff, withJitter } from "../internal/back-off.ts"
 
-/** Receives what the servers of sources log, as long as somebody reads it. */
+/** Receives what the servers of sources log, while someone reads it. */
 export interface SourceLogReader {
   readonly isReading: boolean
   read(line: SourceLogLine): void

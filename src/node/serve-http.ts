@@ -94,7 +94,7 @@ export async function serveHTTP(
   const api = apiOf(source, options)
   const { server, host = "127.0.0.1" } = options
   if (server === undefined) checkListenAddress(host, api.inner.guard)
-  await api.inner.guard.packages.loaded
+  await api.inner.guard.packagesLoaded
   const sockets = await openSockets(api, options)
   if (sockets !== undefined) {
     const { basePath, endpoints } = api.inner

@@ -1,3 +1,5 @@
+import type { HTTPResponseLike } from "./node-types.ts"
+
 /** Notifies listeners once when a client has disconnected. */
 export class Leaving {
   isGone = false
@@ -21,4 +23,21 @@ export class Leaving {
     this.isGone = true
     for (const listener of this.#listeners.splice(0)) listener()
   }
+}
+
+/** Resolves when a response has room again, or its client is gone. */
+export function drained(
+  response: Pick<HTTPResponseLike, "once" | "off">,
+  leaving: Leaving,
+): Promise<void> {
+  if (leaving.isGone) return Promise.resolve()
+  return new Promise<void>((resolve) => {
+    const go = (): void => {
+      response.off("drain", go)
+      stop()
+      resolve()
+    }
+    response.once("drain", go)
+    const stop = leaving.listen(go)
+  })
 }

@@ -113,13 +113,6 @@ describe("operations", () => {
 })
 
 describe.each(names)("operations %s", (name) => {
-  test("is what the list of commands says of it", async () => {
-    const entry = COMMANDS[name]
-    const command = await entry?.load()
-
-    expect(command).toMatchObject({ name, summary: entry?.summary })
-  })
-
   test("has help with examples that its options allow", async () => {
     const { code, stdout } = await run([name, "--help"])
     const command = await COMMANDS[name]?.load()

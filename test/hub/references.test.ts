@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { inspect } from "node:util"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { CallError } from "../../src/core/errors.ts"
-import { createResolver, type ResolverOptions } from "../../src/hub/references.ts"
+import { Resolver, type ResolverOptions } from "../../src/hub/references.ts"
 
 const CANARY = "canary-91-secret"
 const NODE = `"${process.execPath}"`
@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-describe("createResolver", () => {
+describe("Resolver", () => {
   test.each([
     ["plain", "plain"],
     ["${env:TOKEN}", CANARY],
@@ -142,8 +142,8 @@ describe("createResolver", () => {
   })
 })
 
-function resolver(options: Partial<ResolverOptions> = {}): ReturnType<typeof createResolver> {
-  return createResolver({
+function resolver(options: Partial<ResolverOptions> = {}): Resolver {
+  return new Resolver({
     env: {
       PATH: process.env["PATH"],
       TOKEN: CANARY,

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { createConsoleFiles } from "../../src/hub/console-files.ts"
+import { ConsoleFiles } from "../../src/hub/console-files.ts"
 import { defineOperation, silentLogger } from "../../src/index.ts"
 import { serveHTTP } from "../../src/node.ts"
 import { createRegistry } from "../../src/engine/registry.ts"
@@ -94,7 +94,7 @@ describe.skipIf(chromium.path === undefined)("a server without authentication, i
     writeFileSync(join(console, "index.html"), PAGE)
     const served = await serveHTTP(registry, {
       server,
-      files: createConsoleFiles({ basePath: "", folder: console }),
+      files: new ConsoleFiles({ basePath: "", folder: console }),
       cors: { origins: [`http://127.0.0.1:${portOf(friend)}`] },
       logger: silentLogger,
     })

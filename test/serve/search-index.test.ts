@@ -4,7 +4,7 @@ import { OperationRegistry } from "../../src/engine/registry.ts"
 import { ExposedRegistry } from "../../src/serve/http/exposed-registry.ts"
 import { toHTTP } from "../../src/serve/http/to-http.ts"
 import { indexInSlices } from "../../src/serve/search-index.ts"
-import { createSurface } from "../../src/serve/mcp/surface.ts"
+import { MCPSurface } from "../../src/serve/mcp/surface.ts"
 import { caller } from "./mcp/surface-support.ts"
 
 /** So many that one slice of a few milliseconds cannot index all. */
@@ -83,7 +83,7 @@ describe("the first search of a large registry", () => {
       text = await (await api.fetch(new Request(url))).text()
     } else {
       const view = new ExposedRegistry(registry, () => true)
-      const surface = createSurface(view, { expose: { mode: "search" } })
+      const surface = new MCPSurface(view, { expose: { mode: "search" } })
       const asked = { query: "lamp1999", limit: 1 }
       text = JSON.stringify(await surface.call("search_operations", asked, caller()))
     }

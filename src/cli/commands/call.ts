@@ -1,6 +1,5 @@
 import { isFailedTool, unwrapOrThrow } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { OperationSpec } from "../../core/types.ts"
 import { isFileLike } from "../../schema/files.ts"
 import type { FileLike } from "../../schema/files.ts"
 import { encodeEnvelope } from "../../core/envelope-codec.ts"
@@ -8,15 +7,13 @@ import { encodeFiles } from "../../core/unread-file.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO, Target } from "../model.ts"
+import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import { Interrupted } from "../prompt/terminal.ts"
 import { formOf, resultOptions, showResult } from "../result/show.ts"
 import { Running } from "../result/running.ts"
 import { outputOption } from "../shared-options.ts"
 
-export const command: Command = {
-  name: "call",
-  summary: "Call an operation",
+export const command: CommandDefinition = {
   usage: "<operation> [key=value…]",
   details: INPUT_HELP,
   examples: [
@@ -52,7 +49,11 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   using running = new Running(spec, args, io)
   try {
     const input = await gatherInput(spec, args, io)
-    if (args.flag("dry-run")) return await dryRun(target, id, spec, input, args, io)
+    if (args.flag("dry-run")) {
+      const { dryRun } = await import("../result/dry-run.ts")
+      await dryRun(target, id, spec, input, args, io)
+      return 0
+    }
     const envelope = await target.execute(id, input, running.options)
     await running.answered()
     return running.isInterrupted ? 130 : await printEnvelope(envelope, args, io)
@@ -100,19 +101,5 @@ async function printFile(
     await encodeFiles(() => encodeEnvelope(envelope))
     showResult(envelope, form, io)
   }
-  return 0
-}
-
-async function dryRun(
-  target: Target,
-  id: string,
-  spec: OperationSpec,
-  input: unknown,
-  args: CommandArgs,
-  io: CommandIO,
-): Promise<number> {
-  const { checkInput, showRequest } = await import("../result/dry-run.ts")
-  checkInput(id, spec, input)
-  await showRequest(id, input, await target.prepare(id, input), args, io)
   return 0
 }

@@ -1,5 +1,5 @@
 import { UsageError } from "../model.ts"
-import type { Command } from "../model.ts"
+import type { CommandDefinition } from "../model.ts"
 import { print } from "../output.ts"
 
 const BASH = String.raw`# operations: completion for bash
@@ -57,9 +57,7 @@ const SCRIPTS = new Map([
   ["fish", FISH],
 ])
 
-export const command: Command = {
-  name: "completion",
-  summary: "Print a completion script for bash, zsh or fish",
+export const command: CommandDefinition = {
   usage: "<bash|zsh|fish>",
   details: "Commands, options, operations and the names of their inputs are completed.",
   examples: [

@@ -1,12 +1,10 @@
 import { specFields } from "../../core/spec-schemas.ts"
-import type { Command } from "../model.ts"
+import type { CommandDefinition } from "../model.ts"
 import { print, printJson } from "../output.ts"
 import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 
-export const command: Command = {
-  name: "describe",
-  summary: "Show what an operation takes and gives",
+export const command: CommandDefinition = {
   usage: "<operation>",
   details:
     "An id, or the end of one that no other has: issues.create for github.issues.create.\n" +

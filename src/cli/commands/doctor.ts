@@ -1,12 +1,10 @@
 import { examine, examineHub } from "../doctor/examine.ts"
 import { printDiagnosis } from "../doctor/print-diagnosis.ts"
-import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import { printJson } from "../output.ts"
 import { hubAddress } from "../target/hub-address.ts"
 
-export const command: Command = {
-  name: "doctor",
-  summary: "Check configuration, credentials and sources",
+export const command: CommandDefinition = {
   usage: "",
   details: [
     "Reads the configuration, looks whether the variables and files are there that it refers to, opens",

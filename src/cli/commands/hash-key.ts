@@ -1,16 +1,14 @@
 import { randomBytes } from "node:crypto"
 import { InputReader, textOf } from "../input/read.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandIO } from "../model.ts"
+import type { CommandDefinition, CommandIO } from "../model.ts"
 import { printError, note, print, printJson } from "../output.ts"
 import { withTerminal } from "../prompt/terminal.ts"
 
 /** Maximum length of a key: a file that is piped in by mistake is not hashed. */
 const MAX_KEY = 4096
 
-export const command: Command = {
-  name: "hash-key",
-  summary: "Print the hash of an API key, for a configuration",
+export const command: CommandDefinition = {
   usage: "",
   details: `The key is typed without being shown, or comes from standard input. It is never an argument: those are kept
 in the history of the shell, and other users see them in the list of processes. With --generate a new key is made,

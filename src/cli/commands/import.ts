@@ -10,7 +10,7 @@ import { newSources } from "../import/new-sources.ts"
 import type { NewSource } from "../import/new-sources.ts"
 import { writeSource } from "../import/write-source.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import {
   printError,
   note,
@@ -27,9 +27,7 @@ import { requireTrust } from "../trust/require-trust.ts"
 import { keepingTrust } from "../trust/store.ts"
 import { unbroken } from "../wrap.ts"
 
-export const command: Command = {
-  name: "import",
-  summary: "Add a source to the configuration",
+export const command: CommandDefinition = {
   usage: "<document|address|command|folder>",
   details: [
     "Opens the source once, says what became of its operations, and writes it into the configuration,",
@@ -96,7 +94,7 @@ async function configFile(args: CommandArgs, io: CommandIO): Promise<string> {
   const file = path === undefined ? await findConfig(io.cwd) : resolve(io.cwd, path)
   if (file !== undefined && /^\.?mcp\.jsonc?$/.test(basename(file))) {
     throw new UsageError(
-      `"${path}" is an editor's. Add its servers to a configuration: ${io.program} import ${path}`,
+      `"${path}" belongs to an editor. Add its servers to a configuration: ${io.program} import ${path}`,
     )
   }
   if (file !== undefined) return file

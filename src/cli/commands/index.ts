@@ -1,9 +1,9 @@
-import type { Command } from "../model.ts"
+import type { CommandDefinition } from "../model.ts"
 
 /** A command whose module is loaded on use, so that help stays fast. */
 export interface CommandEntry {
   readonly summary: string
-  load(): Promise<Command>
+  load(): Promise<CommandDefinition>
 }
 
 /** Every command, in the order of the help. */
@@ -33,6 +33,9 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   ),
 }
 
-function entry(summary: string, load: () => Promise<{ readonly command: Command }>): CommandEntry {
+function entry(
+  summary: string,
+  load: () => Promise<{ readonly command: CommandDefinition }>,
+): CommandEntry {
   return { summary, load: async () => (await load()).command }
 }

@@ -3,7 +3,7 @@ import { createRequire } from "node:module"
 import { basename, join, relative, resolve } from "node:path"
 import { resolveConfig } from "../../config.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import { note, print, printJson, escapeForTerminal, styled } from "../output.ts"
 import type { FoundSource } from "../init/discover.ts"
 import { discover } from "../init/discover.ts"
@@ -16,9 +16,7 @@ import { trustFile } from "../trust/store.ts"
 
 const FORMATS: readonly InitFormat[] = ["ts", "js", "yaml", "json"]
 
-export const command: Command = {
-  name: "init",
-  summary: "Write a configuration to start from",
+export const command: CommandDefinition = {
   usage: "[folder]",
   details: [
     "Writes operations.config.* and an example operation; files that are there stay as they are.",

@@ -1,6 +1,12 @@
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO, ListedOperation, OptionSpecs } from "../model.ts"
-import { note, oneLine, print, printJson, styled, table } from "../output.ts"
+import type {
+  CommandDefinition,
+  CommandArgs,
+  CommandIO,
+  ListedOperation,
+  OptionSpecs,
+} from "../model.ts"
+import { counted, note, oneLine, print, printJson, styled, table } from "../output.ts"
 import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 import type { OperationType } from "../../core/types.ts"
@@ -17,12 +23,10 @@ export const filterOptions: OptionSpecs = {
     description: "Only these: query, mutation or subscription",
     complete: TYPES,
   },
-  limit: { type: "string", short: "l", value: "n", description: "At most so many" },
+  limit: { type: "string", short: "l", value: "n", description: "Maximum number of operations" },
 }
 
-export const command: Command = {
-  name: "list",
-  summary: "List operations",
+export const command: CommandDefinition = {
   usage: "[<beginning of an id>]",
   details: "Between programs the columns are parted by tabs: id, type, what it does.",
   examples: [
@@ -48,7 +52,8 @@ export const command: Command = {
     printFailures(io, target)
     if (args.flag("json")) printJson(io, { operations, total })
     else showOperations(io, operations, total)
-    if (total === 0 && isPart) note(io, `No operation is called "${beginning}" or begins so.`)
+    if (total === 0 && isPart)
+      note(io, `No operation id is "${beginning}" or starts with "${beginning}.".`)
     return total === 0 && target.failures.length > 0 ? 1 : 0
   },
 }
@@ -76,7 +81,7 @@ export function showOperations(
   if (operations.length > 0) print(io, linesOf(io, operations))
   const more = total - operations.length
   if (more > 0) note(io, `${more} more: give a larger --limit.`)
-  else if (io.stdout.isTTY === true) note(io, total === 1 ? "1 operation" : `${total} operations`)
+  else if (io.stdout.isTTY === true) note(io, counted(total, "operation"))
 }
 
 function linesOf(io: CommandIO, operations: readonly ListedOperation[]): string {

@@ -1,18 +1,15 @@
-import { readFile } from "node:fs/promises"
 import { relative, resolve } from "node:path"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { note, printJson, escapeForTerminal } from "../output.ts"
+import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
+import { counted, note, printJson, escapeForTerminal } from "../output.ts"
 import { NATS_HEADER, natsRules, natsText } from "../permissions/nats.ts"
 import { readPlan } from "../permissions/plan.ts"
 import type { Plan } from "../permissions/plan.ts"
 import { isOwnRedisText, redisRules, redisText } from "../permissions/redis.ts"
 import { outputOption } from "../shared-options.ts"
-import { writeTypes as writeWhole } from "../types/file.ts"
+import { readOwnFile, writeWhole } from "../own-file.ts"
 
-export const command: Command = {
-  name: "nats-permissions",
-  summary: "Write who may call and serve what on a NATS or Redis server",
+export const command: CommandDefinition = {
   usage: "",
   details: [
     "Users call, workers serve, and hubs call for others. Operations are ids (task.list), all below a",
@@ -75,7 +72,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     return 0
   }
   if (file === undefined) io.stdout.write(text)
-  else note(io, `Wrote ${file}: ${countOf(plan)}.`)
+  else note(io, `Wrote ${file}: ${counted(plan.accounts.length, "user")}.`)
   for (const line of isRedis ? redisNotes(plan) : []) note(io, line)
   return 0
 }
@@ -88,24 +85,11 @@ async function save(
 ): Promise<string> {
   const path = resolve(io.cwd, output)
   const file = escapeForTerminal(relative(io.cwd, path) || output)
-  const old = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    // A file in place of a folder is reported when writing.
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return ""
-    if (error.code === "EISDIR") throw new UsageError(`"${file}" is a folder; -o takes a file.`)
-    throw new Error(`Could not read "${file}": ${error.message}`, { cause: error })
-  })
-  const isOwn = isRedis ? isOwnRedisText(old) : old.startsWith(NATS_HEADER)
-  if (old.trim() !== "" && !isOwn) {
-    throw new UsageError(
-      `"${file}" holds something else, and is left as it is. Give another file with -o.`,
-    )
-  }
+  const isOwn = (old: string): boolean =>
+    isRedis ? isOwnRedisText(old) : old.startsWith(NATS_HEADER)
+  await readOwnFile(path, file, isOwn)
   await writeWhole(path, file, text)
   return file
-}
-
-function countOf({ accounts }: Plan): string {
-  return accounts.length === 1 ? "1 user" : `${accounts.length} users`
 }
 
 /** Notes about a file that cannot have comments. */

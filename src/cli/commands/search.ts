@@ -1,5 +1,5 @@
 import { UsageError } from "../model.ts"
-import type { Command } from "../model.ts"
+import type { CommandDefinition } from "../model.ts"
 import { note, printJson } from "../output.ts"
 import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
@@ -7,9 +7,7 @@ import { filterOptions, readFilter, showOperations } from "./list.ts"
 
 const LIMIT = 20
 
-export const command: Command = {
-  name: "search",
-  summary: "Find operations by what they do",
+export const command: CommandDefinition = {
   usage: "<words…>",
   details: `The best come first; at most ${LIMIT}, unless --limit says otherwise.`,
   examples: [

@@ -3,14 +3,12 @@ import { formatFault } from "../../config/error.ts"
 import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import { printError, note, escapeForTerminal, styled } from "../output.ts"
 import { missingLines, missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
 import { configFor } from "../target/config.ts"
 
-export const command: Command = {
-  name: "serve",
-  summary: "Serve every source over HTTP, MCP and WebSocket",
+export const command: CommandDefinition = {
   usage: "",
   details: [
     "Opens all sources at once; one that fails is tried again while the others serve. Changes of the",

@@ -1,14 +1,12 @@
 import { resolve } from "node:path"
 import { findConfig } from "../../hub/config-file/find.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import { note, oneLine, printJson, printText } from "../output.ts"
 import { consequencesOf } from "../trust/consequences.ts"
 import { distrustFile, isOfAnother, trustedFiles, trustFile } from "../trust/store.ts"
 
-export const command: Command = {
-  name: "trust",
-  summary: "Trust the configuration of a folder",
+export const command: CommandDefinition = {
   usage: "[file]",
   details: [
     "Shows what opening a configuration runs and sends, and remembers that you trust it as it is now;",

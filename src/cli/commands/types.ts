@@ -2,16 +2,14 @@ import { relative, resolve } from "node:path"
 import type { OperationSpec } from "../../core/types.ts"
 import { generateTypes } from "../../typegen/generate.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO, Target } from "../model.ts"
-import { printError, note, printJson, escapeForTerminal } from "../output.ts"
+import type { CommandDefinition, CommandArgs, CommandIO, Target } from "../model.ts"
+import { counted, printError, note, printJson, escapeForTerminal } from "../output.ts"
 import { outputOption } from "../shared-options.ts"
 import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
-import { idsBeyond, readTypes, writeTypes } from "../types/file.ts"
+import { readOwnFile, writeWhole } from "../own-file.ts"
 
-export const command: Command = {
-  name: "types",
-  summary: "Write TypeScript types for every operation",
+export const command: CommandDefinition = {
   usage: "[-o <file>]",
   details: [
     "With the file in your project, registry.execute and clients know every operation, imported ones",
@@ -33,6 +31,9 @@ export const command: Command = {
   run,
 }
 
+/** Header of files that this command wrote. */
+const HEADER = /^(?:\uFEFF)?\/\* eslint-disable \*\/\r?\n\/\/ Written by `operations types`/
+
 async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const output = args.text("output")
   if (output === "") throw new UsageError("-o takes a file.")
@@ -49,7 +50,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   }
   const path = resolve(io.cwd, output)
   const file = escapeForTerminal(relative(io.cwd, path) || output)
-  const old = await readTypes(path, file)
+  const old = await readOwnFile(path, file, (text) => HEADER.test(text))
   const result = {
     file,
     operations: made.operations,
@@ -57,7 +58,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     added: idsBeyond(made.text, old ?? ""),
     removed: idsBeyond(old ?? "", made.text),
   }
-  if (!isCheck && !result.isUpToDate) await writeTypes(path, file, made.text)
+  if (!isCheck && !result.isUpToDate) await writeWhole(path, file, made.text)
   if (args.flag("json")) printJson(io, isCheck ? result : { ...result, isUpToDate: true })
   else printOutcome(result, old !== undefined, isCheck, io)
   return isCheck && !result.isUpToDate ? 1 : 0
@@ -97,7 +98,7 @@ interface Result {
 
 function printOutcome(result: Result, wasThere: boolean, isCheck: boolean, io: CommandIO): void {
   const { file, isUpToDate } = result
-  const count = result.operations === 1 ? "1 operation" : `${result.operations} operations`
+  const count = counted(result.operations, "operation")
   if (isUpToDate) {
     note(io, `${file} is up to date: ${count}.`)
     return
@@ -136,4 +137,15 @@ async function specsOf(target: Target, signal: AbortSignal): Promise<readonly Op
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   return specs
+}
+
+/** Ids that one text declares and another does not. */
+function idsBeyond(text: string, other: string): string[] {
+  const others = new Set(idsIn(other))
+  return idsIn(text).filter((id) => !others.has(id))
+}
+
+function idsIn(text: string): string[] {
+  const matches = text.matchAll(/^ {2}("(?:[^"\\\n]|\\.)*"): \{$/gm)
+  return Array.from(matches, ([, id = '""']) => JSON.parse(id) as string)
 }

@@ -2,15 +2,13 @@ import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { printInputIssues } from "../input/print-issues.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"
-import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import { Interrupted } from "../prompt/terminal.ts"
 import { ItemWriter } from "../result/items.ts"
 import { Running } from "../result/running.ts"
 import { formOf, resultOptions } from "../result/show.ts"
 
-export const command: Command = {
-  name: "watch",
-  summary: "Print the items of a subscription as they come",
+export const command: CommandDefinition = {
   usage: "<operation> [key=value…]",
   details: `Prints one item per line; with --json one envelope per line. Ctrl-C stops the stream, and is not a failure.\n\n${INPUT_HELP}`,
   examples: [
@@ -24,7 +22,7 @@ export const command: Command = {
       type: "string",
       short: "n",
       value: "count",
-      description: "Stop after so many items",
+      description: "Stop after this number of items",
     },
   },
   hasSources: true,

@@ -3,6 +3,7 @@ import { formatFault } from "../../config/error.ts"
 import { isCallError } from "../../core/errors.ts"
 import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
 import { isRecord } from "../../internal/guards.ts"
+import { compilePattern } from "../../internal/pattern.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 import { configFor } from "../target/config.ts"
 import { missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
@@ -12,7 +13,6 @@ import { HubClient } from "../target/hub-client.ts"
 import { openHub } from "../target/open-hub.ts"
 import { checkCredentials } from "./credentials.ts"
 import type { CredentialCheck } from "./credentials.ts"
-import { unmatchedWarnings } from "./unmatched.ts"
 
 /** The status of a source with its import report. */
 export interface SourceCheck extends SourceStatus {
@@ -112,4 +112,25 @@ function brokenConfig(error: Error): ConfigCheck {
     faults,
     warnings: [],
   }
+}
+
+/**
+ * Warnings about policies and middleware for operations that do not exist. None while a source is not open: its
+ * operations may be the ones.
+ */
+function unmatchedWarnings(config: ResolvedConfig, hub: Hub): string[] {
+  if (hub.sources.some(({ state }) => state !== "ready" && state !== "disabled")) return []
+  const ids = hub.registry.list().map(({ namespace, name }) => `${namespace}.${name}`)
+  const warn = (key: string, entries: readonly { readonly match?: unknown }[] = []): string[] =>
+    entries.flatMap(({ match }, index) =>
+      patternsOf(match)
+        .filter((pattern) => !ids.some(compilePattern(pattern)))
+        .map((pattern) => `${key}[${index}]: no operation matches "${pattern}".`),
+    )
+  return [...warn("policies", config.policies), ...warn("middleware", config.middleware)]
+}
+
+function patternsOf(match: unknown): readonly string[] {
+  if (match === undefined) return []
+  return (Array.isArray(match) ? match : [match]) as readonly string[]
 }

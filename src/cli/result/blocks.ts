@@ -1,3 +1,4 @@
+import { UsageError } from "../model.ts"
 import { Buffer } from "node:buffer"
 import { isRecord } from "../../internal/guards.ts"
 import type { MCPContentBlock, ResponseEnvelope } from "../../core/envelope.ts"
@@ -54,6 +55,14 @@ export function blockText(block: MCPContentBlock): string {
     case "resource_link":
       return `[${block.title ?? block.name}: ${block.uri}]`
   }
+}
+
+/** The error for a result that cannot be written to a file. */
+export function unwritable(output: string, error: unknown, why = "it failed"): UsageError {
+  const { code = why } = error as NodeJS.ErrnoException
+  return new UsageError(
+    `--output: the operation ran, and its result could not be written to "${output}" (${code}).`,
+  )
 }
 
 /** A size for people. */

@@ -2,22 +2,20 @@ import type { OperationSpec } from "../../core/types.ts"
 import { validateOrThrow } from "../../core/validation.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { encodeValue } from "../../core/envelope-codec.ts"
-import type { CommandArgs, CommandIO, PreparedCall } from "../model.ts"
+import type { CommandArgs, CommandIO, Target } from "../model.ts"
 import { jsonText, note, print, printJson, escapeForTerminal, styled } from "../output.ts"
 
-/** Validates an input, with the errors of a call. */
-export function checkInput(id: string, spec: OperationSpec, input: unknown): void {
-  validateOrThrow(spec.inputSchema, input, `Input for "${id}"`)
-}
-
-/** Prints the request that a call would send; for an operation without a request, its validated input. */
-export async function showRequest(
+/** Validates an input, and prints the request that a call would send; without a request, the input. */
+export async function dryRun(
+  target: Target,
   id: string,
+  spec: OperationSpec,
   input: unknown,
-  request: PreparedCall | undefined,
   args: CommandArgs,
   io: CommandIO,
 ): Promise<void> {
+  validateOrThrow(spec.inputSchema, input, `Input for "${id}"`)
+  const request = await target.prepare(id, input)
   const encoded =
     request === undefined ? await encodeFiles(() => encodeValue(input).value) : undefined
   if (args.flag("json")) {

@@ -2,10 +2,9 @@ import { createWriteStream } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 import { pipeline } from "node:stream/promises"
 import type { FileLike } from "../../schema/files.ts"
-import { UsageError } from "../model.ts"
 import type { CommandIO } from "../model.ts"
 import { escapeForTerminal, note, styled } from "../output.ts"
-import { sizeText } from "./blocks.ts"
+import { sizeText, unwritable } from "./blocks.ts"
 
 /** Writes a file as it arrives, never whole in memory; `-` is stdout. */
 export async function saveFile(file: FileLike, output: string, io: CommandIO): Promise<void> {
@@ -24,10 +23,7 @@ export async function saveFile(file: FileLike, output: string, io: CommandIO): P
   try {
     await pipeline(count(), createWriteStream(path), { signal: io.signal })
   } catch (error) {
-    const { code = "it broke off" } = error as NodeJS.ErrnoException
-    throw new UsageError(
-      `--output: the operation ran, and its result could not be written to "${output}" (${code}).`,
-    )
+    throw unwritable(output, error, "it broke off")
   }
   note(io, styled(io, io.stderr).dim(escapeForTerminal(`Wrote ${sizeText(size)} to ${path}`)))
 }

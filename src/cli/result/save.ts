@@ -1,10 +1,9 @@
 import { writeFile } from "node:fs/promises"
 import { extname, isAbsolute, resolve } from "node:path"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { UsageError } from "../model.ts"
 import type { CommandIO } from "../model.ts"
 import { note, escapeForTerminal, styled } from "../output.ts"
-import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "./blocks.ts"
+import { asBytes, blocksOf, blockText, bytesIn, sizeText, unwritable } from "./blocks.ts"
 import { jsonOf } from "./show.ts"
 
 /**
@@ -28,10 +27,7 @@ export async function saveResult(
     try {
       await writeFile(name, part)
     } catch (error) {
-      const { code = "it failed" } = error as NodeJS.ErrnoException
-      throw new UsageError(
-        `--output: the operation ran, and its result could not be written to "${output}" (${code}).`,
-      )
+      throw unwritable(output, error)
     }
     const size = typeof part === "string" ? new TextEncoder().encode(part).length : part.length
     note(io, styled(io, io.stderr).dim(escapeForTerminal(`Wrote ${sizeText(size)} to ${name}`)))

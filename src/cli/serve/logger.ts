@@ -9,8 +9,7 @@ export function commandLogger(io: CommandIO): Logger {
     colour: (text: string) => string,
     message: string,
     fields?: Readonly<Record<string, unknown>>,
-  ): void =>
-    printError(io, colour(oneLine(`${message}${fields === undefined ? "" : fieldsText(fields)}`)))
+  ): void => printError(io, colour(oneLine(`${message}${fieldsText(fields)}`)))
   const details: Logger["info"] = (message, fields) => {
     if (io.verbose === true) write(dim, message, fields)
   }
@@ -26,9 +25,11 @@ export function commandLogger(io: CommandIO): Logger {
   }
 }
 
-function fieldsText(fields: Readonly<Record<string, unknown>>): string {
+/** The fields of a log line as JSON; empty when there are none, or they have no JSON. */
+export function fieldsText(fields: Readonly<Record<string, unknown>> | undefined): string {
+  if (fields === undefined) return ""
   try {
-    return ` ${jsonText(fields, undefined)}`
+    return ` ${jsonText(fields)}`
   } catch {
     return ""
   }

@@ -1,6 +1,6 @@
 import type { Hub, SourceStatus } from "../../hub/model.ts"
 import type { CommandIO } from "../model.ts"
-import { printError, note, oneLine, styled } from "../output.ts"
+import { counted, printError, note, oneLine, styled } from "../output.ts"
 
 /** Prints a line to standard error whenever the status of a source changes. */
 export function printProgress(hub: Hub, io: CommandIO): () => void {
@@ -26,7 +26,7 @@ function progressLine(
   const start = oneLine(name).padEnd(width)
   switch (state) {
     case "ready": {
-      const count = `${operations} ${operations === 1 ? "operation" : "operations"}`
+      const count = counted(operations, "operation")
       return `${green("✓")} ${start}  ${count.padEnd(14)}  ${dim(oneLine(`${kind} ${origin}`))}`
     }
     case "failed":

@@ -1,6 +1,6 @@
 import type { Hub } from "../../hub/model.ts"
 import type { CommandIO } from "../model.ts"
-import { oneLine, print, printJson, styled, table } from "../output.ts"
+import { counted, oneLine, print, printJson, styled, table } from "../output.ts"
 import { suggestions } from "./suggestions.ts"
 
 /** URLs of a hub. */
@@ -65,10 +65,6 @@ function countsOf({ registry, sources }: Hub): string {
   const text = `${counted(count, "operation")} of ${counted(there, "source")}`
   if (missing.length === 0) return `${text}.`
   return `${text}; not there: ${missing.map(({ name }) => oneLine(name)).join(", ")}.`
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`
 }
 
 function sortedSpecs({ registry }: Hub): ReturnType<Hub["registry"]["getAllSpecs"]> {

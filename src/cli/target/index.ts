@@ -6,10 +6,12 @@ export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Targ
   const hub = hubAddress(args, io)
   const { remembering } = await import("./remembered.ts")
   if (hub !== undefined) {
-    return remembering((await import("./remote.ts")).openRemote(hub, io), [], args, io)
+    const { RemoteTarget } = await import("./remote.ts")
+    return remembering(new RemoteTarget(hub, io.signal), [], args, io)
   }
   const { configFor } = await import("./config.ts")
   const config = await configFor(args, io)
   const sources = config.sources.map(({ name }) => name)
-  return remembering((await import("./local.ts")).openLocal(config, io), sources, args, io)
+  const { LocalTarget } = await import("./local.ts")
+  return remembering(new LocalTarget(config, io), sources, args, io)
 }

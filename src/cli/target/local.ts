@@ -17,15 +17,11 @@ import type { FailedSource } from "./lookup.ts"
 import { openHub } from "./open-hub.ts"
 import { preparedCall } from "./prepared.ts"
 
-/** Opens the sources of a configuration in this process, on first use. */
-export function openLocal(config: ResolvedConfig, io: CommandIO): Target {
-  return new LocalTarget(config, io)
-}
-
 // The same maximum as in the search of a hub.
 const MAX_FOUND = 1000
 
-class LocalTarget implements Target {
+/** The sources of a configuration, opened in this process on first use. */
+export class LocalTarget implements Target {
   readonly #config: ResolvedConfig
   readonly #io: CommandIO
   /** A hub with some of the sources: those that can have an id. */

@@ -4,6 +4,7 @@ import type { Hub, SourceStatus } from "../../hub/model.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { CommandIO } from "../model.ts"
 import { printError, note, oneLine } from "../output.ts"
+import { fieldsText } from "../serve/logger.ts"
 
 /** Opens sources in this process and waits until each is ready or has failed. */
 export async function openHub(
@@ -46,15 +47,6 @@ function loggerFor(io: CommandIO): Logger {
     if (io.verbose === true) printError(io, oneLine(`${message}${fieldsText(fields)}`))
   }
   return { debug() {}, info: log, warn: log, error: log }
-}
-
-function fieldsText(fields: Readonly<Record<string, unknown>> | undefined): string {
-  if (fields === undefined) return ""
-  try {
-    return ` ${JSON.stringify(fields)}`
-  } catch {
-    return ""
-  }
 }
 
 async function orAborted<TValue>(work: Promise<TValue>, signal: AbortSignal): Promise<TValue> {

@@ -11,7 +11,6 @@ import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
 import { downloadOf, uploadOf } from "../../http-client/file-bodies.ts"
 import { FILE_PREFERENCE } from "../../internal/headers.ts"
 import type {
-  CommandIO,
   ListedOperation,
   ListQuery,
   PreparedCall,
@@ -25,16 +24,12 @@ import type { HubRequest } from "./hub-client.ts"
 import { resolveId } from "./lookup.ts"
 import type { FailedSource } from "./lookup.ts"
 
-/** Opens a running hub through its HTTP gateway; calls that may ask questions go over a WebSocket, if there is one. */
-export function openRemote(address: HubAddress, { signal }: CommandIO): Target {
-  return new RemoteTarget(address, signal)
-}
-
 const PAGE = 500
 // Prevents an endless listing.
 const MAX_PAGES = 200
 
-class RemoteTarget implements Target {
+/** A running hub, through its HTTP gateway; calls that may ask questions go over a WebSocket, if there is one. */
+export class RemoteTarget implements Target {
   failures: readonly FailedSource[] = []
   readonly #client: HubClient
   readonly #address: HubAddress

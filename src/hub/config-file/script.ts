@@ -61,7 +61,7 @@ async function scriptError(
   env: ConfigContext["env"],
 ): Promise<ConfigError> {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-  const place = (await placeOf(error, file)) ?? undefined
+  const place = await placeOf(error, file)
   return new ConfigError(
     [{ path: "", message: maskSecrets(`The file ${reasonOf(error)}`, secretsOf(env)), ...place }],
     {

@@ -14,15 +14,6 @@ export interface EncodedFile {
   readonly etag: string
 }
 
-/** A file of the console. */
-export interface ConsoleFile {
-  readonly type: string
-  /** Its name contains a hash of its content, so the content never changes. */
-  readonly isHashed: boolean
-  /** The smallest encoding that a client accepts. Each is created once, on first use. */
-  encoded(accepts: (encoding: "br" | "gzip") => boolean): Promise<EncodedFile>
-}
-
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".html": "text/html; charset=utf-8",
@@ -52,14 +43,16 @@ export async function loadConsole(
     stored.map(async (name): Promise<[string, ConsoleFile]> => {
       const isCompressed = name.endsWith(COMPRESSED)
       const path = isCompressed ? name.slice(0, -COMPRESSED.length) : name
-      return [path, new StoredFile(path, await readFile(join(folder, name)), isCompressed)]
+      return [path, new ConsoleFile(path, await readFile(join(folder, name)), isCompressed)]
     }),
   )
   return new Map(files)
 }
 
-class StoredFile implements ConsoleFile {
+/** A file of the console. */
+export class ConsoleFile {
   readonly type: string
+  /** Its name contains a hash of its content, so the content never changes. */
   readonly isHashed: boolean
   readonly #bytes: Uint8Array
   readonly #isCompressed: boolean
@@ -72,6 +65,7 @@ class StoredFile implements ConsoleFile {
     this.#isCompressed = isCompressed
   }
 
+  /** The smallest encoding that a client accepts. Each is created once, on first use. */
   encoded(accepts: (encoding: "br" | "gzip") => boolean): Promise<EncodedFile> {
     const encoding = (["br", "gzip"] as const).find((one) => this.#isCompressed && accepts(one))
     let made = this.#encoded.get(encoding)

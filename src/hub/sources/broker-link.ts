@@ -2,6 +2,7 @@ import type { CallEvent } from "../../core/events.ts"
 import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/describe.ts"
+import { withoutUndefined } from "../../internal/own.ts"
 import type { BusOptions } from "../../transport/bus/options.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
 import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
@@ -77,26 +78,25 @@ async function make(
       ? entry.createRedisTransport({
           ...options,
           url: place,
-          connect: defined({ username: login, password, tls: tls && defined(tls) }),
+          connect: withoutUndefined({
+            username: login,
+            password,
+            tls: tls && withoutUndefined(tls),
+          }),
           insecure,
         })
       : entry.createNatsTransport({
           ...options,
           servers: place,
-          connect: defined({ user: login, pass: password, token, tls: tls && defined(tls) }),
+          connect: withoutUndefined({
+            user: login,
+            pass: password,
+            token,
+            tls: tls && withoutUndefined(tls),
+          }),
           insecure,
         })
   return { transport, shown, identity }
-}
-
-/** Drops undefined members, which clients would take as values. */
-function defined<TValue extends object>(
-  value: TValue,
-): { [TKey in keyof TValue]?: NonNullable<TValue[TKey]> } {
-  const definedEntries = Object.entries(value).filter(([, item]) => item !== undefined)
-  return Object.fromEntries(definedEntries) as {
-    [TKey in keyof TValue]?: NonNullable<TValue[TKey]>
-  }
 }
 
 /** An address without user and password. */

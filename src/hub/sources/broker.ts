@@ -41,9 +41,9 @@ export async function openBroker(
     const detach = await peer.attach(mirror as unknown as AnyRegistry)
     signal.throwIfAborted()
     const noWorker = noWorkerAt(shown, (source.config as RemoteSource).prefix)
-    // Without retries nobody waits for workers, so an empty list is an error.
+    // Without retries no worker is waited for, so an empty list is an error.
     if (!retries && mirror.isAbandoned) throw new CallError("UNAVAILABLE", noWorker)
-    const health = new Health(transport, mirror, { lost: lostAt(shown), nobody: noWorker })
+    const health = new Health(transport, mirror, { lost: lostAt(shown), noWorker })
     // The list may have changed while the broker was unreachable.
     health.onReached = () => link.restored()
     return {
@@ -98,7 +98,7 @@ async function unlessUnreachable<TValue>(
 class Health {
   onReached: (() => void) | undefined
   readonly #mirror: Mirror
-  readonly #messages: { readonly lost: string; readonly nobody: string }
+  readonly #messages: { readonly lost: string; readonly noWorker: string }
   readonly #listeners = new Listeners<string | undefined>()
   readonly #stops: readonly (() => void)[]
   #isReached = true
@@ -109,7 +109,7 @@ class Health {
   constructor(
     transport: BusTransport,
     mirror: Mirror,
-    words: { readonly lost: string; readonly nobody: string },
+    words: { readonly lost: string; readonly noWorker: string },
   ) {
     this.#mirror = mirror
     this.#messages = words
@@ -142,7 +142,7 @@ class Health {
 
   get #reason(): string | undefined {
     if (!this.#isReached) return this.#refusal ?? this.#messages.lost
-    return this.#mirror.isAbandoned ? this.#messages.nobody : undefined
+    return this.#mirror.isAbandoned ? this.#messages.noWorker : undefined
   }
 
   #notify(): void {

@@ -62,7 +62,7 @@ export class CallerLinks {
       maxSize: MAX_LINKS,
       idle: IDLE_MS,
       isBusy: (map) => map.getPendingCount() > 0,
-      // The connection is idle, so nobody waits for the result.
+      // The connection is idle: no call waits for the result.
       dispose: (map) => void map.close(),
     })
   }

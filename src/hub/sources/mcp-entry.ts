@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { resolve as resolvePath, sep } from "node:path"
-import { isPlainObject } from "../../internal/guards.ts"
 import type { MCPClientConfig } from "../../sources/mcp/config.ts"
 import { fixedHeaders } from "../../core/call-headers.ts"
 import { readEntry } from "../../sources/mcp/config-entry.ts"
+import { mapTexts } from "../map-texts.ts"
 import { fill } from "../resolve-references.ts"
 import type { SourceContext } from "../model.ts"
 
@@ -78,12 +78,8 @@ class Tokens {
   }
 
   show(value: unknown): unknown {
-    if (typeof value === "string") {
-      return value.replaceAll(/<[\da-f-]{36}>/g, (token) => this.#values.get(token) ?? token)
-    }
-    if (Array.isArray(value)) return value.map((item) => this.show(item))
-    if (typeof value !== "object" || value === null) return value
-    if (!isPlainObject(value)) return value
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.show(item)]))
+    return mapTexts(value, (text) =>
+      text.replaceAll(/<[\da-f-]{36}>/g, (token) => this.#values.get(token) ?? token),
+    )
   }
 }

@@ -125,7 +125,7 @@ class MCPOpenSource implements OpenSource {
   #lost(error: unknown): void {
     const isNew = !this.#isLost
     this.#isLost = true
-    this.#notifyHealth(reasonOf(error))
+    this.#health.notify(reasonOf(error))
     if (!isNew) return
     // A server that exits soon after each start is restarted with increasing delays.
     if (this.#context.clock.now() - this.#connectedAt >= STABLE_MS) this.#failures = 0
@@ -137,7 +137,7 @@ class MCPOpenSource implements OpenSource {
     this.#connectedAt = this.#context.clock.now()
     if (!this.#isLost) return
     this.#isLost = false
-    this.#notifyHealth(undefined)
+    this.#health.notify(undefined)
   }
 
   #later(): void {
@@ -160,13 +160,9 @@ class MCPOpenSource implements OpenSource {
     } catch (error) {
       if (this.#isClosed) return
       this.#failures++
-      this.#notifyHealth(reasonOf(error))
+      this.#health.notify(reasonOf(error))
       this.#later()
     }
-  }
-
-  #notifyHealth(reason: string | undefined): void {
-    this.#health.notify(reason)
   }
 }
 

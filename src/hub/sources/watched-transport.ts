@@ -19,11 +19,11 @@ export class WatchedTransport implements Transport {
       undelivered: (event, error) => receiver.undelivered(event, error),
       lost: (error) => {
         receiver.lost(error)
-        this.#notify(error.message)
+        this.#listeners.notify(error.message)
       },
       restored: () => {
         receiver.restored()
-        this.#notify(undefined)
+        this.#listeners.notify(undefined)
       },
     })
   }
@@ -47,9 +47,5 @@ export class WatchedTransport implements Transport {
   close(): Promise<void> {
     this.#listeners.clear()
     return this.#transport.close()
-  }
-
-  #notify(reason: string | undefined): void {
-    this.#listeners.notify(reason)
   }
 }

@@ -1,3 +1,4 @@
+import type { HTTPCaller } from "../caller.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { Identity } from "../../core/types.ts"
 import type { Account } from "../accounts.ts"
@@ -10,28 +11,6 @@ export interface AuthenticatedCaller {
   readonly expiresAt?: number | undefined
 }
 
-/** An admitted request. */
-export interface Admitted {
-  readonly kind: "admitted"
-  readonly identity: Identity | undefined
-  /** Expiry of the identity in epoch milliseconds. */
-  readonly expiresAt: number | undefined
-  /** Headers to add to any response. */
-  readonly headers: Readonly<Record<string, string>>
-  /** Charges for calls beyond the request itself; returns an error when they are over the limit. */
-  charge(calls?: number): CallError | undefined
-  /** Counts the request as a stream; returns an error when there are too many. */
-  openStream(): CallError | undefined
-  /** Key of the account that is charged: an identity or an address. */
-  readonly account: string
-  /** Takes slots for further concurrent calls; returns how many were free. */
-  takeSlots(most: number): number
-  /** The request has become a stream. */
-  readonly isStream: boolean
-  /** Frees everything when the response is complete. Calling it twice is fine. */
-  release(): void
-}
-
 /** A request that was answered without a route. */
 export interface Answered {
   readonly kind: "answered"
@@ -40,15 +19,17 @@ export interface Answered {
 
 export type Admission = Admitted | Refused | Answered
 
-/** Slots and charges of an admitted request, until it is released. */
-export class Entrance implements Admitted, RequestSlot {
+/** An admitted request: its caller, and its slots and charges until it is released. */
+export class Admitted implements HTTPCaller, RequestSlot {
   readonly kind = "admitted"
   readonly identity: Identity | undefined
   readonly expiresAt: number | undefined
+  /** Headers to add to any response. */
   readonly headers: Readonly<Record<string, string>>
   readonly #account: Account
   #slots = 1
   #isPaused = false
+  /** The request has become a stream. */
   isStream = false
 
   constructor(
@@ -101,6 +82,7 @@ export class Entrance implements Admitted, RequestSlot {
     return undefined
   }
 
+  /** Frees everything when the response is complete. Calling it twice is fine. */
   release(): void {
     if (this.isStream) this.#account.closeStream()
     this.isStream = false

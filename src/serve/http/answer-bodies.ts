@@ -1,10 +1,11 @@
+import { EMPTY, jsonAnswer } from "./answer.ts"
 import { unwrapOrThrow } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { fileFieldsOf } from "../../schema/file-fields.ts"
 import type { HTTPAnswer } from "../exchange.ts"
-import type { HTTPContext } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 import { fileAnswer } from "./files/download.ts"
 
 /** An envelope as JSON. */
@@ -65,5 +66,5 @@ export function dataAnswer(
     if (file !== undefined) return file
   }
   const text = dataText(envelope)
-  return text === undefined ? context.empty() : context.json(text, headers)
+  return text === undefined ? EMPTY : jsonAnswer(text, headers)
 }

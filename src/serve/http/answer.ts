@@ -12,17 +12,13 @@ const STREAM_HEADERS: Headers = {
 }
 const LINES_HEADERS: Headers = { ...STREAM_HEADERS, "content-type": "application/x-ndjson" }
 
-const EMPTY: HTTPAnswer = { status: 204, headers: COMMON_HEADERS }
+/** A 204. */
+export const EMPTY: HTTPAnswer = { status: 204, headers: COMMON_HEADERS }
 
 /** A 200 with JSON text. */
 export function jsonAnswer(text: string, extra?: Headers): HTTPAnswer {
   const headers = extra === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...extra }
   return { status: 200, headers, body: text }
-}
-
-/** A 204. */
-export function emptyAnswer(): HTTPAnswer {
-  return EMPTY
 }
 
 /** A 200 with server-sent events. */

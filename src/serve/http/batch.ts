@@ -5,13 +5,14 @@ import { encodeFiles } from "../../core/unread-file.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn } from "../../schema/json.ts"
-import { linesAnswer } from "./answer.ts"
+import { jsonAnswer, linesAnswer } from "./answer.ts"
 import { envelopeText } from "./answer-bodies.ts"
 import type { ItemTerms } from "./call-sink.ts"
 import { requestIdFor } from "./call-options.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
-import type { HTTPContext, Route, RouteRequest } from "./context.ts"
+import type { Route, RouteRequest } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 import { prefersLines } from "./negotiate.ts"
 
 /** Maximum concurrent calls of one batch. */
@@ -35,7 +36,7 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
   await runAll(context, request, items, (at, text) => {
     results[at] = text
   })
-  return context.json(`{"results":[${results.join(",")}]}`)
+  return jsonAnswer(`{"results":[${results.join(",")}]}`)
 }
 
 /** Writes each result as a line as soon as it is there. */
@@ -119,8 +120,10 @@ async function resultOf(
   const shown =
     typeof key === "string" || typeof key === "number" ? `"key":${JSON.stringify(key)},` : ""
   try {
-    if (typeof id !== "string") throw noId()
-    if (key !== undefined && shown === "") throw badKey()
+    if (typeof id !== "string") {
+      throw refusal("VALIDATION_ERROR", `A call of a batch needs an "id" such as "task.create".`)
+    }
+    if (key !== undefined && shown === "") throw badField("key", "a string or a number")
     const spec = context.find(id)
     if (spec?.type === "subscription") throw isStream(id)
     const terms = itemTerms(fields, ({ progress, total, message }) => {
@@ -149,11 +152,11 @@ function itemTerms(
   }
   if (metadata !== undefined && !isRecord(metadata)) throw badField("metadata", "an object")
   if (parentRequestId !== undefined && typeof parentRequestId !== "string") {
-    throw badField("parentRequestId", "a text")
+    throw badField("parentRequestId", "a string")
   }
   const idempotencyKey = getOwn(fields, "idempotencyKey")
   if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey)) {
-    throw badField("idempotencyKey", "a text of 1 to 255 characters")
+    throw badField("idempotencyKey", "a string of 1 to 255 characters")
   }
   return {
     timeout,
@@ -206,14 +209,6 @@ class BatchIncoming implements HTTPIncoming {
   onGone(listener: () => void): () => void {
     return this.#whole.onGone(listener)
   }
-}
-
-function noId(): Error {
-  return refusal("VALIDATION_ERROR", `A call of a batch needs an "id" such as "task.create".`)
-}
-
-function badKey(): Error {
-  return badField("key", "a text or a number")
 }
 
 function badField(name: string, expected: string): Error {

@@ -3,10 +3,6 @@
 import type { ErrorReporting } from "../../engine/failures.ts"
 import { CallError } from "../../core/errors.ts"
 import type { CallErrorOptions } from "../../core/errors.ts"
-import type { Logger } from "../../internal/logger.ts"
-import type { Clock } from "../../internal/platform.ts"
-import type { AnyRegistry } from "../../engine/registry.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type { Authenticate } from "../gate.ts"
 import type { AuthOptions } from "./auth/options.ts"
@@ -14,7 +10,6 @@ import type { CorsOptions } from "./cors.ts"
 import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
-import type { ItemTerms } from "./call-sink.ts"
 
 /** A request for a route. */
 export interface RouteRequest {
@@ -38,78 +33,6 @@ export interface Route {
 
 export type Routes = readonly Route[]
 
-/** Everything that routes need. */
-export interface HTTPContext {
-  readonly registry: AnyRegistry
-  readonly options: ResolvedHTTPOptions
-  readonly clock: Clock
-  readonly logger: Logger
-  /** `close` was called. */
-  readonly isDraining: boolean
-  /** The spec of an external, exposed operation, for any caller. */
-  find(id: string): OperationSpec | undefined
-  /** Whether a caller may see an operation. */
-  maySee(spec: OperationSpec, caller: HTTPCaller): boolean
-  /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */
-  missing(id: string, caller: HTTPCaller): CallError
-  /**
-   * Runs a query or mutation with options from the headers `request-id`, `x-timeout-ms` and `traceparent`.
-   * Cancels it when the client disconnects. Rejects with a `CallError`, the same for hidden and unknown ids.
-   * A call of a batch has options of its own.
-   */
-  execute(
-    id: string,
-    input: unknown,
-    incoming: HTTPIncoming,
-    caller: HTTPCaller,
-    own?: ItemTerms,
-  ): Promise<ResponseEnvelope>
-  /**
-   * Opens a subscription as server-sent events. `render` returns the JSON of one item.
-   * Rejects with a `CallError` when the stream fails before anything was sent.
-   */
-  stream(
-    id: string,
-    input: unknown,
-    incoming: HTTPIncoming,
-    caller: HTTPCaller,
-    render: (envelope: ResponseEnvelope) => string,
-  ): Promise<HTTPAnswer>
-  /**
-   * Reads the body as JSON; `undefined` when it is empty. Rejects with an `HTTPRefusal`: 413 when it is too
-   * long, 400 when it is not JSON or nested too deeply. The guard has checked its type.
-   */
-  readJSON(incoming: HTTPIncoming, spec?: OperationSpec): Promise<unknown>
-  /**
-   * The second half of `readJSON`: parses the result of `readBody`. Integers beyond those that a number keeps become
-   * `BigInt`s for an operation of an OpenAPI document, and are refused for all others.
-   */
-  parseBody(text: string | undefined, spec?: OperationSpec): unknown
-  /** Parses other text, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
-  parseJSON(text: string, spec?: OperationSpec): unknown
-  /** A 200 with JSON text and the common headers. */
-  json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer
-  /** A 204. */
-  empty(): HTTPAnswer
-  /**
-   * Reports an error, and returns the problem response for it. Pass the `spec` of the operation for the
-   * statuses of declared errors, and the caller for the log.
-   */
-  problem(
-    error: unknown,
-    incoming: HTTPIncoming,
-    spec?: OperationSpec,
-    caller?: HTTPCaller,
-  ): HTTPAnswer
-  /** Like `problem`, as JSON text, for answers with several problems. */
-  problemText(
-    error: unknown,
-    incoming: HTTPIncoming,
-    spec?: OperationSpec,
-    caller?: HTTPCaller,
-  ): string
-}
-
 /** Headers of every answer. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
@@ -132,6 +55,17 @@ export class HTTPRefusal extends CallError {
     this.status = status
     this.headers = options.headers ?? {}
   }
+}
+
+/** The refusal of a body that is too long. */
+export function tooLong(max: number): HTTPRefusal {
+  return new HTTPRefusal(
+    413,
+    "PAYLOAD_TOO_LARGE",
+    `The body is longer than the ${max} bytes that are taken.`,
+    // The rest of the body is not read.
+    { headers: { connection: "close" } },
+  )
 }
 
 /** Options of REST paths. */

@@ -1,20 +1,21 @@
 import type { OperationSpec } from "../../core/types.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { withHeaders } from "./answer.ts"
-import type { HTTPContext } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 
 /**
- * Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` (RFC 8288) to an answer of a deprecated operation.
+ * Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` (RFC 8288) to the answer of an operation, if it is deprecated.
  *
- * A date that nobody gave is not made up: without `since` there is no `Deprecation`. `pathTo` returns the path
+ * No date is made up: without `since` there is no `Deprecation`. `pathTo` returns the path
  * of another operation relative to this one's, and holds wherever the API is mounted.
  */
 export function withDeprecation(
   answer: HTTPAnswer,
-  { deprecation = {} }: OperationSpec,
+  { deprecation }: OperationSpec,
   context: HTTPContext,
   pathTo: (spec: OperationSpec) => string,
 ): HTTPAnswer {
+  if (deprecation === undefined) return answer
   const { since, sunset, replacedBy, link } = deprecation
   const successor = replacedBy === undefined ? undefined : context.find(replacedBy)
   const links = [

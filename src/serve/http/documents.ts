@@ -1,3 +1,4 @@
+import { jsonAnswer } from "./answer.ts"
 import { requirementOf } from "../../core/access.ts"
 import type { Identity } from "../../core/types.ts"
 import { systemClock } from "../../internal/clock.ts"
@@ -7,7 +8,8 @@ import type { HTTPAnswer } from "../exchange.ts"
 import { documentSteps } from "./openapi/document.ts"
 import type { DocumentSecurity, Steps } from "./openapi/model.ts"
 import { HTTPRefusal } from "./context.ts"
-import type { HTTPContext, Routes } from "./context.ts"
+import type { Routes } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 import { turn } from "./sse.ts"
 
 /** Maximum number of cached documents, one per view of the API, and of their characters. The latest is always kept. */
@@ -48,7 +50,7 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
           // A failure is answered to everyone who waits, and tried again by the next.
           building.then(({ length }) => makeRoom(documents, key, length), forget)
         }
-        return answerOf(context, await building)
+        return answerOf(await building)
       },
     },
   ]
@@ -141,10 +143,10 @@ async function inSlices<TResult>(steps: Steps<TResult>): Promise<TResult> {
 }
 
 /** A short document is one text. */
-function answerOf(context: HTTPContext, { pieces }: DocumentText): HTTPAnswer {
+function answerOf({ pieces }: DocumentText): HTTPAnswer {
   const [only = ""] = pieces
-  if (pieces.length <= 1) return context.json(only)
-  const { status, headers } = context.json("")
+  if (pieces.length <= 1) return jsonAnswer(only)
+  const { status, headers } = jsonAnswer("")
   return {
     status,
     headers,

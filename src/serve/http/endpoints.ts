@@ -1,4 +1,6 @@
-import type { HTTPContext, Route, Routes } from "./context.ts"
+import { jsonAnswer } from "./answer.ts"
+import type { Route, Routes } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 
 /** A path that a server answers. */
 export interface Endpoint {
@@ -43,7 +45,7 @@ export function indexRoute(context: HTTPContext, endpoints: Endpoints): Route {
     path: "/",
     handle: ({ incoming }) => {
       const all = endpoints.under(incoming.mountPath ?? "")
-      return context.json(JSON.stringify({ title, version, description, endpoints: all }))
+      return jsonAnswer(JSON.stringify({ title, version, description, endpoints: all }))
     },
   }
 }

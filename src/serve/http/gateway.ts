@@ -1,3 +1,4 @@
+import { jsonAnswer } from "./answer.ts"
 import { specFields } from "../../core/spec-schemas.ts"
 import { plainSchema } from "../../schema/read/plain-schema.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
@@ -14,7 +15,8 @@ import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents, preferredReturn, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal } from "./context.ts"
-import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
+import type { RouteRequest, Routes } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 
 const descriptions = new WeakMap<OperationSpec, string>()
 
@@ -28,7 +30,7 @@ export function createGateway(context: HTTPContext): Routes {
       method: "GET",
       path: "/operations",
       handle: async ({ incoming, caller }) =>
-        context.json(JSON.stringify(await listOperations(context, caller, incoming.query))),
+        jsonAnswer(JSON.stringify(await listOperations(context, caller, incoming.query))),
     },
     {
       method: "GET",
@@ -95,7 +97,7 @@ function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> 
       const isFile = isFileLike(envelope.data) && envelope.meta.source === "local"
       if (isFile && preferred === "file")
         return dataAnswer(context, envelope, spec, FILE_PREFERENCE)
-      return isBare ? dataAnswer(context, envelope, spec) : context.json(envelopeText(envelope))
+      return isBare ? dataAnswer(context, envelope, spec) : jsonAnswer(envelopeText(envelope))
     })
   })
 }
@@ -113,17 +115,12 @@ async function answer(
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }
-  return deprecatedOrNot(context, spec, answered)
+  return withDeprecation(answered, spec, context, gatewayPath)
 }
 
-function deprecatedOrNot(
-  context: HTTPContext,
-  spec: OperationSpec,
-  answered: HTTPAnswer,
-): HTTPAnswer {
-  if (spec.deprecation === undefined) return answered
-  // Paths of the gateway differ in their last segment only.
-  return withDeprecation(answered, spec, context, ({ namespace, name }) => `${namespace}.${name}`)
+/** The gateway path of an operation, from that of another one: only the last segment differs. */
+function gatewayPath({ namespace, name }: OperationSpec): string {
+  return `${namespace}.${name}`
 }
 
 function asksToUnwrap(query: string): boolean {
@@ -151,7 +148,8 @@ async function description(
   const text = describeOperation(spec)
   // The rest is cached as text; policies change with the configuration.
   const more = policies.length === 0 ? "" : `,"resilience":${JSON.stringify(policies)}`
-  return deprecatedOrNot(context, spec, context.json(`${text.slice(0, -1)}${more}}`))
+  const answered = jsonAnswer(`${text.slice(0, -1)}${more}}`)
+  return withDeprecation(answered, spec, context, gatewayPath)
 }
 
 /** A spec as JSON: its input, output and errors, without implementation details. */

@@ -1,6 +1,6 @@
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
-import { MissingPackage } from "../../internal/import-peer.ts"
+import { MissingPackage, reportMissing } from "../../internal/import-peer.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { Accounts } from "../accounts.ts"
@@ -9,14 +9,14 @@ import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { isLoopback } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
-import { Entrance } from "./admission.ts"
+import { Admitted } from "./admission.ts"
 import type { Admission, AuthenticatedCaller } from "./admission.ts"
 import type { Refused } from "../exchange.ts"
 import { runAuthenticate, toVerdict } from "./auth/ask.ts"
 import type { Verdict } from "./auth/ask.ts"
 import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
-import { AuthPackages } from "./auth/packages.ts"
+import { loadJose } from "./auth/jwt.ts"
 import type { CorsOptions } from "./cors.ts"
 import { checkMedia } from "./media.ts"
 import type { HTTPIncoming } from "../exchange.ts"
@@ -32,44 +32,9 @@ export interface GuardOptions extends UpgradeRules, LimitOptions {
   readonly cors?: CorsOptions | undefined
 }
 
-export type { Admission, Admitted } from "./admission.ts"
-export type { Refused } from "../exchange.ts"
-
 /** Who may reach a mount. */
 interface MountAccess {
   readonly isPublic: boolean
-}
-
-/** Decides which requests are admitted, and authenticates them. */
-export interface Guard {
-  /** Callers have to authenticate. */
-  readonly isAuthenticated: boolean
-  readonly authenticate: Authenticate | undefined
-  /** Optional packages for authentication. */
-  readonly packages: AuthPackages
-  /** `authenticate` for WebSockets: failed attempts are charged, as with requests. */
-  readonly authenticateUpgrade: Authenticate | undefined
-  /** Accounts of callers; WebSocket calls count there, too. */
-  readonly accounts: Accounts
-  /** Allowed hosts and origins, including those of `cors`. */
-  readonly rules: UpgradeRules
-  /** Refuses requests from hosts or origins that are not allowed; any page may link to public paths. */
-  checkSource(incoming: HTTPIncoming, isPublic: boolean): Refused | undefined
-  /**
-   * Authenticates and admits a request; synchronously if possible. Never throws or rejects.
-   * A mount may accept bodies other than JSON, and a public mount admits everyone. `takesFiles` is for paths that
-   * take other bodies.
-   */
-  admit(
-    incoming: HTTPIncoming,
-    mount?: MountAccess,
-    takesFiles?: boolean,
-  ): Admission | Promise<Admission>
-}
-
-/** Creates a guard; throws a `TypeError` for invalid options. */
-export function createGuard(options: GuardOptions, clock: Clock, logger: Logger): Guard {
-  return new RequestGuard(options, clock, logger)
 }
 
 /** Throws a `TypeError` for an address that other machines can reach without authentication. */
@@ -81,21 +46,33 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
   )
 }
 
-const NOBODY: AuthenticatedCaller = { identity: undefined }
+const ANONYMOUS: AuthenticatedCaller = { identity: undefined }
 
-class RequestGuard implements Guard {
-  readonly packages: AuthPackages
+/** Decides which requests are admitted, and authenticates them. */
+export class Guard {
+  /** Loads the optional packages of authentication; rejects with a `MissingPackage`. */
+  readonly packagesLoaded: Promise<unknown> | undefined
+  isPackageMissing = false
   readonly authenticate: Authenticate | undefined
+  /** `authenticate` for WebSockets: failed attempts are charged, as with requests. */
   readonly authenticateUpgrade: Authenticate | undefined
+  /** Accounts of callers; WebSocket calls count there, too. */
   readonly accounts: Accounts
   readonly #timeout: number
   readonly #sources: Sources
   readonly #clock: Clock
   readonly #logger: Logger
 
+  /** Throws a `TypeError` for invalid options. */
   constructor(options: GuardOptions, clock: Clock, logger: Logger) {
     this.authenticate = resolveAuthenticate(options, clock)
-    this.packages = new AuthPackages(options.auth, logger)
+    if (options.auth?.jwt !== undefined) {
+      this.packagesLoaded = loadJose()
+      reportMissing(this.packagesLoaded, (message) => {
+        this.isPackageMissing = true
+        logger.error(message)
+      })
+    }
     this.#timeout = options.authenticateTimeout ?? 10_000
     this.#sources = new Sources(options, this.isAuthenticated)
     this.accounts = new Accounts(options, clock)
@@ -103,18 +80,21 @@ class RequestGuard implements Guard {
     this.#logger = logger
     if (this.authenticate !== undefined) this.authenticateUpgrade = this.#upgrade
     if (options.cors?.origins.includes("*") === true && !this.isAuthenticated) {
-      logger.warn('cors allows "*" and nobody is asked who calls: every web page can call')
+      logger.warn('cors allows "*" without authentication: every web page can call')
     }
   }
 
+  /** Callers have to authenticate. */
   get isAuthenticated(): boolean {
     return this.authenticate !== undefined
   }
 
+  /** Allowed hosts and origins, including those of `cors`. */
   get rules(): UpgradeRules {
     return this.#sources.rules
   }
 
+  /** Refuses requests from hosts or origins that are not allowed; any page may link to public paths. */
   checkSource(incoming: HTTPIncoming, isPublic: boolean): Refused | undefined {
     const reason = this.#sources.check(incoming, isPublic)
     if (reason === undefined) return undefined
@@ -122,6 +102,11 @@ class RequestGuard implements Guard {
     return this.#refuse(403, error, this.#sources.headersFor(incoming), reason)
   }
 
+  /**
+   * Authenticates and admits a request; synchronously if possible. Never throws or rejects.
+   * A mount may accept bodies other than JSON, and a public mount admits everyone. `takesFiles` is for paths that
+   * take other bodies.
+   */
   admit(
     incoming: HTTPIncoming,
     mount?: MountAccess,
@@ -136,11 +121,11 @@ class RequestGuard implements Guard {
     if (issue !== undefined) {
       return this.#refuse(415, refusal("VALIDATION_ERROR", issue), headers, issue)
     }
-    if (mount?.isPublic === true) return this.#enter(incoming, NOBODY, headers)
+    if (mount?.isPublic === true) return this.#enter(incoming, ANONYMOUS, headers)
     if (incoming.identity !== undefined) {
       return this.#decide(incoming, toVerdict(incoming.identity, this.#clock), headers)
     }
-    if (this.authenticate === undefined) return this.#enter(incoming, NOBODY, headers)
+    if (this.authenticate === undefined) return this.#enter(incoming, ANONYMOUS, headers)
     const verdict = runAuthenticate(this.authenticate, incoming.like, this.#timeout, this.#clock)
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#decide(incoming, settled, headers))
@@ -161,7 +146,7 @@ class RequestGuard implements Guard {
         return this.#refuse(503, missing, headers, reason)
       }
       const cause = outage.cause instanceof Error ? outage.cause.message : undefined
-      this.#logger.warn("Nobody can be authenticated at the moment", { reason, cause })
+      this.#logger.warn("Callers cannot be authenticated at the moment", { reason, cause })
       const { retryAfterMs = 5000 } = outage
       const message = "Who calls cannot be found out at the moment. Try again later."
       const error = refusal("UNAVAILABLE", message, { retryAfterMs })
@@ -212,9 +197,9 @@ class RequestGuard implements Guard {
     const account = this.accounts.of(caller.identity, incoming.like)
     const error = account.enter()
     if (error !== undefined) return this.#refuse(429, error, headers, error.message)
-    const entrance = new Entrance(caller, headers, account)
-    incoming.slot = entrance
-    return entrance
+    const admitted = new Admitted(caller, headers, account)
+    incoming.slot = admitted
+    return admitted
   }
 
   #refuse(

@@ -1,10 +1,7 @@
+import { COMMON_HEADERS } from "./context.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 
-const HEADERS: Readonly<Record<string, string>> = {
-  "content-type": "application/json",
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-}
+const HEADERS = { "content-type": "application/json", ...COMMON_HEADERS }
 
 /**
  * Answers `/livez` and `/readyz`; `undefined` for every other path.

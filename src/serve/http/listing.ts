@@ -4,7 +4,7 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import type { OperationSpec, OperationType } from "../../core/types.ts"
 import { parseQuery } from "./query-input.ts"
 import { placeAfter, sortedIds } from "./sorted-ids.ts"
-import type { HTTPContext } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 import type { HTTPCaller } from "../caller.ts"
 import { indexInSlices } from "../search-index.ts"
 

@@ -4,7 +4,7 @@ import { openNodeBody } from "../open-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
 import { NULL_SINK, isStream } from "./answer.ts"
-import { Leaving } from "../disconnect.ts"
+import { Leaving, drained } from "../disconnect.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
 import { requestIdFor } from "./call-options.ts"
@@ -195,23 +195,11 @@ class NodeSink implements HTTPSink {
   }
 
   drained(): Promise<void> {
-    return drained(this.#leaving, this.#response)
+    if (!this.#response.writableNeedDrain) return Promise.resolve()
+    return drained(this.#response, this.#leaving)
   }
 
   onGone(listener: () => void): () => void {
     return this.#leaving.listen(listener)
   }
-}
-
-function drained(leaving: Leaving, response: HTTPResponseLike): Promise<void> {
-  if (leaving.isGone || !response.writableNeedDrain) return Promise.resolve()
-  return new Promise<void>((resolve) => {
-    const go = (): void => {
-      response.off("drain", go)
-      stop()
-      resolve()
-    }
-    response.once("drain", go)
-    const stop = leaving.listen(go)
-  })
 }

@@ -15,7 +15,8 @@ import { RATE_LIMIT_OPTIONS } from "../accounts.ts"
 import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPMount, MountOptions } from "./mounts.ts"
-import type { HTTPContext, RestOptions, Routes, ResolvedHTTPOptions } from "./context.ts"
+import type { RestOptions, Routes, ResolvedHTTPOptions } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 import { normalizePath } from "./mount-path.ts"
 
 /** Options of `toHTTP`. */

@@ -8,7 +8,8 @@ import { readInput } from "./files/upload.ts"
 import { checkAcceptsEvents } from "./negotiate.ts"
 import { readQueryInput } from "./query-input.ts"
 import { HTTPRefusal } from "./context.ts"
-import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
+import type { RouteRequest, Routes } from "./context.ts"
+import type { HTTPContext } from "./http-context.ts"
 
 /** Routes with a path for each operation, and data without envelopes. */
 export function createRest(context: HTTPContext): Routes {
@@ -62,9 +63,7 @@ async function answer(
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }
-  return spec.deprecation === undefined
-    ? answered
-    : withDeprecation(answered, spec, context, restPath)
+  return withDeprecation(answered, spec, context, restPath)
 }
 
 function operationOf(

@@ -7,15 +7,16 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import type { Authenticated } from "../authenticated.ts"
 import type { NodeResponseLike } from "../node-types.ts"
 import { isStream, whenStreamed, withHeaders } from "./answer.ts"
-import { ServerContext, closing } from "./create-context.ts"
+import { HTTPContext, closing } from "./http-context.ts"
 import { createDocuments } from "./documents.ts"
 import { Drain } from "./drain.ts"
 import { Endpoints, indexRoute } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed-registry.ts"
 import { WebIncoming, toResponse } from "./fetch.ts"
 import { createGateway } from "./gateway.ts"
-import { createGuard } from "./guard.ts"
-import type { Admission, Admitted, Guard, Refused } from "./guard.ts"
+import type { Admission, Admitted } from "./admission.ts"
+import { Guard } from "./guard.ts"
+import type { Refused } from "../exchange.ts"
 import { answerHealth } from "./health.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { isJsonBody } from "./media.ts"
@@ -72,7 +73,7 @@ export function toHTTP(registry: AnyRegistry, options: HTTPServerOptions = {}): 
 
 class Server implements HTTPServer {
   readonly inner: HTTPInner
-  readonly #context: ServerContext
+  readonly #context: HTTPContext
   readonly #guard: Guard
   readonly #router: Router
   readonly #mounts: Mounts
@@ -87,14 +88,14 @@ class Server implements HTTPServer {
     const { authenticateTimeout, trustedProxies } = options
     const { basePath, isExposed, isFiltered } = resolved
     const { maxStreams } = resolved.sse
-    this.#guard = createGuard(
+    this.#guard = new Guard(
       { ...resolved, maxStreams, authenticateTimeout, trustedProxies },
       clock,
       logger,
     )
     this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock)
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
-    const context = new ServerContext(registry, resolved, clock, logger)
+    const context = new HTTPContext(registry, resolved, clock, logger)
     this.#context = context
     const routes: Routes = [
       ...(resolved.gateway ? createGateway(context) : []),
@@ -164,7 +165,7 @@ class Server implements HTTPServer {
     const { basePath, options } = this.inner
     if (path.startsWith(basePath)) {
       const below = path.slice(basePath.length)
-      const isUp = !isDraining && !this.#guard.packages.isMissing
+      const isUp = !isDraining && !this.#guard.isPackageMissing
       const health = answerHealth(incoming.method, below, isUp, options.isReady)
       if (health !== undefined) return health
     }

@@ -1,3 +1,4 @@
+import { valueAt } from "../../internal/pointer.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 
@@ -93,13 +94,4 @@ function* declared(schema: unknown, path: readonly string[]): Generator<HeaderDe
   for (const [key, property] of Object.entries(schema["properties"])) {
     yield* declared(property, [...path, key])
   }
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  let current = value
-  for (const key of path) {
-    if (!isRecord(current) || !Object.hasOwn(current, key)) return undefined
-    current = current[key]
-  }
-  return current
 }

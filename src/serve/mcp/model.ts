@@ -35,25 +35,6 @@ export interface SurfaceResult {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** A registry as MCP tools, for all callers and protocols. */
-export interface MCPSurface {
-  /** Changes with the registry; equal versions mean equal lists. */
-  readonly version: number
-  /** Throws `ProtocolError` for an invalid or outdated cursor. */
-  list(caller: SurfaceCaller, cursor: string | undefined): SurfacePage
-  /** One tool, for checking headers against it; `undefined` when the caller has no such tool. */
-  find(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined
-  /** Throws `ProtocolError` for protocol errors; all other failures are results. */
-  call(name: string, input: unknown, call: SurfaceCall): Promise<SurfaceResult>
-  /** Notifies when lists have changed, once for all changes of one turn. */
-  onChange(listener: () => void): () => void
-  /** Whether a caller sees every operation as a tool, or the three search tools. */
-  mode(caller: SurfaceCaller): SurfaceMode
-  /** Size of the list of tools in a model's context. */
-  cost(caller: SurfaceCaller): SurfaceCost
-  close(): void
-}
-
 /** What a list of tools consists of: all operations, or the three search tools. */
 export type SurfaceMode = "all" | "search"
 

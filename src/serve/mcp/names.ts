@@ -83,18 +83,11 @@ function firstRound({ rawName }: Nameable, naming: Naming): number {
 
 function nameIn(round: number, entry: Nameable, naming: Naming): string {
   if (round === 0 && entry.rawName !== undefined) return entry.rawName
-  const wanted = wantedName(entry, naming)
+  const wanted = typeof naming === "function" ? naming(entry.spec) : entry.id
   const legal = wanted.replaceAll(naming === "underscore" ? /[^\w-]/g : /[^\w.-]/g, "_")
   const most = typeof naming === "function" ? MAX_OWN_LENGTH : MAX_LENGTH
   if (round === 1 && legal !== "" && legal.length <= most) return legal
   // More digits in each round, in case two ids share the first six.
   const hash = sha256Hex(entry.id).slice(0, Math.min(Math.max(round - 1, 1) * 6, 48))
   return `${legal.slice(0, most - hash.length - 1)}_${hash}`
-}
-
-function wantedName({ id, spec }: Nameable, naming: Naming): string {
-  if (typeof naming !== "function") return id
-  const name: unknown = naming(spec)
-  if (typeof name === "string") return name
-  throw new TypeError(`toMCP(): naming gave no text for "${id}". It must return a name.`)
 }

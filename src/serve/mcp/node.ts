@@ -1,4 +1,4 @@
-import { Leaving } from "../disconnect.ts"
+import { Leaving, drained } from "../disconnect.ts"
 import { readNodeBody } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
 import { TextAnswer } from "./answers.ts"
@@ -129,16 +129,4 @@ async function write(from: Response, to: NodeResponseLike, leaving: Leaving): Pr
     stop()
     to.end()
   }
-}
-
-async function drained(to: NodeResponseLike, leaving: Leaving): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const go = (): void => {
-      to.off("drain", go)
-      stop()
-      resolve()
-    }
-    to.once("drain", go)
-    const stop = leaving.listen(go)
-  })
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../schema/json.ts"
 import { limitsOf } from "../../schema/read/constraints.ts"
 import { mapSchemas } from "../../schema/read/plain-schema.ts"
-import { visibleText } from "./visible-text.ts"
+import { withoutHiddenText } from "../../mcp/hidden-text.ts"
 
 /** Maximum characters of a comment on one property. */
 const MAX_COMMENT = 200
@@ -14,7 +14,7 @@ const LINK = /!?\[([^[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:"[^"]*"|'[^']*'
 
 /** A text for a model: without hidden characters, links as their text. */
 export function plainText(text: string): string {
-  return visibleText(text).replaceAll(LINK, "$1")
+  return withoutHiddenText(text).replaceAll(LINK, "$1")
 }
 
 /** Plain text on one line, cut to `most` characters. */

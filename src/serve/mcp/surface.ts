@@ -4,7 +4,6 @@ import { runOperation } from "./calls.ts"
 import { unknownTool } from "./tool-errors.ts"
 import { Listing, invalidCursor, isShown } from "./listing.ts"
 import type {
-  MCPSurface,
   SurfaceCall,
   SurfaceCaller,
   SurfaceCost,
@@ -22,14 +21,11 @@ export type { SurfaceOptions } from "./options.ts"
 export type { ExposeOptions, ExposeRule } from "../expose.ts"
 
 const MAX_LINTED = 10
+/** An estimate. */
 const BYTES_PER_TOKEN = 4
 
-/** Presents a registry as MCP tools. Close it when done; the registry stays open. */
-export function createSurface(registry: AnyRegistry, options: SurfaceOptions = {}): MCPSurface {
-  return new Surface(registry, resolveSurfaceOptions(options))
-}
-
-class Surface implements MCPSurface {
+/** A registry as MCP tools, for all callers and protocols. Close it when done; the registry stays open. */
+export class MCPSurface {
   readonly #registry: AnyRegistry
   readonly #options: ResolvedSurfaceOptions
   readonly #listeners = new Listeners()
@@ -41,19 +37,21 @@ class Surface implements MCPSurface {
   #isNotifyScheduled = false
   #isLinted = false
 
-  constructor(registry: AnyRegistry, options: ResolvedSurfaceOptions) {
+  constructor(registry: AnyRegistry, options: SurfaceOptions = {}) {
     this.#registry = registry
-    this.#options = options
+    this.#options = resolveSurfaceOptions(options)
     this.#stop = registry.onChange(({ type, id, spec }) => {
       // The replaced operation may have been exposed.
-      if (type === "replaced" || isShown(id, spec, options)) this.#changed()
+      if (type === "replaced" || isShown(id, spec, this.#options)) this.#changed()
     })
   }
 
+  /** Changes with the registry; equal versions mean equal lists. */
   get version(): number {
     return this.#version
   }
 
+  /** Throws `ProtocolError` for an invalid or outdated cursor. */
   list(caller: SurfaceCaller, cursor: string | undefined): SurfacePage {
     const { mode, ttlMs, pageSize } = this.#options
     const listing = this.#current()
@@ -73,6 +71,7 @@ class Surface implements MCPSurface {
     }
   }
 
+  /** One tool, for checking headers against it; `undefined` when the caller has no such tool. */
   find(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined {
     const listing = this.#current()
     const definition = this.#searchToolFor(name, caller)
@@ -81,6 +80,7 @@ class Surface implements MCPSurface {
     return tool === undefined ? undefined : listing.define(tool, caller.era)
   }
 
+  /** Throws `ProtocolError` for protocol errors; all other failures are results. */
   call(name: string, input: unknown, call: SurfaceCall): Promise<SurfaceResult> {
     const listing = this.#current()
     if (this.#searchToolFor(name, call) !== undefined) {
@@ -96,14 +96,17 @@ class Surface implements MCPSurface {
     return runOperation(this.#registry, tool, input, call, this.#options)
   }
 
+  /** Notifies when lists have changed, once for all changes of one turn. */
   onChange(listener: () => void): () => void {
     return this.#listeners.add(listener)
   }
 
+  /** Whether a caller sees every operation as a tool, or the three search tools. */
   mode({ identity }: SurfaceCaller): SurfaceMode {
     return this.#modeFor(this.#current().visibleTo(identity).length)
   }
 
+  /** Size of the list of tools in a model's context. */
   cost(caller: SurfaceCaller): SurfaceCost {
     const listing = this.#current()
     const visible = listing.visibleTo(caller.identity)
@@ -171,16 +174,8 @@ class Surface implements MCPSurface {
   }
 }
 
-/** Size of a list of tools in a model's context. */
-interface ListCost {
-  readonly tools: number
-  readonly bytes: number
-  /** An estimate: about four bytes per token. */
-  readonly tokens: number
-}
-
 /** Computes the bytes of definitions as JSON, and estimates their tokens. */
-function costOf(definitions: readonly MCPToolDefinition[]): ListCost {
+function costOf(definitions: readonly MCPToolDefinition[]): SurfaceCost["all"] {
   const encoder = new TextEncoder()
   let bytes = 2 + Math.max(definitions.length - 1, 0)
   // One by one: a large registry would be a very large text.

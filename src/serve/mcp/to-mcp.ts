@@ -20,7 +20,7 @@ import type { Incoming } from "./incoming.ts"
 import { describeNamespaces, SEARCH_FIRST } from "./instructions.ts"
 import { LISTEN_OPTIONS, listenOn } from "./listen.ts"
 import type { Listening, ListenOptions } from "./listen.ts"
-import type { MCPSurface, SurfaceCost } from "./model.ts"
+import type { SurfaceCost } from "./model.ts"
 import { mountServer } from "./mounted.ts"
 import { answerNode } from "./node.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
@@ -33,7 +33,7 @@ import { SESSION_LIMITS } from "./sessions.ts"
 import type { SessionLimits } from "./sessions.ts"
 import { serveStdio, STDIO_OPTIONS } from "./stdio.ts"
 import type { StdioConnection, StdioOptions } from "./stdio.ts"
-import { createSurface } from "./surface.ts"
+import { MCPSurface } from "./surface.ts"
 import type { SurfaceOptions } from "./surface.ts"
 import { incomingOf } from "./web.ts"
 
@@ -145,7 +145,7 @@ class RegistryServer implements MCPServer, Mountable {
     this.#logger = logger
     this.#authenticator = new Authenticator(options, logger)
     const seal = new StateSeal(stateKey, stateTtlMs)
-    this.#surface = createSurface(registry, { ...options, logger })
+    this.#surface = new MCPSurface(registry, { ...options, logger })
     this.#installed = checkServerSDK()
     reportMissing(this.#installed, (message) => logger.error(message))
     this.#stopFollowing = this.#surface.onChange(this.#notices.changed)

@@ -9,12 +9,12 @@ import type { OperationSpec } from "../../core/types.ts"
 import { annotationsOf, originOf } from "./annotations.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable-input.ts"
-import { asObject, plainSchema } from "../../schema/read/plain-schema.ts"
+import { asObject, mapSchemas, plainSchema } from "../../schema/read/plain-schema.ts"
 import { inputForm, outputForm } from "./tool-forms.ts"
 import type { InputForm, OutputForm } from "./tool-forms.ts"
 import { itemsOutput, streamForm } from "./stream-tools.ts"
 import type { StreamForm } from "./stream-tools.ts"
-import { visibleSchema, visibleText } from "./visible-text.ts"
+import { withoutHiddenText } from "../../mcp/hidden-text.ts"
 
 /** One operation as a tool: created once per spec, its parts on first use. */
 export class OperationTool {
@@ -69,7 +69,7 @@ export class OperationTool {
     const own = this.raw?.description
     const words = [
       deprecated,
-      visibleText(typeof own === "string" ? own : spec.description),
+      withoutHiddenText(typeof own === "string" ? own : spec.description),
       form.note ?? "",
     ]
     return words.filter((word) => word !== "").join(" ")
@@ -110,7 +110,7 @@ export class OperationTool {
       return this.raw === undefined ? this.#describe(era) : this.#handOn(this.raw, era)
     } catch (error) {
       this.#options.logger.error("A tool is shown without its schemas", { tool: this.id, error })
-      const description = visibleText(this.spec.description)
+      const description = withoutHiddenText(this.spec.description)
       return { description, inputSchema: { type: "object" }, annotations: annotationsOf(this.spec) }
     }
   }
@@ -146,7 +146,7 @@ export class OperationTool {
     const { spec, form } = this
     const output = this.output(era)
     return {
-      ...(spec.title !== undefined && { title: visibleText(spec.title) }),
+      ...(spec.title !== undefined && { title: withoutHiddenText(spec.title) }),
       description: this.description,
       inputSchema: visibleSchema(form.schema),
       ...(output !== undefined && { outputSchema: visibleSchema(output.schema) }),
@@ -162,7 +162,7 @@ export class OperationTool {
     const isDescribed = typeof description === "string" || this.form.note !== undefined
     const { outputSchema: ___, ...kept } = rest
     return {
-      ...(typeof title === "string" && { title: visibleText(title) }),
+      ...(typeof title === "string" && { title: withoutHiddenText(title) }),
       ...(isDescribed && { description: this.description }),
       ...kept,
       ...(isRecord(annotations) && { annotations: visibleTitle(annotations) }),
@@ -173,9 +173,29 @@ export class OperationTool {
   }
 }
 
+/** Removes invisible text from titles and descriptions; returns the same schema if there is none. */
+function visibleSchema(schema: JsonSchema): JsonSchema {
+  let isChanged = false
+  const changed = mapSchemas(schema, (node) => {
+    let out = node
+    for (const key of ["title", "description", "$comment"]) {
+      const text = node[key]
+      if (typeof text !== "string") continue
+      const visible = withoutHiddenText(text)
+      if (visible === text) continue
+      isChanged = true
+      out = { ...out, [key]: visible }
+    }
+    return out
+  })
+  return isChanged ? changed : schema
+}
+
 function visibleTitle(annotations: MCPToolAnnotations): MCPToolAnnotations {
   const { title } = annotations
-  return typeof title === "string" ? { ...annotations, title: visibleText(title) } : annotations
+  return typeof title === "string"
+    ? { ...annotations, title: withoutHiddenText(title) }
+    : annotations
 }
 
 /** The input form of an imported tool. Clients refuse a whole list if one input schema is not an object. */

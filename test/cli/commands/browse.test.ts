@@ -63,7 +63,7 @@ describe("operations list", () => {
     expect(await onHub(["list", "tas"])).toEqual({
       code: 0,
       stdout: "",
-      stderr: 'No operation is called "tas" or begins so.\n',
+      stderr: 'No operation id is "tas" or starts with "tas.".\n',
     })
   })
 

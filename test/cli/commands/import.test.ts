@@ -154,7 +154,7 @@ describe("operations import", () => {
     [["weather.yaml", "--name", "__proto__"], "--name takes letters"],
     [["weather.yaml", "--name", "a b"], "--name takes letters"],
     [["weather.yaml", "--name", "local"], `has a source "local" already`],
-    [["weather.yaml", "--config", ".mcp.json"], "is an editor's"],
+    [["weather.yaml", "--config", ".mcp.json"], "belongs to an editor"],
     [["weather.yaml", "--token", "x"], "without --token"],
     [["weather.yaml", "--hub", "http://127.0.0.1:1"], "without --hub"],
   ])("refuses %j with what to do", async (argv, message) => {

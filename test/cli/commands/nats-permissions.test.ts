@@ -229,7 +229,7 @@ describe("operations nats-permissions -o", () => {
     const { code, stdout, stderr } = await permissions(...ALICE, ...more, "-o", "file")
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
-    expect(stderr).toContain('"file" holds something else, and is left as it is.')
+    expect(stderr).toContain('"file" was not written by this command, and is left as it is.')
     expect(await readFile(join(cwd, "file"), "utf8")).toBe(text)
   })
 

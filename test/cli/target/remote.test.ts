@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import type { RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, test, vi } from "vitest"
-import { openRemote } from "../../../src/cli/target/remote.ts"
+import { RemoteTarget } from "../../../src/cli/target/remote.ts"
 import type { Target } from "../../../src/cli/model.ts"
 import type { InputResponse } from "../../../src/index.ts"
 import { serveHTTP } from "../../../src/node.ts"
@@ -240,7 +240,7 @@ async function collect(items: AsyncIterable<unknown>): Promise<unknown[]> {
 }
 
 function open(url: string, token?: string): Target {
-  return openRemote({ url, token }, testIO())
+  return new RemoteTarget({ url, token }, testIO().signal)
 }
 
 async function serve(

@@ -6,8 +6,7 @@ import { systemClock } from "../../../src/internal/clock.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { hashApiKey } from "../../../src/serve/http/auth/api-keys.ts"
 import type { AuthOptions, JwtOptions } from "../../../src/serve/http/auth/options.ts"
-import { createGuard } from "../../../src/serve/http/guard.ts"
-import type { Guard } from "../../../src/serve/http/guard.ts"
+import { Guard } from "../../../src/serve/http/guard.ts"
 import { incoming, LogLines } from "./guarded.ts"
 
 const KEY = "canary-key-0123456789abcdef"
@@ -17,7 +16,7 @@ const ISSUER = "https://issuer.test"
 const AUDIENCE = "https://api.test"
 
 function guardWith(auth: AuthOptions, logger = new LogLines()): Guard {
-  return createGuard({ auth }, systemClock, logger)
+  return new Guard({ auth }, systemClock, logger)
 }
 
 /** The id of who was let in, or the status of the refusal. */
@@ -405,7 +404,7 @@ describe("tokens", () => {
         headers: { "retry-after": "5" },
       })
       expect(JSON.stringify(refused)).not.toContain(server.url)
-      expect(log.text).toContain("warn Nobody can be authenticated")
+      expect(log.text).toContain("warn Callers cannot be authenticated")
       expect(log.text).not.toContain(signed)
     })
 
@@ -428,7 +427,7 @@ describe("tokens", () => {
     expect(await who(guardWith({ jwt: patient }), late)).toBe("ada")
     // Time is the injected clock's.
     const past = { ...systemClock, wallTime: () => Date.now() - 60_000 }
-    const guard = createGuard({ auth: { jwt: { ...base, key: pem } } }, past, silentLogger)
+    const guard = new Guard({ auth: { jwt: { ...base, key: pem } } }, past, silentLogger)
     expect(await who(guard, late)).toBe("ada")
   })
 })

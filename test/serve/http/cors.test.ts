@@ -3,7 +3,7 @@ import { createRegistry } from "../../../src/index.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { serveHTTP } from "../../../src/node.ts"
-import { createGuard } from "../../../src/serve/http/guard.ts"
+import { Guard } from "../../../src/serve/http/guard.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import { LogLines, serveGuarded } from "./guarded.ts"
 
@@ -115,7 +115,7 @@ describe("cors", () => {
 
   test("a star with credentials is refused at start (SV32)", () => {
     const cors = { origins: [APP, "*"], credentials: true }
-    expect(() => createGuard({ cors }, systemClock, silentLogger)).toThrow(/Name the origins/)
+    expect(() => new Guard({ cors }, systemClock, silentLogger)).toThrow(/Name the origins/)
   })
 
   test.each([
@@ -128,6 +128,6 @@ describe("cors", () => {
     ["https://app.test"],
   ])("origins that would not work are refused at start: %j", (origins) => {
     const cors = { origins: origins as string[] }
-    expect(() => createGuard({ cors }, systemClock, new LogLines())).toThrow(TypeError)
+    expect(() => new Guard({ cors }, systemClock, new LogLines())).toThrow(TypeError)
   })
 })

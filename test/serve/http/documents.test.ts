@@ -1,7 +1,7 @@
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import type { Identity } from "../../../src/core/types.ts"
-import { createDocument } from "../../../src/serve/http/openapi/document.ts"
+import { createDocument } from "./create-document.ts"
 import { toHTTP } from "../../../src/to-http.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
 

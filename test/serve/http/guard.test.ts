@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { systemClock } from "../../../src/internal/clock.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
-import { checkListenAddress, createGuard } from "../../../src/serve/http/guard.ts"
+import { checkListenAddress, Guard } from "../../../src/serve/http/guard.ts"
 import { answerHealth } from "../../../src/serve/http/health.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 import { admitted, incoming, LogLines, serveGuarded } from "./guarded.ts"
@@ -21,7 +21,7 @@ describe("where requests come from", () => {
   )
 
   test("an empty host is no name of this machine (SV1)", async () => {
-    const guard = createGuard({}, systemClock, silentLogger)
+    const guard = new Guard({}, systemClock, silentLogger)
     expect(await guard.admit(incoming({ host: "" }))).toMatchObject({ status: 403 })
   })
 
@@ -32,7 +32,7 @@ describe("where requests come from", () => {
   })
 
   test("without authentication the host rule holds wherever it listens", async () => {
-    const guard = createGuard({ allowedHosts: ["api.test"] }, systemClock, silentLogger)
+    const guard = new Guard({ allowedHosts: ["api.test"] }, systemClock, silentLogger)
     const elsewhere = { localAddress: "10.0.0.5" }
     const refused = await guard.admit(incoming({ host: "evil.test" }, elsewhere))
     expect(refused).toMatchObject({ kind: "refused", status: 403 })
@@ -85,7 +85,7 @@ describe("where requests come from", () => {
   })
 
   test("what is public can be linked to, and not embedded", () => {
-    const guard = createGuard({}, systemClock, silentLogger)
+    const guard = new Guard({}, systemClock, silentLogger)
     const from = (mode: string, method: string): unknown =>
       guard.checkSource(
         incoming({ "sec-fetch-site": "cross-site", "sec-fetch-mode": mode }, { method }),
@@ -98,7 +98,7 @@ describe("where requests come from", () => {
   })
 
   test("what was fine once does not make anything else fine", async () => {
-    const guard = createGuard({}, systemClock, silentLogger)
+    const guard = new Guard({}, systemClock, silentLogger)
     const elsewhere = { localAddress: "10.0.0.5" }
     for (let i = 0; i < 100; i++) {
       await admitted(guard, incoming({ host: "evil.test" }, { ...elsewhere, identity: ada }))
@@ -114,7 +114,7 @@ describe("where requests come from", () => {
   })
 
   test("a passed identity does not admit pages of other origins", async () => {
-    const guard = createGuard({}, systemClock, silentLogger)
+    const guard = new Guard({}, systemClock, silentLogger)
     const request = incoming({ origin: "https://evil.test" }, { identity: ada })
     expect(await guard.admit(request)).toMatchObject({ status: 403 })
   })
@@ -174,22 +174,22 @@ describe("where it listens", () => {
   test.each(["0.0.0.0", "::", "", "192.168.1.2", "example.com", "127.0.0.1.evil.test"])(
     "%j without authentication is refused with what to do (SV5)",
     (host) => {
-      const open = createGuard({}, systemClock, silentLogger)
+      const open = new Guard({}, systemClock, silentLogger)
       expect(() => checkListenAddress(host, open)).toThrow(/Give auth or authenticate/)
-      const closed = createGuard({ authenticate: () => null }, systemClock, silentLogger)
+      const closed = new Guard({ authenticate: () => null }, systemClock, silentLogger)
       expect(() => checkListenAddress(host, closed)).not.toThrow()
     },
   )
 
   test.each(["127.0.0.1", "localhost", "::1", "[::1]"])("%s needs no authentication", (host) => {
-    const open = createGuard({}, systemClock, silentLogger)
+    const open = new Guard({}, systemClock, silentLogger)
     expect(() => checkListenAddress(host, open)).not.toThrow()
   })
 })
 
 describe("who is asked", () => {
   test("authenticate is not called when the identity is passed", async () => {
-    const guard = createGuard({ authenticate: () => undefined }, systemClock, silentLogger)
+    const guard = new Guard({ authenticate: () => undefined }, systemClock, silentLogger)
     const known = await admitted(guard, incoming({}, { identity: ada }))
     expect(known.identity).toBe(ada)
     expect((await admitted(guard, incoming({}, { identity: null }))).identity).toBeUndefined()
@@ -231,7 +231,7 @@ describe("who is asked", () => {
   test("a function that never answers is waited for only so long", async () => {
     const clock = new VirtualClock()
     const options = { authenticate: () => new Promise<never>(() => {}), authenticateTimeout: 50 }
-    const waiting = createGuard(options, clock, silentLogger).admit(incoming())
+    const waiting = new Guard(options, clock, silentLogger).admit(incoming())
     await clock.advance(50)
     expect(await waiting).toMatchObject({ kind: "refused", status: 401 })
     expect(clock.timers).toBe(0)
@@ -243,7 +243,7 @@ describe("who is asked", () => {
     const authenticate = (): never => {
       throw new Error(`no user for ${canary}`)
     }
-    const guard = createGuard({ authenticate }, systemClock, log)
+    const guard = new Guard({ authenticate }, systemClock, log)
     await guard.admit(incoming({ authorization: `Bearer ${canary}` }))
     await guard.admit(incoming({ "x-api-key": canary }))
     expect(log.text).toContain("no user for ***")
@@ -253,9 +253,7 @@ describe("who is asked", () => {
   test("auth and authenticate together make no sense", () => {
     const authenticate = (): null => null
     const both = { authenticate, auth: { authenticate } }
-    expect(() => createGuard(both, systemClock, silentLogger)).toThrow(
-      /either auth or authenticate/,
-    )
+    expect(() => new Guard(both, systemClock, silentLogger)).toThrow(/either auth or authenticate/)
   })
 })
 
@@ -276,7 +274,7 @@ describe("what answers carry", () => {
   })
 
   test("a passed identity makes responses vary too (SV33)", async () => {
-    const guard = createGuard({}, systemClock, silentLogger)
+    const guard = new Guard({}, systemClock, silentLogger)
     const { headers } = await admitted(guard, incoming({}, { identity: ada }))
     expect(headers).toMatchObject({ "cache-control": "no-store" })
     expect(headers["vary"]).toMatch(/Cookie/)

@@ -3,8 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { AddressInfo } from "node:net"
 import type { Clock, Identity, Logger } from "../../../src/index.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
-import { createGuard } from "../../../src/serve/http/guard.ts"
-import type { Admitted, Guard, GuardOptions } from "../../../src/serve/http/guard.ts"
+import { Guard } from "../../../src/serve/http/guard.ts"
+import type { GuardOptions } from "../../../src/serve/http/guard.ts"
+import type { Admitted } from "../../../src/serve/http/admission.ts"
 import { answerHealth } from "../../../src/serve/http/health.ts"
 import type { HTTPIncoming } from "../../../src/serve/exchange.ts"
 
@@ -51,7 +52,7 @@ export async function serveGuarded(
   clock: Clock = systemClock,
 ): Promise<Guarded> {
   const log = new LogLines()
-  const guard = createGuard(options, clock, log)
+  const guard = new Guard(options, clock, log)
   const runs: (string | undefined)[] = []
   const server = createServer((req, res) => void answer(guard, runs, req, res))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))

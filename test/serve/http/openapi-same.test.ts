@@ -7,7 +7,7 @@ import type { ImportedOperation, OpenAPIConfig } from "../../../src/from-openapi
 import type { AnyOperation, OperationSpec } from "../../../src/index.ts"
 import { sourceOf } from "../../../src/sources/openapi/origin.ts"
 import { isNoValue } from "../../../src/schema/json.ts"
-import { createDocument } from "../../../src/serve/http/openapi/document.ts"
+import { createDocument } from "./create-document.ts"
 import type { DocumentOptions } from "../../../src/serve/http/openapi/model.ts"
 import { declaredStatus } from "../../../src/serve/http/problem.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"

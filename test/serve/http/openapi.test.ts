@@ -1,6 +1,6 @@
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
-import { createDocument } from "../../../src/serve/http/openapi/document.ts"
+import { createDocument } from "./create-document.ts"
 import type { DocumentOptions, OpenAPIObject } from "../../../src/serve/http/openapi/model.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
 import { faultsOf } from "./openapi-back.ts"

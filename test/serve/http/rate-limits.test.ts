@@ -4,8 +4,9 @@ import type { CallError } from "../../../src/core/errors.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { Accounts } from "../../../src/serve/accounts.ts"
 import { callerAddress, canonicalAddress } from "../../../src/serve/caller-address.ts"
-import { createGuard } from "../../../src/serve/http/guard.ts"
-import type { Guard, GuardOptions, Refused } from "../../../src/serve/http/guard.ts"
+import { Guard } from "../../../src/serve/http/guard.ts"
+import type { GuardOptions } from "../../../src/serve/http/guard.ts"
+import type { Refused } from "../../../src/serve/exchange.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 import { admitted, incoming, serveGuarded } from "./guarded.ts"
 
@@ -13,7 +14,7 @@ const ada = { id: "ada", scopes: [] }
 const bob = { id: "bob", scopes: [] }
 
 function guardWith(options: GuardOptions, clock = new VirtualClock()): Guard {
-  return createGuard(options, clock, silentLogger)
+  return new Guard(options, clock, silentLogger)
 }
 
 describe("rate", () => {

@@ -4,7 +4,7 @@ import { FromOpenAPI } from "../../../src/from-openapi.ts"
 import { createRegistry, FromSchema, silentLogger } from "../../../src/index.ts"
 import type { AnyOperation } from "../../../src/index.ts"
 import { plainText } from "../../../src/serve/mcp/plain-text.ts"
-import { createSurface } from "../../../src/serve/mcp/surface.ts"
+import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
 import { toMCP } from "../../../src/to-mcp.ts"
 import { corpusText, hasCorpus } from "../../sources/openapi/corpus.ts"
 import { count, greet, operation, quietRegistry } from "../../support/operations.ts"
@@ -309,7 +309,7 @@ describe.runIf(hasCorpus)("describe_operation of GitHub's document", () => {
         baseUrl: "https://api.github.com",
       }),
     )
-    const surface = createSurface(registry, { logger: silentLogger, ...searching })
+    const surface = new MCPSurface(registry, { logger: silentLogger, ...searching })
     const sizeOf = async (id: string, format: string): Promise<number> =>
       textsOf(await surface.call("describe_operation", { id, format }, caller())).length
     const sums = { types: 0, schema: 0 }

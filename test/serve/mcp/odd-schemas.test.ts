@@ -7,7 +7,6 @@ import { flattened } from "../../../src/serve/mcp/flatten.ts"
 import { paramMismatch } from "../../../src/serve/mcp/headers.ts"
 import { describeNamespaces } from "../../../src/serve/mcp/instructions.ts"
 import { TextAnswer } from "../../../src/serve/mcp/answers.ts"
-import { assignNames } from "../../../src/serve/mcp/names.ts"
 import { portableInput, unportable } from "../../../src/serve/mcp/portable-input.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "../../../src/serve/mcp/questions.ts"
 import { headed } from "./support/clients.ts"
@@ -299,12 +298,6 @@ describe("the door", () => {
 })
 
 describe("names and words", () => {
-  test("a naming that gives no text is refused", () => {
-    const entry = { id: "a.b", spec: {} as never, rawName: undefined }
-
-    expect(() => assignNames([entry], () => 5 as never)).toThrow(`naming gave no text for "a.b"`)
-  })
-
   test("a registry without operations has no instructions", () => {
     expect(describeNamespaces(new OperationRegistry() as never, undefined)).toBeUndefined()
   })

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
 import type { AnyOperation, Identity, Logger } from "../../../src/index.ts"
 import { ProtocolError } from "../../../src/serve/mcp/model.ts"
-import { createSurface } from "../../../src/serve/mcp/surface.ts"
+import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
 import { greet, operation, quietRegistry, rejection, thrown } from "../../support/operations.ts"
 import { allTools, caller, surfaceOf, textsOf } from "./surface-support.ts"
 
@@ -49,7 +49,7 @@ describe("the list of tools", () => {
   test("has what is external and has a handler", () => {
     const registry = quietRegistry([ping("a.open"), ping("a.hidden", { visibility: "internal" })])
     registry.registerSpec(operation("a.later", {}))
-    const surface = createSurface(registry, { logger: silentLogger })
+    const surface = new MCPSurface(registry, { logger: silentLogger })
     expect(allTools(surface).map(({ name }) => name)).toEqual(["a_open"])
     registry.registerHandler("a.later", () => 1)
     expect(allTools(surface).map(({ name }) => name)).toEqual(["a_later", "a_open"])
@@ -145,7 +145,7 @@ describe("the list of tools", () => {
         })
       },
     })
-    const tools = allTools(createSurface(faulty, { logger: silentLogger }))
+    const tools = allTools(new MCPSurface(faulty, { logger: silentLogger }))
     expect(tools.map(({ name }) => name)).toEqual(["a_broken", "demo_greet"])
     expect(tools[0]?.inputSchema).toEqual({ type: "object" })
   })
@@ -197,7 +197,7 @@ describe("pages", () => {
 
   test("are refused once the registry has changed", () => {
     const registry = quietRegistry(ids.map((id) => ping(id)))
-    const surface = createSurface(registry, { logger: silentLogger, ...many })
+    const surface = new MCPSurface(registry, { logger: silentLogger, ...many })
     const { nextCursor } = surface.list(caller(), undefined)
     registry.register(ping("n.op000") as never, { replace: true })
     expect(thrown(() => surface.list(caller(), nextCursor))).toMatchObject({ code: -32602 })
@@ -218,7 +218,7 @@ describe("pages", () => {
 describe("changes", () => {
   test("changes of one turn are announced once, and the list is new at once", async () => {
     const registry = quietRegistry([greet])
-    const surface = createSurface(registry, { logger: silentLogger })
+    const surface = new MCPSurface(registry, { logger: silentLogger })
     let told = 0
     const stop = surface.onChange(() => {
       told++
@@ -238,7 +238,7 @@ describe("changes", () => {
 
   test("changes of hidden operations are not announced, unless they were visible before", async () => {
     const registry = quietRegistry([greet])
-    const surface = createSurface(registry, {
+    const surface = new MCPSurface(registry, {
       logger: silentLogger,
       expose: { exclude: ["x.*"] },
     })
@@ -259,7 +259,7 @@ describe("changes", () => {
     const errors: string[] = []
     const logger: Logger = { ...silentLogger, error: (message) => void errors.push(message) }
     const registry = quietRegistry()
-    const surface = createSurface(registry, { logger })
+    const surface = new MCPSurface(registry, { logger })
     let told = 0
     surface.onChange(() => {
       throw new Error("mine")

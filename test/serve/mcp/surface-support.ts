@@ -1,8 +1,8 @@
 import { silentLogger } from "../../../src/index.ts"
 import type { AnyOperation, Identity, RegistryOptions } from "../../../src/index.ts"
 import type { MCPEra, MCPToolDefinition } from "../../../src/mcp/model.ts"
-import type { MCPSurface, SurfaceCall, SurfaceResult } from "../../../src/serve/mcp/model.ts"
-import { createSurface } from "../../../src/serve/mcp/surface.ts"
+import type { SurfaceCall, SurfaceResult } from "../../../src/serve/mcp/model.ts"
+import { MCPSurface } from "../../../src/serve/mcp/surface.ts"
 import type { SurfaceOptions } from "../../../src/serve/mcp/surface.ts"
 import { quietRegistry } from "../../support/operations.ts"
 
@@ -17,7 +17,7 @@ export function surfaceOf(
     normalize: "off",
     ...registryOptions,
   })
-  return createSurface(registry, { logger: silentLogger, ...options })
+  return new MCPSurface(registry, { logger: silentLogger, ...options })
 }
 
 /** A caller of either era, and what a call needs. */

@@ -1,3 +1,4 @@
+import { isThenable } from "../../../internal/guards.ts"
 import { isCallError } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
 import { redactText } from "../../../internal/redact.ts"
@@ -69,8 +70,4 @@ function failed(error: unknown, request: UpgradeRequestLike): Verdict {
   }
   const outage = isCallError(error, "UNAVAILABLE") ? error : undefined
   return { isKnown: false, reason: redactText(reason), outage }
-}
-
-function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function"
 }

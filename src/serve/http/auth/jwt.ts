@@ -13,6 +13,11 @@ import { wallTimeOf } from "../../../internal/clock.ts"
 
 type Jose = typeof jose
 
+interface Loaded {
+  readonly jose: Jose
+  readonly getKey: JWTVerifyGetKey
+}
+
 const MAX_TOKEN = 16_384
 
 /** Resolves signed tokens to identities. */
@@ -20,7 +25,7 @@ export class JwtVerifier {
   readonly #options: JwtOptions
   readonly #key: ResolvedKey
   readonly #clock: Clock
-  #loaded: Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> | undefined
+  #loaded: Promise<Loaded> | undefined
 
   constructor(options: JwtOptions, clock: Clock) {
     this.#key = resolveKey(options)
@@ -54,17 +59,18 @@ export class JwtVerifier {
     return { ...authenticated, expiresAt: end > now ? end : end + clockTolerance * 1000 }
   }
 
-  #load(): Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> {
-    this.#loaded ??= this.#open().catch((error: unknown) => {
-      this.#loaded = undefined
-      throw unavailable(error)
+  #load(): Promise<Loaded> {
+    const toLoaded = (jose: Jose): Loaded => ({
+      jose,
+      getKey: keyGetter(jose, this.#key, this.#options.blockPrivate === true),
     })
+    this.#loaded ??= loadJose()
+      .then(toLoaded)
+      .catch((error: unknown) => {
+        this.#loaded = undefined
+        throw unavailable(error)
+      })
     return this.#loaded
-  }
-
-  async #open(): Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> {
-    const jose = await loadJose()
-    return { jose, getKey: keyGetter(jose, this.#key, this.#options.blockPrivate === true) }
   }
 }
 

@@ -5,7 +5,7 @@ import type { FileLike } from "../../../schema/files.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { HTTPAnswer, HTTPSink, HTTPStream } from "../../exchange.ts"
 import { COMMON_HEADERS } from "../context.ts"
-import type { HTTPContext } from "../context.ts"
+import type { HTTPContext } from "../http-context.ts"
 
 /** Types that browsers show without running anything; all others are saved. */
 const SHOWN =

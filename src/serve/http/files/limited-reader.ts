@@ -1,5 +1,5 @@
 import type { HTTPIncoming } from "../../exchange.ts"
-import { HTTPRefusal } from "../context.ts"
+import { HTTPRefusal, tooLong } from "../context.ts"
 import type { ByteReader } from "./multipart.ts"
 
 /** Reads the body of a request up to a limit. Throws a refusal when it is longer. */
@@ -29,15 +29,4 @@ export class LimitedReader implements ByteReader {
   cancel(): void {
     this.#reader.cancel().catch(() => undefined)
   }
-}
-
-/** The refusal of a body that is too long. */
-export function tooLong(max: number): HTTPRefusal {
-  return new HTTPRefusal(
-    413,
-    "PAYLOAD_TOO_LARGE",
-    `The body is longer than the ${max} bytes that are taken.`,
-    // The rest of the body is not read.
-    { headers: { connection: "close" } },
-  )
 }

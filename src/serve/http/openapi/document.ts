@@ -11,28 +11,15 @@ import { securityRequirements, securitySchemes } from "./security.ts"
 const VERSIONS = { "3.1": "3.1.1", "3.2": "3.2.0" } as const
 
 /**
- * Creates the OpenAPI document of a registry's REST paths, as plain data.
+ * Creates the OpenAPI document of a registry's REST paths, in small steps between which other work can run.
  *
- * Operations are sorted by id, so the same operations always give the same document.
- * It is not cached here.
+ * Operations are sorted by id, so the same operations always give the same document. It is not cached here.
  */
-export function createDocument(registry: AnyRegistry, options: DocumentOptions): OpenAPIObject {
-  const steps = documentSteps(registry, options)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-  }
-}
-
-/** Creates a document in small steps, between which other work can run. */
 export function* documentSteps(
   registry: AnyRegistry,
   options: DocumentOptions,
 ): Steps<OpenAPIObject> {
   const { title, version, description, servers, security = [], openapi = "3.1" } = options
-  if (!Object.hasOwn(VERSIONS, openapi)) {
-    throw new TypeError(`createDocument(): openapi must be "3.1" or "3.2".`)
-  }
   const restPath = options.restPath.replace(/\/+$/, "")
   const pool = new SchemaPool({ Problem: PROBLEM_SCHEMA })
   const writer: OperationWriter = { pool, security, hasItemSchema: openapi === "3.2" }

@@ -10,25 +10,26 @@ import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { expired, whenExpired } from "../expiry.ts"
-import { emptyAnswer, jsonAnswer, streamAnswer } from "./answer.ts"
+import { streamAnswer } from "./answer.ts"
 import { HTTPCall, ItemCall, watchAll } from "./call-sink.ts"
 import type { ItemTerms } from "./call-sink.ts"
 import { inputOrEmpty } from "./empty-input.ts"
 import { Heartbeats } from "./heartbeats.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { problemAnswer, toProblem } from "./problem.ts"
-import { HTTPRefusal } from "./context.ts"
-import type { HTTPContext, ResolvedHTTPOptions } from "./context.ts"
+import { HTTPRefusal, tooLong } from "./context.ts"
+import type { ResolvedHTTPOptions } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
 import { EventStream, turn } from "./sse.ts"
 import { lastNumberOf, streamTermsOf, termsOf } from "./call-options.ts"
 
-/** Runs calls and streams of requests, and keeps track of them. */
-export class ServerContext implements HTTPContext {
+/** What routes need: it runs the calls and streams of requests, and keeps track of them. */
+export class HTTPContext {
   readonly registry: AnyRegistry
   readonly options: ResolvedHTTPOptions
   readonly clock: Clock
   readonly logger: Logger
+  /** `close` was called. */
   isDraining = false
   readonly #calls = new Set<HTTPCall>()
   readonly #streams = new Set<EventStream>()
@@ -48,11 +49,13 @@ export class ServerContext implements HTTPContext {
     this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
   }
 
+  /** The spec of an external, exposed operation, for any caller. */
   find(id: string): OperationSpec | undefined {
     const spec = this.registry.getSpec(id)
     return spec !== undefined && this.#isExposed(spec) ? spec : undefined
   }
 
+  /** Whether a caller may see an operation. */
   maySee(spec: OperationSpec, { identity }: HTTPCaller): boolean {
     let cached = this.#requirements.get(spec)
     if (cached === undefined) {
@@ -64,6 +67,7 @@ export class ServerContext implements HTTPContext {
     return allows(cached.of, identity, undefined)
   }
 
+  /** The error for an id that does not exist for a caller: hidden and unknown ids look the same. */
   missing(id: string, { identity }: HTTPCaller): CallError {
     const own = this.registry as Partial<Pick<OperationRegistry, "missing">>
     // A suggestion could name an operation that is not served here.
@@ -73,6 +77,11 @@ export class ServerContext implements HTTPContext {
     )
   }
 
+  /**
+   * Runs a query or mutation with options from the headers `request-id`, `x-timeout-ms` and `traceparent`.
+   * Cancels it when the client disconnects. Rejects with a `CallError`, the same for hidden and unknown ids.
+   * A call of a batch has options of its own.
+   */
   execute(
     id: string,
     input: unknown,
@@ -94,6 +103,10 @@ export class ServerContext implements HTTPContext {
     }
   }
 
+  /**
+   * Opens a subscription as server-sent events. `render` returns the JSON of one item.
+   * Rejects with a `CallError` when the stream fails before anything was sent.
+   */
   async stream(
     id: string,
     input: unknown,
@@ -144,22 +157,23 @@ export class ServerContext implements HTTPContext {
     return streamAnswer(events)
   }
 
+  /**
+   * Reads the body as JSON; `undefined` when it is empty. Rejects with an `HTTPRefusal`: 413 when it is too
+   * long, 400 when it is not JSON or nested too deeply. The guard has checked its type.
+   */
   async readJSON(incoming: HTTPIncoming, spec?: OperationSpec): Promise<unknown> {
     return this.parseBody(await incoming.readBody(this.options.maxBodyBytes), spec)
   }
 
+  /** Parses other text, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
   parseJSON(text: string, spec?: OperationSpec): unknown {
     return parseBounded(text, this.options.maxDepth, spec)
   }
 
-  json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer {
-    return jsonAnswer(text, headers)
-  }
-
-  empty(): HTTPAnswer {
-    return emptyAnswer()
-  }
-
+  /**
+   * Reports an error, and returns the problem response for it. Pass the `spec` of the operation for the
+   * statuses of declared errors, and the caller for the log.
+   */
   problem(
     error: unknown,
     incoming: HTTPIncoming,
@@ -169,6 +183,7 @@ export class ServerContext implements HTTPContext {
     return problemAnswer(this.#visible(error, incoming, spec, caller), spec, incoming.requestId)
   }
 
+  /** Like `problem`, as JSON text, for answers with several problems. */
   problemText(
     error: unknown,
     incoming: HTTPIncoming,
@@ -190,16 +205,13 @@ export class ServerContext implements HTTPContext {
     for (const call of this.#calls) call.cancel("The server is closing.")
   }
 
+  /**
+   * The second half of `readJSON`: parses the result of `readBody`. Integers beyond those that a number keeps become
+   * `BigInt`s for an operation of an OpenAPI document, and are refused for all others.
+   */
   parseBody(text: string | undefined, spec?: OperationSpec): unknown {
-    const { maxBodyBytes, maxDepth } = this.options
-    if (text !== undefined) return parseBounded(text, maxDepth, spec)
-    throw new HTTPRefusal(
-      413,
-      "PAYLOAD_TOO_LARGE",
-      `The body is longer than the ${maxBodyBytes} bytes that are taken.`,
-      // The rest of the body is not read.
-      { headers: { connection: "close" } },
-    )
+    if (text !== undefined) return this.parseJSON(text, spec)
+    throw tooLong(this.options.maxBodyBytes)
   }
 
   #visible(

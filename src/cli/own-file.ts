@@ -1,12 +1,13 @@
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
-import { UsageError } from "../model.ts"
+import { UsageError } from "./model.ts"
 
-/** Header of files that this command wrote. */
-const HEADER = /^(?:\uFEFF)?\/\* eslint-disable \*\/\r?\n\/\/ Written by `operations types`/
-
-/** Reads a file of declarations; `undefined` when it does not exist. Refuses files that this command did not write. */
-export async function readTypes(path: string, shown: string): Promise<string | undefined> {
+/** Reads a file that a command wrote before; `undefined` when it does not exist. Refuses files with other content. */
+export async function readOwnFile(
+  path: string,
+  shown: string,
+  isOwn: (text: string) => boolean,
+): Promise<string | undefined> {
   let text: string
   try {
     text = await readFile(path, "utf8")
@@ -17,7 +18,7 @@ export async function readTypes(path: string, shown: string): Promise<string | u
     if (code === "EISDIR") throw new UsageError(`"${shown}" is a folder; -o takes a file.`)
     throw unusable("read", shown, error)
   }
-  if (text.trim() !== "" && !HEADER.test(text)) {
+  if (text.trim() !== "" && !isOwn(text)) {
     throw new UsageError(
       `"${shown}" was not written by this command, and is left as it is. Give another file with -o.`,
     )
@@ -27,7 +28,7 @@ export async function readTypes(path: string, shown: string): Promise<string | u
 }
 
 /** Writes a file atomically. */
-export async function writeTypes(path: string, shown: string, text: string): Promise<void> {
+export async function writeWhole(path: string, shown: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`
   try {
     await mkdir(dirname(path), { recursive: true })
@@ -42,15 +43,4 @@ export async function writeTypes(path: string, shown: string, text: string): Pro
 function unusable(what: "read" | "write", shown: string, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new Error(`Could not ${what} "${shown}": ${reason}`, { cause })
-}
-
-/** Ids that one text declares and another does not. */
-export function idsBeyond(text: string, other: string): string[] {
-  const others = new Set(idsIn(other))
-  return idsIn(text).filter((id) => !others.has(id))
-}
-
-function idsIn(text: string): string[] {
-  const matches = text.matchAll(/^ {2}("(?:[^"\\\n]|\\.)*"): \{$/gm)
-  return Array.from(matches, ([, id = '""']) => JSON.parse(id) as string)
 }
