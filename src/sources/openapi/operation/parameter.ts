@@ -1,6 +1,4 @@
-import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { ParameterModel, ParameterStyle } from "../model.ts"
@@ -89,10 +87,8 @@ export function readParameter(
 
 /** The default of a schema; `null` counts as none. */
 function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknown {
-  if (schema === undefined) return undefined
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return undefined
-  return getOwn(place.value, "default") ?? undefined
+  const place = document.objectAt(schema)
+  return place && (getOwn(place.value, "default") ?? undefined)
 }
 
 function textOf(value: unknown): string | undefined {
@@ -174,12 +170,10 @@ export function dateKeys(
 }
 
 function isDay(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
-  if (schema === undefined) return false
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return false
-  const { format, items } = place.value
-  if (format === "date") return true
-  return depth === 0 && isDay(document, items === undefined ? undefined : child(place, "items"), 1)
+  const place = document.objectAt(schema)
+  if (place === undefined) return false
+  if (place.value["format"] === "date") return true
+  return depth === 0 && isDay(document, child(place, "items"), 1)
 }
 
 /** Creates the parameter for an undeclared variable of a path. */

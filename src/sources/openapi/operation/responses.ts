@@ -33,7 +33,7 @@ function declaredResponses(
   const byCode = new Map<string, Place>()
   const member = operation.member("responses")
   if (member === undefined) return byCode
-  const parts = document.parts(member.value, member.file, member.pointer)
+  const parts = document.parts(member)
   if (isBroken(parts)) {
     notes.push(noteAt(document, member, `${brokenRefMessage(parts)} Any answer is accepted.`))
     return byCode
@@ -129,14 +129,22 @@ function contentTypesOf(
     let response = responses[code]
     let file: SourceFile | undefined
     if (isRecord(response) && response["$ref"] !== undefined) {
-      const place = document.follow(response, fileOf(operation), "")
+      const place = document.follow({
+        value: response,
+        file: fileOf(operation),
+        pointer: "",
+      })
       if (isBroken(place)) continue
       response = place.value
       file = place.file
     }
     let content = isRecord(response) ? response["content"] : undefined
     if (isRecord(content) && content["$ref"] !== undefined) {
-      const place = document.follow(content, file ?? fileOf(operation), "")
+      const place = document.follow({
+        value: content,
+        file: file ?? fileOf(operation),
+        pointer: "",
+      })
       content = isBroken(place) ? undefined : place.value
     }
     if (!isRecord(content)) continue
@@ -191,7 +199,7 @@ function readResponse(
 ): Response {
   const value = (responses as Readonly<Record<string, unknown>>)[code]
   const pointer = `${holder}/${escapeToken(code)}`
-  const followed = document.follow(value, file, pointer)
+  const followed = document.follow({ value, file, pointer })
   if (isBroken(followed)) {
     const message = `${brokenRefMessage(followed)} Any answer is accepted.`
     notes.push(noteAt(document, { file, pointer }, message))

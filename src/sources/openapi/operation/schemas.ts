@@ -6,7 +6,6 @@ import { isRecord } from "../../../internal/guards.ts"
 import { NO_VALUE, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition } from "../../../core/types.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
@@ -243,16 +242,16 @@ export class SchemaBuilder {
 
   /** Whether a schema may describe an object. */
   #isObject(schema: Place): boolean {
-    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
-    if (isBroken(place) || !isRecord(place.value)) return true
+    const place = this.#document.objectAt(schema)
+    if (place === undefined) return true
     const { type, format } = place.value
     if (type === undefined || format === "binary" || type === "file") return true
     return Array.isArray(type) ? type.includes("object") : type === "object"
   }
 
   #isText(schema: Place): boolean {
-    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
-    if (isBroken(place) || !isRecord(place.value)) return true
+    const place = this.#document.objectAt(schema)
+    if (place === undefined) return true
     const { type, properties } = place.value
     if (Array.isArray(type)) return type.includes("string")
     return type === "string" || type === "file" || (type === undefined && properties === undefined)
@@ -260,8 +259,7 @@ export class SchemaBuilder {
 
   /** Whether a schema was written by a registry of this library, which marks its files. */
   #isMarked(schema: Place): boolean {
-    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
-    return !isBroken(place) && isRecord(place.value) && place.value[FILE_MARK] !== undefined
+    return this.#document.objectAt(schema)?.value[FILE_MARK] !== undefined
   }
 
   #body(body: Body, parts: Parts): SchemaNode {

@@ -1,5 +1,4 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
 import { isBinary, isNumber } from "./lower.ts"
 
@@ -40,8 +39,8 @@ export function conflictOf(
 
 /** A schema and the members of its `allOf`, with references resolved. */
 function membersOf(document: OpenAPIDocument, member: Member, members: Member[]): Member[] {
-  const place = document.follow(member.raw, member.file, "")
-  if (isBroken(place) || !isRecord(place.value)) return members
+  const place = document.objectAt({ value: member.raw, file: member.file, pointer: "" })
+  if (place === undefined) return members
   const { value, file } = place
   if (members.length >= MAX_MEMBERS || members.some(({ raw }) => raw === value)) return members
   members.push({ raw: value, file })
