@@ -2,6 +2,7 @@ import { percentDecoded } from "../../internal/percent.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { childPointer, getOwn, pointerTokens } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
+import { fileOf, selfOf } from "./references.ts"
 
 /** One file of a document. */
 export interface SourceFile {
@@ -69,8 +70,7 @@ export class OpenAPIDocument {
     this.version = versionOf(root)
     this.entry = { url, root }
     this.#files = new Map([[url, this.entry]])
-    const self = getOwn(root, "$self")
-    const named = typeof self === "string" ? absolute(self, url) : undefined
+    const named = selfOf(root, url)
     if (named !== undefined) this.#files.set(named, this.entry)
     for (const [key, value] of external) {
       if (!this.#files.has(key)) this.#files.set(key, { url: key, root: value })
@@ -134,7 +134,7 @@ export class OpenAPIDocument {
     const uri = hash < 0 ? ref : ref.slice(0, hash)
     const fragment = hash < 0 ? "" : ref.slice(hash + 1)
     if (uri === "") return this.#inFile(ref, from, fragment)
-    const url = absolute(uri, from.url)
+    const url = fileOf(uri, from.url)
     const file = url === undefined ? undefined : this.#files.get(url)
     if (file !== undefined) return this.#inFile(ref, file, fragment)
     const byId = this.#byId(uri, from)
@@ -230,16 +230,6 @@ function refOf(value: unknown): string {
 
 function pointerTo({ pointer }: Place, tokens: readonly string[]): string {
   return tokens.reduce<string>(childPointer, pointer)
-}
-
-function absolute(uri: string, base: string): string | undefined {
-  try {
-    const url = base === "" ? new URL(uri) : new URL(uri, base)
-    url.hash = ""
-    return url.href
-  } catch {
-    return undefined
-  }
 }
 
 function collectIds(file: SourceFile, ids: Map<string, Place>): void {

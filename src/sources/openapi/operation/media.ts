@@ -1,4 +1,10 @@
-import { isJson, isText, parseMediaType, streamKindOf } from "../../../http-client/media-type.ts"
+import {
+  essenceOf,
+  isJson,
+  isText,
+  parseMediaType,
+  streamKindOf,
+} from "../../../http-client/media-type.ts"
 import type { StreamKind } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
@@ -36,7 +42,7 @@ const CORRECTIONS: ReadonlyArray<readonly [RegExp, string]> = [
 
 /** Corrects common mistakes in a content type: `plain/text` is `text/plain`. */
 export const correctedType: (type: string) => string = memoize((type) => {
-  const essence = (type.split(";", 1)[0] ?? "").trim().toLowerCase()
+  const essence = essenceOf(type)
   return CORRECTIONS.find(([written]) => written.test(essence))?.[1] ?? type
 })
 

@@ -1,10 +1,11 @@
+import { escapeName } from "../../../http-client/file-bodies.ts"
+import { essenceOf } from "../../../http-client/media-type.ts"
 import { isFileLike } from "../../../schema/files.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { EncodingModel, FieldModel } from "../model.ts"
 import { Unwritable } from "./errors.ts"
 import { orderedFields, concreteType } from "./form.ts"
 import { jsonText } from "./json.ts"
-import { essenceOf } from "./media.ts"
 import { VERBATIM } from "./serialize.ts"
 import { pairsOf } from "./styles.ts"
 import { streamOfPieces } from "./byte-stream.ts"
@@ -184,16 +185,11 @@ function fileOf(name: string, value: unknown, type: string | undefined): File | 
 }
 
 function partHead(name: string, entry: Entry): string {
-  const disposition = `Content-Disposition: form-data; name="${quoted(name)}"`
+  const disposition = `Content-Disposition: form-data; name="${escapeName(name)}"`
   if (typeof entry === "string") return disposition
   const fileName =
-    entry instanceof File && plainParts.has(entry) ? "" : `; filename="${quoted(entry.name)}"`
+    entry instanceof File && plainParts.has(entry) ? "" : `; filename="${escapeName(entry.name)}"`
   return `${disposition}${fileName}\r\nContent-Type: ${entry.type || "application/octet-stream"}`
-}
-
-/** Quotes a name for `Content-Disposition`, as browsers do. */
-function quoted(text: string): string {
-  return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22")
 }
 
 function newBoundary(): string {
