@@ -14,6 +14,7 @@ import { isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
 import { child, followedChild, correctedType, itemsAt, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
+import { legacyStyle } from "./parameter.ts"
 import type { LegacyBody } from "./parameters.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -179,17 +180,7 @@ function encodingOf(raw: Raw): EncodingModel {
 /** The encoding of a Swagger 2.0 form field: lists are separated by commas by default. */
 function legacyEncoding(raw: Raw): { encoding?: EncodingModel } {
   if (raw["type"] !== "array") return {}
-  const styles: Record<string, ParameterStyle> = {
-    ssv: "spaceDelimited",
-    pipes: "pipeDelimited",
-    tsv: "tabDelimited",
-  }
-  const declared = raw["collectionFormat"]
-  const format = typeof declared === "string" ? declared : "csv"
-  const style = (Object.hasOwn(styles, format) && styles[format]) || "form"
-  return {
-    encoding: { serialization: { style, explode: format === "multi", allowReserved: false } },
-  }
+  return { encoding: { serialization: { ...legacyStyle(raw, "query"), allowReserved: false } } }
 }
 
 /** The properties of an object schema, including those of `allOf`. */

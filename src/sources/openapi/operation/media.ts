@@ -70,8 +70,15 @@ export const mediaClass: (type: string) => MediaClass = memoize((type) => {
   return isText(type) ? "text" : "binary"
 })
 
+const isStreamText = memoize((type) => streamKindOf(type) !== undefined)
+
+/** Whether a declared content type is a stream of items. */
+export function isStreamType(type: unknown): boolean {
+  return typeof type === "string" && isStreamText(type)
+}
+
 /** Caches a function of content types: documents use the same few everywhere. */
-function memoize<TResult extends string>(
+function memoize<TResult extends string | boolean>(
   compute: (type: string) => TResult,
 ): (type: string) => TResult {
   const cache = new Map<string, TResult>()

@@ -6,8 +6,7 @@ import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import { contentTypes, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { streamKindOf } from "../../../http-client/media-type.ts"
-import { child, isStream, mediaClass, readContent } from "./media.ts"
+import { child, isStream, isStreamType, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
 
 /** A declared response of an operation. */
@@ -82,32 +81,15 @@ function rank(code: string): number {
 /** Whether an operation returns a plain response, a stream, or either. */
 export type ResponseMode = "plain" | "stream" | "both"
 
-/** Creates a test for content types of streams. It caches its results: documents use the same few types everywhere. */
-export function createStreamTest(): (type: unknown) => boolean {
-  const cache = new Map<unknown, boolean>()
-  return (type) => {
-    let isStreamed = cache.get(type)
-    if (isStreamed === undefined) {
-      isStreamed = typeof type === "string" && streamKindOf(type) !== undefined
-      cache.set(type, isStreamed)
-    }
-    return isStreamed
-  }
-}
-
 /** Determines from its content types whether an operation streams. */
-export function responseMode(
-  document: OpenAPIDocument,
-  operation: RawOperation,
-  isStreamed: (type: unknown) => boolean,
-): ResponseMode {
+export function responseMode(document: OpenAPIDocument, operation: RawOperation): ResponseMode {
   const { raw } = operation
   const { responses } = raw
   let types: unknown
   if (document.version === "2.0") types = raw["produces"] ?? document.root["produces"]
   else if (isRecord(responses)) types = contentTypesOf(document, operation, responses)
-  if (!Array.isArray(types) || !types.some(isStreamed)) return "plain"
-  return types.every(isStreamed) ? "stream" : "both"
+  if (!Array.isArray(types) || !types.some(isStreamType)) return "plain"
+  return types.every(isStreamType) ? "stream" : "both"
 }
 
 /** The content types of the successful responses of an operation. */

@@ -1,6 +1,5 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { TYPES } from "./convert.ts"
-import { isNumber } from "./lower.ts"
+import { isNumber, TYPES } from "./lower.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
-import { isBinary, isNumber } from "./lower.ts"
+import { isBinary, isNullable, isNumber, TYPES } from "./lower.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -13,9 +13,6 @@ interface Member {
 const MAX_MEMBERS = 64
 const MAX_DEPTH = 4
 
-const TYPES: ReadonlySet<unknown> = new Set([
-  ...["string", "number", "integer", "boolean", "object", "array", "null"],
-])
 const LIMITS = [
   ["minimum", "maximum"],
   ["minLength", "maxLength"],
@@ -88,8 +85,7 @@ function typesOf(raw: Raw): readonly string[] | undefined {
   if (type === undefined || isBinary(raw)) return undefined
   const types = Array.isArray(type) ? (type as unknown[]) : [type]
   if (types.length === 0 || !types.every((one) => TYPES.has(one))) return undefined
-  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
-  return (isNullable ? [...types, "null"] : types) as string[]
+  return (isNullable(raw) ? [...types, "null"] : types) as string[]
 }
 
 function common(left: readonly string[], right: readonly string[]): readonly string[] {
@@ -120,8 +116,7 @@ function valuesOf(raw: Raw): readonly unknown[] | undefined {
   const values = only === undefined ? list : [only]
   if (!Array.isArray(values) || values.length === 0) return undefined
   if (values.some((one) => typeof one === "object" && one !== null)) return undefined
-  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
-  return isNullable ? [...(values as unknown[]), null] : (values as unknown[])
+  return isNullable(raw) ? [...(values as unknown[]), null] : (values as unknown[])
 }
 
 function limitConflict(members: readonly Member[]): string | undefined {
