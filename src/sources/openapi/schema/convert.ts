@@ -1,7 +1,7 @@
 // Converts a schema of a document to the schema that is checked, in one walk.
 import { quote } from "../../../internal/describe.ts"
 import { isRecord } from "../../../internal/guards.ts"
-import { childPointer, isSchema, setOwn } from "../../../schema/json.ts"
+import { childPointer, isSchema, JSON_TYPES, setOwn } from "../../../schema/json.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"
 import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
@@ -14,7 +14,7 @@ import type { Subtype, Subtypes } from "./discriminator.ts"
 import { Draft } from "./draft.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
 import { IN_PLACE, keywordKind } from "./keywords.ts"
-import { exclusive, isBinary, isNullable, isNumber, loosen, orNull, TYPES } from "./lower.ts"
+import { exclusive, isBinary, isNullable, isNumber, loosen, orNull } from "./lower.ts"
 import { conflictOf } from "./unsatisfiable.ts"
 import type { SchemaNode, View } from "./model.ts"
 
@@ -190,7 +190,7 @@ export class Walk {
           if (typeof value !== "string") draft.drop(this.#malformed(keyword, value, "a text"))
           break
         case "type":
-          if (!TYPES.has(value) || value === "string") this.#type(raw, value, draft)
+          if (!JSON_TYPES.has(value) || value === "string") this.#type(raw, value, draft)
           if (this.#around.hasTextIntegers) this.#textInteger(raw, draft)
           break
         case "properties":
@@ -339,9 +339,9 @@ export class Walk {
       // Binary values are passed as bytes, not as text.
       draft.drop("type")
       draft.set("format", "binary")
-    } else if (!TYPES.has(value)) {
+    } else if (!JSON_TYPES.has(value)) {
       const isList = Array.isArray(value) && value.length > 0
-      if (isList && value.every((type) => TYPES.has(type))) {
+      if (isList && value.every((type) => JSON_TYPES.has(type))) {
         if (new Set(value).size < value.length) draft.set("type", [...new Set(value)])
       } else draft.drop(this.#malformed("type", value, "a JSON type or a list of them"))
     }
@@ -352,7 +352,7 @@ export class Walk {
     const type = draft.get("type")
     const types: unknown[] = Array.isArray(type) ? type : [type]
     if (!types.includes("integer") && !types.includes("number")) return
-    if (this.view === "input" || !types.every((one) => TYPES.has(one))) return
+    if (this.view === "input" || !types.every((one) => JSON_TYPES.has(one))) return
     if (types.includes("string") || "enum" in raw || "const" in raw) return
     draft.set("type", [...types, "string"])
     if (raw["pattern"] === undefined) draft.set("pattern", "^-?[0-9]{16,}$")

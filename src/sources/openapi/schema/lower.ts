@@ -50,11 +50,6 @@ export function loosen(keyword: string, raw: Raw, draft: Draft): void {
   }
 }
 
-/** The types of JSON Schema. */
-export const TYPES: ReadonlySet<unknown> = new Set([
-  ...["string", "number", "integer", "boolean", "object", "array", "null"],
-])
-
 const UNIONS = ["allOf", "anyOf", "oneOf", "not", "const", "$ref"] as const
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   ...["title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"],

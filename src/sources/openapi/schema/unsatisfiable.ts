@@ -1,6 +1,7 @@
 import { isRecord } from "../../../internal/guards.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
-import { isBinary, isNullable, isNumber, TYPES } from "./lower.ts"
+import { JSON_TYPES } from "../../../schema/json.ts"
+import { isBinary, isNullable, isNumber } from "./lower.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -84,7 +85,7 @@ function typesOf(raw: Raw): readonly string[] | undefined {
   const { type } = raw
   if (type === undefined || isBinary(raw)) return undefined
   const types = Array.isArray(type) ? (type as unknown[]) : [type]
-  if (types.length === 0 || !types.every((one) => TYPES.has(one))) return undefined
+  if (types.length === 0 || !types.every((one) => JSON_TYPES.has(one))) return undefined
   return (isNullable(raw) ? [...types, "null"] : types) as string[]
 }
 
