@@ -30,7 +30,7 @@ type Row = readonly [
   ConnectionFailureKind,
   RegExp,
   ConnectionFailure["phase"],
-  isLasting: boolean,
+  isPermanent: boolean,
   why: string,
 ]
 
@@ -126,23 +126,24 @@ export function classifyFailure(thrown: unknown): ConnectionFailure {
     const code = codeOf(error)
     const row = code === undefined ? undefined : FAILURES.find(([, codes]) => codes.test(code))
     if (row === undefined) continue
-    const [kind, , phase, isLasting, why] = row
+    const [kind, , phase, isPermanent, why] = row
     // OpenSSL's reason is useful, and names certificates and hosts but no secrets.
-    if (kind === "tls")
-      return { kind, phase, isPermanent: isLasting, code, why: `${why} ${sentence(error)}` }
+    if (kind === "tls") {
+      return { kind, phase, isPermanent, code, why: `${why} ${sentence(error)}` }
+    }
     // Node also reports "reset" when a peer disconnects during the TLS handshake.
     if (kind === "closed" && reasonOf(error).includes("before secure TLS connection")) {
       return { kind: "tls", phase: "before", isPermanent: false, code, why: TLS_CUT }
     }
-    return { kind, phase, isPermanent: isLasting, code, why }
+    return { kind, phase, isPermanent, code, why }
   }
   const last = chain[chain.length - 1] ?? thrown
   const isBrowser = BROWSER.test(reasonOf(last))
   const why = isBrowser
     ? "the platform does not say why. Check the address, the network and, in a browser, CORS."
     : sentence(last)
-  const isLasting = !isBrowser && thrown instanceof TypeError && chain.length === 1
-  return { kind: "other", phase: "after", isPermanent: isLasting, code: codeOf(last), why }
+  const isPermanent = !isBrowser && thrown instanceof TypeError && chain.length === 1
+  return { kind: "other", phase: "after", isPermanent, code: codeOf(last), why }
 }
 
 const TLS_CUT = "the connection was closed before it was secure (TLS). Is it an https server?"
@@ -158,8 +159,7 @@ function* causes(thrown: unknown): Generator {
 }
 
 function codeOf(error: unknown): string | undefined {
-  const code =
-    typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined
+  const code = (error as { readonly code?: unknown } | null | undefined)?.code
   return typeof code === "string" ? code : undefined
 }
 

@@ -8,9 +8,14 @@ export function sameOrigin(one: string | URL, other: string | URL): boolean {
 
 /** The origin of an absolute URL; `undefined` when it has none. */
 export function originOf(url: string | URL): string | undefined {
+  const origin = (typeof url === "string" ? parseUrl(url) : url)?.origin
+  return origin === "null" ? undefined : origin
+}
+
+/** Parses a URL, which may be relative to `base`; `undefined` when it is invalid. */
+export function parseUrl(url: string | URL, base?: string | URL): URL | undefined {
   try {
-    const { origin } = typeof url === "string" ? new URL(url) : url
-    return origin === "null" ? undefined : origin
+    return new URL(url, base)
   } catch {
     return undefined
   }

@@ -1,4 +1,5 @@
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
+import { fetchOptions } from "./request.ts"
 import type { PreparedRequest } from "./request.ts"
 import { originOf } from "./egress.ts"
 import { abortError, networkFailure } from "./request-errors.ts"
@@ -131,14 +132,11 @@ async function send(
 
 // Async, so that an exception thrown by `fetch` itself becomes a rejection.
 async function start(
-  { method, url, headers, body }: PreparedRequest,
+  request: PreparedRequest,
   // Destructured: a browser's `fetch` must not be called as a method of another object.
   { fetch, signal }: ExchangeOptions,
 ): Promise<Response> {
-  const init: RequestInit & { duplex?: "half" } = { method, headers, signal, redirect: "manual" }
-  if (body !== undefined) init.body = body as BodyInit
-  if (body instanceof ReadableStream) init.duplex = "half"
-  return await fetch(url, init)
+  return await fetch(request.url, fetchOptions(request, signal))
 }
 
 function toHttpResponse(

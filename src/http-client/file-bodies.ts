@@ -23,7 +23,7 @@ export interface Upload {
  * other inputs.
  */
 export function uploadOf(input: unknown, maxInline: number = MAX_INLINE): Upload | undefined {
-  const isLarge = ({ size = Number.POSITIVE_INFINITY }: FileLike): boolean => size > maxInline
+  const isLarge = (file: FileLike): boolean => sizeOf(file) > maxInline
   if (isFileLike(input)) return isLarge(input) ? fileUpload(input) : undefined
   if (!isPlainObject(input)) return undefined
   for (const key in input) {
@@ -65,7 +65,7 @@ function fileUpload(file: FileLike): Upload {
   }
 }
 
-/** A form; `undefined` if there are bytes deeper in the input, which only the call protocol can say. */
+/** A form; `undefined` if there are bytes deeper in the input, which only the call protocol can carry. */
 function formUpload(input: Readonly<Record<string, unknown>>): Upload | undefined {
   const boundary = `form-${crypto.randomUUID()}`
   const fields: (string | FileLike)[] = []
@@ -81,12 +81,10 @@ function formUpload(input: Readonly<Record<string, unknown>>): Upload | undefine
     }
   }
   // The server reads the fields first, and streams the last file.
-  const sizeOf = ({ file: { size = Number.POSITIVE_INFINITY } }: (typeof files)[number]): number =>
-    size
-  files.sort((left, right) => sizeOf(left) - sizeOf(right))
+  files.sort((left, right) => sizeOf(left.file) - sizeOf(right.file))
   for (const { name, file } of files) {
     const type = file.type || "application/octet-stream"
-    const start = `${head(boundary, name)}; filename="${escaped(file.name ?? "")}"`
+    const start = `${head(boundary, name)}; filename="${escapeName(file.name ?? "")}"`
     fields.push(`${start}\r\nContent-Type: ${type}\r\n\r\n`, file, "\r\n")
   }
   fields.push(`--${boundary}--\r\n`)
@@ -97,11 +95,17 @@ function formUpload(input: Readonly<Record<string, unknown>>): Upload | undefine
   }
 }
 
-function head(boundary: string, name: string): string {
-  return `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"`
+/** A stream of unknown length counts as the longest. */
+function sizeOf({ size = Number.POSITIVE_INFINITY }: FileLike): number {
+  return size
 }
 
-function escaped(text: string): string {
+function head(boundary: string, name: string): string {
+  return `--${boundary}\r\nContent-Disposition: form-data; name="${escapeName(name)}"`
+}
+
+/** Escapes a name for `Content-Disposition` of a form, as browsers do. */
+export function escapeName(text: string): string {
   return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22")
 }
 

@@ -64,7 +64,8 @@ export function streamKindOf(contentType: string): StreamKind | undefined {
   return parametersOf(contentType).get("stream") === "watch" ? "ndjson" : undefined
 }
 
-function essenceOf(value: string): string {
+/** A content type without its parameters, lower-case. */
+export function essenceOf(value: string): string {
   const end = value.indexOf(";")
   return (end === -1 ? value : value.slice(0, end)).trim().toLowerCase()
 }

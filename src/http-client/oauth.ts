@@ -1,6 +1,7 @@
 import { CallError } from "../core/errors.ts"
 import { toBase64 } from "../internal/base64.ts"
 import { excerpt } from "./decode.ts"
+import { parseUrl } from "./egress.ts"
 import { exchange } from "./exchange.ts"
 import type { HttpResponse } from "./exchange.ts"
 import { parseMediaType } from "./media-type.ts"
@@ -8,6 +9,7 @@ import { readBody } from "./read-body.ts"
 import { retryAfterOf } from "./retry-after.ts"
 import { createSharedTask } from "./shared-task.ts"
 import { systemClock } from "../internal/clock.ts"
+import { isObject } from "../internal/guards.ts"
 
 /** A value, or a function that returns it; called for each token request. */
 type Source = string | (() => string | Promise<string>)
@@ -131,7 +133,7 @@ function credentials(
   return { headers, form }
 }
 
-function tokenOf(url: URL, answer: ReadonlyMap<string, unknown>, requestedAt: number): Token {
+function tokenOf(url: URL, answer: Fields, requestedAt: number): Token {
   const value = answer.get("access_token")
   // The token goes into a header: other characters would allow header injection by the server.
   if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) {
@@ -172,8 +174,7 @@ function fieldsOf(data: unknown, contentType: string): Fields {
     const isForm = parseMediaType(contentType)?.essence === "application/x-www-form-urlencoded"
     return new Map(isForm ? new URLSearchParams(data) : [])
   }
-  const isObject = typeof data === "object" && data !== null && !(data instanceof Uint8Array)
-  return new Map(isObject ? Object.entries(data) : [])
+  return new Map(isObject(data) && !(data instanceof Uint8Array) ? Object.entries(data) : [])
 }
 
 async function read(source: Source, what: string, url: URL): Promise<string> {
@@ -195,7 +196,7 @@ function formEncoded(text: string): string {
 }
 
 function parseTokenUrl(tokenUrl: string): URL {
-  const url = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined
+  const url = parseUrl(tokenUrl)
   const isHttp = url?.protocol === "https:" || url?.protocol === "http:"
   if (url === undefined || !isHttp || url.username !== "" || url.password !== "") {
     throw new CallError(

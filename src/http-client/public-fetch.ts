@@ -6,6 +6,8 @@ import type { OptionsSchema } from "../internal/options.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
 import { assertPublic, checkedLookup } from "./public-lookup.ts"
 import type { LookupLike } from "./public-lookup.ts"
+import { becomesGet, REDIRECTS } from "./redirect.ts"
+import { fetchOptions } from "./request.ts"
 
 /** How `createPublicFetch` resolves names. */
 export interface PublicFetchOptions {
@@ -41,10 +43,10 @@ interface NodeModules {
   readonly https: NodeHttp
   readonly dns: { readonly lookup: LookupLike }
   readonly toWeb: (readable: object) => ReadableStream<Uint8Array>
-  readonly zlib: Readonly<
-    Record<"createGunzip" | "createInflate" | "createBrotliDecompress", () => Inflater>
-  >
+  readonly zlib: Readonly<Record<InflaterName, () => Inflater>>
 }
+
+type InflaterName = "createGunzip" | "createInflate" | "createBrotliDecompress"
 
 interface Inflater {
   destroy(error?: Error): void
@@ -53,7 +55,13 @@ interface Inflater {
 export const PUBLIC_FETCH_OPTIONS: OptionsSchema<PublicFetchOptions> = { lookup: "function" }
 
 const EMPTY = new Set([204, 205, 304])
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** The functions that decompress, by content encoding. */
+const INFLATERS: ReadonlyMap<string | undefined, InflaterName> = new Map([
+  ["gzip", "createGunzip"],
+  ["x-gzip", "createGunzip"],
+  ["deflate", "createInflate"],
+  ["br", "createBrotliDecompress"],
+])
 const MAX_REDIRECTS = 20
 
 /**
@@ -81,7 +89,9 @@ export function createGuardedFetch(
     const node = await sender
     for (let hops = 0; ; hops++) {
       assertPublic(request.url.hostname, undefined, isPrivate)
-      const response = node === undefined ? await platformFetch(request) : await node.send(request)
+      const response = await (node === undefined
+        ? globalThis.fetch(request.url, fetchOptions(request, request.signal ?? null))
+        : node.send(request))
       const location = response.headers.get("location")
       if (mode === "manual" || location === null || !REDIRECTS.has(response.status)) {
         return response
@@ -94,19 +104,15 @@ export function createGuardedFetch(
   }
 }
 
-let shared: typeof globalThis.fetch | undefined
-
-/** The shared default `fetch` for `blockPrivate`. */
-function publicFetch(): typeof globalThis.fetch {
-  return (shared ??= createPublicFetch())
-}
+let publicFetch: typeof globalThis.fetch | undefined
 
 /** The `fetch` of a configuration: the user's own, one that blocks private addresses, or the platform's. */
 export function resolveFetch(config: {
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly blockPrivate?: boolean | undefined
 }): typeof globalThis.fetch {
-  return config.fetch ?? (config.blockPrivate === true ? publicFetch() : globalThis.fetch)
+  if (config.fetch !== undefined) return config.fetch
+  return config.blockPrivate === true ? (publicFetch ??= createPublicFetch()) : globalThis.fetch
 }
 
 interface Outgoing {
@@ -142,9 +148,7 @@ async function requestOf(
 
 /** Applies a redirect by the rules of `fetch`: other origins get no credentials. */
 function redirect(request: Outgoing, status: number, target: URL): void {
-  const isPost = request.method === "POST"
-  const becomesGet = status === 303 ? request.method !== "HEAD" : status < 303 && isPost
-  if (becomesGet) {
+  if (becomesGet(request.method, status)) {
     request.method = "GET"
     request.body = undefined
     for (const name of [...request.headers.keys()]) {
@@ -159,18 +163,6 @@ function redirect(request: Outgoing, status: number, target: URL): void {
     }
   }
   request.url = target
-}
-
-async function platformFetch({ url, method, headers, body, signal }: Outgoing): Promise<Response> {
-  const init: RequestInit & { duplex?: "half" } = {
-    method,
-    headers,
-    signal: signal ?? null,
-    redirect: "manual",
-  }
-  if (body !== undefined) init.body = body as BodyInit
-  if (body instanceof ReadableStream) init.duplex = "half"
-  return await globalThis.fetch(url, init)
 }
 
 /** Sends requests with Node's HTTP client, whose connections use a checking DNS lookup. */
@@ -252,17 +244,10 @@ class Sender {
   }
 
   #inflated(incoming: NodeResponse, headers: Headers): object {
-    const { zlib } = this.#node
     const encoding = headers.get("content-encoding")?.trim().toLowerCase()
-    const inflate =
-      encoding === "gzip" || encoding === "x-gzip"
-        ? zlib.createGunzip()
-        : encoding === "deflate"
-          ? zlib.createInflate()
-          : encoding === "br"
-            ? zlib.createBrotliDecompress()
-            : undefined
-    if (inflate === undefined) return incoming
+    const create = INFLATERS.get(encoding)
+    if (create === undefined) return incoming
+    const inflate = this.#node.zlib[create]()
     incoming.on("error", (error) => inflate.destroy(error))
     incoming.pipe(inflate)
     return inflate

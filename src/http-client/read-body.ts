@@ -1,4 +1,5 @@
 import { CallError, isCallError } from "../core/errors.ts"
+import { joinBytes } from "../schema/files.ts"
 import { readChunks } from "./chunks.ts"
 import { cutText, decodeIfText, decodeText, excerpt } from "./decode.ts"
 import { originOf } from "./egress.ts"
@@ -165,7 +166,7 @@ async function readBytes(
       if (length + chunk.length > maxBytes) {
         if (!truncate) throw tooLarge(maxBytes, options)
         chunks.push(chunk.subarray(0, maxBytes - length))
-        return { bytes: joined(chunks, maxBytes), isCut: true }
+        return { bytes: joinBytes(chunks, maxBytes), isCut: true }
       }
       chunks.push(chunk)
       length += chunk.length
@@ -173,7 +174,7 @@ async function readBytes(
   } catch (thrown) {
     throw isEncoded ? thrown : withMissingBytes(thrown, announced, length)
   }
-  return { bytes: joined(chunks, length), isCut: false }
+  return { bytes: joinBytes(chunks, length), isCut: false }
 }
 
 /** Adds the number of missing bytes to the error of a connection that closed early. */
@@ -184,24 +185,8 @@ function withMissingBytes(thrown: unknown, announced: number, length: number): u
   return new CallError(
     "UNAVAILABLE",
     `${message} It received ${length} of ${announced} announced bytes.`,
-    {
-      cause: thrown,
-      details: { ...(details as object), reason: "length" },
-      operationId: thrown.operationId,
-      retryable: thrown.retryable,
-      mayHaveExecuted: thrown.mayHaveExecuted,
-    },
+    { ...thrown, cause: thrown, details: { ...(details as object), reason: "length" } },
   )
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
 
 function tooLarge(limit: number, options: ReadBodyOptions): CallError {

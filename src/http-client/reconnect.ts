@@ -107,14 +107,7 @@ function giveUpError(lost: unknown, attempts: number): unknown {
   return new CallError(
     lost.code,
     `${lost.message} The stream could not be resumed in ${attempts} attempts.`,
-    {
-      cause: lost,
-      details: lost.details,
-      operationId: lost.operationId,
-      retryable: lost.retryable,
-      mayHaveExecuted: lost.mayHaveExecuted,
-      retryAfterMs: lost.retryAfterMs,
-    },
+    { ...lost, cause: lost },
   )
 }
 

@@ -1,6 +1,6 @@
 import { CallError } from "../core/errors.ts"
 import type { PreparedRequest } from "./request.ts"
-import { originOf, sameOrigin } from "./egress.ts"
+import { originOf, parseUrl, sameOrigin } from "./egress.ts"
 import { subjectOf } from "./request-errors.ts"
 
 /** The call that is redirected. */
@@ -10,7 +10,8 @@ export interface RedirectContext {
   readonly subject?: string | undefined
 }
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** The statuses of redirects that a client follows. */
+export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const BODY_HEADERS = /^content-/
 
 /**
@@ -26,7 +27,7 @@ export function redirectedRequest(
   if (response.type === "opaqueredirect") throw redirectBlockedError(request, 0, undefined, context)
   const location = response.headers.get("location")
   if (!REDIRECTS.has(response.status) || location === null) return undefined
-  const target = URL.canParse(location, request.url) ? new URL(location, request.url) : undefined
+  const target = parseUrl(location, request.url)
   const isHere = target !== undefined && sameOrigin(target, request.url)
   // A user name and password in the address come from the server, not from the user.
   if (!isHere || target.username !== "" || target.password !== "") {
@@ -70,8 +71,8 @@ export function tooManyRedirectsError(
   )
 }
 
-// The rules of `fetch`.
-function becomesGet(method: string, status: number): boolean {
+/** Whether the redirected request is a GET, by the rules of `fetch`. */
+export function becomesGet(method: string, status: number): boolean {
   if (status === 303) return method !== "GET" && method !== "HEAD"
   return (status === 301 || status === 302) && method === "POST"
 }

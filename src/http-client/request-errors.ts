@@ -42,7 +42,8 @@ export function abortError(context: RequestContext, wasSent = true): CallError {
   const { signal, operationId, method, mayHaveEffect } = context
   const cause: unknown = signal.reason
   if (isCallError(cause)) return cause
-  const isTimeout = nameOf(cause) === "TimeoutError"
+  const isTimeout =
+    (cause as { readonly name?: unknown } | null | undefined)?.name === "TimeoutError"
   const from = context.origin === undefined ? "" : ` from ${context.origin}`
   return new CallError(
     isTimeout ? "TIMEOUT" : "ABORTED",
@@ -70,10 +71,4 @@ function isClean(thrown: unknown, secrets: readonly string[]): boolean {
     text += `${reasonOf(at)}\n`
   }
   return maskValue(text, secrets) === text
-}
-
-function nameOf(value: unknown): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as { name?: unknown }).name
-    : undefined
 }

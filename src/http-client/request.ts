@@ -6,3 +6,14 @@ export interface PreparedRequest {
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array | Blob | FormData | ReadableStream<Uint8Array> | undefined
 }
+
+/** The options of a `fetch` that does not follow redirects. */
+export function fetchOptions(
+  { method, headers, body }: Pick<PreparedRequest, "method" | "body"> & { headers: HeadersInit },
+  signal: AbortSignal | null,
+): RequestInit {
+  const options: RequestInit & { duplex?: "half" } = { method, headers, signal, redirect: "manual" }
+  if (body !== undefined) options.body = body as BodyInit
+  if (body instanceof ReadableStream) options.duplex = "half"
+  return options
+}

@@ -3,6 +3,7 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
 import { setOutward } from "../core/outward-error.ts"
+import { isRecord } from "../internal/guards.ts"
 import { redactText } from "../internal/redact.ts"
 import { readErrorParts } from "./error-parts.ts"
 import type { ErrorParts, JsonRpcError } from "./error-parts.ts"
@@ -123,11 +124,10 @@ export function capabilityRequired(
 export function withOutput(error: CallError, stderrTail: string | undefined): CallError {
   const tail = redactText(stderrTail ?? "").trim()
   if (tail === "") return error
-  const { code, message, details, retryable, mayHaveExecuted, cause } = error
+  const { code, message, details, cause } = error
   const whole = new CallError(code, `${message} It last wrote: ${tail.slice(-800)}`, {
+    ...error,
     details: { ...(details as object), stderrTail: tail },
-    retryable,
-    mayHaveExecuted,
     cause,
   })
   return setOutward(whole, { message, details })
@@ -138,12 +138,7 @@ export function isCapabilityRequired(
   error: unknown,
 ): error is CallError<"UNAVAILABLE", CapabilityDetails> {
   if (!isCallError(error, "UNAVAILABLE")) return false
-  const { details } = error
-  return (
-    typeof details === "object" &&
-    details !== null &&
-    (details as { reason?: unknown }).reason === "CAPABILITY_REQUIRED"
-  )
+  return isRecord(error.details) && error.details["reason"] === "CAPABILITY_REQUIRED"
 }
 
 /** Builds the error of one failed exchange. */
@@ -353,13 +348,8 @@ function isUnknownTool({ code, message }: JsonRpcError, tool: string): boolean {
 }
 
 function requiredOf({ data }: JsonRpcError): Readonly<Record<string, unknown>> {
-  const required =
-    typeof data === "object" && data !== null
-      ? (data as { requiredCapabilities?: unknown }).requiredCapabilities
-      : undefined
-  return typeof required === "object" && required !== null
-    ? (required as Readonly<Record<string, unknown>>)
-    : {}
+  const required = isRecord(data) ? data["requiredCapabilities"] : undefined
+  return isRecord(required) ? required : {}
 }
 
 function endOf({ code, signal }: NonNullable<MCPErrorAbout["exit"]>): string {

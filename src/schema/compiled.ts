@@ -1,6 +1,7 @@
 import { admitSchema } from "./admit.ts"
-import { typeboxEngine } from "./validator.ts"
-import type { SchemaEngine, SchemaIssue, SchemaValidator } from "./validator.ts"
+import { compileValidator } from "./validator.ts"
+import type { SchemaIssue, SchemaValidator } from "./validator.ts"
+import { pointerTokens } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
 import { extractPart } from "./extract.ts"
 import { compileNormalizer } from "./normalize/index.ts"
@@ -70,7 +71,7 @@ export function compileSchema(
   const admitted = admitSchema(jsonSchemaOf(schema, "input")).schema
   let compiled = compiledSchemas.get(admitted)
   if (compiled === undefined) {
-    compiled = new Compiled(admitted, typeboxEngine, options.formats === true)
+    compiled = new Compiled(admitted, options.formats === true)
     compiledSchemas.set(admitted, compiled)
   }
   if (isKey(schema)) compiledSchemas.set(schema, compiled)
@@ -88,21 +89,19 @@ function isOpenSchema(schema: JsonSchema): boolean {
 export class Compiled implements CompiledSchema {
   readonly schema: JsonSchema
   readonly isOpen: boolean
-  readonly #engine: SchemaEngine
   readonly #formats: boolean
   #validator: SchemaValidator | undefined
   #normalizers: Partial<Record<NormalizerKind, Normalizer>> | undefined
 
-  constructor(schema: JsonSchema, engine: SchemaEngine, formats: boolean) {
+  constructor(schema: JsonSchema, formats: boolean) {
     this.schema = schema
-    this.#engine = engine
     this.#formats = formats
     this.isOpen = isOpenSchema(schema) && !(formats && "format" in schema)
   }
 
   /** The engine's validator, for callers that keep it. */
   get validator(): SchemaValidator {
-    return (this.#validator ??= this.#engine.compile(this.schema, { formats: this.#formats }))
+    return (this.#validator ??= compileValidator(this.schema, this.#formats))
   }
 
   check(value: unknown): value is unknown {
@@ -165,10 +164,7 @@ export class Compiled implements CompiledSchema {
       return {
         issues: this.errors(value).map(({ message, path }) => ({
           message,
-          path: path
-            .split("/")
-            .slice(1)
-            .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")),
+          path: pointerTokens(path) ?? [],
         })),
       }
     }
@@ -179,12 +175,12 @@ export class Compiled implements CompiledSchema {
   #partCheck(part: JsonSchema | boolean, root: JsonSchema): (value: unknown) => boolean {
     if (typeof part === "boolean") return () => part
     if (part === root) return (value) => this.check(value)
-    const compiledSchemas = this.validator.part?.(part)
-    if (compiledSchemas !== undefined) return guarded(compiledSchemas)
+    const check = this.validator.part?.(part)
+    if (check !== undefined) return guarded(check)
     const standalone = extractPart(part, root)
     // A part that cannot be compiled on its own never matches, so that data under it stays unchanged.
     if (standalone === undefined) return () => false
-    const validator = this.#engine.compile(standalone, { formats: this.#formats })
+    const validator = compileValidator(standalone, this.#formats)
     return (value) => validator.check(value)
   }
 }

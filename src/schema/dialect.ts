@@ -63,20 +63,13 @@ export function lowerSchema(
   lowering: Lowering,
 ): unknown {
   const recursive = isRecord(schema) && getOwn(schema, "$recursiveAnchor") === true
-  return lowerRecord(schema, path, dialect, recursive, lowering)
+  return lowerNode(schema, path, dialect, recursive, lowering)
 }
+
+/** Lowers a schema at a path within another one. */
+type Lower = (node: unknown, path: string) => unknown
 
 function lowerNode(
-  node: unknown,
-  path: string,
-  inherited: Dialect,
-  recursive: boolean,
-  lowering: Lowering,
-): unknown {
-  return lowerRecord(node, path, dialectOf(node, inherited), recursive, lowering)
-}
-
-function lowerRecord(
   node: unknown,
   path: string,
   dialect: Dialect,
@@ -100,19 +93,21 @@ function lowerRecord(
   // The result has to be read as 2020-12 when it is admitted again.
   if (dialectOf(node, "2020-12") !== "2020-12") node["$schema"] = CURRENT
 
+  const lower: Lower = (child, at) =>
+    lowerNode(child, at, dialectOf(child, dialect), recursiveHere, lowering)
   eachSubschema(node, (_, keyword, key) => {
     const at = childPointer(path, keyword)
     if (key === undefined) {
-      node[keyword] = lowerNode(node[keyword], at, dialect, recursiveHere, lowering)
+      node[keyword] = lower(node[keyword], at)
       return
     }
     const members = node[keyword] as Record<string | number, unknown>
-    const lowered = lowerNode(members[key], childPointer(at, key), dialect, recursiveHere, lowering)
+    const lowered = lower(members[key], childPointer(at, key))
     if (typeof key === "number") members[key] = lowered
     else setOwn(members, key, lowered)
   })
-  moveTuple(node, path, dialect, recursiveHere, lowering)
-  moveDependencies(node, path, dialect, recursiveHere, lowering)
+  moveTuple(node, path, lower, lowering)
+  moveDependencies(node, path, lower, lowering)
   if (dialect === "openapi-3.0" && "nullable" in node) return lowerNullable(node, lowering)
   return node
 }
@@ -184,16 +179,13 @@ function lowerRecursion(node: Record<string, unknown>, recursive: boolean): void
 function moveTuple(
   node: Record<string, unknown>,
   path: string,
-  dialect: Dialect,
-  recursive: boolean,
+  lower: Lower,
   lowering: Lowering,
 ): void {
   const { items, additionalItems } = node
   if (!Array.isArray(items)) return
   const at = childPointer(path, "items")
-  const prefix = items.map((item: unknown, index) =>
-    lowerNode(item, childPointer(at, index), dialect, recursive, lowering),
-  )
+  const prefix = items.map((item: unknown, index) => lower(item, childPointer(at, index)))
   rename(node, "items", "prefixItems", prefix)
   if (prefix.length === 0) delete node["prefixItems"]
   if (additionalItems !== undefined) rename(node, "additionalItems", "items", additionalItems)
@@ -206,8 +198,7 @@ function moveTuple(
 function moveDependencies(
   node: Record<string, unknown>,
   path: string,
-  dialect: Dialect,
-  recursive: boolean,
+  lower: Lower,
   lowering: Lowering,
 ): void {
   const { dependencies } = node
@@ -218,7 +209,7 @@ function moveDependencies(
   for (const [key, value] of Object.entries(dependencies)) {
     const at = childPointer(childPointer(path, "dependencies"), key)
     if (Array.isArray(value)) setOwn(required, key, value)
-    else setOwn(schemas, key, lowerNode(value, at, dialect, recursive, lowering))
+    else setOwn(schemas, key, lower(value, at))
   }
   if (Object.keys(required).length > 0) node["dependentRequired"] = required
   if (Object.keys(schemas).length > 0) node["dependentSchemas"] = schemas

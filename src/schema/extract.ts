@@ -1,3 +1,4 @@
+import { escapeToken } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
 
 // No document carries this id: it exists only inside the schemas made here.
@@ -47,7 +48,8 @@ function reach(schema: unknown): Reach {
     if (typeof value !== "object" || value === null || farthest === "anything") return
     for (const [key, item] of Object.entries(value)) {
       if (key === "$ref" && typeof item === "string") {
-        farthest = item.startsWith("#/$defs/") ? max(farthest, "definitions") : "anything"
+        if (!item.startsWith("#/$defs/")) farthest = "anything"
+        else if (farthest === "nothing") farthest = "definitions"
       } else if (key === "$dynamicRef" || key === "$recursiveRef" || key === "$id") {
         farthest = "anything"
       } else visit(item)
@@ -55,10 +57,6 @@ function reach(schema: unknown): Reach {
   }
   visit(schema)
   return farthest
-}
-
-function max(left: Reach, right: Reach): Reach {
-  return left === "nothing" ? right : left
 }
 
 const places = new WeakMap<JsonSchema, Map<object, string>>()
@@ -72,10 +70,7 @@ function placesOf(root: JsonSchema): Map<object, string> {
     if (typeof value !== "object" || value === null || pointers.has(value)) return
     pointers.set(value, pointer)
     for (const [key, item] of Object.entries(value)) {
-      visit(
-        item,
-        `${pointer}/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`,
-      )
+      visit(item, `${pointer}/${encodeURIComponent(escapeToken(key))}`)
     }
   }
   visit(root, "")

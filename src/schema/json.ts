@@ -20,6 +20,9 @@ const EVERY_TYPE = /* @__PURE__ */ Object.freeze([
   "string",
 ])
 
+/** The types of JSON Schema. */
+export const JSON_TYPES: ReadonlySet<unknown> = /* @__PURE__ */ new Set([...EVERY_TYPE, "integer"])
+
 /**
  * The schema of a result without a value: valid JSON Schema that no JSON value matches, but `undefined`
  * does.

@@ -1,7 +1,7 @@
 import { quote } from "../internal/describe.ts"
 import type { Report } from "./diagnostics.ts"
 import { isRecord } from "../internal/guards.ts"
-import { childPointer, isSchema, setOwn } from "./json.ts"
+import { childPointer, isSchema, JSON_TYPES, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 
 interface Rule {
@@ -11,13 +11,7 @@ interface Rule {
 
 /** JSON's types, and those of JavaScript which TypeBox compiles (`Type.BigInt()` and the like). */
 const TYPES: ReadonlySet<unknown> = new Set([
-  "array",
-  "boolean",
-  "integer",
-  "null",
-  "number",
-  "object",
-  "string",
+  ...JSON_TYPES,
   "bigint",
   "constructor",
   "function",
@@ -87,16 +81,11 @@ function lintShape(keyword: string, value: unknown, at: string, report: Report):
     case "data":
       return true
     case "single":
-      if (isSchema(value)) return true
-      malformed(report, at, keyword, value, "a schema (an object, true or false)")
-      return false
     case "items":
       if (isSchema(value)) return true
-      if (!Array.isArray(value)) {
-        malformed(report, at, keyword, value, "a schema (an object, true or false)")
-        return false
-      }
-      return lintList(value, keyword, at, report)
+      if (keyword === "items" && Array.isArray(value)) return lintList(value, keyword, at, report)
+      malformed(report, at, keyword, value, "a schema (an object, true or false)")
+      return false
     case "list":
       if (Array.isArray(value) && value.length > 0) return lintList(value, keyword, at, report)
       malformed(report, at, keyword, value, "a list of one or more schemas")

@@ -159,21 +159,25 @@ export class Links {
     return false
   }
 
-  /** The target of a `$ref`, or of a `$dynamicRef` that is not overridden. */
-  target(node: Record<string, unknown>, keyword: RefKeyword): SchemaNode {
+  /** The target of a `$ref`, or of a `$dynamicRef` that is not overridden; one that accepts anything if there is none. */
+  target(node: Readonly<Record<string, unknown>>, keyword: RefKeyword): SchemaNode {
+    return this.find(node, keyword) ?? true
+  }
+
+  /** The target of a reference; `undefined` if there is none. */
+  find(node: Readonly<Record<string, unknown>>, keyword: RefKeyword): SchemaNode | undefined {
     let targets = this.#targets.get(keyword)
     if (targets === undefined) this.#targets.set(keyword, (targets = new Map()))
     const cached = targets.get(node)
     if (cached !== undefined) return cached
     const base = this.index.resourceOf.get(node)?.uri ?? ROOT_URI
     const resolved = this.#find(String(node[keyword]), base)
-    const target = isSchema(resolved?.value) ? resolved.value : true
+    if (!isSchema(resolved?.value)) return undefined
+    const { value, resource } = resolved
     // A schema under an unknown keyword is recognised only because something refers to it.
-    if (resolved !== undefined && typeof target !== "boolean") {
-      this.index.add(target, resolved.resource.uri, resolved.resource)
-    }
-    targets.set(node, target)
-    return target
+    if (typeof value !== "boolean") this.index.add(value, resource.uri, resource)
+    targets.set(node, value)
+    return value
   }
 
   #find(ref: string, base: string): RefTarget | undefined {
@@ -183,7 +187,7 @@ export class Links {
   }
 
   /** The name under which a `$dynamicRef` can be overridden; `undefined` if it cannot. */
-  dynamicName(node: Record<string, unknown>): string | undefined {
+  dynamicName(node: Readonly<Record<string, unknown>>): string | undefined {
     const target = this.target(node, "$dynamicRef")
     const name = typeof target === "boolean" ? undefined : target["$dynamicAnchor"]
     if (typeof name !== "string" || !String(node["$dynamicRef"]).endsWith(`#${name}`)) {

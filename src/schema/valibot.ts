@@ -8,11 +8,12 @@ import {
   unsupported,
   type ValibotNode,
 } from "./valibot/node.ts"
-import { stepsOf } from "./valibot/pipe.ts"
 
 export { isValibotSchema } from "./valibot/node.ts"
 
 const MAX_DEPTH = 200
+/** Transformations that leave the value as it is. */
+const KEEPING: ReadonlySet<string> = new Set(["brand", "flavor", "readonly", "guard"])
 const MAY_BE_ABSENT: ReadonlySet<string> = new Set(["optional", "exact_optional", "nullish"])
 
 /**
@@ -179,6 +180,28 @@ class Conversion {
     }
     return { $ref: `#/$defs/${name}` }
   }
+}
+
+/**
+ * The part of a pipe that describes one side: a schema, and the actions that follow it.
+ *
+ * The input is described up to the first step that changes it; the output, from the last schema on. A schema without
+ * a pipe is its own only step.
+ */
+function stepsOf(schema: ValibotNode, side: Side): readonly [ValibotNode, ...ValibotNode[]] {
+  const [first, ...rest] = flatten(schema).filter(({ type }) => !KEEPING.has(type))
+  if (side === "input") {
+    const end = rest.findIndex(({ kind }) => kind === "schema" || kind === "transformation")
+    return [first!, ...(end < 0 ? rest : rest.slice(0, end))]
+  }
+  const last = rest.findLastIndex(({ kind }) => kind === "schema")
+  return last < 0 ? [first!, ...rest] : [rest[last]!, ...rest.slice(last + 1)]
+}
+
+function flatten(node: ValibotNode): ValibotNode[] {
+  const pipe = node["pipe"]
+  if (!Array.isArray(pipe)) return [node]
+  return (pipe as ValibotNode[]).flatMap(flatten)
 }
 
 function lazyTarget(schema: ValibotNode): ValibotNode {

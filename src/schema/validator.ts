@@ -30,24 +30,18 @@ export interface SchemaValidator {
   explain(value: unknown, max?: number): SchemaIssue[]
 }
 
-/** What compiles schemas; there is one, behind this interface so that it can be replaced. */
-export interface SchemaEngine {
-  /** Takes an admitted schema. `formats` makes `format` an assertion. */
-  compile(schema: JsonSchema, options?: { formats?: boolean }): SchemaValidator
-}
-
-/** TypeBox's compiler, made safe for values and environments of all kinds. */
-export const typeboxEngine: SchemaEngine = {
-  compile: (schema, options) => validator(schema, options?.formats ?? false),
-}
-
 // More errors than anyone will read; a million of them would be an attack of its own.
 const MAX_ISSUES = 1000
 
 type Test = (value: unknown) => boolean
 
-/** Compiles on first use. Closures, because the fields of a class cost a third of a small check. */
-function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
+/**
+ * Prepares the validator of an admitted schema: TypeBox's compiler, made safe for values and environments of all kinds.
+ * `formats` makes `format` an assertion.
+ *
+ * It compiles on first use. Closures, because the fields of a class cost a third of a small check.
+ */
+export function compileValidator(schema: JsonSchema, formats: boolean = false): SchemaValidator {
   let links: Links | undefined
   let test: Test | undefined
   const isLarge = isAdopted(schema) && hasManyDefinitions(schema)

@@ -1,7 +1,8 @@
 // One self-contained schema and the targets of its references.
 
 import { isSchema, pointerTokens } from "../schema/json.ts"
-import { decodeFragment, resolveRef } from "../schema/read/resolve-ref.ts"
+import { resolveRef } from "../schema/read/resolve-ref.ts"
+import { percentDecoded } from "../internal/percent.ts"
 import { Links } from "../schema/refs.ts"
 import type { RefKeyword, SchemaNode } from "../schema/refs.ts"
 import type { SchemaTexts } from "./schema-texts.ts"
@@ -47,7 +48,7 @@ export class SchemaRoot {
   /** The preferred name of a reference's target. */
   wantedName(reference: string): string {
     if (reference === "#") return this.name
-    const fragment = decodeFragment(reference.slice(reference.indexOf("#") + 1))
+    const fragment = percentDecoded(reference.slice(reference.indexOf("#") + 1))
     const tokens = pointerTokens(fragment) ?? [fragment]
     return tokens.findLast((token) => /\p{L}/u.test(token) && !STRUCTURE.has(token)) ?? this.name
   }

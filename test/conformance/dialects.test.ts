@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { admitSchema, type AdmitOptions } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/validator.ts"
+import { compileValidator } from "../../src/schema/validator.ts"
 
 interface Case {
   readonly name: string
@@ -290,7 +290,7 @@ describe.each(Object.entries(CASES))("%s", (_, cases) => {
   test.each(cases)("$name", ({ schema, options, valid = [], invalid = [] }) => {
     const { schema: admitted, diagnostics } = admitSchema(schema, options)
     expect(diagnostics).toEqual([])
-    const validator = typeboxEngine.compile(admitted)
+    const validator = compileValidator(admitted)
     for (const value of valid) {
       expect(validator.errors(value)).toEqual([])
       expect(validator.check(value)).toBe(true)

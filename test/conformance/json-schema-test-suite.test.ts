@@ -5,7 +5,7 @@ import {
   type FromSchemaOptions,
   schemaDiagnostics,
 } from "../../src/schema/from-schema.ts"
-import { typeboxEngine } from "../../src/schema/validator.ts"
+import { compileValidator } from "../../src/schema/validator.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
 import { KNOWN_GAPS } from "./known-gaps.ts"
 import { hasSuite, suiteDocuments, suiteGroups } from "./suite.ts"
@@ -43,7 +43,7 @@ describe.runIf(hasSuite).each(DRAFTS)("JSON Schema Test Suite, %s", (draft, dial
       const schema = FromSchema(group.schema, options)
       expect(diagnostics, group.description).toEqual([])
       expect(schemaDiagnostics(schema)).toEqual([])
-      const validator = typeboxEngine.compile(schema as JsonSchema)
+      const validator = compileValidator(schema as JsonSchema)
       for (const { description, data, valid } of group.tests) {
         const name = `${group.description}: ${description}`
         const passed = validator.check(data)

@@ -2,13 +2,13 @@ import { Type } from "typebox"
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/validator.ts"
+import { compileValidator } from "../../src/schema/validator.ts"
 
 const codes = (source: unknown, options = {}): string[] =>
   admitSchema(source, options).diagnostics.map(({ code, path }) => `${code} ${path}`)
 
 const accepts = (source: unknown, value: unknown): boolean =>
-  typeboxEngine.compile(admitSchema(source).schema).check(value)
+  compileValidator(admitSchema(source).schema).check(value)
 
 describe("admitSchema", () => {
   test("gives an equal, detached, frozen copy of what needs no lowering", () => {
@@ -146,7 +146,7 @@ describe("admitSchema", () => {
     )
     const { schema, diagnostics } = admitSchema({ properties }, { limits: { nodes: 20 } })
     expect(diagnostics.map(({ code }) => code)).toEqual(["too-large"])
-    expect(typeboxEngine.compile(schema).check({ p99: 1 })).toBe(true)
+    expect(compileValidator(schema).check({ p99: 1 })).toBe(true)
     expect(codes({ enum: Array.from({ length: 50 }, String) }, { limits: { nodes: 20 } })).toEqual([
       "too-large /enum/19",
     ])
@@ -203,7 +203,7 @@ describe("TypeBox types", () => {
     })
     const { schema } = admitSchema(type)
     expect(JSON.stringify(schema)).toBe(JSON.stringify(type))
-    const validator = typeboxEngine.compile(schema)
+    const validator = compileValidator(schema)
     expect(validator.check({ a: "abc" })).toBe(true)
     expect(validator.errors({ a: "ab" })).toEqual([
       { path: "/a", keyword: "~refine", message: "too short" },
@@ -219,7 +219,7 @@ describe("TypeBox types", () => {
       },
       () => "",
     )
-    const validator = typeboxEngine.compile(admitSchema(type).schema)
+    const validator = compileValidator(admitSchema(type).schema)
     expect(validator.check(1)).toBe(false)
     expect(validator.errors(1)).toEqual([
       { path: "", keyword: "access", message: "cannot be read: oops" },
@@ -229,7 +229,7 @@ describe("TypeBox types", () => {
       () => false,
       () => "",
     )
-    expect(typeboxEngine.compile(admitSchema(empty).schema).errors(1)[0]?.message).toBe(
+    expect(compileValidator(admitSchema(empty).schema).errors(1)[0]?.message).toBe(
       "does not pass the refinement of its schema",
     )
   })
@@ -274,6 +274,6 @@ describe("TypeBox types", () => {
     expect(admitSchema(type).diagnostics).toEqual([])
     expect(accepts(type, good)).toBe(true)
     expect(accepts(type, bad)).toBe(false)
-    expect(typeboxEngine.compile(admitSchema(type).schema).errors(bad)).toHaveLength(1)
+    expect(compileValidator(admitSchema(type).schema).errors(bad)).toHaveLength(1)
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { type SchemaIssue, typeboxEngine } from "../../src/schema/validator.ts"
+import { type SchemaIssue, compileValidator } from "../../src/schema/validator.ts"
 
 const errors = (source: unknown, value: unknown, max?: number): SchemaIssue[] => {
-  const validator = typeboxEngine.compile(admitSchema(source).schema)
+  const validator = compileValidator(admitSchema(source).schema)
   expect(validator.check(value)).toBe(false)
   return validator.errors(value, max)
 }

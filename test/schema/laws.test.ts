@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { typeboxEngine } from "../../src/schema/validator.ts"
+import { compileValidator } from "../../src/schema/validator.ts"
 import { explain } from "../../src/schema/explain.ts"
 import { deepFreeze } from "../../src/schema/json.ts"
 import { admitPattern } from "../../src/schema/regex/pattern.ts"
@@ -124,7 +124,7 @@ describe("admitSchema, for any schema", () => {
     fc.assert(
       fc.property(schema, value, (source, data) => {
         const { schema: admitted } = admitSchema(source)
-        const validator = typeboxEngine.compile(admitted)
+        const validator = compileValidator(admitted)
         const passed = validator.check(data)
         expect(validator.errors(data).length === 0).toBe(passed)
         const reasons = explain(admitted, new Links(admitted), data, 100, false)

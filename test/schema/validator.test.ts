@@ -2,10 +2,10 @@ import { Settings } from "typebox/system"
 import { Type } from "typebox"
 import { afterEach, describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
-import { type SchemaValidator, typeboxEngine } from "../../src/schema/validator.ts"
+import { type SchemaValidator, compileValidator } from "../../src/schema/validator.ts"
 
 const compile = (source: unknown, options?: { formats?: boolean }): SchemaValidator =>
-  typeboxEngine.compile(admitSchema(source).schema, options)
+  compileValidator(admitSchema(source).schema, options?.formats)
 
 const agree = (validator: SchemaValidator, value: unknown): boolean => {
   const answer = validator.check(value)

@@ -1,5 +1,4 @@
 import { isRecord } from "../../internal/guards.ts"
-import type { JsonSchema } from "../json.ts"
 import { safeRegExp } from "../regex/safe-regexp.ts"
 import { cloneJson } from "./data.ts"
 import { flattenOne } from "./flatten.ts"
@@ -95,16 +94,12 @@ function elements(
   const length = Math.max(0, ...tuples.map((tuple) => tuple.length))
   const at = (index: number): Plan | undefined => {
     const entries = members.flatMap(({ schema, fill }, which) => {
-      const element = tuples[which]?.[index] ?? itemsOf(schema)
+      const element = tuples[which]?.[index] ?? oneSchema(schema, "items")
       return element === undefined ? [] : [{ schema: element, fill }]
     })
     return entries.length === 0 ? undefined : plan(entries)
   }
   return { prefix: Array.from({ length }, (_, index) => at(index)), items: at(length) }
-}
-
-function itemsOf(schema: JsonSchema): Entry["schema"] | undefined {
-  return oneSchema(schema, "items")
 }
 
 /** The engine reads patterns with the `u` flag where it can; throws when neither way works. */

@@ -1,32 +1,21 @@
-import { valueAt } from "../../internal/pointer.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { hasKeys, isSchema, pointerTokens } from "../json.ts"
+import { hasKeys, isSchema } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
-import { eachSubschema } from "../keywords.ts"
-import { splitReference } from "../refs.ts"
+import { Links } from "../refs.ts"
+import type { RefKeyword } from "../refs.ts"
 import { definitionsOf, type DefinitionSource } from "../trusted-schemas.ts"
-
-/** The base of relative identifiers for schemas without one. */
-const DEFAULT_BASE = "schema:///"
 
 const DEFINITIONS = "#/$defs/"
 
 /**
  * Follows the references of one schema document.
  *
- * `undefined` means that the target is uncertain: it does not exist, is in a part that belongs to
- * two resources, or depends on how the schema was entered (`$dynamicRef` with several anchors).
+ * `undefined` means that the target is uncertain: it does not exist, or depends on how the schema was entered
+ * (`$dynamicRef` with several anchors).
  */
 export class References {
   readonly #root: JsonSchema
-  readonly #resources = new Map<string, JsonSchema>()
-  readonly #anchors = new Map<string, JsonSchema>()
-  readonly #dynamic = new Map<string, number>()
-  /** The base of each subschema; `undefined` for one that is reached under several. */
-  readonly #bases = new Map<JsonSchema, string | undefined>()
-  /** The base of all, where no part has an identifier of its own. */
-  #base: string | undefined
-  #indexed = false
+  #links: Links | undefined
   /** The definitions of an adopted schema, whose references all lead there: nothing has to be indexed. */
   readonly #definitions: DefinitionSource | undefined
 
@@ -38,7 +27,8 @@ export class References {
   /** The schemas that `schema` refers to; `undefined` when one of them is not certain. */
   of(schema: JsonSchema): readonly Subschema[] | undefined {
     const targets: Subschema[] = []
-    for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) {
+    if (schema["$recursiveRef"] !== undefined) return undefined
+    for (const keyword of ["$ref", "$dynamicRef"] as const) {
       const ref = schema[keyword]
       if (ref === undefined) continue
       const target = typeof ref === "string" ? this.#follow(schema, keyword, ref) : undefined
@@ -48,65 +38,14 @@ export class References {
     return targets
   }
 
-  #follow(schema: JsonSchema, keyword: string, ref: string): Subschema | undefined {
-    if (keyword === "$recursiveRef") return undefined
+  #follow(schema: JsonSchema, keyword: RefKeyword, ref: string): Subschema | undefined {
     if (this.#definitions !== undefined) {
       const definition = this.#definitions.get(ref.slice(DEFINITIONS.length))
       return isSchema(definition) ? definition : undefined
     }
-    if (!this.#indexed) this.#indexAll()
-    const base = this.#base ?? this.#bases.get(schema)
-    if (base === undefined) return undefined
-    const { uri, fragment } = splitReference(ref, base)
-    const resource = this.#resources.get(uri)
-    if (resource === undefined || fragment === undefined) return undefined
-    const tokens = pointerTokens(fragment)
-    if (tokens !== undefined) {
-      const target = valueAt(resource, tokens)
-      return isSchema(target) ? target : undefined
-    }
-    const anchored = this.#anchors.get(`${uri}#${fragment}`)
-    const isDynamic = keyword === "$dynamicRef" && anchored?.["$dynamicAnchor"] === fragment
-    return isDynamic && this.#dynamic.get(fragment) !== 1 ? undefined : anchored
-  }
-
-  #indexAll(): void {
-    this.#indexed = true
-    this.#index(this.#root, DEFAULT_BASE)
-    if (this.#resources.size > 1) return
-    this.#base = this.#bases.get(this.#root)
-    this.#bases.clear()
-  }
-
-  #index(schema: JsonSchema, parentBase: string | undefined): void {
-    const id = schema["$id"]
-    const own =
-      typeof id === "string" && parentBase !== undefined
-        ? splitReference(id, parentBase).uri
-        : undefined
-    const base = own ?? parentBase
-    const seen = this.#bases.has(schema)
-    if (seen && (this.#bases.get(schema) === base || this.#bases.get(schema) === undefined)) return
-    this.#bases.set(schema, seen ? undefined : base)
-    if (!seen && base !== undefined)
-      this.#name(schema, base, own !== undefined || schema === this.#root)
-
-    const inner = seen ? undefined : base
-    eachSubschema(schema, (child) => {
-      if (typeof child !== "boolean") this.#index(child, inner)
-    })
-  }
-
-  #name(schema: JsonSchema, base: string, isResource: boolean): void {
-    if (isResource) this.#resources.set(base, schema)
-    for (const keyword of ["$anchor", "$dynamicAnchor"]) {
-      const anchor = schema[keyword]
-      if (typeof anchor === "string") this.#anchors.set(`${base}#${anchor}`, schema)
-    }
-    const dynamic = schema["$dynamicAnchor"]
-    if (typeof dynamic === "string") {
-      this.#dynamic.set(dynamic, (this.#dynamic.get(dynamic) ?? 0) + 1)
-    }
+    const links = (this.#links ??= new Links(this.#root))
+    const isOverridable = keyword === "$dynamicRef" && links.dynamicName(schema) !== undefined
+    return isOverridable ? undefined : links.find(schema, keyword)
   }
 }
 

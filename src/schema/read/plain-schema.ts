@@ -1,19 +1,8 @@
 import { isRecord } from "../../internal/guards.ts"
-import { isNoValue, setOwn } from "../json.ts"
+import { isNoValue, JSON_TYPES, setOwn } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { ANNOTATIONS, keywordShape } from "../keywords.ts"
 import { resolveRef } from "./resolve-ref.ts"
-
-/** What JSON Schema calls types; libraries have more, and clients refuse those. */
-const TYPES: ReadonlySet<unknown> = new Set([
-  "null",
-  "boolean",
-  "object",
-  "array",
-  "number",
-  "integer",
-  "string",
-])
 
 /** A schema as plain JSON: no symbols, no getters, no types that JSON does not have. */
 export function plainSchema(schema: unknown): JsonSchema {
@@ -114,7 +103,8 @@ function standard(schema: JsonSchema): JsonSchema {
       if (left.length === 1 && isRecord(only)) out = { ...rest, ...only }
       else out = left.length === 0 ? rest : { ...rest, anyOf: left }
     }
-    if (typeof type !== "string" || TYPES.has(type)) return out
+    // Libraries have more types than JSON Schema, and clients refuse those.
+    if (typeof type !== "string" || JSON_TYPES.has(type)) return out
     const { type: _, ...rest } = out
     return rest
   })

@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../internal/percent.ts"
 import { valueAt } from "../../internal/pointer.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn, listOf, pointerTokens } from "../json.ts"
@@ -61,7 +62,7 @@ export function follow(reference: string, scope: Scope): Target | undefined {
 }
 
 function byPointer(pointer: string, scope: Scope): Target | undefined {
-  const tokens = pointerTokens(decodeFragment(pointer)) ?? []
+  const tokens = pointerTokens(percentDecoded(pointer)) ?? []
   const target = valueAt(scope.resource, tokens)
   if (target === undefined) return undefined
   const isNamed = /\/(?:\$defs|definitions|schemas)\/[^/]*$/.test(pointer)
@@ -84,15 +85,6 @@ function nameOf({ title, $id }: JsonSchema): string | undefined {
 
 function lastOf(reference: string): string | undefined {
   return /[^/#]+$/.exec(reference)?.[0]
-}
-
-/** The text of a fragment; one that is not valid percent-encoding stands for itself. */
-export function decodeFragment(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 const idsByDocument = new WeakMap<JsonSchema, ReadonlyMap<string, JsonSchema>>()

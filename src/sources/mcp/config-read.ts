@@ -141,7 +141,8 @@ function sourceOf(
   const declared = inputsOf(inputs)
   const asked = new Map<string, Promise<string | undefined>>()
   const ask = async (id: string): Promise<string | undefined> => {
-    const input = declared.get(id) ?? undeclared(id)
+    // An undeclared input is treated as a secret.
+    const input = declared.get(id) ?? inputOf(id, { password: true })
     return (await options.inputs?.(input)) ?? input.default
   }
   return {
@@ -161,32 +162,21 @@ function inputsOf(value: unknown): ReadonlyMap<string, MCPInputVariable> {
   const list: readonly unknown[] = Array.isArray(value) ? value : []
   return new Map(
     list.filter(isRecord).flatMap((item) => {
-      const { id, type, description, default: fallback, options, password } = item
-      if (typeof id !== "string") return []
-      const input: MCPInputVariable = {
-        id,
-        type: textOf(type),
-        description: textOf(description),
-        default: textOf(fallback),
-        options: Array.isArray(options)
-          ? options.filter((one) => typeof one === "string")
-          : undefined,
-        isPassword: password === true,
-      }
-      return [[id, input] as const]
+      const { id } = item
+      return typeof id === "string" ? [[id, inputOf(id, item)] as const] : []
     }),
   )
 }
 
-function undeclared(id: string): MCPInputVariable {
+function inputOf(id: string, item: Readonly<Record<string, unknown>>): MCPInputVariable {
+  const { type, description, default: fallback, options, password } = item
   return {
     id,
-    type: undefined,
-    description: undefined,
-    default: undefined,
-    options: undefined,
-    // Undeclared, so treat it as a secret.
-    isPassword: true,
+    type: textOf(type),
+    description: textOf(description),
+    default: textOf(fallback),
+    options: Array.isArray(options) ? options.filter((one) => typeof one === "string") : undefined,
+    isPassword: password === true,
   }
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from "../../internal/guards.ts"
-import { childPointer } from "../../schema/json.ts"
+import { childPointer, getOwn } from "../../schema/json.ts"
 import { canonicalJson } from "../../mcp/canonical.ts"
 
 /** A difference between two definitions. */
@@ -45,7 +45,13 @@ function compare(
   if (depth < MAX_DEPTH && isObject(before) && isObject(after)) {
     if (Array.isArray(before) === Array.isArray(after)) {
       for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-        compare(own(before, key), own(after, key), childPointer(path, key), depth + 1, changes)
+        compare(
+          getOwn(before, key),
+          getOwn(after, key),
+          childPointer(path, key),
+          depth + 1,
+          changes,
+        )
       }
       return
     }
@@ -54,10 +60,6 @@ function compare(
   if (was === is) return
   const cutAt = firstDifference(was ?? "", is ?? "")
   changes.push({ path, before: windowOf(was, cutAt), after: windowOf(is, cutAt) })
-}
-
-function own(value: object, key: string): unknown {
-  return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
 }
 
 function printed(value: unknown): string | undefined {

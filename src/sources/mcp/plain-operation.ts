@@ -20,6 +20,11 @@ export interface PlainParts extends Pick<
   readonly origin: MCPOrigin & Readonly<Record<string, unknown>>
 }
 
+/** A text that is not empty. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
 /** Creates the query for a resource or a prompt; reading never has an effect. */
 export function plainOperation(
   { own, origin, ...parts }: PlainParts,
@@ -29,14 +34,9 @@ export function plainOperation(
     ...parts,
     version: server.version,
     type: "query",
-    tags: undefined,
     accessControl: server.accessControl,
     visibility: server.visibility,
     annotations: Object.freeze({ readOnly: true }),
-    deprecated: undefined,
-    deprecation: undefined,
-    errorSchemas: undefined,
-    examples: undefined,
     policy: {
       normalize: server.normalize ?? "off",
       output: server.output,

@@ -5,7 +5,7 @@ import { isRecord } from "../../internal/guards.ts"
 import { setOwn } from "../../schema/json.ts"
 import type { OperationContext } from "../../core/handler.ts"
 import { operationName } from "../../mcp/names.ts"
-import { plainOperation } from "./plain-operation.ts"
+import { plainOperation, textOf } from "./plain-operation.ts"
 import type { OperationServer } from "./tool-operation.ts"
 
 /** Dependencies of prompt operations. */
@@ -139,8 +139,4 @@ function inputOf(taken: readonly Argument[]): TSchema {
     // A server may accept undeclared arguments, which are strings too.
     additionalProperties: { type: "string" },
   })
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined
 }

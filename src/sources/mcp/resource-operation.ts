@@ -8,7 +8,7 @@ import type { OperationContext } from "../../core/handler.ts"
 import { depthOf } from "../../mcp/canonical.ts"
 import type { MCPResourceDefinition } from "../../mcp/model.ts"
 import { distinctNames } from "../../mcp/names.ts"
-import { plainOperation } from "./plain-operation.ts"
+import { plainOperation, textOf } from "./plain-operation.ts"
 import type { OperationServer } from "./tool-operation.ts"
 import { parseUriTemplate } from "./uri-template.ts"
 import type { TemplateValue, UriTemplate } from "./uri-template.ts"
@@ -61,12 +61,11 @@ export function resourceOperations(
   templates: readonly unknown[],
   options: ResourceOperationOptions,
 ): readonly LazyOperation[] {
-  const warn = options.warn ?? ignore
   const byKey = new Map<string, Address>()
   for (const value of [...resources, ...templates]) {
     const address = readAddress(value)
     if (typeof address === "string") {
-      warn(`A resource of MCP server "${options.server.name}" was left out: ${address}.`)
+      options.warn?.(`A resource of MCP server "${options.server.name}" was left out: ${address}.`)
     } else if (!byKey.has(address.key)) {
       byKey.set(address.key, address)
     }
@@ -91,7 +90,7 @@ function readAddress(value: unknown): Address | string {
   const { uri, uriTemplate } = value
   const key = typeof uri === "string" ? uri : uriTemplate
   if (typeof key !== "string" || key === "") return `it has neither "uri" nor "uriTemplate"`
-  const name = typeof value["name"] === "string" && value["name"] !== "" ? value["name"] : key
+  const name = textOf(value["name"]) ?? key
   const definition = frozenCopy({ ...value, name }) as MCPResourceDefinition
   if (typeof uri === "string") return { definition, key, template: undefined }
   const template = parseUriTemplate(key)
@@ -146,9 +145,3 @@ function inputOf({ variables }: UriTemplate): TSchema {
   const required = variables.filter(({ isRequired }) => isRequired).map(({ name }) => name)
   return FromSchema({ type: "object", properties, required, additionalProperties: false })
 }
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined
-}
-
-function ignore(): void {}

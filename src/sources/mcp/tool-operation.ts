@@ -83,26 +83,6 @@ class ToolParts implements LazyParts {
     return description || this.title || `Tool "${name}" of the MCP server "${this.#server.name}".`
   }
 
-  get tags(): undefined {
-    return undefined
-  }
-
-  get deprecated(): undefined {
-    return undefined
-  }
-
-  get deprecation(): undefined {
-    return undefined
-  }
-
-  get errorSchemas(): undefined {
-    return undefined
-  }
-
-  get examples(): undefined {
-    return undefined
-  }
-
   get annotations(): OperationAnnotations | undefined {
     return annotationsOf(this.#tool, this.type, this.#server.trust)
   }

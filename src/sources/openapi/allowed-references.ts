@@ -1,3 +1,4 @@
+import { parseUrl } from "../../http-client/egress.ts"
 import { percentDecoded } from "../../internal/percent.ts"
 
 /**
@@ -13,13 +14,13 @@ export function allowReferences(
 ): (url: string) => boolean {
   const entries = [new URL(".", documentUrl), ...list.map((entry) => entryUrl(entry, documentUrl))]
   return (url) => {
-    const target = parse(url)
+    const target = parseUrl(url)
     return target !== undefined && entries.some((entry) => covers(entry, target))
   }
 }
 
 function entryUrl(entry: string | URL, documentUrl: string): URL {
-  const url = parse(String(entry), documentUrl)
+  const url = parseUrl(entry, documentUrl)
   if (url !== undefined && isReadable(url)) return url
   throw new TypeError(
     `${JSON.stringify(String(entry))} cannot be allowed for references. Use a folder ("../common/"), a file, or an http(s) address.`,
@@ -44,12 +45,4 @@ function isReadable(url: URL): boolean {
 // `..%2f` is one step for a URL, and two for a file system or a careless server that decodes it.
 function hasHiddenStep(pathname: string): boolean {
   return /%(?:2f|5c|00)/i.test(pathname)
-}
-
-function parse(url: string, base?: string): URL | undefined {
-  try {
-    return new URL(url, base)
-  } catch {
-    return undefined
-  }
 }

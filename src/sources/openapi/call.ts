@@ -286,11 +286,8 @@ function statusError(
   if (declared === undefined || !isRecord(error.details)) return error
   if (compileSchema(declared.schema).check(error.details)) {
     return new CallError(error.code, error.message, {
+      ...error,
       details: { ...error.details, declared: declared.code },
-      retryable: error.retryable,
-      mayHaveExecuted: error.mayHaveExecuted,
-      retryAfterMs: error.retryAfterMs,
-      operationId: source.id,
     })
   }
   context?.log?.warn("An error does not match its schema in the document", {
@@ -310,11 +307,9 @@ function declaredError(
   status: number,
 ): OperationSource["errorSchemas"][number] | undefined {
   const codes = [`HTTP_${status}`, `HTTP_${Math.floor(status / 100)}XX`, "HTTP_DEFAULT"]
-  for (const code of codes) {
-    const definition = errorSchemas.find((one) => one.code === code)
-    if (definition !== undefined) return definition
-  }
-  return undefined
+  return codes
+    .map((code) => errorSchemas.find((one) => one.code === code))
+    .find((definition) => definition !== undefined)
 }
 
 function inputOf(source: OperationSource, input: unknown): Readonly<Record<string, unknown>> {

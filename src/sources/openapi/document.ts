@@ -2,6 +2,7 @@ import { percentDecoded } from "../../internal/percent.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { childPointer, getOwn, pointerTokens } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
+import { fileOf, selfOf } from "./references.ts"
 
 /** One file of a document. */
 export interface SourceFile {
@@ -16,6 +17,11 @@ export interface Place {
   readonly file: SourceFile
   /** A JSON pointer from the root of the file. */
   readonly pointer: string
+}
+
+/** A place that holds an object. */
+export interface ObjectPlace extends Place {
+  readonly value: Readonly<Record<string, unknown>>
 }
 
 /** A reference that cannot be resolved, and why. */
@@ -64,8 +70,7 @@ export class OpenAPIDocument {
     this.version = versionOf(root)
     this.entry = { url, root }
     this.#files = new Map([[url, this.entry]])
-    const self = getOwn(root, "$self")
-    const named = typeof self === "string" ? absolute(self, url) : undefined
+    const named = selfOf(root, url)
     if (named !== undefined) this.#files.set(named, this.entry)
     for (const [key, value] of external) {
       if (!this.#files.has(key)) this.#files.set(key, { url: key, root: value })
@@ -88,8 +93,8 @@ export class OpenAPIDocument {
   }
 
   /** Resolves a value that may be a reference, completely. */
-  follow(value: unknown, file: SourceFile, pointer: string): Place | BrokenRef {
-    let place: Place = { value, file, pointer }
+  follow(start: Place): Place | BrokenRef {
+    let place = start
     for (let hops = 0; hops < MAX_HOPS; hops++) {
       const ref = isRecord(place.value) ? getOwn(place.value, "$ref") : undefined
       if (typeof ref !== "string") return place
@@ -97,15 +102,22 @@ export class OpenAPIDocument {
       if ("reason" in next) return next
       place = next
     }
-    return { ref: refOf(value), reason: LOOP }
+    return { ref: refOf(start.value), reason: LOOP }
+  }
+
+  /** Resolves a place completely; `undefined` if that fails, or if there is no object. */
+  objectAt(place: Place | undefined): ObjectPlace | undefined {
+    const followed = place && this.follow(place)
+    if (followed === undefined || isBroken(followed) || !isRecord(followed.value)) return undefined
+    return followed as ObjectPlace
   }
 
   /**
    * The value at a place and, as long as it has a reference, the target: each may have members beside its
    * reference, and the first wins.
    */
-  parts(value: unknown, file: SourceFile, pointer: string): readonly Place[] | BrokenRef {
-    const parts: Place[] = [{ value, file, pointer }]
+  parts(start: Place): readonly Place[] | BrokenRef {
+    const parts: Place[] = [start]
     for (const { value: part, file: from } of parts) {
       const ref = isRecord(part) ? getOwn(part, "$ref") : undefined
       if (typeof ref !== "string") return parts
@@ -114,7 +126,7 @@ export class OpenAPIDocument {
       if (parts.length > MAX_HOPS) break
       parts.push(next)
     }
-    return { ref: refOf(value), reason: LOOP }
+    return { ref: refOf(start.value), reason: LOOP }
   }
 
   #find(ref: string, from: SourceFile): Place | BrokenRef {
@@ -122,7 +134,7 @@ export class OpenAPIDocument {
     const uri = hash < 0 ? ref : ref.slice(0, hash)
     const fragment = hash < 0 ? "" : ref.slice(hash + 1)
     if (uri === "") return this.#inFile(ref, from, fragment)
-    const url = absolute(uri, from.url)
+    const url = fileOf(uri, from.url)
     const file = url === undefined ? undefined : this.#files.get(url)
     if (file !== undefined) return this.#inFile(ref, file, fragment)
     const byId = this.#byId(uri, from)
@@ -170,13 +182,12 @@ export class OpenAPIDocument {
 
   /** Resolves the rest of a pointer that leads through a reference, such as when `schemas` is another file. */
   #behind(ref: string, place: Place, tokens: readonly string[]): Place | BrokenRef {
-    const { value, file, pointer } = place
-    const through = isRecord(value) ? getOwn(value, "$ref") : undefined
+    const through = isRecord(place.value) ? getOwn(place.value, "$ref") : undefined
     if (typeof through !== "string") return broken(ref, NOTHING)
     if (this.#hops >= MAX_HOPS) return broken(ref, LOOP)
     this.#hops++
     try {
-      const target = this.follow(value, file, pointer)
+      const target = this.follow(place)
       return isBroken(target) ? broken(ref, target.reason) : this.#walk(ref, target, tokens)
     } finally {
       this.#hops--
@@ -219,16 +230,6 @@ function refOf(value: unknown): string {
 
 function pointerTo({ pointer }: Place, tokens: readonly string[]): string {
   return tokens.reduce<string>(childPointer, pointer)
-}
-
-function absolute(uri: string, base: string): string | undefined {
-  try {
-    const url = base === "" ? new URL(uri) : new URL(uri, base)
-    url.hash = ""
-    return url.href
-  } catch {
-    return undefined
-  }
 }
 
 function collectIds(file: SourceFile, ids: Map<string, Place>): void {

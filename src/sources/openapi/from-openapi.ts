@@ -8,7 +8,6 @@ import type { RequestOptions } from "./config.ts"
 import type { HandlerContext } from "./call-limits.ts"
 import { OpenAPIDocument } from "./document.ts"
 import { loadExternal, MAX_BYTES } from "./files.ts"
-import type { ExternalFiles } from "./files.ts"
 import { importDocument } from "./import.ts"
 import { lazyOperation } from "../../core/lazy-operation.ts"
 import { createFileLoader, fileUrlOf } from "./load-file.ts"
@@ -26,9 +25,10 @@ import type { ImportReport } from "./report.ts"
 import { streamItems } from "./stream.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import { isPrivateHost } from "../../internal/private-host.ts"
+import { parseUrl } from "../../http-client/egress.ts"
 import { resolveFetch } from "../../http-client/public-fetch.ts"
 import type { OpenAPIFS } from "../../internal/platform.ts"
-import { quote } from "../../internal/describe.ts"
+import { quote, reasonOf } from "../../internal/describe.ts"
 
 export type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
 
@@ -179,7 +179,7 @@ async function load(
   const what = `The document at ${url.split("?")[0] ?? url}`
   const { maxDocumentBytes, maxFiles } = config
   const { document, warnings, isTree } = parseDocument(text, { maxBytes: maxDocumentBytes, what })
-  const external: ExternalFiles = await loadExternal({ document, url, text }, loadFile, allow, {
+  const external = await loadExternal({ document, url, text }, loadFile, allow, {
     files: maxFiles,
     bytes: maxDocumentBytes && Math.max(maxDocumentBytes, MAX_BYTES),
   })
@@ -233,10 +233,8 @@ function handlerOf(
 }
 
 function checkUrl(url: string | URL): URL {
-  let parsed: URL
-  try {
-    parsed = new URL(url)
-  } catch {
+  const parsed = parseUrl(url)
+  if (parsed === undefined) {
     throw new TypeError(
       `FromOpenAPIUrl(url, config): ${quote(String(url))} is not an absolute URL.`,
     )
@@ -253,10 +251,7 @@ async function readFile(fs: FileReader, path: string): Promise<string> {
   try {
     return await fs.readFile(path)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new CallError("UNAVAILABLE", `The document ${quote(path)} cannot be read: ${reason}`, {
-      cause,
-      retryable: false,
-    })
+    const message = `The document ${quote(path)} cannot be read: ${reasonOf(cause)}`
+    throw new CallError("UNAVAILABLE", message, { cause, retryable: false })
   }
 }

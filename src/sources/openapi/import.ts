@@ -11,7 +11,7 @@ import { listOperations } from "./operation/list.ts"
 import type { RawOperation, Skipped } from "./operation/list.ts"
 import type { SendsHeader } from "./operation/parameter.ts"
 import { ParameterReader } from "./operation/parameters.ts"
-import { createStreamTest, responseMode } from "./operation/responses.ts"
+import { responseMode } from "./operation/responses.ts"
 import { SchemaBuilder } from "./operation/schemas.ts"
 import { readSchemes, rootServers } from "./operation/security.ts"
 import { OperationSource } from "./operation/source.ts"
@@ -102,7 +102,6 @@ export function importDocument(
   }
   const { operations, skipped } = listOperations(document)
   const sources: OperationSource[] = []
-  const isStreamed = createStreamTest()
   let filtered = 0
   for (let index = 0; index < operations.length; index++) {
     const operation = operations[index] as RawOperation
@@ -110,7 +109,7 @@ export function importDocument(
       filtered++
       continue
     }
-    const answers = responseMode(document, operation, isStreamed)
+    const answers = responseMode(document, operation)
     const { raw } = operation
     const name =
       nameWithin(config.namespace, raw["x-operation-id"]) ??

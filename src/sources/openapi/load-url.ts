@@ -1,4 +1,5 @@
 import { CallError, isCallError } from "../../core/errors.ts"
+import { parseUrl, sameOrigin } from "../../http-client/egress.ts"
 import { reasonOf } from "../../internal/describe.ts"
 
 export interface UrlLoaderOptions {
@@ -57,7 +58,7 @@ async function request(start: string, options: UrlLoaderOptions): Promise<Respon
     const response = await options.fetch(url, {
       redirect: "manual",
       // The caller's headers may be credentials: send them to the given origin only.
-      headers: isSameOrigin(url, options.origin ?? start)
+      headers: sameOrigin(url, options.origin ?? start)
         ? { accept: ACCEPT, ...options.headers }
         : { accept: ACCEPT },
       signal: options.signal ?? null,
@@ -101,18 +102,10 @@ async function readText(response: Response, url: string, maxBytes: number): Prom
   return text + decoder.decode()
 }
 
-function isSameOrigin(one: string, other: string): boolean {
-  return new URL(one).origin === new URL(other).origin
-}
-
 /** An address for messages, without its query, which may contain a key. */
 function withoutQuery(url: string): string {
-  try {
-    const { origin, pathname } = new URL(url)
-    return `${origin}${pathname}`
-  } catch {
-    return "The address"
-  }
+  const parsed = parseUrl(url)
+  return parsed === undefined ? "The address" : `${parsed.origin}${parsed.pathname}`
 }
 
 // `fetch failed` is generic; its cause is specific.

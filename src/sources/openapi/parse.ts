@@ -3,7 +3,7 @@ import { reading } from "../../internal/brands.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
 import { MAX_DEPTH, isDeep } from "./size-limits.ts"
 import { type TextPosition, positionAt } from "./text-position.ts"
-import { checkIsOpenAPI } from "./version.ts"
+import { checkIsOpenAPI, invalidDocument } from "./version.ts"
 import { readYaml } from "./yaml.ts"
 
 export interface ParseOptions {
@@ -53,12 +53,12 @@ export function parseDocument(source: unknown, options: ParseOptions = {}): Pars
     throw tooDeep(what, true)
   }
   if (typeof value === "string") {
-    throw wrong(
-      `${what} is only the text ${JSON.stringify(value.slice(0, 80))}, not a document. Give its content; ` +
+    throw invalidDocument(
+      `${what} is only the text ${JSON.stringify(value.slice(0, 80))}, not a document. Pass its content; ` +
         `to read it from a file or a URL use FromOpenAPIFile or FromOpenAPIUrl.`,
     )
   }
-  const { warning } = reading(what, () => checkIsOpenAPI(value, what))
+  const warning = reading(what, () => checkIsOpenAPI(value, what))
   if (warning !== undefined) warnings.push(warning)
   return { document: value as Record<string, unknown>, warnings, isTree }
 }
@@ -75,9 +75,9 @@ export function parseText(text: string, options: ParseOptions = {}): ParsedText 
     )
   }
   const start = startOf(text)
-  if (start === text.length) throw wrong(`${what} is empty.`)
+  if (start === text.length) throw invalidDocument(`${what} is empty.`)
   const first = text[start]
-  if (first === "<") throw wrong(notMarkup(text.slice(start, start + 200), what))
+  if (first === "<") throw invalidDocument(notMarkup(text.slice(start, start + 200), what))
   if (first !== "{") return readYaml(text, what)
   return readJson(start === 0 ? text : text.slice(start), what)
 }
@@ -97,7 +97,7 @@ function readJson(text: string, what: string): ParsedText {
 function readRelaxed(text: string, what: string, thrown: unknown): ParsedText {
   const reason = `${what} is not valid JSON: ${reasonOf(thrown)}.`
   const place = positionOf(text, thrown)
-  if (text.length > MAX_RELAXED) throw wrong(reason, thrown)
+  if (text.length > MAX_RELAXED) throw invalidDocument(reason, { cause: thrown })
   try {
     const { value, warnings } = readYaml(text, what)
     return {
@@ -156,11 +156,7 @@ function notMarkup(start: string, what: string): string {
 
 function tooDeep(what: string, isObject: boolean): CallError {
   const cure = isObject
-    ? ` Give the document as it was published: one whose references were replaced by what they point to may contain itself.`
+    ? ` Pass the document as it was published: one whose references were replaced by their targets may contain itself.`
     : ""
-  return wrong(`${what} is nested deeper than ${MAX_DEPTH} levels.${cure}`)
-}
-
-function wrong(message: string, cause?: unknown): CallError {
-  return new CallError("VALIDATION_ERROR", message, cause === undefined ? {} : { cause })
+  return invalidDocument(`${what} is nested deeper than ${MAX_DEPTH} levels.${cure}`)
 }

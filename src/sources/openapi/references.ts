@@ -1,3 +1,4 @@
+import { parseUrl } from "../../http-client/egress.ts"
 import { percentDecoded } from "../../internal/percent.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn, pointerTokens } from "../../schema/json.ts"
@@ -95,15 +96,11 @@ export function referencesAt(
   return isMap ? examplesIn(target, seen) : exampleRef(target, false, seen)
 }
 
-/** The file of a reference, absolute and without a fragment; `undefined` if it is not a valid address. */
+/** The file of a reference, absolute and without a fragment; `undefined` if it is not a valid URL. */
 export function fileOf(ref: string, base: string): string | undefined {
-  try {
-    const url = new URL(ref, base)
-    url.hash = ""
-    return url.href
-  } catch {
-    return undefined
-  }
+  const url = parseUrl(ref, base === "" ? undefined : base)
+  if (url !== undefined) url.hash = ""
+  return url?.href
 }
 
 /** The value at the fragment of a reference; the whole file if that is not a valid pointer. */

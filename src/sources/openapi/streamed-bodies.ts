@@ -25,13 +25,10 @@ export async function exchangeOnce(
 /** The same error, marked as retryable or not. */
 export function withRetryable(error: CallError, retryable: boolean): CallError {
   if (error.retryable === retryable) return error
-  const { code, message, details, mayHaveExecuted, operationId, cause, retryAfterMs } = error
+  const { code, message, cause } = error
   return new CallError(code, message, {
-    details,
-    mayHaveExecuted,
-    operationId,
+    ...error,
     retryable,
-    retryAfterMs,
     ...(cause !== undefined && { cause }),
   })
 }

@@ -10,6 +10,7 @@ import { CallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import { MAX_DEPTH, measureExpansion } from "./size-limits.ts"
 import { positionAt, type TextPosition } from "./text-position.ts"
+import { invalidDocument } from "./version.ts"
 
 // YAML 1.2: `2024-01-01` and `no` stay text. Merge keys are from 1.1, but documents use them.
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag)
@@ -91,13 +92,13 @@ const UNKNOWN_PLACE: TextPosition = { line: 1, column: 1, excerpt: "" }
 function refuseBomb(value: unknown, what: string): void {
   const expansion = measureExpansion(value)
   if (expansion.kind === "cycle") {
-    throw wrong(
+    throw invalidDocument(
       `${what} has a YAML alias inside of its own anchor, which would never end. Use "$ref" for recursive parts.`,
     )
   }
   if (expansion.kind === "deep") throw tooDeep(what)
   if (expansion.expanded > FREE_EXPANSION + MAX_EXPANSION * expansion.written) {
-    throw wrong(
+    throw invalidDocument(
       `${what} has YAML aliases that would expand its ${expansion.written} values to ${expansion.expanded}. Use "$ref" for shared parts.`,
     )
   }
@@ -107,7 +108,9 @@ function asCallError(thrown: unknown, what: string): CallError {
   if (thrown instanceof CallError) return thrown
   if (thrown instanceof RangeError) return tooDeep(what)
   if (!(thrown instanceof YAMLException)) {
-    return wrong(`${what} cannot be read as YAML: ${reasonOf(thrown)}.`, { cause: thrown })
+    return invalidDocument(`${what} cannot be read as YAML: ${reasonOf(thrown)}.`, {
+      cause: thrown,
+    })
   }
   if (thrown.reason.startsWith("nesting exceeded")) return tooDeep(what)
   const place = placeOf(thrown)
@@ -117,7 +120,7 @@ function asCallError(thrown: unknown, what: string): CallError {
     ? " Tags other than those of JSON's own types cannot be read; remove it."
     : ""
   // The parser's own error is left out: it contains the whole text.
-  return wrong(`${what} is neither JSON nor YAML: ${thrown.reason}${where}.${cure}`, {
+  return invalidDocument(`${what} is neither JSON nor YAML: ${thrown.reason}${where}.${cure}`, {
     details: place,
   })
 }
@@ -128,16 +131,12 @@ function placeOf({ mark }: YAMLException): TextPosition | undefined {
 
 function countError(count: number, what: string): CallError {
   return count === 0
-    ? wrong(`${what} is empty.`)
-    : wrong(
-        `${what} holds ${count} YAML documents, separated by "---". Give the one that describes the API.`,
+    ? invalidDocument(`${what} is empty.`)
+    : invalidDocument(
+        `${what} has ${count} YAML documents, separated by "---". Pass the one that describes the API.`,
       )
 }
 
 function tooDeep(what: string): CallError {
-  return wrong(`${what} is nested deeper than ${MAX_DEPTH} levels.`)
-}
-
-function wrong(message: string, options: { cause?: unknown; details?: unknown } = {}): CallError {
-  return new CallError("VALIDATION_ERROR", message, options)
+  return invalidDocument(`${what} is nested deeper than ${MAX_DEPTH} levels.`)
 }

@@ -9,7 +9,7 @@ import type {
   MCPRequestOptions,
 } from "./model.ts"
 import type { MCPToolsChange } from "./refresh.ts"
-import { callerOf, traceOf } from "./run-tool.ts"
+import { readOptions } from "./run-tool.ts"
 import type { MCPServerStatus } from "./status.ts"
 import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
 
@@ -65,9 +65,9 @@ export function clientOver(parts: ClientParts): MCPClient {
       return peer === undefined ? undefined : accepted(peer)
     },
     callTool,
-    readResource: (uri, options) => connection.readResource(uri, requestOptions(options, true)),
+    readResource: (uri, options) => connection.readResource(uri, requestOptions(options)),
     getPrompt: (name, input, options) =>
-      connection.getPrompt(name, input ?? {}, requestOptions(options, true)),
+      connection.getPrompt(name, input ?? {}, requestOptions(options)),
     list: (kind, signal) => connection.list(kind, signal),
     refresh,
     async reconnect() {
@@ -82,20 +82,8 @@ export function clientOver(parts: ClientParts): MCPClient {
 }
 
 /** Converts the options of a call to those of a request. */
-function requestOptions(
-  options: MCPCallOptions | undefined,
-  isRepeatable: boolean,
-): MCPRequestOptions {
-  const { signal, progress, requestInput, metadata } = options ?? {}
-  return {
-    signal,
-    progress,
-    requestInput,
-    deadline: deadlineOf(options),
-    meta: traceOf(metadata),
-    isRepeatable,
-    caller: callerOf(options ?? {}, undefined),
-  }
+function requestOptions(options: MCPCallOptions | undefined): MCPRequestOptions {
+  return readOptions({ ...options, deadline: deadlineOf(options) }, undefined)
 }
 
 /** The earlier of `deadline` and `timeout`, in epoch milliseconds. */

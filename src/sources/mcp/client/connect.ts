@@ -28,7 +28,7 @@ export async function connectClient(
 ): Promise<MCPClientWrapper> {
   const server = resolveServer(name, config)
   if (server.disabled) throw disabledServer(name)
-  const connection = createConnection(server, { forwardInput: server.forwardInput, log })
+  const connection = createConnection(server, { log })
   const opened = await openWrapper(server, connection, server.pins ?? memoryPins(), signal)
   if (opened instanceof Wrapper) return opened
   throw opened.error

@@ -26,8 +26,6 @@ import { Listeners } from "../../../internal/listeners.ts"
 export interface ConnectionDependencies {
   /** The server's era, if known from the `peer.era` of an earlier connection. */
   readonly knownEra?: MCPEra | undefined
-  /** Declares to the server that callers answer questions with `requestInput`. Default: the server's setting. */
-  readonly forwardInput?: boolean | undefined
   /** Receives what the server logs. */
   readonly log?: MCPLogReader | undefined
   readonly clock?: Clock | undefined
@@ -53,7 +51,7 @@ class Connection implements MCPConnection {
   #closing: Promise<void> | undefined
 
   constructor(server: ResolvedServer, dependencies: ConnectionDependencies) {
-    const { clock = systemClock, forwardInput = server.forwardInput, knownEra, log } = dependencies
+    const { clock = systemClock, knownEra, log } = dependencies
     this.name = server.name
     this.#server = server
     this.#clock = clock
@@ -61,7 +59,6 @@ class Connection implements MCPConnection {
     const supervisor = new Supervisor({
       server,
       clock,
-      forwardsInput: forwardInput,
       log,
       knownEra,
       opened: (session, isAgain) => {
@@ -78,7 +75,6 @@ class Connection implements MCPConnection {
       return new Supervisor({
         server: own,
         clock,
-        forwardsInput: forwardInput,
         log,
         knownEra: supervisor.peer?.era ?? knownEra,
         // The main connection follows the lists; any session may find that the server is unreachable.

@@ -1,17 +1,15 @@
 import { promptOperations } from "../prompt-operation.ts"
 import { promptEnvelope, resourceEnvelope } from "../result.ts"
 import { resourceOperations } from "../resource-operation.ts"
-import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import type { ResolvedServer } from "../config.ts"
 import type { AnswerOrigin } from "../result.ts"
 import { reasonOf } from "../../../internal/describe.ts"
-import type { OperationContext } from "../../../core/handler.ts"
 import { OperationCache } from "./operation-cache.ts"
-import type { MCPConnection, MCPList, MCPListKind, MCPRequestOptions } from "./model.ts"
+import type { MCPConnection, MCPList, MCPListKind } from "./model.ts"
 import type { Section } from "./refresh.ts"
-import { callerOf, traceOf } from "./run-tool.ts"
+import { readOptions } from "./run-tool.ts"
 import { systemClock } from "../../../internal/clock.ts"
 
 /**
@@ -74,14 +72,6 @@ abstract class ExtraSection implements Section {
     warn: (message: string) => void,
   ): readonly LazyOperation[]
 
-  /** The request options of a call; reading has no effect, so the request may be repeated. */
-  protected optionsOf(context: OperationContext, operationId: string): MCPRequestOptions {
-    const { signal, deadline, progress, requestInput, metadata } = context
-    const meta = traceOf(metadata)
-    const caller = callerOf(context, operationId)
-    return { signal, deadline, progress, requestInput, meta, caller, isRepeatable: true }
-  }
-
   protected originSince(started: number): AnswerOrigin {
     const { server, connection } = this
     return { server: server.name, peer: connection.peer, durationMs: systemClock.now() - started }
@@ -96,22 +86,16 @@ export class ResourceSection extends ExtraSection {
     [resources = [], templates = []]: readonly (readonly unknown[])[],
     warn: (message: string) => void,
   ): readonly LazyOperation[] {
-    const read = (
-      uri: string,
-      context: OperationContext,
-      operationId: string,
-    ): Promise<ResponseEnvelope> => this.#read(uri, context, operationId)
-    return resourceOperations(resources, templates, { server: this.server, read, warn })
-  }
-
-  async #read(
-    uri: string,
-    context: OperationContext,
-    operationId: string,
-  ): Promise<ResponseEnvelope> {
-    const started = systemClock.now()
-    const result = await this.connection.readResource(uri, this.optionsOf(context, operationId))
-    return resourceEnvelope(result, this.originSince(started))
+    return resourceOperations(resources, templates, {
+      server: this.server,
+      warn,
+      read: async (uri, context, operationId) => {
+        const started = systemClock.now()
+        const options = readOptions(context, operationId)
+        const result = await this.connection.readResource(uri, options)
+        return resourceEnvelope(result, this.originSince(started))
+      },
+    })
   }
 }
 
@@ -123,22 +107,15 @@ export class PromptSection extends ExtraSection {
     [prompts = []]: readonly (readonly unknown[])[],
     warn: (message: string) => void,
   ): readonly LazyOperation[] {
-    const get = (
-      name: string,
-      input: Readonly<Record<string, string>>,
-      context: OperationContext,
-      operationId: string,
-    ): Promise<ResponseEnvelope> => this.#get(name, input, this.optionsOf(context, operationId))
-    return promptOperations(prompts, { server: this.server, get, warn })
-  }
-
-  async #get(
-    name: string,
-    input: Readonly<Record<string, string>>,
-    options: MCPRequestOptions,
-  ): Promise<ResponseEnvelope> {
-    const started = systemClock.now()
-    const result = await this.connection.getPrompt(name, input, options)
-    return promptEnvelope(result, this.originSince(started))
+    return promptOperations(prompts, {
+      server: this.server,
+      warn,
+      get: async (name, input, context, operationId) => {
+        const started = systemClock.now()
+        const options = readOptions(context, operationId)
+        const result = await this.connection.getPrompt(name, input, options)
+        return promptEnvelope(result, this.originSince(started))
+      },
+    })
   }
 }

@@ -20,16 +20,16 @@ const CAPABILITY = {
 } as const satisfies Record<Question, string>
 
 /** The client capabilities that we declare. */
-export function clientCapabilities(
-  server: ResolvedServer,
-  forwardsInput: boolean,
-): Readonly<Record<string, unknown>> {
+export function clientCapabilities({
+  forwardInput,
+  elicitation,
+  sampling,
+  roots,
+}: ResolvedServer): Readonly<Record<string, unknown>> {
   return {
-    ...((forwardsInput || server.elicitation !== undefined) && {
-      elicitation: { form: {}, url: {} },
-    }),
-    ...((forwardsInput || server.sampling !== undefined) && { sampling: {} }),
-    ...((forwardsInput || server.roots !== undefined) && { roots: {} }),
+    ...((forwardInput || elicitation !== undefined) && { elicitation: { form: {}, url: {} } }),
+    ...((forwardInput || sampling !== undefined) && { sampling: {} }),
+    ...((forwardInput || roots !== undefined) && { roots: {} }),
   }
 }
 
@@ -73,25 +73,23 @@ export async function answerQuestion(
 /** Refuses other schemes: the address may be passed to the system, where some schemes start programs. */
 function refuseUnsafe(url: string, { server, tool }: MCPAsker): void {
   if (/^https?:\/\//i.test(url) && URL.canParse(url)) return
-  const who = tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
   throw new CallError(
     "EGRESS_BLOCKED",
-    `${who} asks to open an address that is neither http nor https; the request was refused.`,
+    `${nameOf({ server, tool })} asks to open an address that is neither http nor https; the request was refused.`,
     { mayHaveExecuted: true, details: { server, ...(tool !== undefined && { tool }) } },
   )
 }
 
 /** The error for a question that nothing can answer. */
-function noAnswerError(method: Question, { server, tool }: MCPAsker): Error {
+function noAnswerError(method: Question, about: MCPAsker): Error {
   const capability = CAPABILITY[method]
-  const who = tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
   const cure =
     capability === "roots"
       ? `Set "roots" of the server`
       : `Pass "requestInput" with the call, or set "${capability}" of the server`
   return capabilityRequired(
     { [capability]: {} },
-    `${who} asks for ${capability}, but nothing is set up to answer it. ${cure}.`,
+    `${nameOf(about)} asks for ${capability}, but nothing is set up to answer it. ${cure}.`,
   )
 }
 
@@ -163,6 +161,10 @@ function withDefaults(request: InputRequest, content: unknown): Readonly<Record<
     .map(([key, property]) => [key, memberOf(property, "default")] as const)
     .filter(([, value]) => value !== undefined)
   return Object.fromEntries([...Object.entries(values), ...defaults])
+}
+
+function nameOf({ server, tool }: MCPAsker): string {
+  return tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -51,14 +51,14 @@ export function answerQuestions(
   }
 }
 
-/** Reports a question that nobody was asked, as any of several calls may have led to it; returns the reason. */
+/** Reports a question that was not passed on, since any of several calls may have led to it; returns the reason. */
 function reportUnasked(
   capability: string,
   { name, logger }: ResolvedServer,
   log: LogLines,
   calls: readonly SessionRequest[],
 ): string {
-  const reason = `MCP server "${name}" asks for ${capability}, and does not say for which of ${calls.length} running calls: nobody was asked. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
+  const reason = `MCP server "${name}" asks for ${capability}, and does not say for which of ${calls.length} running calls, so the question was not passed on. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
   logger.warn(reason, { server: name, tools: calls.map(({ tool }) => tool) })
   for (const call of calls) log.warn(reason, call)
   return reason

@@ -26,11 +26,11 @@ export function loadedOf(
   const wrappers: Wrapper[] = []
   const servers: [string, MCPServerStatus][] = []
   for (const name of names) {
-    const { wrapper, failure: trouble } = entries.get(name) ?? {}
-    if (wrapper !== undefined && trouble === undefined) wrappers.push(wrapper)
+    const { wrapper, failure } = entries.get(name) ?? {}
+    if (wrapper !== undefined && failure === undefined) wrappers.push(wrapper)
     servers.push([
       name,
-      trouble ?? wrapper?.status() ?? failedStatus(name, loaderClosedError(name)),
+      failure ?? wrapper?.status() ?? failedStatus(name, loaderClosedError(name)),
     ])
   }
   // Not enumerable: iterating the array yields servers only.
@@ -40,14 +40,11 @@ export function loadedOf(
 }
 
 /** The status of a server, including a failed attempt to load it again. */
-export function entryStatus(
-  name: string,
-  { wrapper, failure: trouble }: LoadedEntry,
-): MCPServerStatus {
-  if (wrapper === undefined) return trouble ?? disabledStatus(name)
+export function entryStatus(name: string, { wrapper, failure }: LoadedEntry): MCPServerStatus {
+  if (wrapper === undefined) return failure ?? disabledStatus(name)
   const status = wrapper.status()
-  if (trouble === undefined) return status
-  const why = trouble.error?.message ?? "unknown reason"
+  if (failure === undefined) return status
+  const why = failure.error?.message ?? "unknown reason"
   const warning = `Loading it again failed, so the old connection stays: ${why}`
   return { ...status, warnings: [...status.warnings, warning] }
 }

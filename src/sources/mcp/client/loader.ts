@@ -139,8 +139,8 @@ export class MCPClientLoader implements AsyncDisposable {
       if (config === undefined) throw unknownServer(name, [...this.#entries.keys()])
       const opened = await this.#open(name, config, signal)
       if (opened instanceof Wrapper) return opened
-      const trouble = failedStatus(name, opened.error, opened.stderrTail)
-      if (!signal.aborted) this.#put(name, { config, wrapper, failure: trouble })
+      const failure = failedStatus(name, opened.error, opened.stderrTail)
+      if (!signal.aborted) this.#put(name, { config, wrapper, failure })
       throw opened.error
     })
   }
@@ -169,7 +169,7 @@ export class MCPClientLoader implements AsyncDisposable {
   async #load(
     name: string,
     written: MCPClientConfig | undefined,
-    failure: unknown,
+    error: unknown,
     signal: AbortSignal,
   ): Promise<void> {
     const { wrapper } = this.#entries.get(name) ?? {}
@@ -179,12 +179,11 @@ export class MCPClientLoader implements AsyncDisposable {
       await this.#close(wrapper)
       return
     }
-    const opened =
-      config === undefined ? { error: failure } : await this.#open(name, config, signal)
+    const opened = config === undefined ? { error } : await this.#open(name, config, signal)
     if (opened instanceof Wrapper || signal.aborted) return
-    const trouble = failedStatus(name, opened.error, opened.stderrTail)
-    this.#put(name, { config, wrapper, failure: trouble })
-    this.#logger.warn(`MCP server "${name}" was not loaded`, { error: trouble.error })
+    const failed = failedStatus(name, opened.error, opened.stderrTail)
+    this.#put(name, { config, wrapper, failure: failed })
+    this.#logger.warn(`MCP server "${name}" was not loaded`, { error: failed.error })
   }
 
   /** Connects a server and stores it. Leaves nothing open unless it returns a wrapper. */
@@ -197,8 +196,7 @@ export class MCPClientLoader implements AsyncDisposable {
       const server = resolveServer(name, { logger: this.#logger, ...config })
       if (server.disabled) throw disabledServer(name)
       this.#assertNamespacesFree(name, namespacesOf(server))
-      const { forwardInput } = server
-      const connection = createConnection(server, { knownEra: this.#eras.get(name), forwardInput })
+      const connection = createConnection(server, { knownEra: this.#eras.get(name) })
       const pins = server.pins ?? this.#pins
       const opened = await openWrapper(server, connection, pins, signal)
       return opened instanceof Wrapper ? await this.#accept(name, config, opened, signal) : opened

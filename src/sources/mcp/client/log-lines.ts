@@ -1,3 +1,4 @@
+import { cutText } from "../../../http-client/decode.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { isLogLevel } from "../../../mcp/log-level.ts"
 import type { LogLevel } from "../../../mcp/log-level.ts"
@@ -17,7 +18,7 @@ export interface MCPLogLine {
 
 /** Receives what a server logs. */
 export interface MCPLogReader {
-  /** Whether somebody reads the lines. Otherwise none are requested, and those that come are dropped. */
+  /** Whether anything reads the lines. Otherwise none are requested, and those that come are dropped. */
   readonly isReading: boolean
   read(line: MCPLogLine): void
 }
@@ -73,8 +74,8 @@ export class LogLines {
     const requestId = call?.caller?.requestId
     return {
       level: isLogLevel(level) ? level : "info",
-      ...(typeof logger === "string" && { logger: cut(this.#masked(logger), MAX_LOGGER) }),
-      text: cut(this.#masked(data), MAX_TEXT),
+      ...(typeof logger === "string" && { logger: cutText(this.#masked(logger), MAX_LOGGER) }),
+      text: cutText(this.#masked(data), MAX_TEXT),
       ...(requestId !== undefined && { requestId }),
     }
   }
@@ -83,8 +84,4 @@ export class LogLines {
     if (typeof value === "string") return this.#secrets.text(value.slice(0, MAX_SEARCHED))
     return JSON.stringify(this.#secrets.data(value)) ?? ""
   }
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text
 }

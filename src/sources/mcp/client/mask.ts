@@ -42,12 +42,9 @@ export class Secrets {
     const details = this.#copy(error.details, 0)
     const hasCause = error.cause !== undefined
     if (message === error.message && details === error.details && !hasCause) return error
-    const { code, retryable, mayHaveExecuted, retryAfterMs } = error
-    const masked = new CallError(code, message, {
+    const masked = new CallError(error.code, message, {
+      ...error,
       details,
-      retryable,
-      mayHaveExecuted,
-      retryAfterMs,
       ...(hasCause && { cause: this.#cause(error.cause, 0) }),
     })
     const outward = outwardOf(error)

@@ -7,7 +7,7 @@ import { toolEnvelope } from "../result.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import { compileSchema } from "../../../schema/compiled.ts"
 import type { CallOptions } from "../../../core/types.ts"
-import type { MCPConnection, RequestCaller } from "./model.ts"
+import type { MCPConnection, MCPRequestOptions, RequestCaller } from "./model.ts"
 import { toolInput } from "./tool-input.ts"
 import { systemClock } from "../../../internal/clock.ts"
 
@@ -72,8 +72,19 @@ export async function runTool(
   })
 }
 
+/** The request options of a call that only reads: the request has no effect, so it may be repeated. */
+export function readOptions(
+  context: ToolCallContext,
+  operationId: string | undefined,
+): MCPRequestOptions {
+  const { signal, deadline, progress, requestInput, metadata } = context
+  const meta = traceOf(metadata)
+  const caller = callerOf(context, operationId)
+  return { signal, deadline, progress, requestInput, meta, caller, isRepeatable: true }
+}
+
 /** The caller of a request; its members are read only if they are needed. */
-export function callerOf(
+function callerOf(
   context: Pick<ToolCallContext, "identity" | "requestId">,
   operationId: string | undefined,
 ): RequestCaller {
@@ -89,7 +100,7 @@ export function callerOf(
 }
 
 /** The caller's trace context, to be passed on. */
-export function traceOf(
+function traceOf(
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   if (metadata === undefined) return undefined

@@ -36,12 +36,12 @@ export class RunningRequest implements Exchange {
   #abandon: AbortController | undefined
   #isGarbled = false
 
-  /** `complain` receives exceptions of a progress listener. */
-  constructor(token: number, request: SessionRequest, complain: (error: unknown) => void) {
+  /** `onListenerError` receives exceptions of a progress listener. */
+  constructor(token: number, request: SessionRequest, onListenerError: (error: unknown) => void) {
     this.token = token
     this.request = request
     this.method = request.method
-    this.#onListenerError = complain
+    this.#onListenerError = onListenerError
     this.result = new Promise<unknown>((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject

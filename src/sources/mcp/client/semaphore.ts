@@ -38,7 +38,7 @@ export class Semaphore {
     }
   }
 
-  /** Passes the slot to the next waiter instead of freeing it, so that nobody overtakes. */
+  /** Passes the slot to the next waiter instead of freeing it, so that no request overtakes another. */
   #leave(): void {
     const [next] = this.#waiting
     if (next === undefined) {

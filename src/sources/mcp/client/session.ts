@@ -1,5 +1,6 @@
 import { withTimeout } from "../../../internal/wait.ts"
 import { MAX_TIMER_DELAY } from "../../../internal/clock.ts"
+import { isRecord } from "../../../internal/guards.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
 import { LOG_LEVEL_META } from "../../../mcp/log-level.ts"
@@ -31,7 +32,6 @@ export interface SessionHost {
   readonly sdk: SdkModule
   readonly server: ResolvedServer
   readonly secrets: Secrets
-  readonly forwardsInput: boolean
   readonly log?: MCPLogReader | undefined
   notified(session: Session, method: string): void
   lost(session: Session, error: CallError): void
@@ -62,7 +62,7 @@ export class Session {
     negotiation: Readonly<Record<string, unknown>>,
     host: SessionHost,
   ) {
-    const { server, sdk, forwardsInput } = host
+    const { server, sdk } = host
     this.#host = host
     this.#transport = transport
     this.#log = new LogLines(host.log, host.secrets)
@@ -75,7 +75,7 @@ export class Session {
       erred: (error) => this.#note(error),
       dropped: (why) => server.logger.debug(`MCP server "${server.name}" sent ${why}`),
     })
-    const capabilities = clientCapabilities(server, forwardsInput)
+    const capabilities = clientCapabilities(server)
     this.client = new sdk.Client(server.clientInfo, {
       capabilities,
       versionNegotiation: negotiation,
@@ -140,9 +140,7 @@ export class Session {
         running.failed(error)
       })
       const raw = await running.result
-      if (typeof raw === "object" && raw !== null && !Array.isArray(raw)) {
-        return raw as Readonly<Record<string, unknown>>
-      }
+      if (isRecord(raw)) return raw
       throw invalidMessageError("the result is not a JSON object")
     } catch (thrown) {
       if (timeout.isOver) throw timeout.error(running.isSent)
@@ -225,7 +223,7 @@ export class Session {
     running.giveUp()
     if (requestId === undefined || this.#isLost) return
     if (this.peer.era === "modern" && this.frames.hasPerRequestStream === true) return
-    const params = { requestId, reason: "Nobody waits for the answer any more." }
+    const params = { requestId, reason: "The caller no longer waits for the answer." }
     // The caller already has its error.
     this.client.notification({ method: "notifications/cancelled", params }).catch(() => {})
   }

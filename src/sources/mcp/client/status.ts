@@ -39,7 +39,10 @@ export function statusOf(connection: MCPConnection, parts: StatusParts): MCPServ
   return {
     name: connection.name,
     status: status.state,
-    ...(isDown && status.lastError !== undefined && { error: unavailable(status.lastError) }),
+    ...(isDown &&
+      status.lastError !== undefined && {
+        error: { code: "UNAVAILABLE", message: redactText(status.lastError) },
+      }),
     ...(status.stderrTail && { stderrTail: redactText(status.stderrTail) }),
     ...(status.pid !== undefined && { pid: status.pid }),
     ...(peer !== undefined && { era: peer.era, protocolVersion: peer.protocolVersion }),
@@ -52,27 +55,17 @@ export function statusOf(connection: MCPConnection, parts: StatusParts): MCPServ
 /** The status of a server that never connected. */
 export function failedStatus(name: string, error: unknown, stderrTail?: string): MCPServerStatus {
   return {
-    name,
+    ...disabledStatus(name),
     status: "failed",
-    error: errorSummary(error),
+    error: {
+      code: isCallError(error) ? error.code : "EXECUTION_ERROR",
+      message: redactText(reasonOf(error)),
+    },
     ...(stderrTail && { stderrTail: redactText(stderrTail) }),
-    restarts: 0,
-    tools: 0,
-    warnings: [],
-    quarantined: [],
   }
 }
 
 /** The status of a server that is switched off. */
 export function disabledStatus(name: string): MCPServerStatus {
   return { name, status: "disabled", restarts: 0, tools: 0, warnings: [], quarantined: [] }
-}
-
-function errorSummary(error: unknown): { readonly code: string; readonly message: string } {
-  const message = redactText(reasonOf(error))
-  return { code: isCallError(error) ? error.code : "EXECUTION_ERROR", message }
-}
-
-function unavailable(message: string): { readonly code: string; readonly message: string } {
-  return { code: "UNAVAILABLE", message: redactText(message) }
 }

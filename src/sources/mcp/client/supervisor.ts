@@ -19,7 +19,6 @@ import type { Session } from "./session.ts"
 export interface Supervised {
   readonly server: ResolvedServer
   readonly clock: Clock
-  readonly forwardsInput: boolean
   readonly log?: MCPLogReader | undefined
   /** The server's era, if known. */
   readonly knownEra: MCPEra | undefined
@@ -193,14 +192,13 @@ export class Supervisor {
   }
 
   async #openSession(signal: AbortSignal): Promise<Session> {
-    const { server, forwardsInput, log } = this.#host
+    const { server, log } = this.#host
     let isLaunched = false
     try {
       return await openSession({
         sdk: await loadSdk(),
         server,
         secrets: this.#secrets,
-        forwardsInput,
         log,
         era: this.#era,
         signal,

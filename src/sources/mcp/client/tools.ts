@@ -1,14 +1,12 @@
-import { isCallError } from "../../../core/errors.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { canonicalJson } from "../../../mcp/canonical.ts"
 import type { MCPChannel, ResolvedServer } from "../config.ts"
 import type { MCPToolDefinition } from "../../../mcp/model.ts"
 import { loadPins, savePins } from "../pins.ts"
-import { judgeTools } from "../check-pins.ts"
-import type { PinStore } from "../pins.ts"
+import { judgeTools, quarantined } from "../check-pins.ts"
 import type { JudgedTool } from "../check-pins.ts"
-import { quarantined } from "../check-pins.ts"
+import type { PinStore } from "../pins.ts"
 import { sha256Hex } from "../../../internal/sha256.ts"
 import { readTool, toolOperation } from "../tool-operation.ts"
 import { quote, reasonOf } from "../../../internal/describe.ts"
@@ -71,8 +69,7 @@ export class ToolSection implements Section {
 
   /** Finds a tool by the server's own name; throws for a blocked one. */
   find(name: string): RunnableTool | undefined {
-    const judged = this.#judged.get(name)
-    if (judged !== undefined) throw quarantined(this.#parts.server.name, judged)
+    this.#refuse(name)
     return this.#tools.get(name)
   }
 
@@ -80,11 +77,10 @@ export class ToolSection implements Section {
     const { server, connection, pins } = this.#parts
     const list = await connection.list("tools")
     const warnings = [...list.warnings]
-    const endpoint = endpointOf(server.channel)
     const offered = {
       tools: selectTools(list.items, server, warnings),
-      ...instructionsOf(connection),
-      endpoint,
+      instructions: connection.peer?.instructions,
+      endpoint: endpointOf(server.channel),
     }
     const accepted = server.pin === "off" ? undefined : await loadPins(pins, server.name)
     const judgement = await judgeTools(server.name, offered, accepted, server.pin)
@@ -160,10 +156,6 @@ export class ToolSection implements Section {
   }
 }
 
-function instructionsOf(connection: MCPConnection): { readonly instructions: string | undefined } {
-  return { instructions: connection.peer?.instructions }
-}
-
 /** The valid tools of a list that the user allows, each name once. */
 function selectTools(
   items: readonly unknown[],
@@ -190,8 +182,7 @@ function isWanted(tool: MCPToolDefinition, server: ResolvedServer, warnings: str
   try {
     return server.filter === undefined || server.filter(tool)
   } catch (thrown) {
-    const why = isCallError(thrown) ? thrown.message : reasonOf(thrown)
-    warnings.push(`Tool ${quote(tool.name)} was left out: the filter threw: ${why}`)
+    warnings.push(`Tool ${quote(tool.name)} was left out: the filter threw: ${reasonOf(thrown)}`)
     return false
   }
 }

@@ -1,20 +1,13 @@
+import type { TokenSource } from "../../../http-client/oauth.ts"
 import type { TokenProvider, TokenRequest } from "./context.ts"
-
-/** Fetches and caches one token; see `createTokenSource`. */
-export interface TokenSourceLike {
-  token(signal: AbortSignal): Promise<string>
-  forget(token: string): void
-}
 
 // Callers may have their own credentials, and a changed secret leaves old sources behind.
 const MAX_SOURCES = 1000
 
 /** Keeps one source for each token endpoint, client and set of scopes. */
-export function createTokenStore(
-  create: (request: TokenRequest) => TokenSourceLike,
-): TokenProvider {
-  const sources = new Map<string, TokenSourceLike>()
-  const sourceOf = (request: TokenRequest): TokenSourceLike => {
+export function createTokenStore(create: (request: TokenRequest) => TokenSource): TokenProvider {
+  const sources = new Map<string, TokenSource>()
+  const sourceOf = (request: TokenRequest): TokenSource => {
     const { tokenUrl, clientId, clientSecret, scopes, authMethod } = request
     const key = JSON.stringify([tokenUrl, clientId, clientSecret, scopes, authMethod])
     const existing = sources.get(key)

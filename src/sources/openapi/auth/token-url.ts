@@ -1,4 +1,5 @@
 import { CallError } from "../../../core/errors.ts"
+import { originOf, parseUrl } from "../../../http-client/egress.ts"
 import type { Credential } from "../config.ts"
 import type { AuthContext, TokenRequest } from "./context.ts"
 
@@ -48,12 +49,7 @@ function declared(tokenUrl: string | undefined, context: AuthContext): string {
 }
 
 function parse(text: string, base: string | undefined, { operationId }: AuthContext): URL {
-  let url: URL | undefined
-  try {
-    url = new URL(text, base)
-  } catch {
-    // Reported below, together with unusable addresses.
-  }
+  const url = parseUrl(text, base)
   if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === "") {
     return url
   }
@@ -62,12 +58,4 @@ function parse(text: string, base: string | undefined, { operationId }: AuthCont
     `"tokenUrl" for "${operationId}" must be an absolute http(s) address without user and password.`,
     { operationId },
   )
-}
-
-function originOf(url: string): string {
-  try {
-    return new URL(url).origin
-  } catch {
-    return url
-  }
 }

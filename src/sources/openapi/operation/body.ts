@@ -12,8 +12,9 @@ import type {
 import type { Note } from "../note.ts"
 import { isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
-import { child, followedChild, correctedType, mediaClass, readContent } from "./media.ts"
+import { child, followedChild, correctedType, itemsAt, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
+import { legacyStyle } from "./parameter.ts"
 import type { LegacyBody } from "./parameters.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -42,7 +43,7 @@ export function readBody(
   if (document.version === "2.0") return legacyBody(document, operation, legacy)
   const declared = operation.member("requestBody")
   if (declared === undefined || !isRecord(declared.value)) return undefined
-  const place = document.follow(declared.value, declared.file, declared.pointer)
+  const place = document.follow(declared)
   if (isBroken(place) || !isRecord(place.value)) {
     const why = isBroken(place) ? brokenRefMessage(place) : "A body must be an object."
     notes.push(noteAt(document, declared, `${why} Any body is sent as JSON.`))
@@ -124,9 +125,8 @@ export function mediaModel(document: OpenAPIDocument, body: Body, media: Media):
 }
 
 function isBinaryAt(document: OpenAPIDocument, schema: Place | undefined): boolean {
-  if (schema === undefined) return false
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  return !isBroken(place) && isRecord(place.value) && isBinary(place.value)
+  const place = document.objectAt(schema)
+  return place !== undefined && isBinary(place.value)
 }
 
 function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<string, FieldModel> {
@@ -140,8 +140,7 @@ function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<st
   }
   const encodings = followedChild(document, media.place, "encoding")
   for (const [name, place] of propertiesOf(document, media.schema)) {
-    const schema = document.follow(place.value, place.file, place.pointer)
-    fields.set(name, { isBinary: !isBroken(schema) && holdsBytes(document, schema, 0) })
+    fields.set(name, { isBinary: holdsBytes(document, place, 0) })
   }
   if (encodings === undefined || !isRecord(encodings.value)) return fields
   for (const name of Object.keys(encodings.value)) {
@@ -156,13 +155,10 @@ function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<st
 }
 
 /** Whether a schema is a file or a list of files. */
-function holdsBytes(document: OpenAPIDocument, place: Place, depth: number): boolean {
-  if (!isRecord(place.value) || depth > 4) return false
-  if (isBinary(place.value)) return true
-  const items = child(place, "items")
-  if (items === undefined) return false
-  const followed = document.follow(items.value, items.file, items.pointer)
-  return !isBroken(followed) && holdsBytes(document, followed, depth + 1)
+function holdsBytes(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
+  const place = document.objectAt(schema)
+  if (place === undefined || depth > 4) return false
+  return isBinary(place.value) || holdsBytes(document, child(place, "items"), depth + 1)
 }
 
 function encodingOf(raw: Raw): EncodingModel {
@@ -184,17 +180,7 @@ function encodingOf(raw: Raw): EncodingModel {
 /** The encoding of a Swagger 2.0 form field: lists are separated by commas by default. */
 function legacyEncoding(raw: Raw): { encoding?: EncodingModel } {
   if (raw["type"] !== "array") return {}
-  const styles: Record<string, ParameterStyle> = {
-    ssv: "spaceDelimited",
-    pipes: "pipeDelimited",
-    tsv: "tabDelimited",
-  }
-  const declared = raw["collectionFormat"]
-  const format = typeof declared === "string" ? declared : "csv"
-  const style = (Object.hasOwn(styles, format) && styles[format]) || "form"
-  return {
-    encoding: { serialization: { style, explode: format === "multi", allowReserved: false } },
-  }
+  return { encoding: { serialization: { ...legacyStyle(raw, "query"), allowReserved: false } } }
 }
 
 /** The properties of an object schema, including those of `allOf`. */
@@ -204,22 +190,16 @@ export function propertiesOf(
   depth = 0,
 ): Map<string, Place> {
   const byName = new Map<string, Place>()
-  if (schema === undefined || depth > 16) return byName
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return byName
-  const { allOf, properties } = place.value
-  if (Array.isArray(allOf)) {
-    allOf.forEach((value: unknown, index) => {
-      const member = { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` }
-      for (const [name, inner] of propertiesOf(document, member, depth + 1)) byName.set(name, inner)
-    })
+  const place = depth > 16 ? undefined : document.objectAt(schema)
+  if (place === undefined) return byName
+  for (const member of itemsAt(place, "allOf")) {
+    for (const [name, inner] of propertiesOf(document, member, depth + 1)) byName.set(name, inner)
   }
-  if (isRecord(properties)) {
-    const holder = child(place, "properties") as Place
-    for (const name of Object.keys(properties)) {
-      const property = child(holder, name)
-      if (property !== undefined) byName.set(name, property)
-    }
+  const properties = child(place, "properties")
+  if (properties === undefined || !isRecord(properties.value)) return byName
+  for (const name of Object.keys(properties.value)) {
+    const property = child(properties, name)
+    if (property !== undefined) byName.set(name, property)
   }
   return byName
 }

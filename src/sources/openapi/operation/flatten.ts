@@ -1,12 +1,13 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import { byRank } from "../request/media.ts"
+import { stringsOf } from "../../../schema/normalize/references.ts"
 import { propertiesOf } from "./body.ts"
 import type { Body } from "./body.ts"
 import type { RawOperation } from "./list.ts"
+import { itemsAt } from "./media.ts"
 import type { FlatProperty } from "./schemas.ts"
 
 /** The properties of a body as separate inputs. */
@@ -67,21 +68,13 @@ function nameOf(place: Place): string {
 
 /** Whether a schema is an object that is fully described by its properties. */
 function isSpreadable(document: OpenAPIDocument, schema: Place | undefined, depth = 0): boolean {
-  if (schema === undefined || depth > 16) return false
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return false
-  const { oneOf, anyOf, allOf, additionalProperties, type } = place.value
+  const place = depth > 16 ? undefined : document.objectAt(schema)
+  if (place === undefined) return false
+  const { oneOf, anyOf, additionalProperties, type } = place.value
   if (oneOf !== undefined || anyOf !== undefined) return false
   if (type !== undefined && type !== "object") return false
   if (isRecord(additionalProperties)) return false
-  if (!Array.isArray(allOf)) return true
-  return allOf.every((value: unknown, index) =>
-    isSpreadable(
-      document,
-      { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` },
-      depth + 1,
-    ),
-  )
+  return itemsAt(place, "allOf").every((member) => isSpreadable(document, member, depth + 1))
 }
 
 function requiredOf(
@@ -89,24 +82,15 @@ function requiredOf(
   schema: Place | undefined,
   depth: number,
 ): Set<string> {
-  const names = new Set<string>()
-  if (schema === undefined || depth > 16) return names
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return names
-  const { required, allOf } = place.value
-  if (Array.isArray(required))
-    for (const name of required) if (typeof name === "string") names.add(name)
-  if (Array.isArray(allOf)) {
-    allOf.forEach((value: unknown, index) => {
-      const member = { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` }
-      for (const name of requiredOf(document, member, depth + 1)) names.add(name)
-    })
-  }
-  return names
+  const place = depth > 16 ? undefined : document.objectAt(schema)
+  if (place === undefined) return new Set()
+  const inherited = itemsAt(place, "allOf").flatMap((member) => [
+    ...requiredOf(document, member, depth + 1),
+  ])
+  return new Set([...stringsOf(place.value["required"]), ...inherited])
 }
 
 function isReadOnly(document: OpenAPIDocument, place: Place): boolean {
   if (isRecord(place.value) && place.value["readOnly"] === true) return true
-  const followed = document.follow(place.value, place.file, place.pointer)
-  return !isBroken(followed) && isRecord(followed.value) && followed.value["readOnly"] === true
+  return document.objectAt(place)?.value["readOnly"] === true
 }

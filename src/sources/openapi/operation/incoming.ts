@@ -17,7 +17,7 @@ export function countWebhooks(document: OpenAPIDocument): number {
 export function countCallbacks(document: OpenAPIDocument, operation: RawOperation): number {
   const declared = operation.member("callbacks")
   if (declared === undefined) return 0
-  const callbacks = document.follow(declared.value, declared.file, declared.pointer)
+  const callbacks = document.follow(declared)
   if (isBroken(callbacks)) return 0
   return membersOf(document, callbacks).reduce((sum, one) => sum + countItems(document, one), 0)
 }

@@ -160,7 +160,7 @@ function ownPointer(path: string): string {
 
 /** Lists `paths` that is a reference. */
 function listElsewhere(document: OpenAPIDocument, paths: Raw, listed: ListedOperations): void {
-  const parts = document.parts(paths, document.entry, "/paths")
+  const parts = document.parts({ value: paths, file: document.entry, pointer: "/paths" })
   if (isBroken(parts)) {
     const note = { pointer: "/paths", message: brokenRefMessage(parts) }
     listed.skipped.push({ path: "", note })
@@ -195,7 +195,7 @@ function listReferred(
   place: Place,
   listed: ListedOperations,
 ): void {
-  const parts = document.parts(place.value, place.file, place.pointer)
+  const parts = document.parts(place)
   const skip = (message: string): void => {
     listed.skipped.push({ path, note: noteAt(document, place, message) })
   }
@@ -257,7 +257,7 @@ function addOperation(
   else if (!SENT.has(method) && !isSendable(method)) {
     issue = `No request can be sent with the method "${method.slice(0, 40)}": fetch refuses it.`
   } else if (typeof raw["$ref"] === "string") {
-    const parts = document.parts(raw, operation.file, operation.pointer)
+    const parts = document.parts({ value: raw, file: operation.file, pointer: operation.pointer })
     if (isBroken(parts)) issue = brokenRefMessage(parts)
     else if (!isOperation(parts.at(-1)?.value)) {
       issue = `Reference "${raw["$ref"].slice(0, 200)}" does not refer to an operation.`

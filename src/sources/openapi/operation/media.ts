@@ -1,4 +1,10 @@
-import { isJson, isText, parseMediaType, streamKindOf } from "../../../http-client/media-type.ts"
+import {
+  essenceOf,
+  isJson,
+  isText,
+  parseMediaType,
+  streamKindOf,
+} from "../../../http-client/media-type.ts"
 import type { StreamKind } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
@@ -36,7 +42,7 @@ const CORRECTIONS: ReadonlyArray<readonly [RegExp, string]> = [
 
 /** Corrects common mistakes in a content type: `plain/text` is `text/plain`. */
 export const correctedType: (type: string) => string = memoize((type) => {
-  const essence = (type.split(";", 1)[0] ?? "").trim().toLowerCase()
+  const essence = essenceOf(type)
   return CORRECTIONS.find(([written]) => written.test(essence))?.[1] ?? type
 })
 
@@ -64,8 +70,15 @@ export const mediaClass: (type: string) => MediaClass = memoize((type) => {
   return isText(type) ? "text" : "binary"
 })
 
+const isStreamText = memoize((type) => streamKindOf(type) !== undefined)
+
+/** Whether a declared content type is a stream of items. */
+export function isStreamType(type: unknown): boolean {
+  return typeof type === "string" && isStreamText(type)
+}
+
 /** Caches a function of content types: documents use the same few everywhere. */
-function memoize<TResult extends string>(
+function memoize<TResult extends string | boolean>(
   compute: (type: string) => TResult,
 ): (type: string) => TResult {
   const cache = new Map<string, TResult>()
@@ -89,7 +102,7 @@ export function isStream(kind: MediaClass): kind is StreamKind {
 export function readContent(document: OpenAPIDocument, holder: Place, notes: Note[]): Media[] {
   const declared = child(holder, "content")
   if (declared === undefined) return []
-  const content = document.follow(declared.value, declared.file, declared.pointer)
+  const content = document.follow(declared)
   if (isBroken(content)) {
     notes.push(noteAt(document, declared, `${brokenRefMessage(content)} ${ANYTHING}`))
     return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
@@ -101,7 +114,7 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
     const written = types[index] as string
     const own = memberOf(content, written)
     const type = correctedType(written)
-    const followed = document.follow(own.value, own.file, own.pointer)
+    const followed = document.follow(own)
     if (isBroken(followed)) {
       notes.push(noteAt(document, own, `${brokenRefMessage(followed)} ${ANYTHING}`))
     }
@@ -127,7 +140,7 @@ export function followedChild(
 ): Place | undefined {
   const member = child(place, key)
   if (member === undefined) return undefined
-  const followed = document.follow(member.value, member.file, member.pointer)
+  const followed = document.follow(member)
   return isBroken(followed) ? undefined : followed
 }
 
@@ -139,7 +152,7 @@ export function noteBroken(
   notes: Note[],
 ): void {
   const follow = (one: Place): Place | undefined => {
-    const followed = document.follow(one.value, one.file, one.pointer)
+    const followed = document.follow(one)
     if (!isBroken(followed)) return followed
     notes.push(noteAt(document, one, `${brokenRefMessage(followed)} It is not described.`, true))
     return undefined
@@ -154,6 +167,18 @@ export function noteBroken(
 export function child(place: Place, key: string): Place | undefined {
   const value = isRecord(place.value) ? getOwn(place.value, key) : undefined
   return value === undefined || value === null ? undefined : memberOf(place, key)
+}
+
+/** The members of a list in an object, with their places; none if it is not a list. */
+export function itemsAt(place: Place, key: string): Place[] {
+  const list = child(place, key)
+  if (list === undefined || !Array.isArray(list.value)) return []
+  const { file, pointer } = list
+  return list.value.map((value: unknown, index) => ({
+    value,
+    file,
+    pointer: `${pointer}/${index}`,
+  }))
 }
 
 function memberOf({ value, file, pointer }: Place, key: string): Place {

@@ -1,9 +1,7 @@
-import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
-import type { ParameterModel, ParameterStyle } from "../model.ts"
+import type { ParameterModel, ParameterStyle, Serialization } from "../model.ts"
 import type { Note } from "../note.ts"
 import type { Converted } from "../schema/definition.ts"
 import { refusedName } from "../request/headers.ts"
@@ -64,7 +62,7 @@ export function readParameter(
   const isNeeded = location !== "path" && raw["required"] === true && accept === undefined
   const preset = isNeeded ? defaultOf(document, schema) : undefined
   const isShared = isNeeded && header !== undefined && sends(header)
-  const serialization = legacy ? legacyStyle(raw, location) : styleOf(raw, location)
+  const { style, explode } = legacy ? legacyStyle(raw, location) : styleOf(raw, location)
   return {
     accept,
     parameter: {
@@ -75,8 +73,8 @@ export function readParameter(
       required: location === "path" || (isNeeded && preset === undefined && !isShared),
       preset,
       isShared,
-      style: serialization.style,
-      explode: serialization.explode,
+      style,
+      explode,
       allowReserved: raw["allowReserved"] === true,
       allowEmptyValue: raw["allowEmptyValue"] === true,
       content: content?.type,
@@ -89,10 +87,8 @@ export function readParameter(
 
 /** The default of a schema; `null` counts as none. */
 function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknown {
-  if (schema === undefined) return undefined
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return undefined
-  return getOwn(place.value, "default") ?? undefined
+  const place = document.objectAt(schema)
+  return place && (getOwn(place.value, "default") ?? undefined)
 }
 
 function textOf(value: unknown): string | undefined {
@@ -124,22 +120,13 @@ function contentOf(
 }
 
 const STYLES: ReadonlySet<unknown> = new Set([
-  ...[
-    "simple",
-    "label",
-    "matrix",
-    "form",
-    "spaceDelimited",
-    "pipeDelimited",
-    "deepObject",
-    "cookie",
-  ],
+  ...["simple", "label", "matrix", "form", "spaceDelimited", "pipeDelimited", "deepObject"],
+  "cookie",
 ])
 
-function styleOf(
-  raw: Raw,
-  location: ParameterModel["in"],
-): { style: ParameterStyle; explode: boolean } {
+type Style = Pick<Serialization, "style" | "explode">
+
+function styleOf(raw: Raw, location: ParameterModel["in"]): Style {
   const declared = raw["style"]
   const fallback = location === "path" || location === "header" ? "simple" : "form"
   const style = (STYLES.has(declared) ? declared : fallback) as ParameterStyle
@@ -151,10 +138,7 @@ function styleOf(
 }
 
 /** `collectionFormat` of Swagger 2.0. */
-function legacyStyle(
-  raw: Raw,
-  location: ParameterModel["in"],
-): { style: ParameterStyle; explode: boolean } {
+export function legacyStyle(raw: Raw, location: ParameterModel["in"]): Style {
   const format = raw["collectionFormat"]
   if (format === "multi") return { style: "form", explode: true }
   if (format === "ssv") return { style: "spaceDelimited", explode: false }
@@ -174,12 +158,10 @@ export function dateKeys(
 }
 
 function isDay(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
-  if (schema === undefined) return false
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return false
-  const { format, items } = place.value
-  if (format === "date") return true
-  return depth === 0 && isDay(document, items === undefined ? undefined : child(place, "items"), 1)
+  const place = document.objectAt(schema)
+  if (place === undefined) return false
+  if (place.value["format"] === "date") return true
+  return depth === 0 && isDay(document, child(place, "items"), 1)
 }
 
 /** Creates the parameter for an undeclared variable of a path. */

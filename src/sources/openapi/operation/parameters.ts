@@ -162,7 +162,7 @@ export class ParameterReader {
   #list(declared: Place | undefined): ParameterList {
     if (declared === undefined) return this.#nothing
     const parameters = new ParameterList()
-    const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
+    const followed = this.#document.follow(declared)
     if (isBroken(followed)) {
       const message = `${brokenRefMessage(followed)} The parameters are left out.`
       parameters.note(noteAt(this.#document, declared, message))
@@ -212,7 +212,7 @@ export class ParameterReader {
     pointer: string,
     depth: number,
   ): readonly ParameterResult[] {
-    const place = this.#document.follow(raw, file, pointer)
+    const place = this.#document.follow({ value: raw, file, pointer })
     if (isBroken(place)) {
       const message = `${brokenRefMessage(place)} The parameter is left out.`
       return [{ note: noteAt(this.#document, { file, pointer }, message) }]

@@ -1,5 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import type { OpenAPIDocument } from "../document.ts"
+import { onlyRef } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
 import { correctedType, mediaClass } from "./media.ts"
 import { isSuccess } from "./responses.ts"
@@ -51,7 +52,8 @@ function plainResponse(code: string, response: unknown, isLegacy: boolean): Raw 
   }
   if (isEmpty) return EMPTY
   const schema = isLegacy ? response["schema"] : jsonSchemaIn(response["content"])
-  return isOnlyRef(schema) && !isResponseRef(schema.$ref) ? schema : undefined
+  const schemaRef = onlyRef(schema)
+  return schemaRef === undefined || isResponseRef(schemaRef) ? undefined : (schema as Raw)
 }
 
 function isSameSchema(left: Raw, right: Raw): boolean {
@@ -77,10 +79,4 @@ function isJsonProduced(types: unknown): boolean {
     if (mediaClass(correctedType(type)) === "json") return true
   }
   return false
-}
-
-function isOnlyRef(schema: unknown): schema is { readonly $ref: string } {
-  if (!isRecord(schema) || typeof schema["$ref"] !== "string") return false
-  for (const key in schema) if (key !== "$ref") return false
-  return true
 }

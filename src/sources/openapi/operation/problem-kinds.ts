@@ -1,9 +1,9 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { childPointer, getOwn } from "../../../schema/json.ts"
+import { getOwn } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
-import { child } from "./media.ts"
+import { child, itemsAt } from "./media.ts"
 
 /** One kind of problem that a schema allows. */
 export interface ProblemKind {
@@ -91,9 +91,9 @@ class Reader {
     }
     if (this.#isReference(place)) return
     // The description of a shared part does not describe this problem.
-    for (const member of members(place, "allOf")) yield { branches: [member], describes: "never" }
+    for (const member of itemsAt(place, "allOf")) yield { branches: [member], describes: "never" }
     for (const keyword of ["anyOf", "oneOf"]) {
-      const branches = members(place, keyword)
+      const branches = itemsAt(place, keyword)
       if (branches.length > 0) yield { branches, describes: "first" }
     }
   }
@@ -115,10 +115,8 @@ class Reader {
     }
   }
 
-  #codes({ value, file, pointer }: Place): Pick<ProblemKind, "codes" | "isConst"> {
-    const place = this.#document.follow(value, file, pointer)
-    const schema = isBroken(place) || !isRecord(place.value) ? {} : place.value
-    const { const: only, enum: list } = schema
+  #codes(code: Place): Pick<ProblemKind, "codes" | "isConst"> {
+    const { const: only, enum: list } = this.#document.objectAt(code)?.value ?? {}
     if (typeof only === "string") return { codes: [only], isConst: true }
     if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KINDS) return ANY
     if (!list.every((one) => typeof one === "string")) return ANY
@@ -143,15 +141,4 @@ function both(one: ProblemKind, other: ProblemKind, describes: Part["describes"]
     details: [...other.details, ...one.details],
     isOurs: one.isOurs || other.isOurs,
   }
-}
-
-function members(place: Place, keyword: string): Place[] {
-  const list = child(place, keyword)
-  if (list === undefined || !Array.isArray(list.value)) return []
-  const { file, pointer } = list
-  return list.value.map((value: unknown, index) => ({
-    value,
-    file,
-    pointer: childPointer(pointer, index),
-  }))
 }

@@ -1,7 +1,7 @@
 import { ErrorCode } from "../../../core/errors.ts"
 import { parseMediaType } from "../../../http-client/media-type.ts"
-import { isRecord } from "../../../internal/guards.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
+import { onlyRef } from "../schema/lower.ts"
 import { kindsOf } from "./problem-kinds.ts"
 import type { ProblemKind } from "./problem-kinds.ts"
 import type { Response } from "./responses.ts"
@@ -104,13 +104,9 @@ function isSame(left: readonly Place[], right: readonly Place[]): boolean {
     left.length === right.length &&
     left.every(({ value, file }, index) => {
       const other = right[index]
-      return file === other?.file && (value === other.value || isSameRef(value, other.value))
+      if (file !== other?.file) return false
+      const ref = onlyRef(value)
+      return value === other.value || (ref !== undefined && ref === onlyRef(other.value))
     })
   )
-}
-
-function isSameRef(left: unknown, right: unknown): boolean {
-  if (!isRecord(left) || !isRecord(right)) return false
-  const isOnlyRef = Object.keys(left).length === 1 && Object.keys(right).length === 1
-  return isOnlyRef && typeof left["$ref"] === "string" && left["$ref"] === right["$ref"]
 }

@@ -6,8 +6,7 @@ import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import { contentTypes, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { streamKindOf } from "../../../http-client/media-type.ts"
-import { child, isStream, mediaClass, readContent } from "./media.ts"
+import { child, isStream, isStreamType, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
 
 /** A declared response of an operation. */
@@ -33,7 +32,7 @@ function declaredResponses(
   const byCode = new Map<string, Place>()
   const member = operation.member("responses")
   if (member === undefined) return byCode
-  const parts = document.parts(member.value, member.file, member.pointer)
+  const parts = document.parts(member)
   if (isBroken(parts)) {
     notes.push(noteAt(document, member, `${brokenRefMessage(parts)} Any answer is accepted.`))
     return byCode
@@ -82,32 +81,15 @@ function rank(code: string): number {
 /** Whether an operation returns a plain response, a stream, or either. */
 export type ResponseMode = "plain" | "stream" | "both"
 
-/** Creates a test for content types of streams. It caches its results: documents use the same few types everywhere. */
-export function createStreamTest(): (type: unknown) => boolean {
-  const cache = new Map<unknown, boolean>()
-  return (type) => {
-    let isStreamed = cache.get(type)
-    if (isStreamed === undefined) {
-      isStreamed = typeof type === "string" && streamKindOf(type) !== undefined
-      cache.set(type, isStreamed)
-    }
-    return isStreamed
-  }
-}
-
 /** Determines from its content types whether an operation streams. */
-export function responseMode(
-  document: OpenAPIDocument,
-  operation: RawOperation,
-  isStreamed: (type: unknown) => boolean,
-): ResponseMode {
+export function responseMode(document: OpenAPIDocument, operation: RawOperation): ResponseMode {
   const { raw } = operation
   const { responses } = raw
   let types: unknown
   if (document.version === "2.0") types = raw["produces"] ?? document.root["produces"]
   else if (isRecord(responses)) types = contentTypesOf(document, operation, responses)
-  if (!Array.isArray(types) || !types.some(isStreamed)) return "plain"
-  return types.every(isStreamed) ? "stream" : "both"
+  if (!Array.isArray(types) || !types.some(isStreamType)) return "plain"
+  return types.every(isStreamType) ? "stream" : "both"
 }
 
 /** The content types of the successful responses of an operation. */
@@ -129,14 +111,22 @@ function contentTypesOf(
     let response = responses[code]
     let file: SourceFile | undefined
     if (isRecord(response) && response["$ref"] !== undefined) {
-      const place = document.follow(response, fileOf(operation), "")
+      const place = document.follow({
+        value: response,
+        file: fileOf(operation),
+        pointer: "",
+      })
       if (isBroken(place)) continue
       response = place.value
       file = place.file
     }
     let content = isRecord(response) ? response["content"] : undefined
     if (isRecord(content) && content["$ref"] !== undefined) {
-      const place = document.follow(content, file ?? fileOf(operation), "")
+      const place = document.follow({
+        value: content,
+        file: file ?? fileOf(operation),
+        pointer: "",
+      })
       content = isBroken(place) ? undefined : place.value
     }
     if (!isRecord(content)) continue
@@ -191,7 +181,7 @@ function readResponse(
 ): Response {
   const value = (responses as Readonly<Record<string, unknown>>)[code]
   const pointer = `${holder}/${escapeToken(code)}`
-  const followed = document.follow(value, file, pointer)
+  const followed = document.follow({ value, file, pointer })
   if (isBroken(followed)) {
     const message = `${brokenRefMessage(followed)} Any answer is accepted.`
     notes.push(noteAt(document, { file, pointer }, message))

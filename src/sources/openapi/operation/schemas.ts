@@ -6,13 +6,14 @@ import { isRecord } from "../../../internal/guards.ts"
 import { NO_VALUE, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition } from "../../../core/types.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import type { SchemaNode, View } from "../schema/model.ts"
 import { closeSchema } from "../schema/closed.ts"
+import { NO_NOTES, NO_REFS } from "../schema/convert.ts"
 import type { Converted, Definition } from "../schema/definition.ts"
+import { onlyRef } from "../schema/lower.ts"
 import type { SchemaStore } from "../schema/store.ts"
 import type { Body } from "./body.ts"
 import { described, withParameter } from "./annotate-schema.ts"
@@ -41,7 +42,6 @@ const BYTES = constant({ format: "binary" })
 /** The schema of a response without content. */
 export const NOTHING: JsonSchema = constant({ ...NO_VALUE })
 const NONE: readonly string[] = Object.freeze([])
-const NO_REFS: readonly Definition[] = []
 
 function constant(schema: JsonSchema): JsonSchema {
   adoptSchema(schema)
@@ -117,7 +117,7 @@ export class SchemaBuilder {
       // Beside a response with content, one without it means no data.
       const isSilent = response.isEmpty && hasContent
       const schema = isSilent ? NOTHING : this.#answer(response, parts)
-      distinct.set(onlyReference(schema) ?? schema, schema)
+      distinct.set(onlyRef(schema) ?? schema, schema)
     }
     const schemas = [...distinct.values()]
     const [first] = schemas
@@ -130,7 +130,7 @@ export class SchemaBuilder {
   referred(schema: Raw): TSchema | undefined {
     const { entry } = this.#document
     const converted = this.#store.convert(schema, entry, "", "output")
-    if (onlyReference(converted.schema) === undefined) return undefined
+    if (onlyRef(converted.schema) === undefined) return undefined
     return this.#seal(converted.schema, converted, "output", undefined)
   }
 
@@ -223,7 +223,7 @@ export class SchemaBuilder {
         return Object.freeze({ anyOf: [parts.take(this.#convert(media.schema, view)), TEXT] })
       }
       const how = isBytes ? "bytes" : "text"
-      const message = `What is ${media.type} is given as ${how}; its schema is not used.`
+      const message = `${media.type} is passed as ${how}; its schema is not used.`
       // For known binary types this is expected.
       parts.note(media.place, message, isBytes && isKnownBinary(media.type))
       return plain
@@ -233,7 +233,7 @@ export class SchemaBuilder {
     if (view === "input" && isForm && !this.#isObject(media.schema)) {
       parts.note(
         media.place,
-        `What is ${media.type} is made of an object; its schema is not used.`,
+        `${media.type} is made from an object; its schema is not used.`,
         false,
       )
       return ANY_OBJECT
@@ -243,16 +243,16 @@ export class SchemaBuilder {
 
   /** Whether a schema may describe an object. */
   #isObject(schema: Place): boolean {
-    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
-    if (isBroken(place) || !isRecord(place.value)) return true
+    const place = this.#document.objectAt(schema)
+    if (place === undefined) return true
     const { type, format } = place.value
     if (type === undefined || format === "binary" || type === "file") return true
     return Array.isArray(type) ? type.includes("object") : type === "object"
   }
 
   #isText(schema: Place): boolean {
-    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
-    if (isBroken(place) || !isRecord(place.value)) return true
+    const place = this.#document.objectAt(schema)
+    if (place === undefined) return true
     const { type, properties } = place.value
     if (Array.isArray(type)) return type.includes("string")
     return type === "string" || type === "file" || (type === undefined && properties === undefined)
@@ -260,8 +260,7 @@ export class SchemaBuilder {
 
   /** Whether a schema was written by a registry of this library, which marks its files. */
   #isMarked(schema: Place): boolean {
-    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
-    return !isBroken(place) && isRecord(place.value) && place.value[FILE_MARK] !== undefined
+    return this.#document.objectAt(schema)?.value[FILE_MARK] !== undefined
   }
 
   #body(body: Body, parts: Parts): SchemaNode {
@@ -306,7 +305,7 @@ export class SchemaBuilder {
     if (parameter.converted !== undefined) return parameter.converted
     const converted =
       schema === undefined
-        ? { schema: parameter.in === "path" ? TEXT : ANYTHING, refs: NO_REFS, notes: [] }
+        ? { schema: parameter.in === "path" ? TEXT : ANYTHING, refs: NO_REFS, notes: NO_NOTES }
         : schema.value === raw
           ? this.#legacy(schema)
           : this.#convert(schema, "input")
@@ -346,7 +345,7 @@ export class SchemaBuilder {
     }
     if (isOwned) return closeSchema(node, refs, this.#store, view, true)
     if (isConstant(node)) return node
-    const ref = onlyReference(node)
+    const ref = onlyRef(node)
     if (ref === undefined) return closeSchema(node, refs, this.#store, view)
     let schema = this.#references[view].get(ref)
     if (schema === undefined) {
@@ -366,15 +365,6 @@ function isScalarText(document: OpenAPIDocument, { type, schema }: Media): boole
 function parameterSchema(schema: SchemaNode): SchemaNode {
   if (typeof schema === "boolean" || schema["format"] !== "binary") return schema
   return schema["type"] === undefined ? { ...schema, type: "string" } : schema
-}
-
-/** The reference of a schema that has no other members. */
-function onlyReference(node: SchemaNode): string | undefined {
-  if (typeof node === "boolean") return undefined
-  const ref = node["$ref"]
-  if (typeof ref !== "string") return undefined
-  for (const key in node) if (key !== "$ref") return undefined
-  return ref
 }
 
 /** Combines several schemas; accepts anything if there are none. */

@@ -43,7 +43,7 @@ export function noteSecurity(
 ): void {
   const place = operation.member("security") ?? child(document.place, "security")
   if (place === undefined) return
-  const declared = document.follow(place.value, place.file, place.pointer)
+  const declared = document.follow(place)
   if (isBroken(declared)) {
     const message = `${brokenRefMessage(declared)} The required credentials are unknown.`
     notes.push(noteAt(document, place, message))
@@ -68,7 +68,7 @@ export function noteSecurity(
 /** Resolves the value at a place; `undefined` if that fails. */
 function valueAt(document: OpenAPIDocument, place: Place | undefined): unknown {
   if (place === undefined) return undefined
-  const followed = document.follow(place.value, place.file, place.pointer)
+  const followed = document.follow(place)
   return isBroken(followed) ? undefined : followed.value
 }
 

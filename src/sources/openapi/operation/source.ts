@@ -9,6 +9,8 @@ import type {
 } from "../../../core/types.ts"
 import type { OperationHandler, SubscriptionHandler } from "../../../core/handler.ts"
 import type { HttpResponse } from "../../../http-client/exchange.ts"
+import { isRecord } from "../../../internal/guards.ts"
+import { escapeToken } from "../../../schema/json.ts"
 import type { RequestOptions } from "../config.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
 import type { OpenAPIDocument } from "../document.ts"
@@ -22,7 +24,6 @@ import { flatten } from "./flatten.ts"
 import type { Flattened } from "./flatten.ts"
 import type { RawOperation } from "./list.ts"
 import { noteBroken } from "./media.ts"
-import { paginationOf } from "./pagination.ts"
 import { dateKeys } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
 import { readProblems } from "./problems.ts"
@@ -380,13 +381,17 @@ export class OperationSource implements LazyParts {
 
   private makeMeta(): Readonly<Record<string, unknown>> {
     const { method, path, raw } = this.operation
-    const pagination = paginationOf(raw)
+    // JSON pointer to the address of the next page in a response.
+    const pageable = raw["x-ms-pageable"]
+    const nextLink = isRecord(pageable) ? pageable["nextLinkName"] : undefined
     const openapi = {
       method,
       path,
       ...(isText(raw["operationId"]) && { operationId: raw["operationId"] }),
       inputs: this.inputs,
-      ...(pagination && { pagination }),
+      ...(isText(nextLink) && {
+        pagination: Object.freeze({ nextUrl: `/${escapeToken(nextLink)}` }),
+      }),
     }
     return Object.freeze({ openapi: Object.freeze(openapi) })
   }
@@ -448,7 +453,6 @@ interface ParsedInputs {
   readonly flat: Flattened | undefined
 }
 
-/** Whether an operation only reads: by its method, or as marked in a document of this library. */
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined
 }

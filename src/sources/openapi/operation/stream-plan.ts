@@ -1,10 +1,9 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { RequestPlan } from "../model.ts"
 import { type Body, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { child, isStream, correctedType, mediaClass } from "./media.ts"
+import { child, isStream, itemsAt, correctedType, mediaClass } from "./media.ts"
 import type { Media } from "./media.ts"
 import type { Parameters } from "./parameters.ts"
 import type { Response } from "./responses.ts"
@@ -71,9 +70,8 @@ export function isPlainWatch(document: OpenAPIDocument, { raw }: RawOperation): 
 
 /** Whether a schema allows only strings and null. */
 function isString(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
-  if (schema === undefined || depth > 8) return false
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return false
+  const place = depth > 8 ? undefined : document.objectAt(schema)
+  if (place === undefined) return false
   const { type, enum: values, const: only } = place.value
   if (type !== undefined) {
     const types: unknown[] = Array.isArray(type) ? type : [type]
@@ -81,17 +79,8 @@ function isString(document: OpenAPIDocument, schema: Place | undefined, depth: n
   }
   if (Array.isArray(values)) return values.every((value) => typeof value === "string")
   if (typeof only === "string") return true
-  const members = (keyword: string): boolean[] => {
-    const list = place.value as Readonly<Record<string, unknown>>
-    const holder = Array.isArray(list[keyword]) ? child(place, keyword) : undefined
-    return ((holder?.value ?? []) as unknown[]).map((value, index) =>
-      isString(
-        document,
-        { value, file: place.file, pointer: `${holder?.pointer}/${index}` },
-        depth + 1,
-      ),
-    )
-  }
+  const members = (keyword: string): boolean[] =>
+    itemsAt(place, keyword).map((member) => isString(document, member, depth + 1))
   const choices = [members("anyOf"), members("oneOf")].filter(({ length }) => length > 0)
   return choices.some((choice) => choice.every(Boolean)) || members("allOf").some(Boolean)
 }

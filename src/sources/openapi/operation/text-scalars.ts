@@ -1,6 +1,4 @@
 import { parseMediaType } from "../../../http-client/media-type.ts"
-import { isRecord } from "../../../internal/guards.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { Response } from "./responses.ts"
 
@@ -17,9 +15,8 @@ export function scalarTypesOf(
   document: OpenAPIDocument,
   schema: Place | undefined,
 ): readonly string[] {
-  if (schema === undefined) return []
-  const place = document.follow(schema.value, schema.file, schema.pointer)
-  if (isBroken(place) || !isRecord(place.value)) return []
+  const place = document.objectAt(schema)
+  if (place === undefined) return []
   const { type, nullable } = place.value
   const types: unknown[] = Array.isArray(type) ? type : [type]
   if (!types.every((one) => SCALARS.has(one))) return []

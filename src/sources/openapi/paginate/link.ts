@@ -1,3 +1,4 @@
+import { parseUrl } from "../../../http-client/egress.ts"
 import { percentDecoded } from "../../../internal/percent.ts"
 import { CallError } from "../../../core/errors.ts"
 import { type PageInput, type PageInputs, fitInput, readInput, withInput } from "./inputs.ts"
@@ -30,7 +31,8 @@ export function inputOfUrl(
   inputs: PageInputs,
   operationId: string,
 ): PageInput {
-  const next = parse(url)
+  // Only path and query are used; the host is a placeholder for relative addresses.
+  const next = parseUrl(url, "http://next.invalid/")
   if (next === undefined) throw wrong(operationId, "is not an address")
   if (!isSameResource(next.pathname, inputs.path)) {
     throw wrong(
@@ -86,15 +88,6 @@ function isSameResource(pathname: string, template: string | undefined): boolean
 
 function lastOf(path: string): string {
   return percentDecoded(trimEnd(path, "/").split("/").pop() ?? "")
-}
-
-function parse(url: string): URL | undefined {
-  try {
-    // Only path and query are used; the host is a placeholder for relative addresses.
-    return new URL(url, "http://next.invalid/")
-  } catch {
-    return undefined
-  }
 }
 
 function wrong(operationId: string, issue: string): CallError {

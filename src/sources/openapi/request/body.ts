@@ -1,3 +1,4 @@
+import { essenceOf } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
 import type { BodyModel, MediaModel, RequestPlan } from "../model.ts"
@@ -5,10 +6,11 @@ import type { PreparedRequest } from "../../../http-client/request.ts"
 import { invalidInputError, withValueName, Unwritable } from "./errors.ts"
 import { formText } from "./form.ts"
 import { jsonText, type JsonCheck, checkJson } from "./json.ts"
-import { type ChosenMedia, chooseMedia, essenceOf } from "./media.ts"
+import { type ChosenMedia, chooseMedia } from "./media.ts"
 import { streamOf } from "./byte-stream.ts"
 import { formDataOf, StreamedForm } from "./multipart.ts"
-import { type Bytes, isBytes, isByteStream, shapeOf } from "./text.ts"
+import { textOrJson } from "./styles.ts"
+import { type Bytes, isBytes, isByteStream } from "./text.ts"
 
 /** A body and its content type; the platform sets that of a `FormData`. */
 export interface WrittenBody {
@@ -125,9 +127,7 @@ function unknownContent(chosen: ChosenMedia, media: MediaModel, value: unknown):
 }
 
 function plainText(value: unknown): string {
-  if (value === null) return ""
-  const shape = shapeOf(value)
-  return shape.kind === "scalar" ? shape.text : jsonText(value)
+  return value === null ? "" : textOrJson(value)
 }
 
 function sequenceText(type: string, value: unknown): string {

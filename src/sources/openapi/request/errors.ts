@@ -21,6 +21,16 @@ export function unusableError(id: string, issue: string): CallError {
   })
 }
 
+/** Runs `write`; adds the name of a field to the message of an `Unwritable` value. */
+export function withFieldName<T>(name: string, write: () => T): T {
+  try {
+    return write()
+  } catch (thrown) {
+    if (thrown instanceof Unwritable) throw new Unwritable(`at /${name} ${thrown.message}`)
+    throw thrown
+  }
+}
+
 /** Runs `write`; reports an `Unwritable` value under the name `what`. */
 export function withValueName<T>(id: string, what: string, write: () => T): T {
   try {

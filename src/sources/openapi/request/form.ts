@@ -1,8 +1,9 @@
+import { essenceOf } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { FieldModel } from "../model.ts"
-import { Unwritable } from "./errors.ts"
+import { Unwritable, withFieldName } from "./errors.ts"
 import { jsonText } from "./json.ts"
-import { contentKind, essenceOf } from "./media.ts"
+import { contentKind } from "./media.ts"
 import { formWriter } from "./serialize.ts"
 import { deepPairs, type Pair, pairsOf } from "./styles.ts"
 import { encodeForm, shapeOf } from "./text.ts"
@@ -42,7 +43,7 @@ export function concreteType(field: FieldModel | undefined): string | undefined 
 
 function fieldPairs(name: string, value: unknown, field: FieldModel | undefined): Pair[] {
   if (value === undefined || value === null) return []
-  try {
+  return withFieldName(name, () => {
     const how = field?.encoding?.serialization
     if (how !== undefined) return pairsOf(name, value, how, formWriter(how))
     const type = concreteType(field)
@@ -50,10 +51,7 @@ function fieldPairs(name: string, value: unknown, field: FieldModel | undefined)
       return [[encodeForm(name), encodeForm(jsonText(value))]]
     }
     return nestedPairs(name, value)
-  } catch (thrown) {
-    if (thrown instanceof Unwritable) throw new Unwritable(`at /${name} ${thrown.message}`)
-    throw thrown
-  }
+  })
 }
 
 function nestedPairs(name: string, value: unknown): Pair[] {

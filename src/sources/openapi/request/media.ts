@@ -1,3 +1,4 @@
+import { essenceOf } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { BodyModel, MediaModel } from "../model.ts"
 import { Unwritable } from "./errors.ts"
@@ -13,12 +14,6 @@ export interface ChosenMedia {
   /** The value of `Content-Type`: as declared, with wildcards made concrete. */
   readonly type: string
   readonly kind: ContentKind
-}
-
-/** A media type without its parameters, lower-case. */
-export function essenceOf(type: string): string {
-  const [essence = ""] = type.split(";", 1)
-  return essence.trim().toLowerCase()
 }
 
 /** How a body of this content type is written; wildcards are written as JSON. */

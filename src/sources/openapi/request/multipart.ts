@@ -1,12 +1,12 @@
+import { escapeName } from "../../../http-client/file-bodies.ts"
+import { essenceOf } from "../../../http-client/media-type.ts"
 import { isFileLike } from "../../../schema/files.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { EncodingModel, FieldModel } from "../model.ts"
-import { Unwritable } from "./errors.ts"
+import { Unwritable, withFieldName } from "./errors.ts"
 import { orderedFields, concreteType } from "./form.ts"
-import { jsonText } from "./json.ts"
-import { essenceOf } from "./media.ts"
 import { VERBATIM } from "./serialize.ts"
-import { pairsOf } from "./styles.ts"
+import { pairsOf, textOrJson } from "./styles.ts"
 import { streamOfPieces } from "./byte-stream.ts"
 import { type ByteStream, isBytes, isByteStream, shapeOf } from "./text.ts"
 
@@ -65,26 +65,14 @@ export function formDataOf(
   }
   const parts: Part[] = []
   for (const [name, item] of orderedFields(fields, value)) {
-    try {
-      appendField(parts, name, item, fields.get(name))
-    } catch (thrown) {
-      if (thrown instanceof Unwritable) throw new Unwritable(`at /${name} ${thrown.message}`)
-      throw thrown
-    }
+    withFieldName(name, () => appendField(parts, name, item, fields.get(name)))
   }
   if (parts.some(([, entry]) => isStreamed(entry))) return new StreamedForm(type, parts)
   const form = new FormData()
   essences.set(form, essenceOf(type))
-  if (
-    Object.values(value)
-      .flat()
-      .some((item) => item instanceof Blob)
-  )
-    withBlobs.add(form)
-  for (const [name, entry] of parts as readonly (readonly [string, string | File])[]) {
-    if (typeof entry === "string") form.append(name, entry)
-    else form.append(name, entry)
-  }
+  const items = Object.values(value).flat()
+  if (items.some((item) => item instanceof Blob)) withBlobs.add(form)
+  for (const [name, entry] of parts) form.append(name, entry as string | File)
   return form
 }
 
@@ -143,14 +131,13 @@ function appendPart(
     parts.push([name, fileOf(name, value, type)])
     return
   }
-  const shape = shapeOf(value)
-  const isText = shape.kind === "scalar"
+  const isText = shapeOf(value).kind === "scalar"
+  const text = textOrJson(value)
   if (isText && field?.isBinary === true) {
-    const file = new File([shape.text], name, { type: type ?? "application/octet-stream" })
+    const file = new File([text], name, { type: type ?? "application/octet-stream" })
     parts.push([name, file])
     return
   }
-  const text = isText ? shape.text : jsonText(value)
   const partType = type ?? (isText ? "text/plain" : "application/json")
   const isPlain = isText && essenceOf(partType) === "text/plain"
   parts.push([name, isPlain ? text : plainPart(name, text, partType)])
@@ -184,16 +171,11 @@ function fileOf(name: string, value: unknown, type: string | undefined): File | 
 }
 
 function partHead(name: string, entry: Entry): string {
-  const disposition = `Content-Disposition: form-data; name="${quoted(name)}"`
+  const disposition = `Content-Disposition: form-data; name="${escapeName(name)}"`
   if (typeof entry === "string") return disposition
   const fileName =
-    entry instanceof File && plainParts.has(entry) ? "" : `; filename="${quoted(entry.name)}"`
+    entry instanceof File && plainParts.has(entry) ? "" : `; filename="${escapeName(entry.name)}"`
   return `${disposition}${fileName}\r\nContent-Type: ${entry.type || "application/octet-stream"}`
-}
-
-/** Quotes a name for `Content-Disposition`, as browsers do. */
-function quoted(text: string): string {
-  return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22")
 }
 
 function newBoundary(): string {

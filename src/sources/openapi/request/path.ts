@@ -1,3 +1,4 @@
+import { parseUrl } from "../../../http-client/egress.ts"
 import { getOwn } from "../../../schema/json.ts"
 import type { ParameterModel, RequestPlan } from "../model.ts"
 import { invalidInputError, withValueName, unusableError } from "./errors.ts"
@@ -51,7 +52,7 @@ export function fillPath(plan: RequestPlan, input: Readonly<Record<string, unkno
 export function joinUrl(id: string, base: string, path: string, query: string): string {
   const root = parseBase(id, base)
   const prefix = trimEnd(root.pathname, "/")
-  const url = parse(`${root.origin}${prefix}${path}${query === "" ? "" : `?${query}`}`)
+  const url = parseUrl(`${root.origin}${prefix}${path}${query === "" ? "" : `?${query}`}`)
   const isAsWritten = url?.origin === root.origin && url.pathname === prefix + path
   if (url === undefined || !isAsWritten || !path.startsWith("/")) {
     throw unusableError(id, `its path does not stay below ${root.origin}${prefix}/`)
@@ -60,7 +61,7 @@ export function joinUrl(id: string, base: string, path: string, query: string): 
 }
 
 function parseBase(id: string, base: string): URL {
-  const url = parse(base)
+  const url = parseUrl(base)
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
   throw unusableError(id, "its server is not an absolute http: or https: URL; check `baseUrl`")
 }
@@ -152,13 +153,5 @@ function refuseDotSegments(plan: RequestPlan, path: string): void {
       `path "${plan.path}" would get the segment "${plain}", which leads to another resource; ` +
         `no path value may be "." or ".."`,
     )
-  }
-}
-
-function parse(text: string): URL | undefined {
-  try {
-    return new URL(text)
-  } catch {
-    return undefined
   }
 }

@@ -8,7 +8,8 @@ import { jsonText } from "./json.ts"
 import { contentKind } from "./media.ts"
 import type { FilledPath } from "./path.ts"
 import { serializeQuery } from "./serialize.ts"
-import { encodeKeeping, encodeStrict, QUERY_RESERVED, shapeOf } from "./text.ts"
+import { textOrJson } from "./styles.ts"
+import { encodeKeeping, encodeStrict, QUERY_RESERVED } from "./text.ts"
 
 /**
  * Writes the query: the template's own, then parameters in order, then fixed values, then credentials.
@@ -49,8 +50,7 @@ function wholeQuery(plan: RequestPlan, parameter: ParameterModel, value: unknown
       if (typeof value === "string") return encodeKeeping(value.replace(/^\?/, ""), RAW_QUERY)
       if (isRecord(value)) return formText(new Map(), value)
     }
-    const shape = shapeOf(value)
-    return encodeStrict(shape.kind === "scalar" ? shape.text : jsonText(value))
+    return encodeStrict(textOrJson(value))
   })
   return text.split("&").filter((piece) => piece !== "")
 }

@@ -2,15 +2,8 @@ import type { ParameterModel, Serialization } from "../model.ts"
 import { Unwritable } from "./errors.ts"
 import { asciiJson, jsonText } from "./json.ts"
 import { contentKind } from "./media.ts"
-import { type Pair, pairsOf, textOf, type Writer } from "./styles.ts"
-import {
-  encodeForm,
-  encodeKeeping,
-  encodeStrict,
-  PATH_RESERVED,
-  QUERY_RESERVED,
-  shapeOf,
-} from "./text.ts"
+import { type Pair, pairsOf, textOf, textOrJson, type Writer } from "./styles.ts"
+import { encodeForm, encodeKeeping, encodeStrict, PATH_RESERVED, QUERY_RESERVED } from "./text.ts"
 
 const STRICT: Writer = { name: encodeStrict, value: encodeStrict, delimiter: urlDelimiter }
 const IN_PATH: Writer = { ...STRICT, value: (text) => encodeKeeping(text, PATH_RESERVED) }
@@ -30,7 +23,10 @@ export function formWriter(how?: Serialization): Writer {
 
 /** The text of a path parameter; `undefined` when it has no value. */
 export function serializePath(parameter: ParameterModel, value: unknown): string | undefined {
-  if (parameter.content !== undefined) return mapped(contentText(parameter, value), encodeStrict)
+  if (parameter.content !== undefined) {
+    const text = contentText(parameter, value)
+    return text === undefined ? undefined : encodeStrict(text)
+  }
   return textOf(parameter.name, value, parameter, parameter.allowReserved ? IN_PATH : STRICT)
 }
 
@@ -80,13 +76,7 @@ export function cookieText(text: string): string {
 /** The text of a parameter that is described by a media type. */
 function contentText(parameter: ParameterModel, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
-  if (contentKind(parameter.content ?? "") === "json") return jsonText(value)
-  const shape = shapeOf(value)
-  return shape.kind === "scalar" ? shape.text : jsonText(value)
-}
-
-function mapped(text: string | undefined, map: (text: string) => string): string | undefined {
-  return text === undefined ? undefined : map(text)
+  return contentKind(parameter.content ?? "") === "json" ? jsonText(value) : textOrJson(value)
 }
 
 function urlDelimiter(delimiter: string): string {

@@ -1,3 +1,4 @@
+import { parseUrl } from "../../../http-client/egress.ts"
 import type { ServerModel } from "../model.ts"
 import { unusableError } from "./errors.ts"
 import { trimEnd } from "../../../internal/trim-end.ts"
@@ -7,12 +8,9 @@ export type ServerVariables = Readonly<Record<string, string>>
 
 /** Parses the user's `baseUrl`; throws if it is not usable as a base. */
 export function readBaseUrl(id: string, baseUrl: string | URL): URL {
-  const url = parse(String(baseUrl))
+  const url = parseUrl(baseUrl)
   if (url === undefined) {
-    throw unusableError(
-      id,
-      '`baseUrl` is no absolute URL; write it as in "https://api.example.com/v1"',
-    )
+    throw unusableError(id, '`baseUrl` is not an absolute URL such as "https://api.example.com/v1"')
   }
   const issue = findIssue(url)
   if (issue !== undefined) throw unusableError(id, `\`baseUrl\` ${issue}`)
@@ -44,13 +42,13 @@ export function readServer(
     return value ?? whole
   })
   if (missing.length > 0) {
-    return `"${server.url}" has no value for "${missing.join('", "')}" (give it in \`serverVariables\`)`
+    return `"${server.url}" has no value for "${missing.join('", "')}" (set it in \`serverVariables\`)`
   }
-  const url = parse(filled, documentUrl)
-  if (url === undefined) return `"${server.url}" is no URL`
+  const url = parseUrl(filled, documentUrl)
+  if (url === undefined) return `"${server.url}" is not a URL`
   const issue = findIssue(url)
   if (issue !== undefined) return `"${url.protocol}//${url.host}${url.pathname}" ${issue}`
-  const isRelative = parse(filled) === undefined && !/^\s*[\\/]{2}/.test(filled)
+  const isRelative = parseUrl(filled) === undefined && !/^\s*[\\/]{2}/.test(filled)
   return { url, isRelative }
 }
 
@@ -72,7 +70,7 @@ function variableOf(
     const allowed = variable.enum.map((each) => `"${each}"`).join(", ")
     throw unusableError(
       id,
-      `\`serverVariables\` says "${text}" for "${name}", which must be one of ${allowed}`,
+      `\`serverVariables\` has "${text}" for "${name}", which must be one of ${allowed}`,
     )
   }
   return text
@@ -84,18 +82,10 @@ function findIssue(url: URL): string | undefined {
     return `starts with "${url.protocol}"; only http: and https: can be called`
   }
   if (url.username !== "" || url.password !== "") {
-    return "holds a user name or a password; give credentials as `auth`"
+    return "contains a user name or a password; set credentials in `auth`"
   }
   if (url.search !== "" || url.hash !== "") {
-    return "has a query or a fragment; give only scheme, host and path"
+    return "has a query or a fragment; only scheme, host and path are allowed"
   }
   return undefined
-}
-
-function parse(text: string, base?: string): URL | undefined {
-  try {
-    return new URL(text, base)
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,4 @@
+import { originOf } from "../../../http-client/egress.ts"
 import { isPrivateHost } from "../../../internal/private-host.ts"
 import { CallError, ErrorCode } from "../../../core/errors.ts"
 import type { RequestPlan, ServerModel } from "../model.ts"
@@ -39,7 +40,7 @@ export function chooseServer(plan: RequestPlan, options: ServerOptions): ChosenS
   if (options.servers === "document") return documentServer(plan, options)
   throw unusableError(
     plan.id,
-    'nobody said where to; give `baseUrl`, or `servers: "document"` to use the document\'s servers',
+    'no server is configured; set `baseUrl`, or `servers: "document"` to use the document\'s servers',
   )
 }
 
@@ -78,7 +79,7 @@ function documentServer(plan: RequestPlan, options: ServerOptions): ChosenServer
   if (url.origin === UNKNOWN_ORIGIN) {
     throw unusableError(
       plan.id,
-      `the document names no server that can be used (${issues(plan, options)}); give \`baseUrl\``,
+      `the document has no usable server (${issues(plan, options)}); set \`baseUrl\``,
     )
   }
   const isRoot = roots.length === 0 || roots.some((root) => root.url.origin === url.origin)
@@ -86,8 +87,8 @@ function documentServer(plan: RequestPlan, options: ServerOptions): ChosenServer
   if (isPrivateHost(url.hostname) && !isPointedAt(url, options)) {
     throw blocked(
       plan,
-      `the document sends it to ${url.origin}, a private address; if that is meant, give it as ` +
-        "`baseUrl` or name it in `allowedOrigins`",
+      `the document sends it to ${url.origin}, a private address; if that is intended, set it as ` +
+        "`baseUrl` or add it to `allowedOrigins`",
     )
   }
   return chosen(plan, options, url, pathOf(url))
@@ -133,7 +134,7 @@ function issues(plan: RequestPlan, options: ServerOptions): string {
   const reasons = servers.map((server) => {
     const read = readServer(plan.id, server, options.serverVariables, documentBase(options))
     if (typeof read === "string") return read
-    return `"${server.url}" is relative, and nobody said where the document came from`
+    return `"${server.url}" is relative, and the address of the document is unknown`
   })
   return reasons.length === 0 ? "it has none" : reasons.join("; ")
 }
@@ -156,14 +157,6 @@ function isAllowed(server: URL, options: ServerOptions): boolean {
   return (options.allowedOrigins ?? []).some((allowed) => originOf(allowed) === server.origin)
 }
 
-function originOf(text: string): string | undefined {
-  try {
-    return new URL(text).origin
-  } catch {
-    return undefined
-  }
-}
-
 function chosen(
   plan: RequestPlan,
   options: ServerOptions,
@@ -180,7 +173,7 @@ function elsewhere(plan: RequestPlan, server: URL): CallError {
   return blocked(
     plan,
     `the document gives it a server of its own at ${server.origin}; ` +
-      `if that is meant, name "${server.origin}" in \`allowedOrigins\``,
+      `if that is intended, add "${server.origin}" to \`allowedOrigins\``,
   )
 }
 

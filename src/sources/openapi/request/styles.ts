@@ -84,12 +84,12 @@ function flatPairs(name: string, shape: Shape, how: Serialization, writer: Write
     case "scalar":
       return [[written, writer.value(shape.text)]]
     case "list": {
-      const items = shape.items.map((item) => writer.value(leafText(item)))
+      const items = shape.items.map((item) => writer.value(textOrJson(item)))
       if (how.explode) return items.map((item) => [written, item])
       return items.length === 0 ? [] : [[written, items.join(delimiter)]]
     }
     case "record": {
-      const members = shape.entries.map(([key, item]) => [key, leafText(item)] as const)
+      const members = shape.entries.map(([key, item]) => [key, textOrJson(item)] as const)
       if (how.explode) return members.map(([key, text]) => [writer.name(key), writer.value(text)])
       const pieces = members.flat().map((piece) => writer.value(piece))
       return pieces.length === 0 ? [] : [[written, pieces.join(delimiter)]]
@@ -117,7 +117,7 @@ function matrixText(
   const written = writer.name(name)
   if (explode && shape.kind === "record") {
     const members = shape.entries.map(([key, item]) =>
-      named(writer.name(key), writer.value(leafText(item))),
+      named(writer.name(key), writer.value(textOrJson(item))),
     )
     return members.length === 0 ? undefined : members.join("")
   }
@@ -136,18 +136,18 @@ function piecesOf(shape: Shape, explode: boolean, writer: Writer): string[] | un
       return [writer.value(shape.text)]
     case "list":
       if (shape.items.length === 0) return undefined
-      return shape.items.map((item) => writer.value(leafText(item)))
+      return shape.items.map((item) => writer.value(textOrJson(item)))
     case "record":
       if (shape.entries.length === 0) return undefined
       return shape.entries.flatMap(([key, item]) => {
-        const value = writer.value(leafText(item))
+        const value = writer.value(textOrJson(item))
         return explode ? [`${writer.name(key)}=${value}`] : [writer.name(key), value]
       })
   }
 }
 
-/** The text of a member: styles cover only one level, so deeper values become JSON. */
-function leafText(item: unknown): string {
+/** A value as text if it is a scalar, else as JSON: styles cover only one level. */
+export function textOrJson(item: unknown): string {
   const shape = shapeOf(item)
   return shape.kind === "scalar" ? shape.text : jsonText(item)
 }

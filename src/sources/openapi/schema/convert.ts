@@ -1,7 +1,7 @@
 // Converts a schema of a document to the schema that is checked, in one walk.
 import { quote } from "../../../internal/describe.ts"
 import { isRecord } from "../../../internal/guards.ts"
-import { childPointer, isSchema, setOwn } from "../../../schema/json.ts"
+import { childPointer, isSchema, JSON_TYPES, setOwn } from "../../../schema/json.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"
 import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
@@ -14,7 +14,7 @@ import type { Subtype, Subtypes } from "./discriminator.ts"
 import { Draft } from "./draft.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
 import { IN_PLACE, keywordKind } from "./keywords.ts"
-import { exclusive, isBinary, isNumber, loosen, orNull } from "./lower.ts"
+import { exclusive, isBinary, isNullable, isNumber, loosen, orNull } from "./lower.ts"
 import { conflictOf } from "./unsatisfiable.ts"
 import type { SchemaNode, View } from "./model.ts"
 
@@ -33,11 +33,6 @@ const MAX_PATTERN = 4096
 const SHALLOW = "less deep"
 // In a regular expression literal a slash is escaped, or in a class.
 const LITERAL = /^\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/([dgimsuvy]*)$/su
-
-/** The types of JSON Schema. */
-export const TYPES: ReadonlySet<unknown> = new Set([
-  ...["string", "number", "integer", "boolean", "object", "array", "null"],
-])
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -144,11 +139,8 @@ export class Walk {
       const target = this.#around.refer(ref, this, false)
       return target === undefined ? true : namedBy(target.reference, property, names)
     })
-    const { description, title } = raw
-    const out: Record<string, unknown> = { anyOf }
-    if (typeof description === "string") out["description"] = description
-    if (typeof title === "string") out["title"] = title
-    return (raw["nullable"] ?? raw["x-nullable"]) === true ? orNull(out) : out
+    const out = { anyOf, ...wordsOf(raw) }
+    return isNullable(raw) ? orNull(out) : out
   }
 
   /** Converts a union: alternatives are checked by their discriminator, and several may match. */
@@ -198,7 +190,7 @@ export class Walk {
           if (typeof value !== "string") draft.drop(this.#malformed(keyword, value, "a text"))
           break
         case "type":
-          if (!TYPES.has(value) || value === "string") this.#type(raw, value, draft)
+          if (!JSON_TYPES.has(value) || value === "string") this.#type(raw, value, draft)
           if (this.#around.hasTextIntegers) this.#textInteger(raw, draft)
           break
         case "properties":
@@ -326,11 +318,7 @@ export class Walk {
     const why = conflictOf(this.#around.document, raw, this.file)
     if (why === undefined) return undefined
     this.note(`No value fits all of "allOf": ${why}. Anything is accepted here.`, "allOf")
-    const { title, description } = raw
-    return {
-      ...(typeof title === "string" && { title }),
-      ...(typeof description === "string" && { description }),
-    }
+    return wordsOf(raw)
   }
 
   /** Converts a schema under a keyword, or under a key or index below it. */
@@ -351,9 +339,9 @@ export class Walk {
       // Binary values are passed as bytes, not as text.
       draft.drop("type")
       draft.set("format", "binary")
-    } else if (!TYPES.has(value)) {
+    } else if (!JSON_TYPES.has(value)) {
       const isList = Array.isArray(value) && value.length > 0
-      if (isList && value.every((type) => TYPES.has(type))) {
+      if (isList && value.every((type) => JSON_TYPES.has(type))) {
         if (new Set(value).size < value.length) draft.set("type", [...new Set(value)])
       } else draft.drop(this.#malformed("type", value, "a JSON type or a list of them"))
     }
@@ -364,7 +352,7 @@ export class Walk {
     const type = draft.get("type")
     const types: unknown[] = Array.isArray(type) ? type : [type]
     if (!types.includes("integer") && !types.includes("number")) return
-    if (this.view === "input" || !types.every((one) => TYPES.has(one))) return
+    if (this.view === "input" || !types.every((one) => JSON_TYPES.has(one))) return
     if (types.includes("string") || "enum" in raw || "const" in raw) return
     draft.set("type", [...types, "string"])
     if (raw["pattern"] === undefined) draft.set("pattern", "^-?[0-9]{16,}$")
@@ -482,7 +470,7 @@ export class Walk {
           )
         }
       } else {
-        const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take for ever"
+        const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take exponential time"
         if (pattern.length > MAX_PATTERN) {
           this.#around.document.losses.add(
             `Patterns of over ${MAX_PATTERN} characters accept any text.`,
@@ -521,14 +509,18 @@ export class Walk {
 /** Converts a reference. Before 3.1 other keywords are ignored, but descriptions are kept. */
 function reference(raw: Raw, target: Definition | undefined): SchemaNode {
   const { description, title } = raw
-  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
-  if (target !== undefined && description === undefined && title === undefined && !isNullable) {
-    return target.reference
+  const isBare = description === undefined && title === undefined && !isNullable(raw)
+  if (target !== undefined && isBare) return target.reference
+  const out = { ...(target && { $ref: target.ref }), ...wordsOf(raw) }
+  return isNullable(raw) ? orNull(out) : out
+}
+
+/** The description and title of a schema. */
+function wordsOf({ description, title }: Raw): { description?: string; title?: string } {
+  return {
+    ...(typeof description === "string" && { description }),
+    ...(typeof title === "string" && { title }),
   }
-  const out: Record<string, unknown> = target === undefined ? {} : { $ref: target.ref }
-  if (typeof description === "string") out["description"] = description
-  if (typeof title === "string") out["title"] = title
-  return isNullable ? orNull(out) : out
 }
 
 /** Restricts an alternative to these discriminator values, if the property is present. */

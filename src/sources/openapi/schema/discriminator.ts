@@ -64,15 +64,12 @@ function mappedPlace(
 
 /** Whether a schema, or one of its parts, declares the values of a property. */
 function decides(document: OpenAPIDocument, place: Place, name: string, depth: number): boolean {
-  const followed = document.follow(place.value, place.file, place.pointer)
-  if (depth > MAX_DEPTH || isBroken(followed) || !isRecord(followed.value)) return false
+  const followed = depth > MAX_DEPTH ? undefined : document.objectAt(place)
+  if (followed === undefined) return false
   const { properties, allOf } = followed.value
   const property = isRecord(properties) ? getOwn(properties, name) : undefined
-  if (property !== undefined) {
-    const own = document.follow(property, followed.file, "")
-    const raw = isBroken(own) ? undefined : own.value
-    if (isRecord(raw) && (raw["const"] !== undefined || raw["enum"] !== undefined)) return true
-  }
+  const own = document.objectAt({ value: property, file: followed.file, pointer: "" })?.value
+  if (own?.["const"] !== undefined || own?.["enum"] !== undefined) return true
   return (Array.isArray(allOf) ? allOf : []).some((value: unknown) =>
     decides(document, { value, file: followed.file, pointer: "" }, name, depth + 1),
   )

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../internal/guards.ts"
 import { setOwn } from "../../../schema/json.ts"
 import type { SchemaNode } from "./model.ts"
 import type { Draft } from "./draft.ts"
@@ -80,6 +81,20 @@ export function orNull(out: Mutable): SchemaNode {
   if (!decides) return out
   outer["anyOf"] = [inner, NULL]
   return outer
+}
+
+/** Whether a schema may be null by the keyword of 3.0, or its older spelling. */
+export function isNullable(raw: Raw): boolean {
+  return (raw["nullable"] ?? raw["x-nullable"]) === true
+}
+
+/** The reference of a schema that has no other members. */
+export function onlyRef(raw: unknown): string | undefined {
+  if (!isRecord(raw)) return undefined
+  const ref = raw["$ref"]
+  if (typeof ref !== "string") return undefined
+  for (const key in raw) if (key !== "$ref") return undefined
+  return ref
 }
 
 /** Whether a value is a number that JSON can represent. */

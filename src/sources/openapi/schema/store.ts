@@ -10,6 +10,7 @@ import { Subtypes } from "./discriminator.ts"
 import { Definition } from "./definition.ts"
 import type { Closure, Converted } from "./definition.ts"
 import { IN_PLACE } from "./keywords.ts"
+import { onlyRef } from "./lower.ts"
 import { isUnchanged } from "./unchanged.ts"
 
 const NOTHING: Closure = { members: [], $defs: Object.freeze({}) }
@@ -223,15 +224,6 @@ function add(definitions: readonly Definition[], members: Definition[], search: 
     definition.visitedBy = search
     members.push(definition)
   }
-}
-
-/** The reference of a schema that has no other members. */
-function onlyRef(raw: unknown): string | undefined {
-  if (!isRecord(raw)) return undefined
-  const ref = raw["$ref"]
-  if (typeof ref !== "string") return undefined
-  for (const key in raw) if (key !== "$ref") return undefined
-  return ref
 }
 
 /** The name of a component; for other places, a name made of the pointer. */

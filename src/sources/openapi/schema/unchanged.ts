@@ -1,5 +1,5 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { TYPES } from "./convert.ts"
+import { JSON_TYPES } from "../../../schema/json.ts"
 import { isNumber } from "./lower.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -27,7 +27,7 @@ function isPlain(raw: unknown, hides: boolean, depth: number): raw is Raw {
     const value = raw[keyword]
     switch (keyword) {
       case "type":
-        if (typeof value !== "string" || !TYPES.has(value)) return false
+        if (typeof value !== "string" || !JSON_TYPES.has(value)) return false
         break
       case "description":
       case "title":

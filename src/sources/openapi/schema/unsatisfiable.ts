@@ -1,7 +1,7 @@
 import { isRecord } from "../../../internal/guards.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
-import { isBinary, isNumber } from "./lower.ts"
+import { JSON_TYPES } from "../../../schema/json.ts"
+import { isBinary, isNullable, isNumber } from "./lower.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -14,9 +14,6 @@ interface Member {
 const MAX_MEMBERS = 64
 const MAX_DEPTH = 4
 
-const TYPES: ReadonlySet<unknown> = new Set([
-  ...["string", "number", "integer", "boolean", "object", "array", "null"],
-])
 const LIMITS = [
   ["minimum", "maximum"],
   ["minLength", "maxLength"],
@@ -40,8 +37,8 @@ export function conflictOf(
 
 /** A schema and the members of its `allOf`, with references resolved. */
 function membersOf(document: OpenAPIDocument, member: Member, members: Member[]): Member[] {
-  const place = document.follow(member.raw, member.file, "")
-  if (isBroken(place) || !isRecord(place.value)) return members
+  const place = document.objectAt({ value: member.raw, file: member.file, pointer: "" })
+  if (place === undefined) return members
   const { value, file } = place
   if (members.length >= MAX_MEMBERS || members.some(({ raw }) => raw === value)) return members
   members.push({ raw: value, file })
@@ -88,9 +85,8 @@ function typesOf(raw: Raw): readonly string[] | undefined {
   const { type } = raw
   if (type === undefined || isBinary(raw)) return undefined
   const types = Array.isArray(type) ? (type as unknown[]) : [type]
-  if (types.length === 0 || !types.every((one) => TYPES.has(one))) return undefined
-  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
-  return (isNullable ? [...types, "null"] : types) as string[]
+  if (types.length === 0 || !types.every((one) => JSON_TYPES.has(one))) return undefined
+  return (isNullable(raw) ? [...types, "null"] : types) as string[]
 }
 
 function common(left: readonly string[], right: readonly string[]): readonly string[] {
@@ -121,8 +117,7 @@ function valuesOf(raw: Raw): readonly unknown[] | undefined {
   const values = only === undefined ? list : [only]
   if (!Array.isArray(values) || values.length === 0) return undefined
   if (values.some((one) => typeof one === "object" && one !== null)) return undefined
-  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
-  return isNullable ? [...(values as unknown[]), null] : (values as unknown[])
+  return isNullable(raw) ? [...(values as unknown[]), null] : (values as unknown[])
 }
 
 function limitConflict(members: readonly Member[]): string | undefined {
