@@ -2,7 +2,7 @@ import { useId, useState } from "react"
 import type { ReactNode } from "react"
 import type { ListedSource, OperationSummary, SourceLogLine, SourceStatus } from "../api/model.ts"
 import { asError } from "../app/as-error.ts"
-import { linkTo, useHub, useToast } from "../app/context.tsx"
+import { linkTo, toast, useHub } from "../app/context.tsx"
 import { Badge, Button, Icon, TypeBadge, formatCount } from "../ui/index.ts"
 import { BreakerLine } from "./BreakerLine.tsx"
 import { LongList } from "./LongList.tsx"
@@ -128,7 +128,6 @@ function RetryButton({
   readonly onStatus: (status: SourceStatus) => void
 }): ReactNode {
   const hub = useHub()
-  const toast = useToast()
   const [isBusy, setBusy] = useState(false)
   if (state === "disabled") return null
   const retry = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react"
 import { pause } from "../../../src/internal/wait.ts"
 import type { HubEvent } from "../api/model.ts"
-import { useHub, useHubState, useOperations } from "../app/context.tsx"
+import { useConnection, useHub, useOperations } from "../app/context.tsx"
 import { follow } from "./follow.ts"
 import type { FollowState } from "./follow.ts"
 import { createGatherer } from "./gather.ts"
@@ -73,7 +73,7 @@ export function useHubEvents(
 
 /** Retries as soon as another request has reached the hub again. */
 function useRetryWhenBack(setAttempt: (next: (count: number) => number) => void): void {
-  const isAway = useHubState().connection === "offline"
+  const isAway = useConnection() === "offline"
   const wasAway = useRef(isAway)
   useEffect(() => {
     const isBack = wasAway.current && !isAway

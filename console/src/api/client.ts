@@ -22,12 +22,6 @@ import type { RequestOptions } from "./requests.ts"
 import type { Session } from "./session.ts"
 import { readHubEvents, watchOperation } from "./streams.ts"
 
-/** A client with the functions that only the frame of the page uses. */
-export interface HubConnection extends HubClient {
-  /** Whether the hub answers at all, for callers without any rights. */
-  ping(signal: AbortSignal): Promise<void>
-}
-
 export interface HubClientOptions extends RequestOptions {
   /** Called with what the hub says about itself. */
   readonly onInfo?: ((info: HubInfo) => void) | undefined
@@ -40,7 +34,7 @@ const PAGE = 500
 const MAX_PAGES = 1000
 
 /** The only place that talks to a hub. */
-export function createHubClient(options: HubClientOptions): HubConnection {
+export function createHubClient(options: HubClientOptions): HubClient {
   const requests = new Requests(options)
   let hasSockets = false
   const onInfo = (info: HubInfo): void => {

@@ -77,21 +77,14 @@ export interface HubInfo {
 }
 
 /** How a call ended. */
-export type CallOutcome =
-  | {
-      readonly ok: true
-      readonly envelope: ResponseEnvelope
-      readonly status: number
-      readonly headers: Readonly<Record<string, string>>
-      readonly durationMs: number
-    }
-  | {
-      readonly ok: false
-      readonly problem: HTTPProblem
-      readonly status: number
-      readonly headers: Readonly<Record<string, string>>
-      readonly durationMs: number
-    }
+export type CallOutcome = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly durationMs: number
+} & (
+  | { readonly ok: true; readonly envelope: ResponseEnvelope }
+  | { readonly ok: false; readonly problem: HTTPProblem }
+)
 
 /** One item of a subscription. */
 export interface WatchItem {
@@ -111,9 +104,10 @@ export type HubEvent =
   | { readonly kind: "lost"; readonly events: number }
 
 /** The credential of this browser; in memory only. */
-export type Credential =
-  | { readonly kind: "token"; readonly value: string }
-  | { readonly kind: "key"; readonly value: string }
+export interface Credential {
+  readonly kind: "token" | "key"
+  readonly value: string
+}
 
 /** A hub, as the console calls it. */
 export interface HubClient {
@@ -141,6 +135,8 @@ export interface HubClient {
   /** How the policies of operations are doing: breakers, caches, limits. */
   policies(signal?: AbortSignal): Promise<PolicyState>
   events(options: HubEventsOptions): Promise<void>
+  /** Settles if the hub answers at all, for callers without any rights. */
+  ping(signal: AbortSignal): Promise<void>
 }
 
 /** How an operation is called. */

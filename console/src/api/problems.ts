@@ -1,3 +1,4 @@
+import { isRecord } from "../../../src/internal/guards.ts"
 import { ProblemError } from "./model.ts"
 import type { HTTPProblem } from "./model.ts"
 
@@ -56,7 +57,6 @@ export function unexpectedAnswer(what: string): ProblemError {
 
 /** Whether a value is a problem of a hub. */
 export function isProblem(value: unknown): value is HTTPProblem {
-  if (typeof value !== "object" || value === null) return false
-  const { code, detail } = value as { readonly code?: unknown; readonly detail?: unknown }
-  return typeof code === "string" && typeof detail === "string"
+  if (!isRecord(value)) return false
+  return typeof value["code"] === "string" && typeof value["detail"] === "string"
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../../src/internal/guards.ts"
 import { ProblemError } from "./model.ts"
 import { unexpectedAnswer, readProblem, unreachable } from "./problems.ts"
 import { credentialHeaders } from "./session.ts"
@@ -70,7 +71,7 @@ export class Requests {
     const value: unknown = await response.json().catch((error: unknown) => {
       if (signal?.aborted === true) throw error
     })
-    if (typeof value !== "object" || value === null) throw unexpectedAnswer(`What "${path}" gave`)
+    if (!isObject(value)) throw unexpectedAnswer(`The response of "${path}"`)
     return value as Record<string, unknown>
   }
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../../src/internal/guards.ts"
 import { printJson } from "../ui/json-text.ts"
 import { readEnvelope } from "./call.ts"
 import { readEvents } from "./event-stream.ts"
@@ -14,48 +15,65 @@ export async function watchOperation(
   requests: Requests,
   id: string,
   input: unknown,
-  options: { readonly signal: AbortSignal; onItem(item: WatchItem): void },
+  { signal, onItem }: { readonly signal: AbortSignal; onItem(item: WatchItem): void },
 ): Promise<void> {
-  const { signal } = options
-  await unlessAborted(signal, async () => {
-    const response = await requests.ask(`operations/${encodeURIComponent(id)}`, {
+  const request = async (): Promise<Response> =>
+    await requests.ask(`operations/${encodeURIComponent(id)}`, {
       method: "POST",
       body: printJson(input) ?? null,
       headers: { accept: "text/event-stream", "content-type": "application/json" },
       signal,
     })
-    for await (const event of readEvents(response)) {
-      if (signal.aborted || event.name === "end") return
-      if (event.name === "error") throw failureOf(event, response.status)
-      options.onItem({ id: event.id, envelope: readEnvelope(event.data), at: steadyNow() })
-    }
-    if (!signal.aborted) throw streamBrokeOff(`The stream of "${id}"`)
+  await readStream(`The stream of "${id}"`, request, signal, ({ id: eventId, data }) => {
+    onItem({ id: eventId, envelope: readEnvelope(data), at: steadyNow() })
   })
 }
 
 /** Reads the events of the hub, until it is aborted; rejects if the hub goes away. */
-export async function readHubEvents(requests: Requests, options: HubEventsOptions): Promise<void> {
-  const { signal } = options
-  await unlessAborted(signal, async () => {
-    const response = await requests.ask("hub/events", {
-      headers: { accept: "text/event-stream" },
-      signal,
-    })
-    options.onOpen?.()
+export async function readHubEvents(
+  requests: Requests,
+  { signal, onOpen, onEvent }: HubEventsOptions,
+): Promise<void> {
+  const request = async (): Promise<Response> => {
+    const headers = { accept: "text/event-stream" }
+    const response = await requests.ask("hub/events", { headers, signal })
+    onOpen?.()
+    return response
+  }
+  await readStream("The event stream of the hub", request, signal, (event) => {
+    const hubEvent = hubEventOf(event)
+    if (hubEvent !== undefined) onEvent(hubEvent)
+  })
+}
+
+/** Reads the events of a response, up to the one that ends it. */
+async function readStream(
+  what: string,
+  request: () => Promise<Response>,
+  signal: AbortSignal,
+  onEvent: (event: StreamEvent) => void,
+): Promise<void> {
+  if (signal.aborted) return
+  try {
+    const response = await request()
     for await (const event of readEvents(response)) {
       if (signal.aborted || event.name === "end") return
       if (event.name === "error") throw failureOf(event, response.status)
-      const hubEvent = hubEventOf(event)
-      if (hubEvent !== undefined) options.onEvent(hubEvent)
+      onEvent(event)
     }
-    if (!signal.aborted) throw streamBrokeOff("The event stream of the hub")
-  })
+    if (!signal.aborted) throw streamBrokeOff(what)
+  } catch (error) {
+    if (signal.aborted) return
+    if (error instanceof ProblemError) throw error
+    if (error instanceof SyntaxError) throw unexpectedAnswer("An event of the stream")
+    throw new ProblemError(unreachable(true), 0)
+  }
 }
 
 /** Parses an event with its kind inside or as its name; `undefined` for unknown ones. */
 function hubEventOf({ name, data }: StreamEvent): HubEvent | undefined {
   const value: unknown = JSON.parse(data)
-  if (typeof value !== "object" || value === null) return undefined
+  if (!isObject(value)) return undefined
   const { kind } = value as { readonly kind?: unknown }
   if ("trace" in value && kind === "call") return value as HubEvent
   if ("status" in value && kind === "source") return value as HubEvent
@@ -64,18 +82,6 @@ function hubEventOf({ name, data }: StreamEvent): HubEvent | undefined {
   if (name === "log") return { kind: "log", line: value as SourceLogLine }
   if (name === "lost" && "events" in value) return { kind: "lost", events: Number(value.events) }
   return undefined
-}
-
-async function unlessAborted(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  if (signal.aborted) return
-  try {
-    await work()
-  } catch (error) {
-    if (signal.aborted) return
-    if (error instanceof ProblemError) throw error
-    if (error instanceof SyntaxError) throw unexpectedAnswer("An event of the stream")
-    throw new ProblemError(unreachable(true), 0)
-  }
 }
 
 function failureOf({ data }: StreamEvent, status: number): ProblemError {

@@ -7,7 +7,7 @@ import "../styles/base.css"
 import "../styles/ui.css"
 import "../styles/frame.css"
 import { Frame } from "./Frame.tsx"
-import { HubProvider } from "./context.tsx"
+import { StoreContext } from "./context.tsx"
 import { startPolling } from "./poll.ts"
 import { HubStore } from "./store.ts"
 import { startTheme } from "./theme.ts"
@@ -27,9 +27,9 @@ export function App(): ReactNode {
     }
   }, [store])
   return (
-    <HubProvider store={store}>
+    <StoreContext value={store}>
       <Frame />
-    </HubProvider>
+    </StoreContext>
   )
 }
 

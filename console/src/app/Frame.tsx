@@ -1,8 +1,9 @@
-import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { Suspense, useEffect, useMemo, useRef, useState } from "react"
 import type { ReactNode } from "react"
 import { FindPanel } from "../find/FindPanel.tsx"
 import { Palette } from "../find/Palette.tsx"
 import { recent } from "../find/kept-ids.ts"
+import type { OpenProps } from "../ui/Dialog.tsx"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { Boundary } from "./Boundary.tsx"
 import { Help } from "./Help.tsx"
@@ -10,7 +11,7 @@ import { Identity } from "./Identity.tsx"
 import { SignIn, SignInPage } from "./SignIn.tsx"
 import { ToastList } from "./ToastList.tsx"
 import { TopBar } from "./TopBar.tsx"
-import { navigate, useHubState, useOperations, useRoute, useStore } from "./context.tsx"
+import { navigate, useHubInfo, useOperations, useRoute, VIEWS } from "./context.tsx"
 import type { Route } from "./context.tsx"
 import { focusHeading } from "./focus.ts"
 import { useShortcuts } from "./shortcuts.ts"
@@ -18,27 +19,25 @@ import { useIsLocked, useSession } from "./use-session.ts"
 import { useIsNarrow } from "./use-narrow.ts"
 import { View, preloadOperation } from "./views.tsx"
 
+type DialogName = "sign-in" | "identity" | "help" | "palette"
+
 /** The frame around every view: top bar, list, dialogs. */
 export function Frame(): ReactNode {
   const route = useRoute()
-  const { title } = useHubState()
+  const { title } = useHubInfo()
   const isNarrow = useIsNarrow()
-  const [dialog, setDialog] = useState<"sign-in" | "identity" | "help" | "palette">()
+  const [dialog, setDialog] = useState<DialogName>()
   const search = useRef<HTMLInputElement>(null)
-  const close = useCallback(() => setDialog(undefined), [])
-  const openSignIn = useCallback(() => setDialog("sign-in"), [])
-  const store = useStore()
-  const askAgain = useCallback(() => {
-    // Before anything was shown, the page itself asks.
-    if (store.operations.status === "ready") setDialog("sign-in")
-  }, [store])
-  const openIdentity = useCallback(() => setDialog("identity"), [])
-  const openHelp = useCallback(() => setDialog("help"), [])
-  const openPalette = useCallback(() => setDialog("palette"), [])
-  const showList = useCallback(() => {
+  const propsOf = (name: DialogName): OpenProps => ({ open: dialog === name, onClose: close })
+  const close = (): void => setDialog(undefined)
+  const openSignIn = (): void => setDialog("sign-in")
+  const openIdentity = (): void => setDialog("identity")
+  const openHelp = (): void => setDialog("help")
+  const openPalette = (): void => setDialog("palette")
+  const showList = (): void => {
     if (isNarrow) navigate({ view: "find" })
-  }, [isNarrow])
-  const goSearch = useCallback(() => {
+  }
+  const goSearch = (): void => {
     const focus = (): void => {
       search.current?.focus()
       search.current?.select()
@@ -48,10 +47,14 @@ export function Frame(): ReactNode {
     // On narrow screens the list is a view of its own.
     navigate({ view: "find" })
     requestAnimationFrame(focus)
-  }, [])
+  }
+  const { status } = useOperations()
   const isRequired = useIsLocked()
-  const isLocked = useOperations().status === "failed" && isRequired
-  useSession(askAgain)
+  const isLocked = status === "failed" && isRequired
+  useSession(() => {
+    // Before anything was displayed, the page itself asks.
+    if (status === "ready") openSignIn()
+  })
   useShortcuts({ onPalette: isLocked ? close : openPalette, onSearch: goSearch, onHelp: openHelp })
   useRecent(route)
   usePreload()
@@ -66,7 +69,7 @@ export function Frame(): ReactNode {
       <div className="frame frame-locked">
         <TopBar onIdentity={openIdentity} onHelp={openHelp} />
         <SignInPage />
-        <Help open={dialog === "help"} onClose={close} />
+        <Help {...propsOf("help")} />
         <ToastList />
       </div>
     )
@@ -106,42 +109,26 @@ export function Frame(): ReactNode {
           </Suspense>
         </Boundary>
       </main>
-      <Palette
-        open={dialog === "palette"}
-        onClose={close}
-        onHelp={openHelp}
-        onSignIn={openSignIn}
-        onList={showList}
-      />
-      <SignIn open={dialog === "sign-in"} onClose={close} />
-      <Identity open={dialog === "identity"} onClose={close} onAdd={openSignIn} />
-      <Help open={dialog === "help"} onClose={close} />
+      <Palette {...propsOf("palette")} onHelp={openHelp} onSignIn={openSignIn} onList={showList} />
+      <SignIn {...propsOf("sign-in")} />
+      <Identity {...propsOf("identity")} onAdd={openSignIn} />
+      <Help {...propsOf("help")} />
       <ToastList />
     </div>
   )
 }
 
-/** Tabs of a view are no other view. */
+/** The tabs of an operation belong to the same view. */
 function keyOf(route: Route): string {
   return route.view === "operation" ? `o:${route.id}` : route.view
 }
 
-const NAMES = { calls: "Calls", sources: "Sources", history: "History" } as const
-
 function nameOf(route: Route): string | undefined {
-  switch (route.view) {
-    case "operation":
-      return route.id
-    case "find":
-      return undefined
-    case "calls":
-    case "sources":
-    case "history":
-      return NAMES[route.view]
-  }
+  if (route.view === "operation") return route.id
+  return VIEWS.find(({ view }) => view === route.view)?.label
 }
 
-/** The page itself, when it comes, leaves the focus where it is. */
+/** Moves the focus to the heading of another view; the first view leaves it where it is. */
 function useFocusOnChange(key: string): void {
   const before = useRef(key)
   useEffect(() => {

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react"
 import { Dialog } from "../ui/Dialog.tsx"
+import type { OpenProps } from "../ui/Dialog.tsx"
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [["Ctrl", "K"], "Search everything, from anywhere"],
@@ -13,34 +14,21 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
 ]
 
 /** The keys of the page. */
-export function Help({
-  open,
-  onClose,
-}: {
-  readonly open: boolean
-  readonly onClose: () => void
-}): ReactNode {
+export function Help({ open, onClose }: OpenProps): ReactNode {
   return (
     <Dialog title="Keys" open={open} onClose={onClose}>
-      <KeyList />
+      <dl className="key-list">
+        {KEYS.map(([keys, what]) => (
+          <div key={what}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
     </Dialog>
-  )
-}
-
-/** The same as a list. */
-function KeyList(): ReactNode {
-  return (
-    <dl className="key-list">
-      {KEYS.map(([keys, what]) => (
-        <div key={what}>
-          <dt>
-            {keys.map((key) => (
-              <kbd key={key}>{key}</kbd>
-            ))}
-          </dt>
-          <dd>{what}</dd>
-        </div>
-      ))}
-    </dl>
   )
 }

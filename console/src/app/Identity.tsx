@@ -6,8 +6,9 @@ import { history } from "../try/history/use-history.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
+import type { OpenProps } from "../ui/Dialog.tsx"
 import { Icon } from "../ui/Icon.tsx"
-import { useHubInfo, useToast } from "./context.tsx"
+import { toast, useHubInfo } from "./context.tsx"
 import { useIdentities } from "./use-session.ts"
 import "./identity.css"
 
@@ -16,11 +17,7 @@ export function Identity({
   open,
   onClose,
   onAdd,
-}: {
-  readonly open: boolean
-  readonly onClose: () => void
-  readonly onAdd: () => void
-}): ReactNode {
+}: OpenProps & { readonly onAdd: () => void }): ReactNode {
   const { callerId, scopes = [], isAdmin } = useHubInfo()
   return (
     <Dialog title="Identity" open={open} onClose={onClose}>
@@ -70,13 +67,10 @@ export function IdentityList(): ReactNode {
 }
 
 /** Forgets the credential in use, and what was called and entered with it. */
-export function useSignOut(): () => void {
-  const toast = useToast()
-  return () => {
-    session.setCredential(undefined)
-    history.clear()
-    drafts.clear()
-    recent.clear()
-    toast("Signed out")
-  }
+export function signOut(): void {
+  session.setCredential(undefined)
+  history.clear()
+  drafts.clear()
+  recent.clear()
+  toast("Signed out")
 }

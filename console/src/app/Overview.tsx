@@ -24,7 +24,14 @@ export function Overview(): ReactNode {
   const { title, description } = useHubInfo()
   const { status, operations } = useOperations()
   const sources = useSources() ?? []
-  if (status !== "ready") return <Plain title={title} isLoading={status === "loading"} />
+  if (status !== "ready") {
+    return (
+      <div className="page overview">
+        <h1>{title}</h1>
+        {status === "loading" && <Skeleton label="Loading" />}
+      </div>
+    )
+  }
   return (
     <div className="page overview">
       <header>
@@ -48,22 +55,6 @@ export function Overview(): ReactNode {
       )}
       <Failures />
       {sources.length > 0 && <SourceList sources={sources} />}
-    </div>
-  )
-}
-
-/** While nothing is known yet, or nothing may be seen. */
-function Plain({
-  title,
-  isLoading,
-}: {
-  readonly title: string
-  readonly isLoading: boolean
-}): ReactNode {
-  return (
-    <div className="page overview">
-      <h1>{title}</h1>
-      {isLoading && <Skeleton label="Loading" />}
     </div>
   )
 }

@@ -6,19 +6,16 @@ import { credentialIssue, probeCredential } from "../api/probe.ts"
 import { session } from "../api/session.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
+import type { OpenProps } from "../ui/Dialog.tsx"
 import { asError } from "./as-error.ts"
 import { IdentityList } from "./Identity.tsx"
-import { useHub, useHubState, useToast } from "./context.tsx"
+import { toast, useHub, useHubInfo } from "./context.tsx"
 import { useIdentities } from "./use-session.ts"
 
+const LABELS = { key: "API key", token: "Token" } as const
+
 /** Asks for a key or a token, and tries it before anything else uses it. */
-export function SignIn({
-  open,
-  onClose,
-}: {
-  readonly open: boolean
-  readonly onClose: () => void
-}): ReactNode {
+export function SignIn({ open, onClose }: OpenProps): ReactNode {
   return (
     <Dialog title="Sign in" open={open} onClose={onClose}>
       <SignInForm onClose={onClose} />
@@ -28,7 +25,7 @@ export function SignIn({
 
 /** The page of a hub that shows nothing without a credential. */
 export function SignInPage(): ReactNode {
-  const { title } = useHubState()
+  const { title } = useHubInfo()
   const others = useIdentities()
   return (
     <main className="main sign-in-page">
@@ -47,7 +44,6 @@ export function SignInPage(): ReactNode {
 
 function SignInForm({ onClose }: { readonly onClose?: (() => void) | undefined }): ReactNode {
   const hub = useHub()
-  const toast = useToast()
   const issueId = useId()
   const [kind, setKind] = useState<Credential["kind"]>("key")
   const [value, setValue] = useState("")
@@ -88,27 +84,15 @@ function SignInForm({ onClose }: { readonly onClose?: (() => void) | undefined }
     <form className="sign-in" onSubmit={submit} noValidate>
       <fieldset className="sign-in-kinds">
         <legend>What do you have?</legend>
-        <label>
-          <input
-            type="radio"
-            name="kind"
-            checked={kind === "key"}
-            onChange={() => setKind("key")}
-          />
-          API key
-        </label>
-        <label>
-          <input
-            type="radio"
-            name="kind"
-            checked={kind === "token"}
-            onChange={() => setKind("token")}
-          />
-          Token
-        </label>
+        {(["key", "token"] as const).map((one) => (
+          <label key={one}>
+            <input type="radio" name="kind" checked={kind === one} onChange={() => setKind(one)} />
+            {LABELS[one]}
+          </label>
+        ))}
       </fieldset>
       <label className="field">
-        <span>{kind === "key" ? "API key" : "Token"}</span>
+        <span>{LABELS[kind]}</span>
         <input
           ref={field}
           className="input"

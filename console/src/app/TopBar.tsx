@@ -3,18 +3,12 @@ import { Button, IconButton } from "../ui/Button.tsx"
 import { Icon, Logo } from "../ui/Icon.tsx"
 import type { IconName } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
-import { useSignOut } from "./Identity.tsx"
-import { linkTo, useHubInfo, useHubState, useRoute } from "./context.tsx"
+import { signOut } from "./Identity.tsx"
+import { linkTo, useConnection, useHubInfo, useRoute, VIEWS } from "./context.tsx"
 import type { Connection } from "./store.ts"
 import { useTheme } from "./theme.ts"
 import type { Theme } from "./theme.ts"
 import { useIsLocked, useIsSignedIn } from "./use-session.ts"
-
-const LINKS = [
-  { view: "calls", text: "Calls", icon: "activity", isForAdmins: true },
-  { view: "sources", text: "Sources", icon: "sources", isForAdmins: true },
-  { view: "history", text: "History", icon: "history", isForAdmins: false },
-] as const
 
 const STATES: Readonly<Record<Connection, string>> = {
   connecting: "Connecting",
@@ -41,8 +35,8 @@ export function TopBar({
   readonly onHelp: () => void
   readonly onPalette?: (() => void) | undefined
 }): ReactNode {
-  const { connection, title } = useHubState()
-  const { isAdmin } = useHubInfo()
+  const connection = useConnection()
+  const { isAdmin, title } = useHubInfo()
   const isLocked = useIsLocked() && connection === "online"
   const route = useRoute()
   return (
@@ -68,15 +62,15 @@ export function TopBar({
             <kbd aria-hidden="true">Ctrl K</kbd>
           </Button>
           <nav className="top-nav" aria-label="Views">
-            {LINKS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(
-              ({ view, text, icon }) => (
+            {VIEWS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(
+              ({ view, label, icon }) => (
                 <a
                   key={view}
                   href={linkTo({ view })}
                   aria-current={route.view === view ? "page" : undefined}
                 >
                   <Icon name={icon} />
-                  <span className="top-text">{text}</span>
+                  <span className="top-text">{label}</span>
                 </a>
               ),
             )}
@@ -111,7 +105,6 @@ function SessionButton({
   const isSignedIn = useIsSignedIn()
   const isLocked = useIsLocked()
   const { callerId, hasAuth } = useHubInfo()
-  const leave = useSignOut()
   if (!isSignedIn && !hasAuth && !isLocked) return null
   return (
     <>
@@ -126,7 +119,7 @@ function SessionButton({
           {callerId}
         </button>
       )}
-      <Button className="top-session" onClick={isSignedIn ? leave : onSignIn}>
+      <Button className="top-session" onClick={isSignedIn ? signOut : onSignIn}>
         <Icon name={isSignedIn ? "leave" : "key"} />
         <span className="top-text">{isSignedIn ? "Sign out" : "Sign in"}</span>
       </Button>

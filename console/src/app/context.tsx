@@ -1,28 +1,23 @@
 import { createContext, use, useEffect, useMemo, useSyncExternalStore } from "react"
-import type { ReactNode } from "react"
+import type { Context } from "react"
 import type { HubClient, HubInfo, SourceStatus } from "../api/model.ts"
 import type { SpecState } from "./spec-cache.ts"
 import type { Connection, HubStore, OperationsState } from "./store.ts"
 import { Toasts } from "./toasts.ts"
-import type { Toast } from "./toasts.ts"
 
-export { navigate, useRoute } from "./navigation.ts"
-export { linkTo } from "./route.ts"
+export { linkTo, navigate, useRoute, VIEWS } from "./route.ts"
 export type { Route } from "./route.ts"
 
-const StoreContext = createContext<HubStore | undefined>(undefined)
-const toasts = new Toasts()
+/** The store of the hub, for all components inside. */
+export const StoreContext: Context<HubStore | undefined> = createContext<HubStore | undefined>(
+  undefined,
+)
 
-/** Provides a hub to all components inside. */
-export function HubProvider({
-  store,
-  children,
-}: {
-  readonly store: HubStore
-  readonly children: ReactNode
-}): ReactNode {
-  return <StoreContext value={store}>{children}</StoreContext>
-}
+/** The messages that are displayed at the moment. */
+export const toasts = new Toasts()
+
+/** Shows a short message that goes away by itself: `toast("Saved")`. */
+export const toast = toasts.show
 
 /** The client of the hub; the same one for as long as the page is open. */
 export function useHub(): HubClient {
@@ -51,12 +46,10 @@ export function useSources(): readonly SourceStatus[] | undefined {
   return useSyncExternalStore(store.subscribe, () => store.sources)
 }
 
-/** Whether the hub answers, and what it is called. */
-export function useHubState(): { readonly connection: Connection; readonly title: string } {
+/** Whether the hub answers. */
+export function useConnection(): Connection {
   const store = useStore()
-  const connection = useSyncExternalStore(store.subscribe, () => store.connection)
-  const { title } = useHubInfo()
-  return useMemo(() => ({ connection, title }), [connection, title])
+  return useSyncExternalStore(store.subscribe, () => store.connection)
 }
 
 /** What the hub says about itself, and about the caller. */
@@ -65,23 +58,9 @@ export function useHubInfo(): HubInfo {
   return useSyncExternalStore(store.subscribe, () => store.info)
 }
 
-/** Shows a short message that goes away by itself: `toast("Saved")`. */
-export function useToast(): (text: string, tone?: Toast["tone"]) => void {
-  return toasts.show
-}
-
-/** The messages that are shown at the moment. */
-export function useToasts(): {
-  readonly toasts: readonly Toast[]
-  readonly hide: (id: number) => void
-} {
-  const shown = useSyncExternalStore(toasts.subscribe, toasts.get)
-  return useMemo(() => ({ toasts: shown, hide: toasts.hide }), [shown])
-}
-
 /** The store of the hub; for the frame around the views. */
 export function useStore(): HubStore {
   const store = use(StoreContext)
-  if (store === undefined) throw new Error("Put <HubProvider store={…}> around this component.")
+  if (store === undefined) throw new Error("Put <StoreContext value={…}> around this component.")
   return store
 }

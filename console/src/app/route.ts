@@ -1,3 +1,5 @@
+import { useMemo, useSyncExternalStore } from "react"
+
 /** What the page shows; the part of its address after `#`. */
 export type Route =
   | {
@@ -7,49 +9,34 @@ export type Route =
       /** The JSON of an input that a link brings. */
       readonly input?: string | undefined
     }
-  | { readonly view: "find" }
-  | { readonly view: "calls" }
-  | { readonly view: "sources" }
-  | { readonly view: "history" }
+  | { readonly view: "find" | (typeof VIEWS)[number]["view"] }
+
+/** The views besides the start page and the operations. */
+export const VIEWS = [
+  { view: "calls", label: "Calls", icon: "activity", isForAdmins: true },
+  { view: "sources", label: "Sources", icon: "sources", isForAdmins: true },
+  { view: "history", label: "History", icon: "history", isForAdmins: false },
+] as const
 
 /** The address of a view: `#/o/task.create?tab=schema`, `#/o/task.create?input={"title":"Milk"}`. */
 export function linkTo(route: Route): string {
-  switch (route.view) {
-    case "operation": {
-      const { id, tab, input } = route
-      const query = Object.entries({ tab, input }).flatMap(([name, value]) =>
-        value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
-      )
-      return `#/o/${encodeURIComponent(id)}${query.length === 0 ? "" : `?${query.join("&")}`}`
-    }
-    case "find":
-      return "#/"
-    case "calls":
-    case "sources":
-    case "history":
-      return `#/${route.view}`
-  }
+  if (route.view !== "operation") return route.view === "find" ? "#/" : `#/${route.view}`
+  const { id, tab, input } = route
+  const query = Object.entries({ tab, input }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  )
+  return `#/o/${encodeURIComponent(id)}${query.length === 0 ? "" : `?${query.join("&")}`}`
 }
 
 /** The view of an address; an unknown address leads to the start page. */
 export function parseRoute(hash: string): Route {
   const [, path = "", query = ""] = /^#?([^?]*)\??(.*)$/s.exec(hash) ?? []
   const [, view = "", ...rest] = path.split("/")
-  switch (view) {
-    case "o": {
-      const id = decoded(rest.join("/"))
-      if (id === "") return { view: "find" }
-      const parameters = new URLSearchParams(query)
-      const [tab, input] = [parameters.get("tab") ?? "", parameters.get("input") ?? ""]
-      return { view: "operation", id, ...(tab !== "" && { tab }), ...(input !== "" && { input }) }
-    }
-    case "calls":
-    case "sources":
-    case "history":
-      return { view }
-    default:
-      return { view: "find" }
-  }
+  const id = view === "o" ? decoded(rest.join("/")) : ""
+  if (id === "") return { view: VIEWS.find((one) => one.view === view)?.view ?? "find" }
+  const parameters = new URLSearchParams(query)
+  const [tab, input] = [parameters.get("tab") ?? "", parameters.get("input") ?? ""]
+  return { view: "operation", id, ...(tab !== "" && { tab }), ...(input !== "" && { input }) }
 }
 
 function decoded(text: string): string {
@@ -59,4 +46,28 @@ function decoded(text: string): string {
     // A hand-written address with a percent sign in it.
     return text
   }
+}
+
+/** The view that is displayed. */
+export function useRoute(): Route {
+  const hash = useSyncExternalStore(onHash, () => location.hash)
+  return useMemo(() => parseRoute(hash), [hash])
+}
+
+/** Displays another view; `replace` leaves no step to come back to, as for a tab of the same view. */
+export function navigate(route: Route, options: { readonly replace?: boolean } = {}): void {
+  const link = linkTo(route)
+  if (link === location.hash) return
+  if (options.replace === true) {
+    history.replaceState(history.state, "", link)
+    // `replaceState` fires no event.
+    dispatchEvent(new HashChangeEvent("hashchange"))
+  } else {
+    location.hash = link
+  }
+}
+
+function onHash(listener: () => void): () => void {
+  addEventListener("hashchange", listener)
+  return () => removeEventListener("hashchange", listener)
 }

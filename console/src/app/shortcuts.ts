@@ -1,4 +1,4 @@
-import { useEffect } from "react"
+import { useEffect, useEffectEvent } from "react"
 
 export interface Shortcuts {
   readonly onPalette: () => void
@@ -8,25 +8,26 @@ export interface Shortcuts {
 
 /** The keyboard shortcuts of the page; those without Ctrl are disabled in text fields. */
 export function useShortcuts({ onPalette, onSearch, onHelp }: Shortcuts): void {
+  const actionOf = (event: KeyboardEvent): (() => void) | undefined => {
+    if (event.ctrlKey || event.metaKey) {
+      const isPlain = !event.altKey && !event.shiftKey
+      return isPlain && event.key.toLowerCase() === "k" ? onPalette : undefined
+    }
+    if (isWriting(event)) return undefined
+    return event.key === "/" ? onSearch : event.key === "?" ? onHelp : undefined
+  }
+  const press = useEffectEvent((event: KeyboardEvent): void => {
+    if (event.defaultPrevented || document.querySelector("dialog[open]") !== null) return
+    const act = actionOf(event)
+    if (act === undefined) return
+    event.preventDefault()
+    act()
+  })
   useEffect(() => {
-    const actionOf = (event: KeyboardEvent): (() => void) | undefined => {
-      if (event.ctrlKey || event.metaKey) {
-        const isPlain = !event.altKey && !event.shiftKey
-        return isPlain && event.key.toLowerCase() === "k" ? onPalette : undefined
-      }
-      if (isWriting(event)) return undefined
-      return event.key === "/" ? onSearch : event.key === "?" ? onHelp : undefined
-    }
-    const press = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || document.querySelector("dialog[open]") !== null) return
-      const act = actionOf(event)
-      if (act === undefined) return
-      event.preventDefault()
-      act()
-    }
-    addEventListener("keydown", press)
-    return () => removeEventListener("keydown", press)
-  }, [onPalette, onSearch, onHelp])
+    const listener = (event: KeyboardEvent): void => press(event)
+    addEventListener("keydown", listener)
+    return () => removeEventListener("keydown", listener)
+  }, [])
 }
 
 const NO_TEXT: ReadonlySet<string> = new Set(["button", "checkbox", "radio", "range", "submit"])

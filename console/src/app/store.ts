@@ -1,6 +1,5 @@
 import { Listeners } from "../../../src/internal/listeners.ts"
-import type { HubConnection } from "../api/client.ts"
-import type { HubInfo, OperationSummary, SourceStatus } from "../api/model.ts"
+import type { HubClient, HubInfo, OperationSummary, SourceStatus } from "../api/model.ts"
 import { asError } from "./as-error.ts"
 import { SpecCache } from "./spec-cache.ts"
 import type { SpecState } from "./spec-cache.ts"
@@ -26,7 +25,7 @@ export type Connection = "connecting" | "online" | "offline"
 
 /** The state of the hub, for all components that display it. */
 export class HubStore {
-  readonly hub: HubConnection
+  readonly hub: HubClient
   readonly #specs: SpecCache
   readonly #listeners = new Listeners()
   #operations: OperationsState = { status: "loading", operations: [] }
@@ -35,7 +34,7 @@ export class HubStore {
   #info: HubInfo = UNKNOWN_HUB
   #loading: AbortController | undefined
 
-  constructor(hub: HubConnection) {
+  constructor(hub: HubClient) {
     this.hub = hub
     this.#specs = new SpecCache((id, signal) => hub.describe(id, signal), this.#notify)
   }

@@ -3,6 +3,7 @@ import type { KeyboardEvent, ReactNode } from "react"
 import { navigate, useOperations } from "../app/context.tsx"
 import type { OperationSummary } from "../api/model.ts"
 import { useModal } from "../ui/Dialog.tsx"
+import type { OpenProps } from "../ui/Dialog.tsx"
 import { Icon, TypeIcon } from "../ui/Icon.tsx"
 import { cx } from "../ui/cx.ts"
 import { formatCount } from "../ui/format.ts"
@@ -34,11 +35,7 @@ const MAX_OPERATIONS = 30
 const MAX_OTHERS = 5
 
 /** A dialog that finds and does everything: operations, views, actions, sources, tags. */
-export function Palette({
-  open,
-  onClose,
-  ...actions
-}: CommandActions & { readonly open: boolean; readonly onClose: () => void }): ReactNode {
+export function Palette({ open, onClose, ...actions }: CommandActions & OpenProps): ReactNode {
   const modal = useModal(open, onClose)
   return (
     <dialog {...modal} className="dialog palette" aria-label="Search everything">

@@ -1,5 +1,13 @@
 import { useMemo } from "react"
-import { linkTo, navigate, useHubInfo, useOperations, useRoute, useToast } from "../app/context.tsx"
+import {
+  linkTo,
+  navigate,
+  toast,
+  useHubInfo,
+  useOperations,
+  useRoute,
+  VIEWS,
+} from "../app/context.tsx"
 import { useTheme } from "../app/theme.ts"
 import { useIsSignedIn } from "../app/use-session.ts"
 import { copyText } from "../ui/copy-text.ts"
@@ -41,21 +49,18 @@ export function useCommands(actions: CommandActions): readonly Command[] {
   return useMemo(() => [...views, ...others, ...places], [views, others, places])
 }
 
-const VIEWS = [
-  { view: "find", label: "Start page", icon: "home", isForAdmins: false },
-  { view: "calls", label: "Calls", icon: "activity", isForAdmins: true },
-  { view: "sources", label: "Sources", icon: "sources", isForAdmins: true },
-  { view: "history", label: "History", icon: "history", isForAdmins: false },
-] as const
+const START = { view: "find", label: "Start page", icon: "home", isForAdmins: false } as const
 
 function useViews(): readonly Command[] {
   const { isAdmin } = useHubInfo()
   return useMemo(
     () =>
-      VIEWS.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map(({ view, label, icon }) => {
-        const run = (): void => navigate({ view })
-        return { key: `view:${view}`, kind: "view", label, icon, run }
-      }),
+      [START, ...VIEWS]
+        .filter(({ isForAdmins }) => isAdmin || !isForAdmins)
+        .map(({ view, label, icon }) => {
+          const run = (): void => navigate({ view })
+          return { key: `view:${view}`, kind: "view", label, icon, run }
+        }),
     [isAdmin],
   )
 }
@@ -66,7 +71,6 @@ function useActions({ onHelp, onSignIn }: CommandActions): readonly Command[] {
   const { hasAuth } = useHubInfo()
   const isSignedIn = useIsSignedIn()
   const { next, choose } = useTheme()
-  const toast = useToast()
   const marked = useKeptIds(favourites)
   const opened = useKeptIds(recent)
   const filters = useFilters()

@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useState } from "react"
 import type { ReactNode } from "react"
 import { readPolicies } from "../../../src/core/policy-state.ts"
 import type { OperationSpec } from "../api/model.ts"
-import { navigate, useOperations, useRoute, useSpec, useToast } from "../app/context.tsx"
+import { navigate, toast, useOperations, useRoute, useSpec } from "../app/context.tsx"
 import { drafts } from "../try/drafts.ts"
 import { readJson } from "../try/editor/read-json.ts"
 import { ErrorBox, Spinner, Tabs } from "../ui/index.ts"
@@ -79,7 +79,6 @@ function useLinkedInput(id: string, input: string | undefined): number {
   const [{ text, version }, setTaken] = useState<{ text?: string | undefined; version: number }>({
     version: 0,
   })
-  const toast = useToast()
   if (input !== text) {
     setTaken({ text: input, version: input === undefined ? version : version + 1 })
     const read = input === undefined ? undefined : readJson(input)
@@ -90,6 +89,6 @@ function useLinkedInput(id: string, input: string | undefined): number {
     if (!readJson(input).ok) toast("The input in the link is not valid JSON.", "bad")
     // From here on the draft counts, also after a reload.
     navigate({ view: "operation", id }, { replace: true })
-  }, [id, input, toast])
+  }, [id, input])
   return version
 }

@@ -1,6 +1,6 @@
 import type { KeyboardEvent, ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
-import { useHub, useToast } from "../app/context.tsx"
+import { toast, useHub } from "../app/context.tsx"
 import { useIsSignedIn } from "../app/use-session.ts"
 import { curlSnippet } from "../read/snippets/snippets.ts"
 import { CopyButton } from "../ui/CopyButton.tsx"
@@ -52,7 +52,6 @@ export function ShareButtons({
 }): ReactNode {
   const { baseUrl } = useHub()
   const needsToken = useIsSignedIn()
-  const toast = useToast()
   const { inputSchema } = spec
   const curl = (): string =>
     curlSnippet(spec, withoutSecrets(input, inputSchema).value, { baseUrl, needsToken })

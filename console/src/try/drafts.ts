@@ -1,8 +1,9 @@
 import { useSyncExternalStore } from "react"
-import { Listeners } from "../../../src/internal/listeners.ts"
-import { parseJson, printJson } from "../ui/json-text.ts"
+import { listOf } from "../../../src/schema/json.ts"
+import { printJson } from "../ui/json-text.ts"
+import { StoredValue } from "../ui/stored-value.ts"
+import type { Shelf } from "../ui/stored-value.ts"
 import { withoutSecrets } from "./history/mask.ts"
-import type { Shelf } from "./history/store.ts"
 
 /** An input that was entered, without its secrets. */
 export interface Draft {
@@ -15,20 +16,13 @@ const KEY = "operations.drafts"
 const MAX_DRAFTS = 30
 const MAX_TEXT = 100_000
 
-/** The last input of each operation, for as long as the tab is open. Never throws: a full storage loses drafts. */
-export class Drafts {
-  readonly #shelf: () => Shelf
-  readonly #listeners = new Listeners()
-  /** By operation; the oldest first. */
-  #drafts: ReadonlyMap<string, Draft> | undefined
-
+/** The last input of each operation, the oldest first, for as long as the tab is open. */
+export class Drafts extends StoredValue<ReadonlyMap<string, Draft>> {
   constructor(shelf: () => Shelf) {
-    this.#shelf = shelf
+    super(KEY, shelf)
   }
 
-  readonly subscribe = this.#listeners.add
-
-  readonly get = (id: string): Draft | undefined => this.#all().get(id)
+  readonly draftOf = (id: string): Draft | undefined => this.get().get(id)
 
   /** Keeps an input without its secrets. */
   keep(id: string, input: unknown, schema: unknown): void {
@@ -36,49 +30,36 @@ export class Drafts {
     this.put(id, value === undefined ? undefined : { input: value, removed })
   }
 
-  /** Puts a draft in place of an operation's own; `undefined` removes it. */
+  /** Replaces the draft of an operation; `undefined` removes it. */
   put(id: string, draft: Draft | undefined): void {
-    const drafts = new Map(this.#all())
+    const drafts = new Map(this.get())
     drafts.delete(id)
     if (draft !== undefined) drafts.set(id, draft)
-    this.#write(drafts)
+    this.#store(drafts)
   }
 
   /** Forgets everything, for the next user. */
   clear(): void {
-    this.#write(new Map())
+    this.#store(new Map())
   }
 
-  #all(): ReadonlyMap<string, Draft> {
-    this.#drafts ??= this.#read()
-    return this.#drafts
+  protected fromJson(json: unknown): ReadonlyMap<string, Draft> {
+    const entries = listOf(json).filter(isEntry)
+    return new Map(entries.map(([id, input, removed]) => [id, { input, removed }]))
   }
 
-  #read(): ReadonlyMap<string, Draft> {
-    try {
-      const stored = parseJson(this.#shelf().getItem(KEY) ?? "[]")
-      const entries = Array.isArray(stored) ? stored.filter(isEntry) : []
-      return new Map(entries.map(([id, input, removed]) => [id, { input, removed }]))
-    } catch {
-      return new Map()
-    }
+  /** Later: a draft may be put while a view is rendered. */
+  protected override notify(): void {
+    queueMicrotask(() => super.notify())
   }
 
-  #write(drafts: Map<string, Draft>): void {
+  #store(drafts: Map<string, Draft>): void {
     const entries = Array.from(drafts, ([id, { input, removed }]) => [id, input, removed])
-    let text = printJson(entries) ?? ""
-    while (entries.length > MAX_DRAFTS || text.length > MAX_TEXT) {
+    while (entries.length > MAX_DRAFTS || (printJson(entries)?.length ?? 0) > MAX_TEXT) {
       drafts.delete(String(entries.shift()?.[0]))
-      text = printJson(entries) ?? ""
     }
-    this.#drafts = drafts
-    try {
-      this.#shelf().setItem(KEY, text)
-    } catch {
-      // The browser keeps nothing for this page, or no more.
-    }
-    // Later: a draft may be put while a view is drawn.
-    queueMicrotask(() => this.#listeners.notify())
+    this.write(entries)
+    this.set(drafts)
   }
 }
 
@@ -87,7 +68,7 @@ export const drafts = new Drafts(() => globalThis.sessionStorage)
 
 /** The last input of an operation. */
 export function useDraft(id: string): Draft | undefined {
-  return useSyncExternalStore(drafts.subscribe, () => drafts.get(id))
+  return useSyncExternalStore(drafts.subscribe, () => drafts.draftOf(id))
 }
 
 type Entry = readonly [id: string, input: unknown, removed: readonly string[]]

@@ -23,7 +23,7 @@ export interface Input extends Draft {
 export function useInput(id: string, { inputSchema }: OperationSpec): Input {
   const start = useMemo(() => startValue(inputSchema), [inputSchema])
   const [draft, setDraft] = useState<Draft>(
-    () => drafts.get(id) ?? { input: start, removed: NOTHING },
+    () => drafts.draftOf(id) ?? { input: start, removed: NOTHING },
   )
   const set = useCallback(
     (input: unknown) => {

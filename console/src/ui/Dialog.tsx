@@ -4,20 +4,20 @@ import { IconButton } from "./Button.tsx"
 import { Icon } from "./Icon.tsx"
 import { cx } from "./cx.ts"
 
-/** A modal dialog: the browser's own, which keeps the focus inside and gives it back. */
-export function Dialog({
-  title,
-  open,
-  onClose,
-  className,
-  children,
-}: {
-  readonly title: string
+/** What opens and closes a dialog. */
+export interface OpenProps {
   readonly open: boolean
   readonly onClose: () => void
+}
+
+interface DialogProps extends OpenProps {
+  readonly title: string
   readonly className?: string | undefined
   readonly children: ReactNode
-}): ReactNode {
+}
+
+/** A modal dialog: the browser's own, which keeps the focus inside and gives it back. */
+export function Dialog({ title, open, onClose, className, children }: DialogProps): ReactNode {
   const id = useId()
   const modal = useModal(open, onClose)
   return (
@@ -60,7 +60,7 @@ export function useModal(
       onClose()
     },
     onMouseDown: (event) => {
-      // What is not inside of its content is the backdrop.
+      // Outside of its content is the backdrop.
       if (event.target === ref.current) onClose()
     },
   }

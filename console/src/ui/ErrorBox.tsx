@@ -1,6 +1,7 @@
 import type { ReactNode } from "react"
 import { ProblemError } from "../api/model.ts"
 import type { HTTPProblem } from "../api/model.ts"
+import { isProblem } from "../api/problems.ts"
 import { Badge } from "./Badge.tsx"
 import { Button } from "./Button.tsx"
 import { Empty } from "./Empty.tsx"
@@ -53,9 +54,7 @@ export function ErrorBox({
 
 function problemOf(error: unknown): HTTPProblem | undefined {
   if (error instanceof ProblemError) return error.problem
-  if (typeof error !== "object" || error === null || error instanceof Error) return undefined
-  const { code, detail } = error as { readonly code?: unknown; readonly detail?: unknown }
-  return typeof code === "string" && typeof detail === "string" ? (error as HTTPProblem) : undefined
+  return isProblem(error) ? error : undefined
 }
 
 function messageOf(error: unknown): string {

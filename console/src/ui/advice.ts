@@ -1,3 +1,5 @@
+import { isRecord } from "../../../src/internal/guards.ts"
+import { listOf } from "../../../src/schema/json.ts"
 import type { HTTPProblem } from "../api/model.ts"
 import { formatDuration } from "./format.ts"
 
@@ -41,14 +43,10 @@ export interface ValueIssue {
 /** The validation errors in the details of a problem. */
 export function issuesOf(problem: HTTPProblem): readonly ValueIssue[] {
   const { details } = problem
-  if (typeof details !== "object" || details === null) return []
-  const { errors } = details as { readonly errors?: unknown }
-  if (!Array.isArray(errors)) return []
-  return errors.filter(isValueIssue)
+  return isRecord(details) ? listOf(details["errors"]).filter(isValueIssue) : []
 }
 
 function isValueIssue(value: unknown): value is ValueIssue {
-  if (typeof value !== "object" || value === null) return false
-  const { path, message } = value as { readonly path?: unknown; readonly message?: unknown }
-  return typeof path === "string" && typeof message === "string"
+  if (!isRecord(value)) return false
+  return typeof value["path"] === "string" && typeof value["message"] === "string"
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { Type } from "typebox"
 import { onTestFinished } from "vitest"
 import { createHubClient } from "../../../console/src/api/client.ts"
-import type { HubConnection } from "../../../console/src/api/client.ts"
+import type { HubClient } from "../../../console/src/api/model.ts"
 import { Session } from "../../../console/src/api/session.ts"
 import type { AnyOperation } from "../../../src/core/define.ts"
 import { createRegistry, defineOperation } from "../../../src/index.ts"
@@ -58,7 +58,7 @@ function watched(): Watched {
 }
 
 interface Served {
-  readonly hub: HubConnection
+  readonly hub: HubClient
   readonly session: Session
   readonly hung: Watched
   readonly endless: Watched
@@ -125,7 +125,7 @@ export async function serve(
 export async function answering(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   session = new Session(),
-): Promise<HubConnection> {
+): Promise<HubClient> {
   const server: Server = createServer(answer)
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   onTestFinished(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import type { HubConnection } from "../../../console/src/api/client.ts"
+import type { HubClient } from "../../../console/src/api/model.ts"
 import type {
   OperationSpec,
   OperationSummary,
@@ -135,13 +135,13 @@ describe("HubStore", () => {
   })
 })
 
-function storeWith(parts: Partial<HubConnection>): HubStore {
+function storeWith(parts: Partial<HubClient>): HubStore {
   return new HubStore({
     baseUrl: "http://hub.test/",
     list: async () => [],
     describe: () => Promise.reject(new Error("not asked for")),
     ...parts,
-  } as HubConnection)
+  } as HubClient)
 }
 
 /** Runs the callbacks of promises that have settled. */

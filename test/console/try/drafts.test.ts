@@ -20,24 +20,27 @@ describe("drafts", () => {
     drafts.keep("a.b", { title: "Milk", key: "k", apiToken: "t", id: 9007199254740993n }, SCHEMA)
     drafts.keep("a.c", { n: 1 }, {})
     const reloaded = new Drafts(() => shelf)
-    expect(reloaded.get("a.b")).toEqual({
+    expect(reloaded.draftOf("a.b")).toEqual({
       input: { title: "Milk", id: 9007199254740993n },
       removed: ["/key", "/apiToken"],
     })
-    expect(reloaded.get("a.c")?.input).toEqual({ n: 1 })
+    expect(reloaded.draftOf("a.c")?.input).toEqual({ n: 1 })
     reloaded.put("a.c", undefined)
-    expect(reloaded.get("a.c")).toBeUndefined()
+    expect(reloaded.draftOf("a.c")).toBeUndefined()
     reloaded.clear()
-    expect(new Drafts(() => shelf).get("a.b")).toBeUndefined()
+    expect(new Drafts(() => shelf).draftOf("a.b")).toBeUndefined()
   })
 
   test("are bounded, and the oldest go first", () => {
     const drafts = new Drafts(storage)
     for (let at = 0; at < 40; at++) drafts.keep(`a.n${at}`, { at }, {})
-    expect([drafts.get("a.n9"), drafts.get("a.n10")?.input]).toEqual([undefined, { at: 10 }])
+    expect([drafts.draftOf("a.n9"), drafts.draftOf("a.n10")?.input]).toEqual([
+      undefined,
+      { at: 10 },
+    ])
     for (let at = 0; at < 20; at++) drafts.keep(`b.n${at}`, { text: "x".repeat(8000) }, {})
-    expect(drafts.get("b.n0")).toBeUndefined()
-    expect(drafts.get("b.n19")).toBeDefined()
+    expect(drafts.draftOf("b.n0")).toBeUndefined()
+    expect(drafts.draftOf("b.n19")).toBeDefined()
   })
 
   test("survive a storage that is full, blocked or has anything in it", () => {
@@ -45,10 +48,10 @@ describe("drafts", () => {
       throw new Error("blocked")
     })
     blocked.keep("a.b", { n: 1 }, {})
-    expect(blocked.get("a.b")?.input).toEqual({ n: 1 })
+    expect(blocked.draftOf("a.b")?.input).toEqual({ n: 1 })
     for (const text of ["", "{", "{}", "[1]", '[["a"]]', '[["a",1,null]]']) {
       const odd = new Drafts(() => ({ getItem: () => text, setItem: () => undefined }))
-      expect(odd.get("a")).toBeUndefined()
+      expect(odd.draftOf("a")).toBeUndefined()
     }
   })
 })

@@ -1,9 +1,7 @@
-import type { Shelf } from "./store.ts"
+import type { Shelf } from "../../ui/stored-value.ts"
 
-/** What is needed of the browser's storages. */
-export interface BrowserStorage extends Shelf {
-  removeItem(key: string): void
-}
+/** A storage of the browser, or a substitute. */
+export type BrowserStorage = Shelf & Pick<Storage, "removeItem">
 
 const CHOICE = "operations.history.keep"
 
@@ -48,3 +46,9 @@ export class HistoryShelf implements Shelf {
     return this.isKept ? this.#browser() : this.#tab()
   }
 }
+
+/** The storage of what the user does: of this tab, or of this browser where the user has chosen so. */
+export const historyShelf = new HistoryShelf(
+  () => globalThis.sessionStorage,
+  () => globalThis.localStorage,
+)

@@ -1,9 +1,11 @@
-import { Listeners } from "../../../../src/internal/listeners.ts"
 import type { CallOutcome } from "../../api/model.ts"
-import { endingOf } from "../../api/outcome.ts"
+import { endingOf, resultOf } from "../../api/outcome.ts"
 import type { Tone } from "../../ui/tone.ts"
-import { parseJson, printJson } from "../../ui/json-text.ts"
+import { printJson } from "../../ui/json-text.ts"
+import { StoredValue } from "../../ui/stored-value.ts"
+import type { Shelf } from "../../ui/stored-value.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
+import { listOf } from "../../../../src/schema/json.ts"
 import { withoutSecrets } from "./mask.ts"
 
 /** A call that was made from this browser. */
@@ -25,12 +27,6 @@ export interface HistoryEntry {
   readonly result?: unknown
 }
 
-/** The storage of entries: one of the browser, or a substitute. */
-export interface Shelf {
-  getItem(key: string): string | null
-  setItem(key: string, value: string): void
-}
-
 /** The name under which entries are kept. */
 export const KEY = "operations.history"
 const MAX_ENTRIES = 100
@@ -46,7 +42,7 @@ export function toEntry(
   at: number,
 ): HistoryEntry {
   const { value, removed } = withoutSecrets(input, schema)
-  const result = withoutSecrets(outcome.ok ? outcome.envelope.data : outcome.problem).value
+  const result = withoutSecrets(resultOf(outcome)).value
   const size = printJson(result)?.length ?? 0
   const { text, tone, code } = endingOf(outcome)
   return {
@@ -63,68 +59,38 @@ export function toEntry(
   }
 }
 
-/** The calls of this browser, the newest first. It never throws: a full or blocked storage loses entries. */
-export class HistoryStore {
-  #entries: readonly HistoryEntry[] | undefined
-  readonly #shelf: () => Shelf | undefined
-  readonly #listeners = new Listeners()
-
-  constructor(shelf: () => Shelf | undefined) {
-    this.#shelf = shelf
+/** The calls of this browser, the newest first. A full or blocked storage loses entries. */
+export class HistoryStore extends StoredValue<readonly HistoryEntry[]> {
+  constructor(shelf: () => Shelf) {
+    super(KEY, shelf)
   }
-
-  readonly get = (): readonly HistoryEntry[] => {
-    this.#entries ??= this.#read()
-    return this.#entries
-  }
-
-  readonly subscribe = this.#listeners.add
 
   add(entry: HistoryEntry): void {
     // Another tab may have added some meanwhile.
-    this.#set([entry, ...this.#read().filter(({ id }) => id !== entry.id)])
+    this.#store([entry, ...this.read().filter(({ id }) => id !== entry.id)])
   }
 
   remove(id: string): void {
-    this.#set(this.#read().filter((entry) => entry.id !== id))
+    this.#store(this.read().filter((entry) => entry.id !== id))
   }
 
   clear(): void {
-    this.#set([])
+    this.#store([])
   }
 
-  /** Reads the entries again, after another tab has written. */
-  readonly refresh = (): void => {
-    this.#entries = undefined
-    this.#listeners.notify()
+  protected fromJson(json: unknown): readonly HistoryEntry[] {
+    return listOf(json).filter(isEntry).slice(0, MAX_ENTRIES)
   }
 
-  #set(entries: readonly HistoryEntry[]): void {
-    this.#entries = this.#write(bounded(entries))
-    this.#listeners.notify()
-  }
-
-  #read(): readonly HistoryEntry[] {
-    try {
-      const parsed: unknown = parseJson(this.#shelf()?.getItem(KEY) ?? "[]")
-      return Array.isArray(parsed) ? parsed.filter(isEntry).slice(0, MAX_ENTRIES) : []
-    } catch {
-      return []
+  /** Stores as many as there is room for; without a storage all stay in the page. */
+  #store(entries: readonly HistoryEntry[]): void {
+    const all = bounded(entries)
+    let kept = all
+    while (!this.write(kept)) {
+      if (kept.length === 0) return this.set(all)
+      kept = kept.slice(0, Math.floor(kept.length / 2))
     }
-  }
-
-  /** Writes as many as there is room for. */
-  #write(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
-    let kept = entries
-    for (;;) {
-      try {
-        this.#shelf()?.setItem(KEY, printJson(kept) ?? "[]")
-        return kept
-      } catch {
-        if (kept.length === 0) return entries
-        kept = kept.slice(0, Math.floor(kept.length / 2))
-      }
-    }
+    this.set(kept)
   }
 }
 

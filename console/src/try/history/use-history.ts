@@ -1,20 +1,15 @@
 import { useSyncExternalStore } from "react"
-import { HistoryShelf } from "./history-shelf.ts"
+import { historyShelf } from "./history-shelf.ts"
 import { HistoryStore, KEY } from "./store.ts"
 import type { HistoryEntry } from "./store.ts"
 
-const shelf = new HistoryShelf(
-  () => globalThis.sessionStorage,
-  () => globalThis.localStorage,
-)
-
 /** The history of this tab, or of this browser where the user has chosen so. */
-export const history = new HistoryStore(() => shelf)
+export const history = new HistoryStore(() => historyShelf)
 
 /** Whether the history stays when the tab is closed. */
 export function isHistoryKept(): boolean {
   try {
-    return shelf.isKept
+    return historyShelf.isKept
   } catch {
     // The browser keeps nothing for this page.
     return false
@@ -24,7 +19,7 @@ export function isHistoryKept(): boolean {
 /** Keeps the history when the tab is closed, or no longer. */
 export function keepHistory(isKept: boolean): void {
   try {
-    shelf.keep(isKept, KEY)
+    historyShelf.keep(isKept, KEY)
   } catch {
     // As above: then there is nothing to keep.
   }
@@ -33,14 +28,5 @@ export function keepHistory(isKept: boolean): void {
 
 /** The calls that were made from here, the newest first. */
 export function useHistory(): readonly HistoryEntry[] {
-  return useSyncExternalStore(subscribe, history.get)
-}
-
-function subscribe(listener: () => void): () => void {
-  const stop = history.subscribe(listener)
-  addEventListener("storage", history.refresh)
-  return () => {
-    stop()
-    removeEventListener("storage", history.refresh)
-  }
+  return useSyncExternalStore(history.follow, history.get)
 }
