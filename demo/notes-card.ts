@@ -2,7 +2,7 @@ import { deflateSync } from "node:zlib"
 
 type Colour = readonly [red: number, green: number, blue: number]
 
-/** How a note looks: its paper, and the ink on it. */
+/** The colors of a note: its paper and its ink. */
 const PAPER = {
   yellow: [255, 236, 139],
   green: [190, 235, 170],
@@ -17,7 +17,7 @@ const WIDTH = 160
 const HEIGHT = 110
 const FOLD = 22
 
-/** A picture of a note, as PNG: paper with a folded corner, and a stroke of ink for each word. */
+/** Draws a note as a PNG image: paper with a folded corner, and a stroke for each word. */
 export function drawCard(color: Color, words: readonly string[]): Buffer {
   const paper = PAPER[color]
   const pixels = Buffer.alloc((WIDTH * 3 + 1) * HEIGHT)
@@ -72,7 +72,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([size, named, sum])
 }
 
-/** The check sum that PNG has behind each of its parts. */
+/** The checksum after each chunk of a PNG file. */
 function crc32(bytes: Buffer): number {
   let sum = 0xffffffff
   for (const byte of bytes) {

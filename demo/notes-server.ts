@@ -50,10 +50,10 @@ function addWriting(server: McpServer): void {
       title: "Write a note",
       description: "Writes something down on a sticky note",
       inputSchema: z.object({
-        title: z.string().min(1).max(80).describe("What it is about"),
-        text: z.string().describe("What to write down; Markdown is fine"),
-        color: z.enum(COLORS).default("yellow").describe("The colour of the paper"),
-        tags: z.array(z.string()).max(10).optional().describe("Words to find it by"),
+        title: z.string().min(1).max(80).describe("The subject"),
+        text: z.string().describe("The text; may contain Markdown"),
+        color: z.enum(COLORS).default("yellow").describe("The color of the paper"),
+        tags: z.array(z.string()).max(10).optional().describe("Tags to find it by"),
       }),
       outputSchema: Note,
       annotations: { destructiveHint: false, openWorldHint: false },
@@ -76,7 +76,7 @@ function addReading(server: McpServer): void {
     "find_notes",
     {
       title: "Find notes",
-      description: "Finds notes by a word in them, by colour, or all of them",
+      description: "Finds notes by a word, by color, or lists all of them",
       inputSchema: z.object({
         word: z.string().optional().describe("In the title, the text or a tag"),
         color: z.enum(COLORS).optional(),
@@ -98,7 +98,7 @@ function addReading(server: McpServer): void {
     "read_note",
     {
       title: "Read a note",
-      description: "Gives a note as a Markdown document",
+      description: "Returns a note as a Markdown document",
       inputSchema: z.object({ id: z.int().min(1) }),
       annotations,
     },
@@ -112,7 +112,7 @@ function addReading(server: McpServer): void {
     "draw_note",
     {
       title: "Draw a note",
-      description: "Gives a picture of a note: its paper, and a stroke of ink for each word",
+      description: "Returns an image of a note, with a stroke for each word",
       inputSchema: z.object({ id: z.int().min(1) }),
       annotations,
     },
@@ -130,7 +130,7 @@ function addClearing(server: McpServer): void {
     "clear_notes",
     {
       title: "Throw all notes away",
-      description: "Throws all notes away, once whoever is asking has said that they are sure",
+      description: "Deletes all notes, after the user has confirmed it",
       outputSchema: z.object({ removed: z.int() }),
       annotations: { destructiveHint: true, openWorldHint: false },
     },

@@ -6,11 +6,11 @@ import { text } from "node:stream/consumers"
 import { Shop, ShopError } from "./shop-data.ts"
 import type { NewOrder, Product } from "./shop-data.ts"
 
-// A config is read again whenever it changes; the shop stays the one it is.
+// The configuration is loaded again when it changes; the shop keeps running.
 const STARTED = Symbol.for("@alkdev/operations/demo/shop")
 const places = globalThis as { [STARTED]?: Promise<string> | undefined }
 
-/** Where the shop is: a REST API on loopback, which also serves its own OpenAPI document. */
+/** Starts the shop, a REST API on loopback that also serves its OpenAPI document, and returns its URL. */
 export function startShop(): Promise<string> {
   places[STARTED] ??= start(new Shop())
   return places[STARTED]
@@ -20,7 +20,7 @@ async function start(shop: Shop): Promise<string> {
   const server = createServer((request, response) => {
     answer(shop, request, response).catch((error: unknown) => refuse(response, error))
   })
-  // It ends with the program that it is part of, and never keeps that from ending.
+  // Does not keep the process alive.
   server.on("connection", (socket) => socket.unref())
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)

@@ -1,4 +1,4 @@
-/** What is on the shelf. */
+/** A product and its stock. */
 export interface Product {
   readonly sku: string
   readonly name: string
@@ -26,7 +26,7 @@ export interface Order extends NewOrder {
   readonly total: number
 }
 
-/** What the shop answers instead of what was asked for. */
+/** An error response of the shop. */
 export class ShopError extends Error {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
@@ -38,7 +38,7 @@ export class ShopError extends Error {
   }
 }
 
-/** Shelf and orders; all of it is gone when the program ends. */
+/** Products and orders, in memory only. */
 export class Shop {
   readonly #orders: Order[] = []
   readonly #listeners = new Set<(order: Order) => void>()
@@ -93,7 +93,7 @@ export class Shop {
     const total = lines.reduce((sum, { price, quantity }) => sum + price * quantity, 0)
     const order: Order = { ...wanted, id: 1001 + this.#orders.length, status: "open", total }
     this.#orders.push(order)
-    this.#tell(order)
+    this.#notify(order)
     return order
   }
 
@@ -102,11 +102,11 @@ export class Shop {
     if (order.status === "cancelled") return order
     order.status = "cancelled"
     this.#take(order, 1)
-    this.#tell(order)
+    this.#notify(order)
     return order
   }
 
-  /** Told of each order as it is placed or cancelled, until the function that is returned is called. */
+  /** Calls a listener for each order that is placed or cancelled; returns a function that stops this. */
   follow(listener: (order: Order) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -116,7 +116,7 @@ export class Shop {
     for (const { sku, quantity = 1 } of items) this.product(sku).stock += sign * quantity
   }
 
-  #tell(order: Order): void {
+  #notify(order: Order): void {
     for (const listener of this.#listeners) listener(order)
   }
 }

@@ -19,7 +19,7 @@ const rename = defineOperation({
   composes: ["audit.write"],
   handler: async ({ projectId, title }, context) => {
     await context.call("audit.write", { text: `${projectId} is now "${title}"` })
-    return { title, by: context.identity?.id ?? "nobody" }
+    return { title, by: context.identity?.id ?? "anonymous" }
   },
 })
 
@@ -27,7 +27,7 @@ const audit = defineOperation({
   namespace: "audit",
   name: "write",
   type: "mutation",
-  description: "Writes a line of the audit log",
+  description: "Adds a line to the audit log",
   inputSchema: Type.Object({ text: Type.String() }),
   outputSchema: Type.Null(),
   accessControl: { requiredScopes: ["audit.write"] },

@@ -28,7 +28,7 @@ const ticks = defineOperation({
   namespace: "clock",
   name: "ticks",
   type: "subscription",
-  description: "Counts up for ever",
+  description: "Counts up forever",
   inputSchema: Type.Object({ every: Type.Integer() }),
   outputSchema: Type.Object({ count: Type.Integer() }),
   accessControl: { requiredScopes: [] },
@@ -155,11 +155,11 @@ const whoami = createRegistry([
     namespace: "session",
     name: "whoami",
     type: "query",
-    description: "Tells who is calling",
+    description: "Returns the id of the caller",
     inputSchema: Type.Unknown(),
     outputSchema: Type.String(),
     accessControl: { requiredScopes: ["session.read"] },
-    handler: (_input, context) => context.identity?.id ?? "nobody",
+    handler: (_input, context) => context.identity?.id ?? "anonymous",
   }),
 ])
 

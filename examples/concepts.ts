@@ -13,11 +13,11 @@ const publish = defineOperation({
   handler: ({ title }) => ({ url: `/posts/${title.toLowerCase()}` }),
 })
 
-// A registry holds operations by id, and is the only way to call them.
+// A registry stores operations by id, and is the only way to call them.
 const registry = createRegistry([publish])
 console.log(Object.keys(registry.getSpec("post.publish") ?? {}).join(", "))
 
-// An identity says who calls. The envelope holds the result, and where it came from.
+// An identity describes the caller. The envelope contains the result and its origin.
 const identity = { id: "ada", scopes: ["posts:write"] }
 const envelope = await registry.execute("post.publish", { title: "Hello" }, { identity })
 console.log(envelope.data, envelope.meta.source)

@@ -13,7 +13,7 @@ await using hub = createHub(resolved, { logger: silentLogger })
 await hub.ready()
 await using served = await serveHub(hub, { port: 0 })
 
-// What the search of the console asks the hub.
+// The request that the search of the console sends to the hub.
 for (const query of ["borrow a book", "/books", "POST /loans"]) {
   const response = await fetch(`${served.url}/hub/search?${new URLSearchParams({ query })}`)
   const { ids } = (await response.json()) as { ids: string[] }

@@ -19,7 +19,7 @@ const order = defineOperation({
   errorSchemas: [
     {
       code: "OUT_OF_STOCK",
-      description: "There are not enough of it",
+      description: "The stock is too low",
       schema: Type.Object({ left: Type.Integer() }),
       httpStatus: 409,
     },

@@ -14,7 +14,7 @@ const stock = defineOperation({
   namespace: "shop",
   name: "stock",
   type: "query",
-  description: "Tells how many are left",
+  description: "Returns how many are in stock",
   inputSchema: Type.Object({ article: Type.String() }),
   outputSchema: Type.Integer(),
   accessControl: { requiredScopes: [] },
@@ -25,7 +25,7 @@ const sales = defineOperation({
   namespace: "shop",
   name: "sales",
   type: "subscription",
-  description: "Streams what is sold",
+  description: "Streams sales",
   inputSchema: Type.Object({}),
   outputSchema: Type.Object({ article: Type.String() }),
   accessControl: { requiredScopes: [] },
@@ -56,7 +56,7 @@ const added = new Promise<string>((resolve) => {
     resolve(`${type} ${id}`)
   })
 })
-shop.register({ ...stock, name: "price", description: "Tells the price" })
+shop.register({ ...stock, name: "price", description: "Returns the price" })
 console.log(await added)
 // #endregion
 

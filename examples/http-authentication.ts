@@ -9,11 +9,11 @@ const whoAmI = defineOperation({
   namespace: "staff",
   name: "whoAmI",
   type: "query",
-  description: "Says who is calling",
+  description: "Returns the id of the caller",
   inputSchema: Type.Object({}),
   outputSchema: Type.Object({ id: Type.String() }),
   accessControl: { requiredScopes: ["staff"] },
-  handler: (_, { identity }) => ({ id: identity?.id ?? "nobody" }),
+  handler: (_, { identity }) => ({ id: identity?.id ?? "anonymous" }),
 })
 
 const ada = { id: "ada", scopes: ["staff"] }

@@ -8,7 +8,7 @@ const time = defineOperation({
   namespace: "clock",
   name: "year",
   type: "query",
-  description: "Says which year it is",
+  description: "Returns the current year",
   inputSchema: Type.Object({}),
   outputSchema: Type.Integer(),
   accessControl: { requiredScopes: [] },

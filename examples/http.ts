@@ -8,7 +8,7 @@ const price = defineOperation({
   namespace: "shop",
   name: "price",
   type: "query",
-  description: "Says what an article costs",
+  description: "Returns the price of an article",
   inputSchema: Type.Object({ article: Type.String(), count: Type.Integer({ minimum: 1 }) }),
   outputSchema: Type.Object({ cents: Type.Integer() }),
   accessControl: { requiredScopes: [] },

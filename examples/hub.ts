@@ -7,7 +7,7 @@ const file = fileURLToPath(new URL("./hub/operations.config.yaml", import.meta.u
 await using hub = createHub(await loadConfig(file), { logger: silentLogger })
 await hub.ready()
 
-// A source that cannot be opened has a reason, also while it is tried again.
+// A source that cannot be opened has a reason, also while it is retried.
 for (const { name, state, reason, operations } of hub.sources) {
   console.log(name, reason === undefined ? state : "failed", operations)
 }

@@ -55,7 +55,7 @@ remove()
 
 // #region timing
 const timing: Middleware = {
-  // Asked once for each operation: nothing to do, nothing to pay.
+  // Runs once for each operation. Without a middleware, an operation has no overhead.
   for(spec) {
     if (spec.type !== "query") return undefined
     let calls = 0

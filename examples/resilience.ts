@@ -12,7 +12,7 @@ const registry = createRegistry(
       namespace: "weather",
       name: "now",
       type: "query",
-      description: "The weather of a city",
+      description: "Returns the weather in a city",
       inputSchema: Type.Object({ city: Type.String() }),
       outputSchema: Type.String(),
       accessControl: { requiredScopes: [] },
@@ -45,15 +45,15 @@ async function ask(): Promise<void> {
 
 // #region calls
 await ask() // three attempts
-await ask() // two more open the circuit
-await ask() // nobody is asked
+await ask() // two more, which open the circuit
+await ask() // rejected without a request
 isUp = true
 await clock.advance(5_000)
 await ask() // a probe
-await ask() // from memory
+await ask() // from the cache
 isUp = false
 await clock.advance(60_000)
-await ask() // old, and better than nothing
+await ask() // an old result instead of an error
 // #endregion calls
 
 await registry.close()

@@ -7,7 +7,7 @@ const ticks = defineOperation({
   namespace: "clock",
   name: "ticks",
   type: "subscription",
-  description: "Counts up for ever",
+  description: "Counts up forever",
   inputSchema: Type.Object({ every: Type.Optional(Type.Integer({ default: 1 })) }),
   outputSchema: Type.Object({ count: Type.Integer() }),
   accessControl: { requiredScopes: [] },

@@ -32,7 +32,7 @@ const add = defineOperation({
     replacedBy: "task.create",
     link: "https://example.com/changes/task-create",
   },
-  // The same implementation, so that both stay in step.
+  // The same implementation, so that both stay in sync.
   handler: (task) => store({ ...task, labels: [] }),
 })
 

@@ -22,7 +22,7 @@ const post = defineOperation({
   inputSchema: Type.Object({ text: Type.String() }),
   outputSchema: Type.Object({ from: Type.String(), text: Type.String() }),
   accessControl: { requiredScopes: ["chat.write"] },
-  handler: ({ text }, context) => ({ from: context.identity?.id ?? "nobody", text }),
+  handler: ({ text }, context) => ({ from: context.identity?.id ?? "anonymous", text }),
 })
 
 const messages = defineOperation({

@@ -19,7 +19,7 @@ const count = defineOperation({
   namespace: "math",
   name: "count",
   type: "subscription",
-  description: "Counts up for ever",
+  description: "Counts up forever",
   inputSchema: Type.Object({}),
   outputSchema: Type.Integer(),
   accessControl: { requiredScopes: [] },

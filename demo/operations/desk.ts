@@ -12,14 +12,14 @@ export const restock = defineOperation({
   name: "restock",
   type: "mutation",
   title: "Plan what to order",
-  description: "Looks which products of the shop run low, and writes a note with what to order",
+  description: "Finds products of the shop that run low, and adds a note with what to order",
   tags: ["shop", "notes"],
   inputSchema: Type.Object({
-    below: Type.Integer({ default: 10, minimum: 1, description: "Fewer than this is low" }),
+    below: Type.Integer({ default: 10, minimum: 1, description: "Stock below this number is low" }),
   }),
   outputSchema: Type.Object({
     products: Type.Array(Type.String()),
-    note: Type.Unknown({ description: "The note, as the notes keep it" }),
+    note: Type.Unknown({ description: "The note that was added" }),
   }),
   examples: [{ below: 5 }],
   accessControl: { requiredScopes: [] },

@@ -9,7 +9,7 @@ export const prices = defineOperation({
   name: "prices",
   type: "subscription",
   title: "Watch prices",
-  description: "Gives the price of a share again and again, as it wanders up and down",
+  description: "Streams the price of a share as it goes up and down",
   tags: ["money", "live"],
   inputSchema: Type.Object({
     symbol: Type.Union([Type.Literal("BEAN"), Type.Literal("LEAF"), Type.Literal("MILK")], {
@@ -27,7 +27,7 @@ export const prices = defineOperation({
     tick: Type.Integer(),
     symbol: Type.String(),
     price: Type.Number(),
-    change: Type.Number({ description: "Since the price before, in percent" }),
+    change: Type.Number({ description: "Change from the previous price, in percent" }),
   }),
   examples: [{ symbol: "BEAN", every: 200 }],
   annotations: { readOnly: true, openWorld: false },

@@ -11,7 +11,7 @@ const Currency = Type.Union(
     Type.Literal("JPY"),
     Type.Literal("CHF"),
   ],
-  { description: "A currency by its three letters" },
+  { description: "A currency code of three letters" },
 )
 
 export const convert = defineOperation({
@@ -22,7 +22,7 @@ export const convert = defineOperation({
   description: "Converts an amount from one currency to another, at rates that never change",
   tags: ["money"],
   inputSchema: Type.Object({
-    amount: Type.Number({ minimum: 0, description: "How much" }),
+    amount: Type.Number({ minimum: 0, description: "The amount" }),
     from: Currency,
     to: Currency,
   }),
@@ -39,7 +39,11 @@ export const convert = defineOperation({
 const Person = Type.Object({
   name: Type.String({ minLength: 1 }),
   parts: Type.Optional(
-    Type.Integer({ minimum: 0, default: 1, description: "How many parts of the bill are theirs" }),
+    Type.Integer({
+      minimum: 0,
+      default: 1,
+      description: "Number of parts of the bill that this person pays",
+    }),
   ),
 })
 
@@ -48,7 +52,7 @@ export const split = defineOperation({
   name: "split",
   type: "query",
   title: "Split a bill",
-  description: "Splits a bill to the cent, so that the shares add up to it",
+  description: "Splits a bill exactly, so that the shares add up to the total",
   tags: ["money"],
   inputSchema: Type.Object({
     cents: Type.Integer({ minimum: 1, description: "The whole bill, in cents" }),
@@ -58,7 +62,7 @@ export const split = defineOperation({
   errorSchemas: [
     {
       code: "NOBODY_PAYS",
-      description: "All parts are 0, so that nobody would pay",
+      description: "All parts are 0: the bill cannot be split",
       schema: Type.Object({ people: Type.Array(Type.String()) }),
       httpStatus: 422,
     },

@@ -6,7 +6,7 @@ const shout = defineOperation({
   namespace: "text",
   name: "shout",
   type: "query",
-  description: "Makes a text loud",
+  description: "Converts a text to upper case",
   inputSchema: Type.Object({ text: Type.String() }),
   outputSchema: Type.String(),
   accessControl: { requiredScopes: [] },

@@ -27,7 +27,7 @@ export function reminderOperations({ clock, send }: Outside) {
       })
       if (answer.action !== "accept") return { sentAt: 0 }
       await new Promise<void>((resolve) => clock.setTimeout(resolve, minutes * 60_000))
-      await send(identity?.id ?? "nobody", String(wording))
+      await send(identity?.id ?? "anonymous", String(wording))
       return { sentAt: clock.now() }
     },
   })

@@ -1,4 +1,4 @@
-// Threads of Node 20 read no TypeScript. What is compiled starts registry.js itself.
+// Threads of Node 20 cannot run TypeScript. A built program starts registry.js directly.
 import { fileURLToPath } from "node:url"
 import { tsImport } from "tsx/esm/api"
 

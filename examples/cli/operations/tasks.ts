@@ -7,7 +7,7 @@ export const create = defineOperation({
   type: "mutation",
   description: "Creates a task",
   inputSchema: Type.Object({
-    title: Type.String({ description: "What is to be done" }),
+    title: Type.String({ description: "What to do" }),
     hours: Type.Optional(Type.Integer({ minimum: 1 })),
     labels: Type.Optional(Type.Array(Type.String())),
     owner: Type.Optional(Type.Object({ name: Type.String() })),
@@ -21,7 +21,7 @@ export const countdown = defineOperation({
   namespace: "task",
   name: "countdown",
   type: "subscription",
-  description: "Counts the hours that are left",
+  description: "Counts down the remaining hours",
   inputSchema: Type.Object({ hours: Type.Integer() }),
   outputSchema: Type.Object({ left: Type.Integer() }),
   accessControl: { requiredScopes: [] },
