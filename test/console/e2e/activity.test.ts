@@ -31,7 +31,7 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
   })
 
   test("shows calls as they happen, nested ones below the call that made them", async () => {
-    const { page, faults, violations } = await site.open("/calls")
+    const { page, faults, violations } = await site.show("/calls")
     await expectShown(page.getByRole("heading", { level: 1, name: "Calls" }))
     await site.hub.registry.execute("act.compose", {})
     const calls = page.getByLabel("Calls", { exact: true })
@@ -49,7 +49,7 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
   })
 
   test("shows calls of before, and counts errors by code", async () => {
-    const { page } = await site.open("/o/act.fail")
+    const { page } = await site.show("/o/act.fail")
     await run(page)
     await page.getByRole("link", { name: "Calls" }).click()
     await expectShown(page.getByRole("main").getByText("SOLD_OUT"))
@@ -57,7 +57,7 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
   })
 
   test("shows sources, how they are, and why one is not there", async () => {
-    const { page, faults } = await site.open("/sources")
+    const { page, faults } = await site.show("/sources")
     await expectShown(page.getByRole("heading", { level: 1, name: "Sources" }))
     const main = page.getByRole("main")
     for (const name of ["local", "library", "missing"]) {
@@ -71,7 +71,7 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
   })
 
   test("shows a source whose server is gone as lost, after one failed call", async () => {
-    const { page } = await site.open("/sources")
+    const { page } = await site.show("/sources")
     const card = page.getByRole("article", { name: "Source library" })
     await expectShown(card.getByText("ready"))
     await api[Symbol.asyncDispose]()
@@ -81,7 +81,7 @@ describe.skipIf(noBrowser)("seeing what happens", () => {
   })
 
   test("leads from a call to its operation", async () => {
-    const { page } = await site.open("/calls")
+    const { page } = await site.show("/calls")
     await openOperation(page, "act.table")
     await run(page)
     await page.getByRole("link", { name: "Calls" }).click()

@@ -18,7 +18,7 @@ describe.skipIf(noBrowser)("looking into a call", () => {
   const site = useConsole(() => [fixtures.operations], { record: true })
 
   test("shows when it and its nested calls ran, what went in and what came out", async () => {
-    const { page, violations, faults } = await site.open("/calls")
+    const { page, violations, faults } = await site.show("/calls")
     const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     const metadata = { traceparent: `00-${trace}-00f067aa0ba902b7-01` }
     await site.hub.registry.execute("act.compose", {}, { metadata })
@@ -43,7 +43,7 @@ describe.skipIf(noBrowser)("looking into a call", () => {
   })
 
   test("works by keyboard, and gives the focus back", async () => {
-    const { page } = await site.open("/calls")
+    const { page } = await site.show("/calls")
     await site.hub.registry.execute("act.count", {})
     const row = line(page, "act.count")
     await row.focus()
@@ -56,7 +56,7 @@ describe.skipIf(noBrowser)("looking into a call", () => {
   })
 
   test("runs a call again with its input, and gives it to other programs", async () => {
-    const { page } = await site.open("/calls")
+    const { page } = await site.show("/calls")
     const input = { sku: "cup" }
     await site.hub.registry
       .execute("act.fail", input, { requestId: "again" })

@@ -5,11 +5,9 @@ import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 import { waitFor } from "../../support/wait-for.ts"
 
-const sources = [fixtures.operations, fixtures.api]
+const site = useConsole(() => [fixtures.operations, fixtures.api])
 
 describe.skipIf(noBrowser)("finding an operation", () => {
-  const site = useConsole(() => sources)
-
   test("lists every operation, and narrows the list as one types", async () => {
     const { page, faults } = await site.open()
     await expectShown(listed(page, "act.compose"))
@@ -24,7 +22,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
   })
 
   test("is done with the keyboard alone: slash, words, arrows, Enter", async () => {
-    const { page } = await site.open()
+    const page = await showAll()
     await expectShown(listed(page, "act.compose"))
     await page.keyboard.press("/")
     await page.keyboard.type("live.")
@@ -39,7 +37,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
   })
 
   test("finds by words of the title and the description, not by the id alone", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await search(page).fill("book's card")
     await expectShown(listed(page, "library.getBook"))
     await search(page).fill("rows that fit")
@@ -58,13 +56,13 @@ describe.skipIf(noBrowser)("finding an operation", () => {
   })
 
   test("a link to an unknown operation says so, and suggests a similar one", async () => {
-    const { page } = await site.open("/o/act.tabel")
+    const { page } = await site.show("/o/act.tabel")
     await expectShown(page.getByText(/act\.tabel/))
     await expectShown(page.getByText(/Did you mean|not registered|no operation/i))
   })
 
   test("shows type, source, origin and deprecation of an operation", async () => {
-    const { page } = await site.open("/o/library.addBook")
+    const { page } = await site.show("/o/library.addBook")
     const main = page.getByRole("main")
     await expectShown(main.getByText("mutation"))
     await expectShown(main.getByText(/deprecated/i))
@@ -73,7 +71,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
   })
 
   test("shows help for the keys", async () => {
-    const { page } = await site.open()
+    const page = await showAll()
     await expectShown(listed(page, "act.compose"))
     await page.keyboard.press("?")
     const dialog = page.getByRole("dialog")
@@ -83,7 +81,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
   })
 
   test("snippets are copied as they are shown", async () => {
-    const { page } = await site.open("/o/act.table")
+    const { page } = await site.show("/o/act.table")
     await page.getByRole("tab", { name: "Snippets" }).click()
     await expectShown(page.getByText("curl", { exact: false }))
     await button(page, /^Copy/).last().click()
@@ -92,7 +90,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
   })
 
   test("finds by path and method, and opens what was typed although the answer is late", async () => {
-    const { page } = await site.open()
+    const page = await showAll()
     await expectShown(listed(page, "act.compose"))
     await search(page).fill("/books/978")
     await expectShown(listed(page, "library.getBook"))
@@ -175,7 +173,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
   })
 
   test("ignores filters in an address that are none", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     const bad = `?type=evil&access=%00&deprecated=&source=${"x".repeat(300)}&__proto__=1`
     await page.goto(`${site.url}/${bad}#/`)
     await expectShown(listed(page, "act.compose"))
@@ -201,7 +199,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
   })
 
   test("stands favourites that are nonsense", async () => {
-    const { page, faults } = await site.open()
+    const { page, faults } = await site.show()
     await page.evaluate(() => {
       localStorage.setItem("operations.favourites", '{"0":"__proto__"}')
       sessionStorage.setItem("operations.recent", '["__proto__", 7, "gone.one"]')
@@ -213,10 +211,8 @@ describe.skipIf(noBrowser)("finding an operation", () => {
 })
 
 describe.skipIf(noBrowser)("the palette", () => {
-  const site = useConsole(() => sources)
-
   test("opens an operation by its path, from a text field, with the keyboard alone", async () => {
-    const { page, faults } = await site.open("/o/input.text")
+    const { page, faults } = await site.show("/o/input.text")
     await page.getByRole("main").getByLabel(/^name/).click()
     await page.keyboard.press("Control+K")
     const field = paletteField(page)
@@ -229,7 +225,7 @@ describe.skipIf(noBrowser)("the palette", () => {
   })
 
   test("is a combobox with a list of options, of which one is active", async () => {
-    const { page } = await site.open()
+    const page = await showAll()
     await expectShown(listed(page, "act.compose"))
     await button(page, /^Search everything/).click()
     const field = paletteField(page)
@@ -254,7 +250,7 @@ describe.skipIf(noBrowser)("the palette", () => {
   })
 
   test("goes to views, changes the theme, and shows the operations of a source and a tag", async () => {
-    const { page } = await site.open("/", { colorScheme: "light" })
+    const { page } = await site.open()
     await expectShown(listed(page, "act.compose"))
     await choose(page, "histo")
     await expectShown(page.getByRole("heading", { level: 1, name: "History" }))
@@ -293,7 +289,7 @@ describe.skipIf(noBrowser)("the palette", () => {
   })
 
   test("says that nothing was found", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await expectShown(listed(page, "act.compose"))
     await page.keyboard.press("Control+K")
     await paletteField(page).fill("zzzz xyzzy")
@@ -302,6 +298,14 @@ describe.skipIf(noBrowser)("the palette", () => {
     await expectShown(paletteField(page))
   })
 })
+
+/** The start page, with nothing in the search field. */
+async function showAll(): Promise<Page> {
+  const { page } = await site.show()
+  await search(page).fill("")
+  await search(page).blur()
+  return page
+}
 
 function paletteField(page: Page): Locator {
   return page.getByRole("combobox", { name: "Search everything" })

@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)("the history", () => {
   })
 
   test("never keeps what looks secret", async () => {
-    const { page } = await site.open("/o/input.secret")
+    const { page } = await site.show("/o/input.secret")
     await field(page, "user").fill("ada")
     await field(page, "password").fill("canary-5f1e")
     expect((await run(page)).body.data).toEqual({ got: { user: "ada", password: "canary-5f1e" } })
@@ -53,7 +53,7 @@ describe.skipIf(noBrowser)("the history", () => {
   })
 
   test("stands a storage that holds nonsense", async () => {
-    const { page, faults } = await site.open()
+    const { page, faults } = await site.show()
     await expectShown(listed(page, "act.count"))
     await page.evaluate(() => {
       for (const key of Object.keys(localStorage)) localStorage.setItem(key, `{"broken": [`)

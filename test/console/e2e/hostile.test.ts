@@ -28,7 +28,7 @@ describe.skipIf(noBrowser)("a hostile source", () => {
   })
 
   test("runs nothing from the list", async () => {
-    const opened = await site.open()
+    const opened = await site.show()
     await expectShown(listed(opened.page, "hostile.answer"))
     await search(opened.page).fill("<img src=x onerror=window.__pwned=7>")
     await search(opened.page).fill("hostile __proto__ constructor")
@@ -38,7 +38,7 @@ describe.skipIf(noBrowser)("a hostile source", () => {
   })
 
   test.for(OPERATIONS)("runs nothing of %s: text, schema, snippets, result", async (id) => {
-    const opened = await site.open(`/o/${id}`)
+    const opened = await site.show(`/o/${id}`)
     const { page } = opened
     for (const name of ["Schema", "Snippets"]) {
       await tab(page, name).click()
@@ -58,7 +58,7 @@ describe.skipIf(noBrowser)("a hostile source", () => {
   })
 
   test("runs nothing from a stream, the calls, the sources and the history", async () => {
-    const opened = await site.open("/o/hostile.stream")
+    const opened = await site.show("/o/hostile.stream")
     const { page } = opened
     await button(page, /^Start/).click()
     await expectShown(page.getByRole("region", { name: "Items" }).getByRole("listitem"))
@@ -75,7 +75,7 @@ describe.skipIf(noBrowser)("a hostile source", () => {
 
   test("a link that names a hostile operation runs nothing", async () => {
     const name = encodeURIComponent(`<img src=x onerror="window.__pwned=8">`)
-    const opened = await site.open(`/o/${name}`)
+    const opened = await site.show(`/o/${name}`)
     await opened.page.getByRole("main").waitFor()
     await opened.page.goto(`${site.url}/#/o/%E0%A4%A`)
     await opened.page.getByRole("main").waitFor()

@@ -99,7 +99,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   const site = useConsole(() => [fixtures.operations])
 
   test.for(FORMS)("takes %s from the form", async ([kind, fill, input]) => {
-    const { page, faults, violations } = await site.open(`/o/input.${kind}`)
+    const { page, faults, violations } = await site.show(`/o/input.${kind}`)
     await way(page, "Form").waitFor()
     await fill(page)
     const { status, body } = await run(page)
@@ -110,7 +110,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("takes a map of any names from the form", async () => {
-    const { page } = await site.open("/o/input.map")
+    const { page } = await site.show("/o/input.map")
     await way(page, "Form").waitFor()
     await button(page, /add entry/i).click()
     await page.getByLabel("Key", { exact: true }).fill("language")
@@ -120,7 +120,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("takes null from the form where that is allowed", async () => {
-    const { page } = await site.open("/o/input.maybe")
+    const { page } = await site.show("/o/input.maybe")
     await way(page, "Form").waitFor()
     await expectShown(field(page, "nickname"))
     await writeJson(page, { nickname: null })
@@ -129,7 +129,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("takes every kind of input as JSON, one after the other in the same page", async () => {
-    const { page, faults, violations } = await site.open("/o/input.text")
+    const { page, faults, violations } = await site.show("/o/input.text")
     for (const [kind, input] of WRITTEN) {
       await openOperation(page, `input.${kind}`)
       await writeJson(page, input)
@@ -139,7 +139,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("form and JSON stay in step, both ways", async () => {
-    const { page } = await site.open("/o/input.numbers")
+    const { page } = await site.show("/o/input.numbers")
     await writeJson(page, { count: 7, ratio: 0.5 })
     await way(page, "Form").click()
     await expect.poll(() => field(page, "count").inputValue()).toBe("7")
@@ -170,7 +170,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("shows where JSON is broken, and does not run it", async () => {
-    const { page } = await site.open("/o/input.text")
+    const { page } = await site.show("/o/input.text")
     await writeJson(page, `{ "name": `)
     await expect
       .poll(async () => {
@@ -216,7 +216,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("shows what is required first, folds the rest, and finds a field by its name", async () => {
-    const { page } = await site.open("/o/input.many")
+    const { page } = await site.show("/o/input.many")
     await field(page, "name").fill("Ada")
     const main = page.getByRole("main")
     expect(await main.getByLabel(/^(?:kind|made|option0)/).count()).toBe(0)
@@ -234,7 +234,7 @@ describe.skipIf(noBrowser)("trying an operation", () => {
   })
 
   test("sends the digits of a large integer as they were typed", async () => {
-    const { page } = await site.open("/o/input.large")
+    const { page } = await site.show("/o/input.large")
     await field(page, "id").fill("9007199254740993")
     await way(page, "Both").click()
     await expect

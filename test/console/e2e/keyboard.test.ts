@@ -18,7 +18,7 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
   const site = useConsole(() => [fixtures.operations, fixtures.missing], { record: true })
 
   test("an operation is found and called", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await expectShown(listed(page, "act.table"))
     await page.keyboard.press("/")
     await page.keyboard.type("act.table")
@@ -30,7 +30,7 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
   })
 
   test("a wrong input is put right", async () => {
-    const { page } = await site.open("/o/input.numbers")
+    const { page } = await site.show("/o/input.numbers")
     await page.getByLabel(/^count/).waitFor()
     await tabTo(page, "Run")
     await page.keyboard.press("Enter")
@@ -41,7 +41,7 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
   })
 
   test("a question is answered", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await expectShown(listed(page, "act.table"))
     await go(page, "act.ask", "Ask")
     await tabTo(page, "Run")
@@ -56,7 +56,7 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
 
   test("a failing call is traced to its cause", async () => {
     await site.hub.registry.execute("act.compose", {})
-    const { page } = await site.open()
+    const { page } = await site.show()
     await expectShown(listed(page, "act.table"))
     await go(page, "Calls", "Calls")
     await page.getByRole("row").filter({ hasText: "SOLD_OUT" }).first().waitFor()
@@ -70,7 +70,7 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
   })
 
   test("a request is shared", async () => {
-    const { page } = await site.open("/o/input.text")
+    const { page } = await site.show("/o/input.text")
     await page.getByLabel(/^name/).waitFor()
     await tabTo(page, /^name/)
     await page.keyboard.type("Ada")
@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
   })
 
   test("it is seen why a source is down, and it is tried again", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await expectShown(listed(page, "act.table"))
     await go(page, "Sources", "Sources")
     const card = page.getByRole("article", { name: "Source missing" })
@@ -98,7 +98,7 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
   })
 
   test("two results are compared", async () => {
-    const { page } = await site.open("/o/act.count")
+    const { page } = await site.show("/o/act.count")
     await page.getByRole("button", { name: "Run", exact: true }).waitFor()
     await tabTo(page, "Run")
     await page.keyboard.press("Enter")
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)("with the keyboard alone", () => {
   })
 
   test("a place deep in a schema is found and opened", async () => {
-    const { page } = await site.open("/o/tree.depth?tab=schema")
+    const { page } = await site.show("/o/tree.depth?tab=schema")
     await page.getByRole("tree", { name: "Input" }).waitFor()
     await tabTo(page, "Search in Input")
     await page.keyboard.type("label")

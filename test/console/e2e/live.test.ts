@@ -27,7 +27,7 @@ describe.skipIf(noBrowser)("a running call", () => {
   const site = useConsole(() => [fixtures.operations, fixtures.everything, notes])
 
   test("shows how far it is, asks, and takes an answer that fits", async () => {
-    const opened = await site.open("/o/act.ask")
+    const opened = await site.show("/o/act.ask")
     const { page } = opened
     await button(page, "Run").click()
     const asked = question(page)
@@ -50,7 +50,7 @@ describe.skipIf(noBrowser)("a running call", () => {
   })
 
   test("shows the calls that it makes, and is in History and in Calls once", async () => {
-    const { page } = await site.open("/o/act.delegate")
+    const { page } = await site.show("/o/act.delegate")
     await button(page, "Run").click()
     const calls = result(page).getByRole("list", { name: "Calls that it makes" })
     await expectShown(calls.getByText("act.ask"))
@@ -68,7 +68,7 @@ describe.skipIf(noBrowser)("a running call", () => {
   })
 
   test("of the demo's notes asks, and does what the answer says", async () => {
-    const { page } = await site.open("/o/notes.clear_notes")
+    const { page } = await site.show("/o/notes.clear_notes")
     const runIt = async (): Promise<void> => {
       await button(page, "Run").click()
       await button(page.getByRole("dialog"), "Run it").click()
@@ -92,7 +92,7 @@ describe.skipIf(noBrowser)("a running call", () => {
   })
 
   test("of an older MCP server asks for data, and for the answer of a model", async () => {
-    const { page } = await site.open("/o/everything.trigger-elicitation-request")
+    const { page } = await site.show("/o/everything.trigger-elicitation-request")
     await button(page, "Run").click()
     await button(question(page), "Decline").click()
     await expectShown(result(page).getByText(/User declined/))
@@ -110,7 +110,7 @@ describe.skipIf(noBrowser)("a running call", () => {
   })
 
   test("shows what an MCP server logs during the call, also when it is over", async () => {
-    const { page } = await site.open("/o/everything.toggle-simulated-logging")
+    const { page } = await site.show("/o/everything.toggle-simulated-logging")
     await button(page, "Run").click()
     const log = page.getByRole("region", { name: "Log of everything.toggle-simulated-logging" })
     await expectShown(log.getByText(/^\w+: \w+[ -]level[ -]message/))
@@ -133,8 +133,14 @@ describe.skipIf(noBrowser)("a running call", () => {
     expect(await axeFindings(page)).toEqual([])
   })
 
+  test("gives results of megabytes", async () => {
+    const { page } = await site.show("/o/act.huge")
+    await button(page, "Run").click()
+    await expectShown(result(page).getByText("200", { exact: true }))
+  })
+
   test("that waits for an answer is cancelled, and ends when its page is left", async () => {
-    const { page } = await site.open("/o/act.ask")
+    const { page } = await site.show("/o/act.ask")
     await button(page, "Run").click()
     await question(page).waitFor()
     await button(page, "Cancel").click()
@@ -146,12 +152,6 @@ describe.skipIf(noBrowser)("a running call", () => {
     await question(page).waitFor()
     await page.goto("about:blank")
     await waitFor(() => expect(seen().events).toEqual(["ask stopped", "ask stopped"]))
-  })
-
-  test("gives results of megabytes", async () => {
-    const { page } = await site.open("/o/act.huge")
-    await button(page, "Run").click()
-    await expectShown(result(page).getByText("200", { exact: true }))
   })
 })
 

@@ -23,7 +23,7 @@ describe.skipIf(noBrowser)("five thousand operations", () => {
   ])
 
   test("are in closed folders, listed a screen at a time, to the last", async () => {
-    const opened = await site.open()
+    const opened = await site.show()
     const { page } = opened
     await page.getByRole("treeitem", { name: /^shelf 0/ }).click()
     await expectShown(listed(page, "many.thing0000_read"))
@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)("five thousand operations", () => {
   })
 
   test("have the folder of the opened one open", async () => {
-    const { page } = await site.open("/o/many.thing3217_read")
+    const { page } = await site.show("/o/many.thing3217_read")
     const row = listed(page, "many.thing3217_read").last()
     await expectShown(row)
     // In sight, also after the folder of recent operations has come above it.
@@ -59,14 +59,14 @@ describe.skipIf(noBrowser)("five thousand operations", () => {
   })
 
   test("are no tools of MCP one by one, and the console does not say so", async () => {
-    const { page } = await site.open("/o/many.thing3217_read?tab=snippets")
+    const { page } = await site.show("/o/many.thing3217_read?tab=snippets")
     const main = page.getByRole("main")
     await expectShown(main.getByText(/finds "many\.thing3217_read" with search_operations/))
     expect(await main.getByText(/one of its tools/).count()).toBe(0)
   })
 
   test("are found by a word that one of them has", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await search(page).fill("thing3217")
     await expectShown(listed(page, "many.thing3217_read"))
     await page.keyboard.press("Enter")
@@ -80,7 +80,7 @@ describe.skipIf(noBrowser || !hasCorpus)("the whole API of GitHub", () => {
   ])
 
   test("is listed and searched", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await search(page).fill("create an issue")
     await expectShown(listed(page, "github.issues_create"))
     await search(page).fill("github.repos_get")
@@ -97,7 +97,7 @@ describe.skipIf(noBrowser || !hasCorpus)("the whole API of GitHub", () => {
     ["open a ticket", "github.issues_create"],
     ["/repos/octocat/hello/merges", "github.repos_merge"],
   ] as const)("%s is found among the first", async ([query, id]) => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await search(page).fill(query)
     const rows = page.getByRole("treeitem")
     await expect
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser || !hasCorpus)("the whole API of GitHub", () => {
     "github.repos_create-or-update-file-contents",
     "github.checks_create",
   ])("%s has a form, a JSON editor and schemas", async (id) => {
-    const opened = await site.open(`/o/${encodeURIComponent(id)}`)
+    const opened = await site.show(`/o/${encodeURIComponent(id)}`)
     const { page } = opened
     await button(page, "Run").waitFor()
     await page

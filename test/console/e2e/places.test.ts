@@ -3,9 +3,9 @@ import { button, expectQuiet, expectShown, listed, result, run } from "./support
 import { fixtures, startHub } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
 
-describe.skipIf(noBrowser)("a hub under a path of its own", () => {
-  const site = useConsole(() => [fixtures.operations], { basePath: "/tools/v1" })
+const site = useConsole(() => [fixtures.operations], { basePath: "/tools/v1" })
 
+describe.skipIf(noBrowser)("a hub under a path of its own", () => {
   test("has its console there, and asks for nothing outside of it", async () => {
     expect(site.url).toMatch(/\/tools\/v1$/)
     const opened = await site.open("/o/act.table")
@@ -16,15 +16,13 @@ describe.skipIf(noBrowser)("a hub under a path of its own", () => {
   })
 
   test("is reached without the slash at the end, too", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await page.goto(site.url)
     await expectShown(listed(page, "act.table"))
   })
 })
 
 describe.skipIf(noBrowser)("a hub that goes away", () => {
-  const site = useConsole(() => [fixtures.operations])
-
   test("is said to be gone, and what was typed stays", async () => {
     const other = await startHub([fixtures.operations])
     onTestFinished(() => other[Symbol.asyncDispose]())

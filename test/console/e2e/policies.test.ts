@@ -136,7 +136,7 @@ describe.skipIf(noBrowser)("the policies of an operation", () => {
   })
 
   test("are not there for an operation without any", async () => {
-    const { page } = await site.open("/o/act.table?tab=policies")
+    const { page } = await site.show("/o/act.table?tab=policies")
     await expectShown(tab(page, "Schema"))
     expect(await tab(page, "Policies").count()).toBe(0)
     expect(await tab(page, "Try").getAttribute("aria-selected")).toBe("true")

@@ -11,7 +11,7 @@ describe.skipIf(noBrowser)("reading an operation", () => {
   const site = useConsole(() => sources)
 
   test("shows input and output as a tree, with what is required and allowed", async () => {
-    const { page } = await site.open("/o/library.getBook")
+    const { page } = await site.show("/o/library.getBook")
     await tab(page, "Schema").click()
     const main = page.getByRole("main")
     await expectShown(main.getByText("isbn"))
@@ -21,7 +21,7 @@ describe.skipIf(noBrowser)("reading an operation", () => {
   })
 
   test("a schema that contains itself is opened level by level", async () => {
-    const { page } = await site.open("/o/tree.depth")
+    const { page } = await site.show("/o/tree.depth")
     await tab(page, "Schema").click()
     const tree = page.getByRole("tree", { name: "Input" })
     await expectShown(tree.getByText("children"))
@@ -40,14 +40,14 @@ describe.skipIf(noBrowser)("reading an operation", () => {
   })
 
   test("shows declared errors and who may call", async () => {
-    const { page } = await site.open("/o/act.fail")
+    const { page } = await site.show("/o/act.fail")
     await tab(page, "Schema").click()
     await expectShown(page.getByRole("main").getByText("SOLD_OUT"))
     await expectShown(page.getByRole("main").getByText("Nothing is left of it"))
   })
 
   test("the curl snippet works as it is written", async () => {
-    const { page } = await site.open("/o/act.table")
+    const { page } = await site.show("/o/act.table")
     await tab(page, "Snippets").click()
     const text = await page
       .locator("pre")
@@ -59,7 +59,7 @@ describe.skipIf(noBrowser)("reading an operation", () => {
   })
 
   test("Markdown of a description is shown as such", async () => {
-    const { page } = await site.open("/o/input.text")
+    const { page } = await site.show("/o/input.text")
     await button(page, "Details").click()
     await expectShown(page.getByRole("main").locator("strong", { hasText: "text" }))
   })

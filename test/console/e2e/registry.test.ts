@@ -1,18 +1,16 @@
-import type { Browser } from "playwright-core"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { serveHTTP } from "../../../src/node.ts"
 import type { ServedHTTP } from "../../../src/node.ts"
 import { provideChromium } from "../../support/chromium.ts"
 import { count, greet, quietRegistry } from "../../support/operations.ts"
 import { builtConsole } from "./support/build.ts"
-import { launch, openPage } from "./support/browser.ts"
+import { openPage, sharedBrowser } from "./support/browser.ts"
 import { expectQuiet, expectShown, field, listed, result, run, search } from "./support/page.ts"
 
 const chromium = await provideChromium()
 
 describe.skipIf(chromium.path === undefined)("the console of one registry", () => {
   let served: ServedHTTP
-  let browser: Browser
 
   beforeAll(async () => {
     served = await serveHTTP(quietRegistry([greet, count]), {
@@ -21,16 +19,16 @@ describe.skipIf(chromium.path === undefined)("the console of one registry", () =
       console: await builtConsole(),
       drainMs: 100,
     })
-    browser = await launch(chromium.path as string)
   }, 180_000)
 
   afterAll(async () => {
-    await browser?.close()
     await served?.close()
   })
 
   test("finds an operation, runs it, and shows its result and its call", async () => {
+    const browser = await sharedBrowser(chromium.path as string)
     const opened = await openPage(browser, `${served.url}/`)
+    onTestFinished(() => opened.close())
     const { page } = opened
     await expectShown(page.getByRole("heading", { level: 1, name: "Greetings" }))
     await search(page).fill("greets a person")
@@ -43,6 +41,5 @@ describe.skipIf(chromium.path === undefined)("the console of one registry", () =
     await page.getByRole("link", { name: "Sources" }).click()
     await expectShown(page.getByText("A program that serves its own registry has none."))
     await expectQuiet(opened, served.url)
-    await opened.close()
   })
 })

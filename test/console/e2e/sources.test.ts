@@ -26,7 +26,7 @@ describe.skipIf(noBrowser)("repairing sources", () => {
   const site = useConsole(() => sources)
 
   test("failed ones come first, with what is missing and what they wrote", async () => {
-    const { page, violations, faults } = await site.open("/sources")
+    const { page, violations, faults } = await site.show("/sources")
     const card = (name: string) => page.getByRole("article", { name: `Source ${name}` })
     await expectShown(card("keyed").getByText("NO_SUCH_KEY", { exact: true }))
     await expectShown(card("keyed").getByText(/environment of the hub, and restart/))
@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)("repairing sources", () => {
   })
 
   test("one that can be repaired is ready after a click, and says what a reload changed", async () => {
-    const { page } = await site.open("/sources")
+    const { page } = await site.show("/sources")
     const late = page.getByRole("article", { name: "Source late" })
     await expectShown(late.getByText("failed", { exact: true }))
     const write = (path: string): void => {
@@ -70,7 +70,7 @@ describe.skipIf(noBrowser)("repairing sources", () => {
   test("says how its calls went", async () => {
     await site.hub.registry.execute("act.table", {})
     await site.hub.registry.execute("act.fail", {}).catch(() => undefined)
-    const { page } = await site.open("/sources")
+    const { page } = await site.show("/sources")
     const local = page.getByRole("article", { name: "Source local" })
     await expectShown(local.getByText(/^2 calls, 50 % of the last ones failed; p50 /))
   })

@@ -25,7 +25,7 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
   const site = useConsole(() => [fixtures.operations])
 
   test("shows items as they come, with a chart of numbers", async () => {
-    const { page, violations } = await site.open("/o/live.numbers")
+    const { page, violations } = await site.show("/o/live.numbers")
     await start(page)
     await expect.poll(() => items(page)).toMatch(/tick/)
     await page.getByRole("figure").getByRole("img").waitFor()
@@ -43,7 +43,7 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
   })
 
   test("stands still while it is paused, and goes on", async () => {
-    const { page } = await site.open("/o/live.numbers")
+    const { page } = await site.show("/o/live.numbers")
     await start(page)
     await expect.poll(() => items(page)).toMatch(/tick/)
     await button(page, "Pause").click()
@@ -57,7 +57,7 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
   })
 
   test("shows only what a filter lets through", async () => {
-    const { page } = await site.open("/o/live.numbers")
+    const { page } = await site.show("/o/live.numbers")
     await start(page)
     await page.getByLabel("Filter items").fill("even")
     await expect
@@ -67,25 +67,25 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
     await expectStopped()
   })
 
-  test("closing the tab ends the handler", async () => {
-    const { page } = await site.open("/o/live.numbers")
-    await start(page)
-    await page.close()
-    await expectStopped()
-  })
-
   test("going to another operation ends the handler", async () => {
-    const { page } = await site.open("/o/live.numbers")
+    const { page } = await site.show("/o/live.numbers")
     await start(page)
     await openOperation(page, "act.table")
     await expectStopped()
   })
 
   test("a stream that breaks shows why, and keeps its items", async () => {
-    const { page } = await site.open("/o/live.breaks")
+    const { page } = await site.show("/o/live.breaks")
     await button(page, /^Start/).click()
     await expectShown(page.getByRole("alert"))
     expect(await items(page)).toMatch(/part/)
     await button(page, /^Start/).waitFor()
+  })
+
+  test("closing the tab ends the handler", async () => {
+    const { page } = await site.show("/o/live.numbers")
+    await start(page)
+    await page.close()
+    await expectStopped()
   })
 })

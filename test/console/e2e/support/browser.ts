@@ -29,13 +29,21 @@ const SWITCHED_OFF = [
   "ThirdPartyStoragePartitioning",
 ]
 
-/** Starts the system's Chromium. Whoever launched it closes it. */
-export async function launch(executablePath: string): Promise<Browser> {
-  return await chromium.launch({
+let browser: Promise<Browser> | undefined
+
+/** The browser of this process: one for all its test files. It ends with the process, whoever ends that. */
+export async function sharedBrowser(executablePath: string): Promise<Browser> {
+  browser ??= launch(executablePath)
+  return await browser
+}
+
+async function launch(executablePath: string): Promise<Browser> {
+  const launched = await chromium.launch({
     executablePath,
     headless: true,
     // Chromium's sandbox refuses to run as root.
     chromiumSandbox: process.getuid?.() !== 0,
+    handleSIGTERM: false,
     args: [
       "--disable-dev-shm-usage",
       "--disable-background-networking",
@@ -43,7 +51,13 @@ export async function launch(executablePath: string): Promise<Browser> {
       `--disable-features=${[...SWITCHED_OFF, ...UNUSED_WEB_UI].join(",")}`,
     ],
   })
+  // Vitest ends a worker by this signal. Playwright kills its browsers when a process exits, and removes their files.
+  process.once("SIGTERM", () => process.exit())
+  launched.once("disconnected", () => (browser = undefined))
+  return launched
 }
+
+const VIEWPORT = { width: 1280, height: 800 }
 
 const frameListeners = new WeakMap<Page, ((payload: string) => void)[]>()
 
@@ -59,7 +73,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<Opened> {
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
+    viewport: VIEWPORT,
     reducedMotion: "reduce",
     ...options,
   })
@@ -94,4 +108,41 @@ export async function openPage(
   })
   await page.goto(url)
   return { page, faults, violations, requests, frames, close: () => context.close() }
+}
+
+/** Loads a page of `openPage` again, at another address, as if nothing had ever happened in it. */
+export async function reloadAt(opened: Opened, url: string): Promise<void> {
+  await prepare(opened)
+  await opened.page.evaluate((to) => {
+    localStorage.clear()
+    sessionStorage.clear()
+    history.replaceState(null, "", to)
+  }, url)
+  await opened.page.reload()
+}
+
+/** Moves a page of `openPage` to another address, as its links do. What it showed there before is not kept. */
+export async function moveTo(opened: Opened, url: string): Promise<void> {
+  await prepare(opened)
+  await opened.page.evaluate(async (to) => {
+    const go = (hash: string): Promise<void> =>
+      new Promise((resolve) => {
+        // The console draws when this event tells it to.
+        addEventListener("hashchange", () => setTimeout(resolve), { once: true })
+        location.hash = hash
+      })
+    const { hash } = new URL(to)
+    const [view] = hash.split("?")
+    if (location.hash.split("?")[0] === view) await go(view === "#/history" ? "#/" : "#/history")
+    await go(hash)
+  }, url)
+}
+
+async function prepare({ page, faults, violations, requests, frames }: Opened): Promise<void> {
+  frameListeners.delete(page)
+  for (const list of [faults, violations, requests, frames]) list.splice(0)
+  await page.unrouteAll()
+  for (const other of page.context().pages()) if (other !== page) await other.close()
+  if (page.viewportSize()?.width !== VIEWPORT.width) await page.setViewportSize(VIEWPORT)
+  await page.emulateMedia({ colorScheme: "light" })
 }

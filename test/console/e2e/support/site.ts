@@ -1,9 +1,9 @@
-import type { Browser, BrowserContextOptions } from "playwright-core"
+import type { BrowserContextOptions } from "playwright-core"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 import type { ServerConfig, ResolvedSource } from "../../../../src/config/model.ts"
 import type { HubOptions } from "../../../../src/hub/model.ts"
 import { provideChromium } from "../../../support/chromium.ts"
-import { launch, openPage } from "./browser.ts"
+import { moveTo, openPage, reloadAt, sharedBrowser } from "./browser.ts"
 import type { Opened } from "./browser.ts"
 import { startHub } from "./hub.ts"
 import type { TestHub } from "./hub.ts"
@@ -12,30 +12,61 @@ import type { TestHub } from "./hub.ts"
 export interface Site {
   readonly url: string
   readonly hub: TestHub["hub"]
-  /** A new page that ends with its test; `path` is what follows the `#`. */
+  /**
+   * A page that nothing has happened in, with empty storage, until its test ends; `path` is what follows the `#`.
+   *
+   * With options, or when the test has one already, it is a new one; otherwise the site's own, loaded again.
+   */
   open(path?: string, options?: BrowserContextOptions): Promise<Opened>
+  /** The site's own page, at another address, with all that earlier tests left in it: what is kept must not matter. */
+  show(path?: string): Promise<Opened>
 }
 
 const chromium = await provideChromium()
 
 export const noBrowser: boolean = chromium.path === undefined
 
-/** One hub and one browser for the tests of a `describe`. */
+/** One hub for the tests of a `describe`, and a page that shows it. */
 export function useConsole(
   sources: () => readonly ResolvedSource[],
   server: ServerConfig = {},
   hubOptions: HubOptions = {},
 ): Site {
   let served: TestHub | undefined
-  let browser: Browser | undefined
+  /** The site's own page, when no test uses it. */
+  let free: Opened | undefined
   beforeAll(async () => {
     served = await startHub(sources(), server, hubOptions)
-    browser = await launch(chromium.path as string)
   }, 180_000)
   afterAll(async () => {
-    await browser?.close()
+    await free?.close()
     await served?.[Symbol.asyncDispose]()
   })
+
+  async function use(
+    path: string,
+    move: typeof moveTo,
+    options?: BrowserContextOptions,
+  ): Promise<Opened> {
+    const url = `${(served as TestHub).url}/#${path}`
+    let opened = options === undefined ? free : undefined
+    if (opened === undefined) {
+      opened = await openPage(await sharedBrowser(chromium.path as string), url, options)
+    } else {
+      free = undefined
+      await move(opened, url)
+    }
+    const used = opened
+    onTestFinished(async ({ task }) => {
+      // A page in which something went wrong, or that is elsewhere, tells nothing about the next test.
+      const isGood = options === undefined && free === undefined && task.result?.state === "pass"
+      const [address] = used.page.url().split(/[?#]/)
+      const isHere = !used.page.isClosed() && address === `${(served as TestHub).url}/`
+      if (isGood && isHere) free = used
+      else await used.close()
+    })
+    return opened
+  }
   return {
     get url() {
       return (served as TestHub).url
@@ -43,10 +74,7 @@ export function useConsole(
     get hub() {
       return (served as TestHub).hub
     },
-    async open(path = "/", options = {}) {
-      const opened = await openPage(browser as Browser, `${this.url}/#${path}`, options)
-      onTestFinished(() => opened.close())
-      return opened
-    },
+    open: (path = "/", options) => use(path, reloadAt, options),
+    show: (path = "/") => use(path, moveTo),
   }
 }
