@@ -91,8 +91,16 @@ export function compileSnippets(snippets: readonly string[]): Complaint[][] {
   })
 }
 
+const exported = new Map<Entry, Set<string>>()
+
 /** Names of everything that an entry exports. */
-function exportsOf(entry: keyof typeof ENTRIES): Set<string> {
+function exportsOf(entry: Entry): Set<string> {
+  const names = exported.get(entry) ?? readExports(entry)
+  exported.set(entry, names)
+  return names
+}
+
+function readExports(entry: Entry): Set<string> {
   const source = parse(readFileSync(resolve(root, ENTRIES[entry]), "utf8"))
   const names = source.statements.flatMap((statement) => {
     if (ts.isFunctionDeclaration(statement)) return [statement.name?.text ?? ""]
@@ -114,8 +122,8 @@ function moduleOf(code: string): string {
   const explained = used.flatMap((name) => EXPLAINED[name as keyof typeof EXPLAINED] ?? [])
   const entries = Object.keys(ENTRIES) as Entry[]
   const imports = entries.flatMap((entry) => {
-    const exported = exportsOf(entry)
-    const names = used.filter((name) => exported.has(name) && !(name in EXPLAINED))
+    const own = exportsOf(entry)
+    const names = used.filter((name) => own.has(name) && !(name in EXPLAINED))
     for (const name of names) used.splice(used.indexOf(name), 1)
     return `import { ${names.join(", ")} } from "${entry}"`
   })

@@ -44,7 +44,6 @@ export const LONG_TESTS: readonly string[] = [
   "test/sources/openapi/corpus-behaviours.test.ts",
   "test/sources/openapi/corpus.test.ts",
   "test/sources/openapi/fuzz.test.ts",
-  "test/sources/openapi/golden.test.ts",
   "test/sources/openapi/parse.test.ts",
   "test/sources/openapi/per-caller.test.ts",
   "test/transport/bus/simulation-more.test.ts",

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { hashApiKey, toHTTP } from "../../../src/to-http.ts"
 import type { HTTPServerOptions } from "../../../src/serve/http/options.ts"
@@ -70,8 +70,13 @@ const PLACES = ["", "/api", "/api/v1"]
 
 describe.each(MOUNT_WAYS)("$name", (way) => {
   describe.each(PLACES)('mounted under "%s"', (path) => {
+    /** For tests that need no options of their own. */
+    let shared: Api
+    beforeAll(async () => void (shared = await mounted(way, path)))
+    afterAll(() => shared[Symbol.asyncDispose]())
+
     test("serves every route, and no other", async () => {
-      await using api = await mounted(way, path)
+      const api = shared
       const gateway = await api.send("/operations/demo.echo", json({ a: 1 }))
       expect(await gateway.json()).toMatchObject({ data: { a: 1 } })
       const rest = await api.send("/api/demo/echo", json([1]))
@@ -85,7 +90,7 @@ describe.each(MOUNT_WAYS)("$name", (way) => {
     })
 
     test("describes paths under which the operations are", async () => {
-      await using api = await mounted(way, path)
+      const api = shared
       const target = await firstTarget(await api.send("/openapi.json"), `${path}/openapi.json`)
       expect(target).toBe(`${path}/api/demo/echo`)
     })
@@ -113,7 +118,7 @@ describe.each(MOUNT_WAYS)("$name", (way) => {
     })
 
     test("answers errors as problems", async () => {
-      await using api = await mounted(way, path)
+      const api = shared
       const wrong = await api.send("/api/demo/count", json({ to: "x" }, { "request-id": "one" }))
       expect(wrong.status).toBe(400)
       expect(wrong.headers.get("content-type")).toBe("application/problem+json")
@@ -155,7 +160,7 @@ describe.each(MOUNT_WAYS)("$name", (way) => {
     })
 
     test("streams events to their end", async () => {
-      await using api = await mounted(way, path)
+      const api = shared
       const accept = { accept: "text/event-stream" }
       const response = await api.send("/operations/demo.count", json({ to: 3 }, accept))
       expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/)

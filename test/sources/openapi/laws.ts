@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util"
 import type { TSchema } from "typebox"
 import type { ImportedOperation } from "../../../src/from-openapi.ts"
 import { pointerTokens } from "../../../src/schema/json.ts"
@@ -86,14 +85,31 @@ export class SchemaLaws {
   /** Parts that are not the same after a trip through JSON text. */
   #unserializable({ $defs = {}, ...own }: Node): string[] {
     if (!this.#wantsJson) return []
-    const faults = isJson(own) ? [] : ["does not survive JSON"]
+    const faults = this.#isJson(own) ? [] : ["does not survive JSON"]
+    if (this.#plain.has($defs as object)) return faults
     for (const [name, definition] of Object.entries($defs as object)) {
-      if (typeof definition !== "object" || definition === null) continue
-      if (this.#plain.has(definition)) continue
-      this.#plain.add(definition)
-      if (!isJson(definition)) faults.push(`definition "${name}" does not survive JSON`)
+      if (!this.#isJson(definition)) faults.push(`definition "${name}" does not survive JSON`)
     }
+    if (faults.length === 0) this.#plain.add($defs as object)
     return faults
+  }
+
+  /** Whether a value would be the same after a trip through JSON text. */
+  #isJson(value: unknown): boolean {
+    if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0)
+    if (typeof value !== "object" || value === null) {
+      return value === null || typeof value === "string" || typeof value === "boolean"
+    }
+    if (this.#plain.has(value)) return true
+    const isList = Array.isArray(value)
+    if (Object.getPrototypeOf(value) !== (isList ? Array.prototype : Object.prototype)) return false
+    const keys = Object.keys(value)
+    const isWhole = Object.getOwnPropertySymbols(value).length === 0
+    // A list with holes has fewer keys than items, one with properties has more.
+    if (!isWhole || (isList && keys.length !== value.length)) return false
+    if (!keys.every((key) => this.#isJson((value as Node)[key]))) return false
+    this.#plain.add(value)
+    return true
   }
 }
 
@@ -117,8 +133,4 @@ export function deepFreeze<TValue>(root: TValue): TValue {
     for (const child of Object.values(node)) todo.push(child)
   }
   return root
-}
-
-function isJson(value: unknown): boolean {
-  return isDeepStrictEqual(JSON.parse(JSON.stringify(value)), value)
 }

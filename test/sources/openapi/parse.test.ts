@@ -1,14 +1,9 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs"
-import { join, resolve } from "node:path"
 import { inspect } from "node:util"
-import { gunzipSync } from "node:zlib"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/core/errors.ts"
 import { parseDocument, parseText } from "../../../src/sources/openapi/parse.ts"
 import { TOO_LONG } from "../../support/patience.ts"
-
-const corpus = resolve(import.meta.dirname, "../../../../shared/corpus/openapi")
 
 /** The error that reading a source ends with. */
 function failure(source: unknown, options = {}): CallError<string, Record<string, unknown>> {
@@ -320,26 +315,5 @@ describe("parseDocument, attacked", () => {
       }),
       { numRuns: 300 },
     )
-  })
-})
-
-describe.skipIf(!existsSync(corpus))("the public corpus", () => {
-  const files = existsSync(corpus)
-    ? readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter(
-        (name) => /\.(?:ya?ml|json)(?:\.gz)?$/.test(name) && !/split|separate|checks/.test(name),
-      )
-    : []
-
-  test("reads every document", () => {
-    for (const name of files) {
-      const bytes = readFileSync(join(corpus, name))
-      const text = (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString("utf8")
-      const { document } = parseDocument(text, { what: name })
-      expect(
-        document["paths"] ?? document["webhooks"] ?? document["components"],
-        name,
-      ).toBeDefined()
-    }
-    expect(files.length).toBeGreaterThan(50)
   })
 })

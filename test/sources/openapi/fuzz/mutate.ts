@@ -9,6 +9,8 @@ interface Slot {
   readonly holder: Box
   readonly key: string
   readonly pointer: string
+  /** The place of the holder; none for the document itself. */
+  readonly parent: Slot | undefined
 }
 
 const METHODS = [
@@ -245,15 +247,19 @@ function rename({ holder, key }: Slot, _: readonly Slot[], random: Random): void
 
 /** Gives a path, a method, a status or a media type another name of its kind. */
 function renameKind(slot: Slot, slots: readonly Slot[], random: Random): void {
-  const [test, names] = random.pick([
-    [/^\/paths\/[^/]+$/, PATHS],
-    [/^\/paths\/[^/]+\/[^/]+$/, METHODS],
-    [/\/responses\/[^/]+$/, STATUS],
-    [/\/content\/[^/]+$/, MEDIA],
+  const [isKind, names] = random.pick([
+    [({ parent }: Slot) => isPaths(parent), PATHS],
+    [({ parent }: Slot) => parent?.key !== "" && isPaths(parent?.parent), METHODS],
+    [({ parent }: Slot) => parent?.key === "responses", STATUS],
+    [({ parent }: Slot) => parent?.key === "content", MEDIA],
   ] as const)
-  const known = slots.filter(({ pointer }) => test.test(pointer))
+  const known = slots.filter((one) => one.key !== "" && isKind(one))
   const { holder, key } = known.length === 0 ? slot : random.pick(known)
   renameKey(holder, key, random.pick(names))
+}
+
+function isPaths(slot: Slot | undefined): boolean {
+  return slot?.key === "paths" && slot.parent === undefined
 }
 
 /** Puts a reference somewhere, or leads one elsewhere. */
@@ -291,8 +297,11 @@ function refer(slot: Slot, slots: readonly Slot[], random: Random): void {
 
 /** Schemas, or whatever else, that lead back to themselves. */
 function cycle({ holder, key, pointer }: Slot, slots: readonly Slot[], random: Random): void {
-  const schemas = slots.filter((slot) =>
-    /\/(?:components\/schemas|definitions)\/[^/]+$/.test(slot.pointer),
+  const schemas = slots.filter(
+    ({ key: name, parent }) =>
+      name !== "" &&
+      (parent?.key === "definitions" ||
+        (parent?.key === "schemas" && parent.parent?.key === "components")),
   )
   if (schemas.length === 0) {
     put(holder, key, { $ref: `#${pointer}` })
@@ -442,16 +451,17 @@ const TELLING: ReadonlySet<string> = new Set([
 function slotsOf(root: Box): Slot[] {
   const slots: Slot[] = []
   const seen = new Set<unknown>()
-  const todo: Array<readonly [Box, string]> = [[root, ""]]
-  for (const [holder, pointer] of todo) {
+  const todo: Array<readonly [Box, Slot | undefined]> = [[root, undefined]]
+  for (const [holder, parent] of todo) {
     if (seen.has(holder) || slots.length > 20_000) continue
     seen.add(holder)
     for (const key of Object.keys(holder)) {
-      const at = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`
-      slots.push({ holder, key, pointer: at })
+      const token = key.replaceAll("~", "~0").replaceAll("/", "~1")
+      const slot = { holder, key, pointer: `${parent?.pointer ?? ""}/${token}`, parent }
+      slots.push(slot)
       const value = holder[key]
       const isPlain = typeof value === "object" && value !== null && !ArrayBuffer.isView(value)
-      if (isPlain) todo.push([value as Box, at])
+      if (isPlain) todo.push([value as Box, slot])
     }
   }
   return slots
