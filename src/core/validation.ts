@@ -4,6 +4,9 @@ import type { OutputOf } from "../schema/standard.ts"
 import { reading } from "../internal/brands.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema } from "../schema/compiled.ts"
+import { surelyMatches } from "../schema/plain-match.ts"
+import type { SchemaIssue } from "../schema/validator.ts"
+import { OperationSpecSchema } from "./spec-schemas.ts"
 
 /** One validation error of a value: its place, as a JSON pointer, and what is wrong. */
 export interface ValueError {
@@ -18,6 +21,20 @@ const MAX_LISTED_ERRORS = 8
 export function collectErrors(schema: unknown, value: unknown): ValueError[] {
   const compiled = compileSchema(schema)
   return compiled.check(value) ? [] : toValueErrors(compiled.errors(value))
+}
+
+/** Specs that are checked before their schema is compiled, so that a program with a few operations starts sooner. */
+const BEFORE_COMPILING = 100
+let checkedSpecs = 0
+
+/** The validation errors of the fields of an operation; empty if they are valid. */
+export function specIssues(fields: Readonly<Record<string, unknown>>): SchemaIssue[] {
+  if (checkedSpecs < BEFORE_COMPILING) {
+    checkedSpecs++
+    if (surelyMatches(OperationSpecSchema, fields)) return []
+  }
+  const compiled = compileSchema(OperationSpecSchema)
+  return compiled.check(fields) ? [] : compiled.errors(fields)
 }
 
 /**

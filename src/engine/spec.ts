@@ -8,9 +8,9 @@ import { compileSchema } from "../schema/compiled.ts"
 import type { Compiled } from "../schema/compiled.ts"
 import { jsonSchemaOf, looseJsonSchemaOf, standardProps } from "../schema/standard.ts"
 import type { SchemaSide } from "../schema/standard.ts"
-import { OperationSpecSchema } from "../core/spec-schemas.ts"
 import type { ErrorDefinition, OperationSpec } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-policy.ts"
+import { specIssues } from "../core/validation.ts"
 import type { ValueError } from "../core/validation.ts"
 import { deprecationIssues } from "../core/deprecation.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
@@ -88,9 +88,8 @@ export function checkDefinition(
   fields["outputSchema"] = output?.schema ?? {}
   if (errors !== undefined) fields["errorSchemas"] = errors
   if (definition.deprecation !== undefined) fields["deprecated"] ??= true
-  const compiled = compileSchema(OperationSpecSchema)
-  if (!compiled.check(fields)) issues.push(...compiled.errors(fields).map(toValueError))
-  else issues.push(...deprecationIssues(definition))
+  const invalid = specIssues(fields).map(toValueError)
+  issues.push(...(invalid.length > 0 ? invalid : deprecationIssues(definition)))
   issues.push(...policyIssues(definition))
   if (issues.length > 0 || input === undefined || output === undefined) {
     throw invalidDefinition(definition, issues)

@@ -22,9 +22,11 @@ describe("whatever the policies and whatever fails,", () => {
   test.each(Array.from({ length: HISTORIES / PART }, (_, part) => part * PART))(
     "no effect happens twice, no error lies about it, every call ends in time, and nothing is left, from seed %i on",
     async (first) => {
-      for (let seed = first + 1; seed <= first + PART; seed++) {
-        expect(await play(seed)).toEqual([])
+      const broken: string[] = []
+      for (let seed = first + 1; seed <= first + PART && broken.length < 20; seed++) {
+        for (const law of await play(seed)) broken.push(`seed ${seed}: ${law}`)
       }
+      expect(broken).toEqual([])
     },
   )
 
@@ -45,9 +47,7 @@ describe("whatever the policies and whatever fails,", () => {
         if (calls % 100 === 1) trouble = random.pick([0, 0.1, 0.5, 1])
         void it.registry.execute("api.do").catch(() => undefined)
         await it.clock.advance(20)
-        expect(starts - calls, `seed ${seed}, call ${calls}`).toBeLessThanOrEqual(
-          successes / 10 + 100,
-        )
+        if (starts - calls > successes / 10 + 100) expect.fail(`seed ${seed}, call ${calls}`)
       }
       await it[Symbol.asyncDispose]()
     }

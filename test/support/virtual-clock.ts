@@ -1,17 +1,23 @@
 import type { Clock } from "../../src/index.ts"
 
+interface Timer {
+  readonly id: number
+  readonly at: number
+  readonly callback: () => void
+}
+
 /** Virtual time: nothing waits for real, and every run is the same run. */
 export class VirtualClock implements Clock {
   time = 0
   #id = 0
-  readonly #timers = new Map<number, { at: number; callback: () => void }>()
+  readonly #timers = new Map<number, Timer>()
 
   now(): number {
     return this.time
   }
 
   setTimeout(callback: () => void, delay: number): number {
-    this.#timers.set(++this.#id, { at: this.time + delay, callback })
+    this.#timers.set(++this.#id, { id: this.#id, at: this.time + delay, callback })
     return this.#id
   }
 
@@ -31,13 +37,11 @@ export class VirtualClock implements Clock {
     for (;;) {
       // Promises first: what was decided has its consequences before time goes on.
       for (let turn = 0; turn < 60; turn++) await Promise.resolve()
-      const next = [...this.#timers]
-        .filter(([, { at }]) => at <= time)
-        .toSorted((a, b) => a[1].at - b[1].at || a[0] - b[0])[0]
+      const next = this.#firstUntil(time)
       if (next === undefined) break
-      this.#timers.delete(next[0])
-      this.time = Math.max(this.time, next[1].at)
-      next[1].callback()
+      this.#timers.delete(next.id)
+      this.time = Math.max(this.time, next.at)
+      next.callback()
     }
     this.time = time
   }
@@ -50,5 +54,13 @@ export class VirtualClock implements Clock {
   /** Timers that wait. */
   get timers(): number {
     return this.#timers.size
+  }
+
+  /** The timer that is due first until a time; of several, the one that was set first. */
+  #firstUntil(time: number): Timer | undefined {
+    let first: Timer | undefined
+    for (const timer of this.#timers.values())
+      if (timer.at <= time && (first === undefined || timer.at < first.at)) first = timer
+    return first
   }
 }

@@ -1,8 +1,13 @@
 import { isDefinedOperation, type AnyOperation } from "../../core/define.ts"
 import { quote, reasonOf } from "../../internal/describe.ts"
 import { jsonSchemaOf, standardProps } from "../../schema/standard.ts"
-import { OperationSpecSchema, specFields } from "../../core/spec-schemas.ts"
-import { assertIsSchema, collectErrors, type ValueError } from "../../core/validation.ts"
+import { specFields } from "../../core/spec-schemas.ts"
+import {
+  assertIsSchema,
+  specIssues,
+  toValueErrors,
+  type ValueError,
+} from "../../core/validation.ts"
 
 /** An export of a module that may be an operation. */
 export interface Candidate {
@@ -58,7 +63,7 @@ function findOperationIssues(operation: AnyOperation): ValueError[] {
     // Already checked; a vendor's schema may be a function, which is not JSON.
     fields[field] = {}
   }
-  return [...collectErrors(OperationSpecSchema, fields), ...issues]
+  return [...toValueErrors(specIssues(fields)), ...issues]
 }
 
 function findSchemaIssue(schema: unknown, side: "input" | "output"): string | undefined {

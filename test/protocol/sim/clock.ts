@@ -131,9 +131,22 @@ function isBefore(left: Timer, right: Timer): boolean {
   return left.at < right.at || (left.at === right.at && left.order < right.order)
 }
 
+/** Immediates that are queued at a time: Node runs all promises after each, and looks for events only after the last. */
+const TURNS = 32
+
+const waiting: (() => void)[] = []
+let queued = 0
+
 /** All promises first: what was decided has its consequences before time goes on. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => {
-    setImmediate(resolve)
+    waiting.push(resolve)
+    if (queued > 0) return
+    for (queued = 0; queued < TURNS; queued++) setImmediate(takeTurn)
   })
+}
+
+function takeTurn(): void {
+  queued--
+  waiting.shift()?.()
 }

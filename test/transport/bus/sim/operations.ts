@@ -1,5 +1,4 @@
-import { Type } from "typebox"
-import { CallError, createRegistry, silentLogger } from "../../../../src/index.ts"
+import { CallError, createRegistry, FromSchema, silentLogger } from "../../../../src/index.ts"
 import type {
   AnyOperation,
   OperationContext,
@@ -30,8 +29,8 @@ export interface Host {
   readonly isCareful: boolean
 }
 
-// One for all: what is known of a schema is kept by the schema.
-const SCHEMA = Type.Unknown()
+// One for all, and read once: what is known of a schema is kept by the schema.
+const SCHEMA = FromSchema({})
 const OPEN = { inputSchema: SCHEMA, outputSchema: SCHEMA }
 
 /** The code of errors that are part of the plan. */

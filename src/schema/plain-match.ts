@@ -1,0 +1,60 @@
+import { isRecord } from "../internal/guards.ts"
+import type { JsonSchema } from "./json.ts"
+
+type Types = Readonly<Record<string, (value: unknown) => boolean>>
+type Keywords = Readonly<Record<string, (setting: never, value: never) => boolean>>
+
+const TYPES: Types = {
+  object: isRecord,
+  array: Array.isArray,
+  string: (value) => typeof value === "string",
+  boolean: (value) => typeof value === "boolean",
+  integer: Number.isInteger,
+}
+
+const KEYWORDS: Keywords = {
+  type: (types: string | readonly string[], value: unknown) =>
+    [types].flat().some((type) => TYPES[type]?.(value) === true),
+  enum: (values: readonly unknown[], value: unknown) => values.includes(value),
+  // Characters of two code units count as one: what is empty or short enough in code units is so in characters.
+  minLength: (length: number, text: string) => length <= 1 && text.length >= length,
+  maxLength: (length: number, text: string) => text.length <= length,
+  pattern: (pattern: string, text: string) => new RegExp(pattern, "u").test(text),
+  minimum: (minimum: number, value: number) => value >= minimum,
+  maximum: (maximum: number, value: number) => value <= maximum,
+  items: (item: JsonSchema, list: readonly unknown[]) =>
+    [...list].every((value) => matches(item, value)),
+  required: (names: readonly string[], record: object) =>
+    names.every((name) => Object.hasOwn(record, name)),
+  dependentRequired: (names: Readonly<Record<string, string[]>>, record: object) =>
+    Object.entries(names).every(
+      ([name, others]) =>
+        !(name in record) || others.every((other) => Object.hasOwn(record, other)),
+    ),
+  properties: (
+    parts: Readonly<Record<string, JsonSchema>>,
+    record: Readonly<Record<string, unknown>>,
+  ) =>
+    Object.entries(parts).every(([name, part]) => !(name in record) || matches(part, record[name])),
+}
+
+/**
+ * Whether a value surely matches one of the library's own schemas, without compiling it: that takes longer than to
+ * check a hundred values.
+ *
+ * It knows only keywords that those schemas have, each after a `type`. Where it returns `false`, only the compiled schema
+ * can tell.
+ */
+export function surelyMatches(schema: JsonSchema, value: unknown): boolean {
+  try {
+    return matches(schema, value)
+  } catch {
+    return false
+  }
+}
+
+function matches(schema: JsonSchema, value: unknown): boolean {
+  return Object.entries(schema).every(
+    ([keyword, setting]) => KEYWORDS[keyword]?.(setting as never, value as never) === true,
+  )
+}
