@@ -35,7 +35,7 @@ export function text(description: string, options: TextOptions = {}): Shape {
     check(value, keys, report) {
       if (options.secret === true && typeof value === "function") return
       if (typeof value !== "string") {
-        report.error(keys, `must be a text, got ${kindOf(value)}.`)
+        report.error(keys, `must be a string, got ${kindOf(value)}.`)
       } else if (value === "") {
         report.error(keys, "must not be empty.")
       } else if (value.includes("\0")) {
@@ -246,7 +246,7 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list"
   switch (typeof value) {
     case "string":
-      return "a text"
+      return "a string"
     case "object":
       return "an object"
     case "boolean":

@@ -18,10 +18,10 @@ import { parseReferences } from "./references.ts"
 const CHECKED: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   command: (value) =>
     isText(value) || (isList(value) && value.length > 0) ? undefined : "must name a program.",
-  args: (value) => (isList(value) ? undefined : `must be a list of texts, such as ["a"].`),
-  env: (value) => (isTexts(value) ? undefined : "must be an object with texts."),
+  args: (value) => (isList(value) ? undefined : `must be a list of strings, such as ["a"].`),
+  env: (value) => (isTexts(value) ? undefined : "must be an object with strings."),
   headers: (value) =>
-    isTexts(value) || typeof value === "function" ? undefined : "must be an object with texts.",
+    isTexts(value) || typeof value === "function" ? undefined : "must be an object with strings.",
   url: (value) => (isText(value) || value instanceof URL ? undefined : "must be an address."),
   cwd: (value) => (isText(value) ? undefined : "must be a folder."),
   envFile: (value) => (isText(value) ? undefined : "must be a file."),

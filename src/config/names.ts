@@ -34,6 +34,11 @@ export function isAddress(text: string): boolean {
   return /^(?:https?|wss?|nats|tls|rediss?):\/\//i.test(text)
 }
 
+/** Whether an address is a broker's, with workers behind it, rather than a hub's. */
+export function isBroker(address: string): boolean {
+  return /^(?:nats|tls|rediss?):\/\//i.test(address)
+}
+
 function nameOfAddress(address: string): string {
   if (!isAddress(address)) return nameOfPath(address)
   let host: string

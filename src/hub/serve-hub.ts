@@ -1,4 +1,4 @@
-import { isBroker } from "../config/brokers.ts"
+import { isBroker } from "../config/names.ts"
 import { RECORD } from "../config/config-shapes.ts"
 import type { RemoteSource, ResolvedSource } from "../config/model.ts"
 import { CallError, isCallError } from "../core/errors.ts"

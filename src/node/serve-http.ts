@@ -1,8 +1,8 @@
+import { openPort, urlHost } from "../serve/port.ts"
 import { createServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
-import { CallError } from "../core/errors.ts"
 import { MissingPackage } from "../internal/import-peer.ts"
 import { TIMER, validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -197,14 +197,14 @@ class Served implements ServedHTTP {
   get url(): string {
     const address = this.#server.address() as AddressInfo | null
     const { host = address?.address ?? "127.0.0.1" } = this.#options
-    const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
-    return `http://${name}:${address?.port ?? 0}${this.#api.inner.basePath}`
+    return `http://${urlHost(host)}:${address?.port ?? 0}${this.#api.inner.basePath}`
   }
 
   async open(): Promise<void> {
     this.#server.on("request", this.#onRequest)
     this.#server.on("upgrade", this.#onUpgrade)
-    if (this.#options.server === undefined) await this.#listen()
+    const { server, port = 3000, host = "127.0.0.1" } = this.#options
+    if (server === undefined) await openPort(this.#server, port, host)
     for (const signal of this.#signals) process.once(signal, this.#onSignal)
   }
 
@@ -214,22 +214,6 @@ class Served implements ServedHTTP {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
-  }
-
-  async #listen(): Promise<void> {
-    const { port = 3000, host = "127.0.0.1" } = this.#options
-    const server = this.#server
-    await new Promise<void>((resolve, reject) => {
-      const fail = (cause: Error): void => {
-        const message = `Cannot listen on ${host}:${port}: ${cause.message}`
-        reject(new CallError("UNAVAILABLE", message, { cause, retryable: false }))
-      }
-      server.once("error", fail)
-      server.listen(port, host, () => {
-        server.off("error", fail)
-        resolve()
-      })
-    })
   }
 
   readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void =>

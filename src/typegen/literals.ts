@@ -1,5 +1,6 @@
 // `const` and `enum`: values as types.
 
+import { ownValues } from "../schema/read/values.ts"
 import { isRecord } from "../internal/guards.ts"
 import { jsonType } from "../schema/json.ts"
 import { union } from "./combine.ts"
@@ -12,22 +13,13 @@ const MAX_DEPTH = 20
 
 /** The values that a schema lists, of those its `type` allows; `undefined` when it lists none. */
 export function listedValues(schema: Readonly<Record<string, unknown>>): TypeNode | undefined {
-  const values = valuesOf(schema)
+  // Next to an enum, a `const` decides alone.
+  const values = ownValues(schema)
   if (values === undefined) return undefined
   const allowed = allowedTypes(schema["type"])
   const fitting = values.filter((value) => allowed === undefined || allowed.has(jsonType(value)))
   const types = fitting.length > MAX_VALUES ? fitting.map(wide) : fitting.map((one) => literal(one))
   return union(types)
-}
-
-function valuesOf(schema: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
-  const { enum: listed } = schema
-  if (Object.hasOwn(schema, "const")) {
-    const value = schema["const"]
-    // Next to an enum the value has to be in both; the enum is ignored here.
-    return [value]
-  }
-  return Array.isArray(listed) ? listed : undefined
 }
 
 function allowedTypes(type: unknown): ReadonlySet<string> | undefined {

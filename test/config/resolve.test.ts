@@ -144,7 +144,7 @@ describe("resolveConfig", () => {
     [
       "a list with a number",
       source({ include: ["a", 5] }),
-      `"sources.a.include[1]" must be a text`,
+      `"sources.a.include[1]" must be a string`,
     ],
     ["a wrong choice", source({ visibility: "internel" }), `Did you mean "internal"?`],
     ["a wrong credential", source({ auth: { type: "berer" } }), `Did you mean "bearer"?`],

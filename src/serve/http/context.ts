@@ -6,8 +6,6 @@ import type { CallErrorOptions } from "../../core/errors.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type { Authenticate } from "../gate.ts"
 import type { AuthOptions } from "./auth/options.ts"
-import type { CorsOptions } from "./cors.ts"
-import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
 
@@ -88,15 +86,10 @@ export interface ResolvedHTTPOptions {
   readonly isFiltered?: boolean | undefined
   readonly auth: AuthOptions | undefined
   readonly authenticate: Authenticate | undefined
-  readonly allowedHosts: readonly string[] | undefined
-  readonly allowedOrigins: readonly string[] | undefined
-  readonly cors: CorsOptions | undefined
   readonly maxBodyBytes: number
   readonly maxUploadBytes: number
   readonly maxBatch: number
   readonly maxDepth: number
-  readonly rateLimit: RateLimitOptions | undefined
-  readonly maxConcurrency: number
   readonly sse: ResolvedSSEOptions
   readonly timeout: number | undefined
   readonly reporting: ErrorReporting
@@ -105,7 +98,5 @@ export interface ResolvedHTTPOptions {
 /** Options of server-sent events with defaults filled in. */
 export interface ResolvedSSEOptions {
   readonly heartbeatMs: number
-  /** Per identity. */
-  readonly maxStreams: number
   readonly maxBufferBytes: number
 }

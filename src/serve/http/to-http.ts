@@ -85,14 +85,8 @@ class Server implements HTTPServer {
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
     const resolved = resolveHTTPOptions(options)
     const { clock = systemClock, logger = loggerOf(registry) } = options
-    const { authenticateTimeout, trustedProxies } = options
     const { basePath, isExposed, isFiltered } = resolved
-    const { maxStreams } = resolved.sse
-    this.#guard = new Guard(
-      { ...resolved, maxStreams, authenticateTimeout, trustedProxies },
-      clock,
-      logger,
-    )
+    this.#guard = new Guard({ ...options, maxStreams: options.sse?.maxStreams }, clock, logger)
     this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock)
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
     const context = new HTTPContext(registry, resolved, clock, logger)

@@ -1,3 +1,5 @@
+import { openPort, urlHost } from "../port.ts"
+import type { PortServerLike } from "../port.ts"
 import { CallError } from "../../core/errors.ts"
 import { TIMER } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
@@ -29,14 +31,11 @@ export interface Listening extends AsyncDisposable {
   close(): Promise<void>
 }
 
-interface NodeServerLike {
-  listen(port: number, host: string, listener: () => void): unknown
+interface NodeServerLike extends PortServerLike {
   address(): unknown
   close(callback: () => void): unknown
   closeIdleConnections?(): void
   closeAllConnections?(): void
-  once(type: "error", listener: (error: Error) => void): unknown
-  off(type: "error", listener: (error: Error) => void): unknown
 }
 
 interface NodeServerOptions {
@@ -84,22 +83,8 @@ export async function listenOn(
     // Never rejects: failures are answered.
     void answer(request, response)
   })
-  await new Promise<void>((resolve, reject) => {
-    const fail = (cause: Error): void =>
-      reject(
-        new CallError("UNAVAILABLE", `Cannot listen on ${host}:${port}: ${cause.message}`, {
-          cause,
-          retryable: false,
-        }),
-      )
-    server.once("error", fail)
-    server.listen(port, host, () => {
-      server.off("error", fail)
-      resolve()
-    })
-  })
+  await openPort(server, port, host)
   const address = server.address() as { readonly port: number }
-  const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
     closing ??= new Promise<void>((resolve) => {
@@ -109,7 +94,11 @@ export async function listenOn(
     })
     return closing
   }
-  return { url: `http://${name}:${address.port}${path}`, close, [Symbol.asyncDispose]: close }
+  return {
+    url: `http://${urlHost(host)}:${address.port}${path}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
 }
 
 async function nodeHttp(): Promise<NodeHttpLike> {

@@ -1,3 +1,4 @@
+import { urlHost } from "../port.ts"
 import { serveCalls } from "../../protocol/index.ts"
 import type { CallServer, ResolveIdentity } from "../../protocol/index.ts"
 import { loggerOf } from "../../engine/failures.ts"
@@ -168,8 +169,7 @@ class Served implements ServedWebSocket {
       this.#connect(socket, request),
     )
     const address = sockets.address() as { readonly port: number }
-    const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
-    this.url = `ws://${name}:${address.port}${path}`
+    this.url = `ws://${urlHost(host)}:${address.port}${path}`
   }
 
   close(): Promise<void> {
