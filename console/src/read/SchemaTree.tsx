@@ -53,7 +53,7 @@ export function SchemaTree({
         <TreeRows label={label} rows={rows} onToggle={(node) => setOpen(toggled(open, node))} />
       )}
       <div className="schema-tools">
-        {rows.some(({ isOpenable }) => isOpenable) && (
+        {rows.some(({ isOpen }) => isOpen !== undefined) && (
           <>
             <Button variant="quiet" size="small" onClick={() => setOpen(allOpen(tree))}>
               Open all
@@ -71,7 +71,7 @@ export function SchemaTree({
 
 /** Smaller schemas are read faster than searched. */
 function isLarge(rows: readonly Row[]): boolean {
-  return rows.length > 20 || rows.some(({ isOpenable, isOpen }) => isOpenable && !isOpen)
+  return rows.length > 20 || rows.some(({ isOpen }) => isOpen === false)
 }
 
 /** The open nodes; reset when the initially open nodes change. */
