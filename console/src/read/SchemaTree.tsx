@@ -9,21 +9,15 @@ import { allOpen, openAtFirst, rowsOf, searchSchema, toggled } from "./schema/ro
 import type { Row } from "./schema/rows.ts"
 import "./schema.css"
 
-/**
- * A schema as a tree, which the reader expands level by level.
- *
- * References are looked up in `root`; without one, in the schema itself.
- */
+/** A schema as a tree, which the reader expands level by level. */
 export function SchemaTree({
   schema,
-  root,
-  label = "Schema",
+  label,
 }: {
   readonly schema: unknown
-  readonly root?: unknown
-  readonly label?: string | undefined
+  readonly label: string
 }): ReactNode {
-  const tree = useMemo(() => schemaTree(schema, root ?? schema), [schema, root])
+  const tree = useMemo(() => schemaTree(schema), [schema])
   const [text, setText] = useState("")
   const wanted = useDeferredValue(text)
   const search = useMemo(() => searchSchema(tree, wanted), [tree, wanted])

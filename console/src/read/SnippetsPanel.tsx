@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from "react"
 import type { ReactNode } from "react"
+import { idOf } from "../api/model.ts"
 import type { OperationSpec } from "../api/model.ts"
 import { useHub, useHubInfo } from "../app/context.tsx"
 import { useIsSignedIn } from "../app/use-session.ts"
@@ -13,7 +14,7 @@ export function SnippetsPanel({ spec }: { readonly spec: OperationSpec }): React
   const { baseUrl } = useHub()
   const { mcp, websocket } = useHubInfo()
   const needsToken = useIsSignedIn()
-  const draft = useDraft(`${spec.namespace}.${spec.name}`)
+  const draft = useDraft(idOf(spec))
   const examples = useMemo(() => exampleInputs(spec), [spec])
   const inputs = useMemo(
     () => [
