@@ -1,14 +1,14 @@
-import { useId } from "react"
 import type { ReactNode } from "react"
+import { SearchField, Select } from "../ui/index.ts"
 import type { CallFilter } from "./call-rows.ts"
 
-const STATES: readonly CallFilter["state"][] = [
-  "any",
-  "running",
-  "ok",
-  "error",
-  "aborted",
-  "unknown",
+const STATES: readonly (readonly [state: CallFilter["state"], text: string])[] = [
+  ["any", "Any outcome"],
+  ["running", "running"],
+  ["ok", "ok"],
+  ["error", "error"],
+  ["aborted", "aborted"],
+  ["unknown", "unknown"],
 ]
 
 /** The filters of the calls. */
@@ -19,40 +19,20 @@ export function CallFilters({
   readonly filter: CallFilter
   readonly onChange: (filter: CallFilter) => void
 }): ReactNode {
-  const text = useId()
-  const state = useId()
   return (
     <>
-      <label htmlFor={text} className="visually-hidden">
-        Filter by operation, code, source or caller
-      </label>
-      <input
-        id={text}
-        type="search"
-        className="input activity-filter"
+      <SearchField
+        label="Filter by operation, code, source or caller"
         placeholder="Filter by operation, code, caller"
-        value={filter.text}
-        onChange={(event) => onChange({ ...filter, text: event.target.value })}
+        text={filter.text}
+        onText={(text) => onChange({ ...filter, text })}
       />
-      <label htmlFor={state} className="visually-hidden">
-        Filter by outcome
-      </label>
-      <select
-        id={state}
-        className="input"
+      <Select
+        label="Filter by outcome"
         value={filter.state}
-        onChange={(event) => onChange({ ...filter, state: stateOf(event.target.value) })}
-      >
-        {STATES.map((name) => (
-          <option key={name} value={name}>
-            {name === "any" ? "Any outcome" : name}
-          </option>
-        ))}
-      </select>
+        options={STATES}
+        onChange={(state) => onChange({ ...filter, state })}
+      />
     </>
   )
-}
-
-function stateOf(value: string): CallFilter["state"] {
-  return STATES.find((name) => name === value) ?? "any"
 }

@@ -5,8 +5,7 @@ import type { Tone } from "../ui/index.ts"
 import { clockText } from "../watch/time.ts"
 import { durationAt } from "./call-log.ts"
 import type { CallLog } from "./call-log.ts"
-import type { CallState } from "./call-forest.ts"
-import type { LoggedCall } from "./call-forest.ts"
+import type { CallState, LoggedCall } from "./call-forest.ts"
 import { spanWithin } from "./call-rows.ts"
 import type { CallRow } from "./call-rows.ts"
 
@@ -52,16 +51,16 @@ export const CallLine = memo(function CallLine({
     // The link and the button in it do something else.
     if (target instanceof Element && target.closest("a, button") === null) onShow(row.call.key)
   }
-  const { call, root, depth, isParent, isOpen, isMatch, position, siblings } = row
+  const { call, root, level, isOpen, isMatch, position, siblings } = row
   const duration = durationAt(call, now, log)
   return (
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the table has them
     <div
       role="row"
-      aria-level={depth + 1}
+      aria-level={level + 1}
       aria-posinset={position}
       aria-setsize={siblings}
-      aria-expanded={isParent ? isOpen : undefined}
+      aria-expanded={isOpen}
       aria-rowindex={index + 2}
       tabIndex={isActive ? 0 : -1}
       className={cx("call-line", "live-row", !isMatch && "call-context")}
@@ -72,9 +71,9 @@ export const CallLine = memo(function CallLine({
       <span role="gridcell" className="call-operation">
         <span
           className="call-indent"
-          style={{ width: `${Math.min(depth, MAX_INDENT) * 1.1}rem` }}
+          style={{ width: `${Math.min(level, MAX_INDENT) * 1.1}rem` }}
         />
-        {isParent ? (
+        {isOpen !== undefined ? (
           <button
             type="button"
             tabIndex={-1}
@@ -96,7 +95,7 @@ export const CallLine = memo(function CallLine({
       </span>
       <span role="gridcell" className="call-duration">
         <span>{duration === undefined ? "–" : formatDuration(duration)}</span>
-        {(isParent || depth > 0) && (
+        {(isOpen !== undefined || level > 0) && (
           <Span
             call={call}
             duration={duration}

@@ -1,8 +1,8 @@
 import { useCallback, useLayoutEffect, useRef, useState } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
 import { linkTo } from "../app/context.tsx"
+import { treeMove } from "../ui/tree-keys.ts"
 import { CallLine } from "./CallLine.tsx"
-import { moveOf } from "./call-keys.ts"
 import type { CallLog } from "./call-log.ts"
 import type { CallRow } from "./call-rows.ts"
 import { useRows } from "./use-rows.ts"
@@ -39,16 +39,19 @@ export function CallTable({
   useFocusOn(list.scroller, active)
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    // A link inside of a row has its own Enter.
+    // A link inside a row has its own Enter.
     if (event.key === "Enter" && event.target instanceof HTMLAnchorElement) return
-    const move = moveOf(rows, activeIndex, event.key)
-    if (move === undefined) return
+    // Without an active row, the first one has the focus.
+    const index = Math.max(0, activeIndex)
+    const row = rows[index]
+    const move = event.key === "Enter" ? "show" : treeMove(event.key, rows, index)
+    if (move === undefined || row === undefined) return
     event.preventDefault()
-    if (move.do === "open") onOpen(move.key, move.isOpen)
-    else if (move.do === "show") onShow(move.key)
+    if (move === "toggle") onOpen(row.call.key, row.isOpen === false)
+    else if (move === "show") onShow(row.call.key)
     else {
-      setActive(rows[move.to]?.call.key)
-      list.show(move.to)
+      setActive(rows[move]?.call.key)
+      list.show(move)
     }
   }
   return (

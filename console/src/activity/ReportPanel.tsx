@@ -1,8 +1,8 @@
-import { useCallback, useId, useMemo, useState } from "react"
+import { useCallback, useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import type { SourceReport } from "../api/model.ts"
 import { linkTo, useHub } from "../app/context.tsx"
-import { Badge, ErrorBox, SearchField, Spinner } from "../ui/index.ts"
+import { Badge, ErrorBox, SearchField, Select, Spinner } from "../ui/index.ts"
 import { LongList } from "./LongList.tsx"
 import { filterReport } from "./source-list.ts"
 import type { Tone } from "../ui/tone.ts"
@@ -16,6 +16,13 @@ const TONES: Readonly<Record<ReportItem["status"], Tone>> = {
   widened: "warn",
   skipped: "bad",
 }
+
+const STATUSES: readonly (readonly [status: ReportFilter["status"], text: string])[] = [
+  ["any", "Everything"],
+  ["kept", "kept"],
+  ["widened", "widened"],
+  ["skipped", "skipped"],
+]
 
 /** What each count of a report means. */
 const COUNTS = [
@@ -93,8 +100,6 @@ function ReportFilters({
   readonly filter: ReportFilter
   readonly onChange: (filter: ReportFilter) => void
 }): ReactNode {
-  const status = useId()
-  const statuses = ["any", "kept", "widened", "skipped"] as const
   return (
     <div className="row">
       <SearchField
@@ -103,23 +108,12 @@ function ReportFilters({
         text={filter.text}
         onText={(text) => onChange({ ...filter, text })}
       />
-      <label htmlFor={status} className="visually-hidden">
-        Filter by result
-      </label>
-      <select
-        id={status}
-        className="input"
+      <Select
+        label="Filter by result"
         value={filter.status}
-        onChange={({ target }) =>
-          onChange({ ...filter, status: statuses.find((one) => one === target.value) ?? "any" })
-        }
-      >
-        {statuses.map((one) => (
-          <option key={one} value={one}>
-            {one === "any" ? "Everything" : one}
-          </option>
-        ))}
-      </select>
+        options={STATUSES}
+        onChange={(status) => onChange({ ...filter, status })}
+      />
     </div>
   )
 }

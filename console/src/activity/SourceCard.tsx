@@ -4,12 +4,13 @@ import type { ListedSource, OperationSummary, SourceLogLine, SourceStatus } from
 import { asError } from "../app/as-error.ts"
 import { linkTo, toast, useHub } from "../app/context.tsx"
 import { Badge, Button, Icon, TypeBadge, formatCount } from "../ui/index.ts"
+import { SOURCE_TONES } from "../ui/tone.ts"
 import { BreakerLine } from "./BreakerLine.tsx"
 import { LongList } from "./LongList.tsx"
 import { ReportPanel } from "./ReportPanel.tsx"
 import { SourceDetails } from "./SourceDetails.tsx"
 import type { SourceBreakers } from "./policy-text.ts"
-import { describeCalls, toneOf, untilText } from "./source-list.ts"
+import { describeCalls, untilText } from "./source-list.ts"
 import { useNow } from "./use-now.ts"
 
 type Part = "operations" | "report" | "details"
@@ -55,7 +56,10 @@ export function SourceCard({
     <article className="card source" aria-label={`Source ${name}`}>
       <div className="source-head">
         <h2>{name}</h2>
-        <Badge tone={toneOf(state)} className={state === "loading" ? "call-running" : undefined}>
+        <Badge
+          tone={SOURCE_TONES[state]}
+          className={state === "loading" ? "call-running" : undefined}
+        >
           {state}
         </Badge>
         <Badge>{kind}</Badge>

@@ -33,7 +33,7 @@ export function Waterfall({
   return (
     <>
       <ol className="waterfall">
-        {rows.slice(0, MAX_ROWS).map(({ call: one, depth }) => {
+        {rows.slice(0, MAX_ROWS).map(({ call: one, level }) => {
           const duration = durationAt(one, now, log)
           const isCurrent = one.key === call.key
           return (
@@ -46,7 +46,7 @@ export function Waterfall({
               >
                 <span
                   className="waterfall-name"
-                  style={{ paddingInlineStart: `${Math.min(depth, 12)}rem` }}
+                  style={{ paddingInlineStart: `${Math.min(level, 12)}rem` }}
                 >
                   {one.operationId}
                 </span>

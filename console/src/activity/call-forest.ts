@@ -1,6 +1,6 @@
 import type { OperationType } from "../api/model.ts"
 
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../ui/group-by.ts"
 
 /** Calls as trees: what called what. */
 export interface CallForest {

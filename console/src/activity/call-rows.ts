@@ -1,6 +1,4 @@
-import type { CallForest } from "./call-forest.ts"
-import type { CallState } from "./call-forest.ts"
-import type { LoggedCall } from "./call-forest.ts"
+import type { CallForest, CallState, LoggedCall } from "./call-forest.ts"
 
 /** The filter of the calls. */
 export interface CallFilter {
@@ -18,9 +16,9 @@ export interface CallRow {
   /** The call that all of its tree is below. */
   readonly root: LoggedCall
   /** From 0. */
-  readonly depth: number
-  readonly isParent: boolean
-  readonly isOpen: boolean
+  readonly level: number
+  /** `undefined` for a call that has made no others. */
+  readonly isOpen: boolean | undefined
   /** Whether it matches the filter itself, rather than a call below it. */
   readonly isMatch: boolean
   /** Its place among those with the same parent, from 1, and how many there are. */
@@ -41,19 +39,18 @@ export function toRows(
   const rows: CallRow[] = []
   const open = linesOf(shownOf(forest.roots)).map((line) => ({
     ...line,
-    depth: 0,
+    level: 0,
     root: line.call,
   }))
   while (open.length > 0) {
     const next = open.pop()
     if (next === undefined) break
     const children = shownOf(forest.childrenOf(next.call))
-    const isParent = children.length > 0
-    const isOpen = isParent && !closed.has(next.call.key)
-    rows.push({ ...next, isParent, isOpen, isMatch: matches?.(next.call) ?? true })
-    if (!isOpen) continue
+    const isOpen = children.length > 0 ? !closed.has(next.call.key) : undefined
+    rows.push({ ...next, isOpen, isMatch: matches?.(next.call) ?? true })
+    if (isOpen !== true) continue
     for (const line of linesOf(children)) {
-      open.push({ ...line, depth: next.depth + 1, root: next.root })
+      open.push({ ...line, level: next.level + 1, root: next.root })
     }
   }
   return rows

@@ -1,7 +1,7 @@
 import type { BreakerStatus, OperationPolicyState, PolicyState } from "../api/model.ts"
 import { formatBytes, formatCount } from "../ui/format.ts"
 import type { Tone } from "../ui/tone.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../ui/group-by.ts"
 import { untilText } from "./source-list.ts"
 
 /** What policies know, and when they were asked. */

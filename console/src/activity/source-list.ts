@@ -1,7 +1,6 @@
 import type { ListedSource, SourceInfo, SourceReport, SourceStatus } from "../api/model.ts"
 import { formatCount, formatDuration } from "../ui/format.ts"
-import type { Tone } from "../ui/tone.ts"
-import { groupBy } from "./group-by.ts"
+import { groupBy } from "../ui/group-by.ts"
 
 type ReportItem = SourceReport["items"][number]
 
@@ -44,22 +43,6 @@ export function withStatuses(
   updates: readonly SourceStatus[],
 ): readonly ListedSource[] {
   return updates.reduce<readonly ListedSource[]>(withStatus, answer)
-}
-
-/** A state as a badge. */
-export function toneOf(state: SourceStatus["state"]): Tone {
-  switch (state) {
-    case "ready":
-      return "good"
-    case "loading":
-      return "info"
-    case "lost":
-      return "warn"
-    case "failed":
-      return "bad"
-    case "disabled":
-      return "neutral"
-  }
 }
 
 /** How the sources are doing, in a sentence. */

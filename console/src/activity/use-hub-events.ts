@@ -30,8 +30,7 @@ export function useHubEvents(
   const { operations } = useOperations()
   const [state, setState] = useState<FollowState>({ phase: "live" })
   const [attempt, setAttempt] = useState(0)
-  // After a refusal, the user may have signed in since: then there is another list.
-  const allowed = state.phase === "refused" ? operations : undefined
+  const connection = useConnection()
   useEffect(() => {
     const controller = new AbortController()
     const { signal } = controller
@@ -66,31 +65,16 @@ export function useHubEvents(
     })
     return () => controller.abort()
   }, [hub, handlers, attempt])
-  useRetryOnChange(allowed, setAttempt)
-  useRetryWhenBack(setAttempt)
-  return { ...state, retry: () => setAttempt((count) => count + 1) }
-}
-
-/** Retries as soon as another request has reached the hub again. */
-function useRetryWhenBack(setAttempt: (next: (count: number) => number) => void): void {
-  const isAway = useConnection() === "offline"
-  const wasAway = useRef(isAway)
+  const retry = (): void => setAttempt((count) => count + 1)
+  const last = useRef({ connection, operations })
   useEffect(() => {
-    const isBack = wasAway.current && !isAway
-    wasAway.current = isAway
-    if (isBack) setAttempt((count) => count + 1)
-  }, [isAway, setAttempt])
-}
-
-/** Retries when a value changes; not when it becomes defined or undefined. */
-function useRetryOnChange(
-  value: unknown,
-  setAttempt: (next: (count: number) => number) => void,
-): void {
-  const [before, setBefore] = useState(value)
-  useEffect(() => {
-    if (value === before) return
-    setBefore(value)
-    if (value !== undefined && before !== undefined) setAttempt((count) => count + 1)
-  }, [value, before, setAttempt])
+    const before = last.current
+    last.current = { connection, operations }
+    // Another request has reached the hub again.
+    const isBack = before.connection === "offline" && connection !== "offline"
+    // The user may have signed in since: then there is another list.
+    const isAllowed = state.phase === "refused" && before.operations !== operations
+    if (isBack || isAllowed) retry()
+  }, [connection, operations, state.phase])
+  return { ...state, retry }
 }

@@ -9,6 +9,7 @@ import { createWebSocketTransport } from "../../../src/transport/websocket/webso
 import { fileFieldsOf } from "../../../src/schema/file-fields.ts"
 import { printJson, withNumbers } from "../ui/json-text.ts"
 import { cancelled } from "./call.ts"
+import { idOf } from "./model.ts"
 import type { CallOptions, CallOutcome, Credential, HTTPProblem, LiveCall } from "./model.ts"
 import type { ResponseEnvelope } from "./model.ts"
 import { unexpectedAnswer, unreachable } from "./problems.ts"
@@ -57,7 +58,7 @@ export class LiveCalls {
       return undefined
     }
     const started = performance.now()
-    const id = `${spec.namespace}.${spec.name}`
+    const id = idOf(spec)
     const call = this.#open().client.call(id, input, {
       signal,
       timeout: timeoutMs,
@@ -132,6 +133,6 @@ function canSend(value: unknown): boolean {
 function failureOf(error: CallError, spec: LiveCall["spec"], requestId: string): HTTPProblem {
   const isLost = !isForwarded(error) && error.code === "UNAVAILABLE"
   return isLost
-    ? { ...unreachable(true), operationId: `${spec.namespace}.${spec.name}` }
+    ? { ...unreachable(true), operationId: idOf(spec) }
     : problemOf(error, spec, requestId)
 }

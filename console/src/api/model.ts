@@ -166,6 +166,11 @@ export interface HubEventsOptions {
   onEvent(event: HubEvent): void
 }
 
+/** The id of an operation. */
+export function idOf({ namespace, name }: Pick<OperationSpec, "namespace" | "name">): string {
+  return `${namespace}.${name}`
+}
+
 /** The problem that a hub answered with. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError"

@@ -6,18 +6,10 @@ import { Empty } from "../ui/Empty.tsx"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { formatCount } from "../ui/format.ts"
 import { plainText } from "../ui/plain-text.ts"
-import type { Tone } from "../ui/tone.ts"
+import { SOURCE_TONES } from "../ui/tone.ts"
 import { linkTo, useHub, useHubInfo, useOperations, useSources } from "./context.tsx"
 
 const Connect = lazy(async () => ({ default: (await import("./Connect.tsx")).Connect }))
-
-const TONES: Readonly<Record<SourceStatus["state"], Tone>> = {
-  loading: "info",
-  ready: "good",
-  failed: "bad",
-  lost: "warn",
-  disabled: "neutral",
-}
 
 /** The start page: what the hub is, how to use it, what to try, and what is wrong. */
 export function Overview(): ReactNode {
@@ -170,7 +162,7 @@ function SourceList({ sources }: { readonly sources: readonly SourceStatus[] }):
                 <strong>{name}</strong> <span className="muted">{kind}</span>
               </span>
               <span className="muted">{formatCount(operations, "operation")}</span>
-              <Badge tone={TONES[state]} title={reason}>
+              <Badge tone={SOURCE_TONES[state]} title={reason}>
                 {state}
               </Badge>
             </li>

@@ -3,6 +3,7 @@ import type { ReactNode } from "react"
 import { useOperations } from "../app/context.tsx"
 import { Button, IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { Select } from "../ui/Select.tsx"
 import { countFilters, filterChoices, setFilters, useFilters } from "./filters.ts"
 import type { Filters } from "./filters.ts"
 
@@ -84,29 +85,16 @@ function FilterField({
   readonly choices: readonly Choice[]
 }): ReactNode {
   const filters = useFilters()
-  const value = filters[name] ?? ""
-  // A filter of another list has no choice here, and is shown all the same.
+  const value: string = filters[name] ?? ""
+  // A filter of another list has no choice here, and is displayed all the same.
   const isKnown = value === "" || choices.some(([one]) => one === value)
   return (
-    <select
-      className="input"
-      aria-label={label}
+    <Select
+      label={label}
       value={value}
-      onChange={(event) =>
-        setFilters({
-          ...filters,
-          [name]: event.target.value === "" ? undefined : event.target.value,
-        })
-      }
-    >
-      <option value="">{all}</option>
-      {!isKnown && <option value={value}>{value}</option>}
-      {choices.map(([one, text]) => (
-        <option key={one} value={one}>
-          {text}
-        </option>
-      ))}
-    </select>
+      options={[["", all], ...(isKnown ? [] : [same(value)]), ...choices]}
+      onChange={(chosen) => setFilters({ ...filters, [name]: chosen === "" ? undefined : chosen })}
+    />
   )
 }
 

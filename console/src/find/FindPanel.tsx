@@ -8,13 +8,16 @@ import { ErrorBox } from "../ui/ErrorBox.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { formatCount } from "../ui/format.ts"
+import { treeMove } from "../ui/tree-keys.ts"
 import { FilterBar } from "./FilterBar.tsx"
 import { OperationTree, rowId } from "./OperationTree.tsx"
 import { countFilters, setFilters, useFilters } from "./filters.ts"
 import "./find.css"
-import { listAction } from "./keys.ts"
 import type { Row } from "./tree.ts"
 import { useFinder } from "./use-finder.ts"
+
+/** Keys that move the cursor within a text. */
+const CURSOR_KEYS: ReadonlySet<string> = new Set(["ArrowLeft", "ArrowRight", "Home", "End"])
 
 /** Search and list, by mouse or keyboard. */
 export function FindPanel({
@@ -38,6 +41,12 @@ export function FindPanel({
     navigate({ view: "operation", id: row.operation.id })
     focusHeading()
   }
+  const leave = (): void => {
+    setKey(undefined)
+    if (finder.query === "") return search.current?.blur()
+    finder.setQuery("")
+    search.current?.focus()
+  }
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing) return
     const isTyping = event.target === search.current && finder.query !== ""
@@ -45,22 +54,18 @@ export function FindPanel({
       event.preventDefault()
       return finder.whenFound(open)
     }
-    const action = listAction(event.key, rows, active, isTyping)
-    if (action === undefined) return
-    event.preventDefault()
-    switch (action.kind) {
-      case "move":
-        return setKey(rows[action.to]?.key)
-      case "toggle":
-        return finder.toggle(action.row)
-      case "open":
-        return open(action.row)
-      case "leave":
-        setKey(undefined)
-        if (finder.query === "") return search.current?.blur()
-        finder.setQuery("")
-        return search.current?.focus()
+    if (event.key === "Escape") leave()
+    else if (event.key === "Enter") {
+      if (active === -1) return
+      open(rows[active])
+    } else {
+      if (isTyping && CURSOR_KEYS.has(event.key)) return
+      const move = treeMove(event.key, rows, active)
+      if (move === undefined) return
+      if (move === "toggle") open(rows[active])
+      else setKey(rows[move]?.key)
     }
+    event.preventDefault()
   }
   const onOpen = useCallback(() => focusHeading(), [])
   const label = isSearch

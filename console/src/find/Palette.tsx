@@ -9,10 +9,10 @@ import { cx } from "../ui/cx.ts"
 import { formatCount } from "../ui/format.ts"
 import { findCommands } from "./commands.ts"
 import type { Command } from "./commands.ts"
-import { favourites, recent, useKeptIds } from "./kept-ids.ts"
-import { keptFolder, nameOf } from "./tree.ts"
+import { nameOf } from "./tree.ts"
 import { useCommands } from "./use-commands.ts"
 import type { CommandActions } from "./use-commands.ts"
+import { useKeptFolders } from "./use-finder.ts"
 import { useSearch } from "./use-search.ts"
 import "./palette.css"
 
@@ -187,15 +187,10 @@ function useSections(
 } {
   const { matches, isPending, error, whenFound } = useSearch(query)
   const { operations } = useOperations()
-  const favouriteIds = useKeptIds(favourites)
-  const recentIds = useKeptIds(recent)
+  const { favouriteFolder, recentFolder } = useKeptFolders(operations)
   const sectionsOf = (results: readonly OperationSummary[]): readonly Section[] => {
     if (query.trim() !== "") return resultSections(commands, query, results)
-    const byId = new Map(operations.map((one) => [one.id, one]))
-    const kept = [
-      keptFolder("recent", recentIds, byId),
-      keptFolder("favourites", favouriteIds, byId),
-    ].flatMap((folder) => folder ?? [])
+    const kept = [recentFolder, favouriteFolder].filter((folder) => folder !== undefined)
     return [
       ...kept.map(({ label, operations: some }) => ({
         label,

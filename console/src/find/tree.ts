@@ -1,4 +1,5 @@
 import type { OperationSummary } from "../api/model.ts"
+import { groupBy } from "../ui/group-by.ts"
 import { plainText } from "../ui/plain-text.ts"
 
 /** A part of the tree: the operations of a source, of a tag in it, or those that the user has marked. */
@@ -151,7 +152,8 @@ function addFolder(
 }
 
 function sourceFolder(name: string, members: readonly OperationSummary[]): Folder {
-  const groups = groupBy(members, placeIn(members))
+  const placeOf = placeIn(members)
+  const groups = groupBy(members, (one) => placeOf(one) ?? "")
   const loose = groups.get("") ?? []
   const isOne = groups.size === 1
   const folders = isOne
@@ -206,20 +208,6 @@ function pathOf({ request = "" }: OperationSummary): readonly string[] {
 
 function isLiteral(segment: string | undefined): segment is string {
   return segment !== undefined && segment !== "" && !segment.startsWith("{")
-}
-
-function groupBy(
-  operations: readonly OperationSummary[],
-  labelOf: (operation: OperationSummary) => string | undefined,
-): Map<string, OperationSummary[]> {
-  const groups = new Map<string, OperationSummary[]>()
-  for (const operation of operations) {
-    const label = labelOf(operation) ?? ""
-    const group = groups.get(label)
-    if (group === undefined) groups.set(label, [operation])
-    else group.push(operation)
-  }
-  return groups
 }
 
 function byLabel(a: Folder, b: Folder): number {

@@ -65,19 +65,12 @@ function useTree(operations: readonly OperationSummary[]): {
 } {
   const route = useRoute()
   const current = route.view === "operation" ? route.id : undefined
-  const favouriteIds = useKeptIds(favourites)
-  const recentIds = useKeptIds(recent)
+  const { favouriteFolder, recentFolder } = useKeptFolders(operations)
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map())
   const sources = useMemo(() => toTree(operations), [operations])
-  const byId = useMemo(() => new Map(operations.map((one) => [one.id, one])), [operations])
   const tree = useMemo(
-    () =>
-      [
-        keptFolder("favourites", favouriteIds, byId),
-        keptFolder("recent", recentIds, byId),
-        ...sources,
-      ].filter((folder) => folder !== undefined),
-    [favouriteIds, recentIds, byId, sources],
+    () => [favouriteFolder, recentFolder, ...sources].filter((folder) => folder !== undefined),
+    [favouriteFolder, recentFolder, sources],
   )
   const isOpen = useCallback(
     (folder: Folder) => opened.get(folder.key) ?? isOpenAtFirst(folder, tree),
@@ -97,4 +90,20 @@ function useTree(operations: readonly OperationSummary[]): {
     setOpened((before) => new Map([...before, ...keys.map((key) => [key, true] as const)]))
   }, [current, sources])
   return { tree, isOpen, toggle }
+}
+
+/** The folders of the user; `undefined` for an empty one. */
+export function useKeptFolders(operations: readonly OperationSummary[]): {
+  readonly favouriteFolder: Folder | undefined
+  readonly recentFolder: Folder | undefined
+} {
+  const favouriteIds = useKeptIds(favourites)
+  const recentIds = useKeptIds(recent)
+  return useMemo(() => {
+    const byId = new Map(operations.map((one) => [one.id, one]))
+    return {
+      favouriteFolder: keptFolder("favourites", favouriteIds, byId),
+      recentFolder: keptFolder("recent", recentIds, byId),
+    }
+  }, [operations, favouriteIds, recentIds])
 }

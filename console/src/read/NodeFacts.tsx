@@ -26,13 +26,10 @@ export function NodeFacts({
   readonly isOpen: boolean
 }): ReactNode {
   const { values, constraints, examples } = facts
-  if (!hasFacts(facts)) return null
   return (
     <span className="schema-facts">
       {constraints.map((text) => (
-        <span key={text} className="schema-constraint">
-          {text}
-        </span>
+        <span key={text}>{text}</span>
       ))}
       {values !== undefined && <Values values={values} isOpen={isOpen} />}
       {facts.default !== undefined && (
@@ -49,17 +46,6 @@ export function NodeFacts({
   )
 }
 
-/** Whether there are facts besides the type. */
-function hasFacts(facts: Facts): boolean {
-  const { values, constraints, examples } = facts
-  return (
-    values !== undefined ||
-    facts.default !== undefined ||
-    constraints.length > 0 ||
-    examples.length > 0
-  )
-}
-
 function Values({
   values,
   isOpen,
@@ -70,7 +56,7 @@ function Values({
   const isShort = isOpen || values.length <= SHORT_LIST
   const shown = isShort ? values : values.slice(0, SHORT_LIST)
   return (
-    <span className="schema-values">
+    <span>
       {values.length === 1 ? "always " : "one of "}
       <Codes texts={shown} />
       {!isShort && <span className="muted"> and {values.length - SHORT_LIST} more</span>}

@@ -2,8 +2,9 @@ import { useState } from "react"
 import type { ReactNode } from "react"
 import type { OperationSpec } from "../api/model.ts"
 import { useOperations, useSources } from "../app/context.tsx"
-import { FavouriteButton } from "../find/FavouriteButton.tsx"
+import { favourites, useKeptIds } from "../find/kept-ids.ts"
 import { titleOf } from "../find/tree.ts"
+import { IconButton } from "../ui/Button.tsx"
 import { Badge, Button, CopyButton, Icon, TypeBadge } from "../ui/index.ts"
 import { Markdown } from "./Markdown.tsx"
 import { OpenCircuit } from "./OperationPolicies.tsx"
@@ -23,6 +24,7 @@ export function OperationHeader({
   const { description, deprecated } = spec
   const title = titleOf(spec)
   const summary = plainText(description)
+  const isFavourite = useKeptIds(favourites).includes(id)
   const [isOpen, setOpen] = useState(false)
   const { operations } = useOperations()
   const sources = useSources() ?? []
@@ -34,7 +36,15 @@ export function OperationHeader({
     <header className="operation-head">
       <div className="operation-title">
         <h1 tabIndex={-1}>{title ?? id}</h1>
-        <FavouriteButton id={id} />
+        <IconButton
+          label="Favourite"
+          size="small"
+          aria-pressed={isFavourite}
+          className="favourite"
+          onClick={() => favourites.toggle(id)}
+        >
+          <Icon name="star" />
+        </IconButton>
         <TypeBadge type={spec.type} />
         <OpenCircuit />
         {deprecated === true && <Badge tone="warn">deprecated</Badge>}

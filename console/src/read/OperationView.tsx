@@ -9,7 +9,8 @@ import { ErrorBox, Spinner, Tabs } from "../ui/index.ts"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { OperationHeader } from "./OperationHeader.tsx"
 import { OperationPolicies, PoliciesPanel } from "./OperationPolicies.tsx"
-import { SchemaPanel } from "./SchemaPanel.tsx"
+import { ErrorsTable } from "./ErrorsTable.tsx"
+import { SchemaTree } from "./SchemaTree.tsx"
 import { SnippetsPanel } from "./SnippetsPanel.tsx"
 import "./read.css"
 
@@ -71,6 +72,28 @@ function Operation({ id, spec }: { readonly id: string; readonly spec: Operation
         <Tabs label="Views of the operation" tabs={tabs} value={value} onChange={change} />
       </OperationPolicies>
     </article>
+  )
+}
+
+/** The input, output and errors of an operation. */
+function SchemaPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
+  const { inputSchema, outputSchema, errorSchemas = [], type } = spec
+  const result = type === "subscription" ? "Each item" : "Output"
+  return (
+    <div className="stack">
+      <section className="stack">
+        <h2>Input</h2>
+        <SchemaTree schema={inputSchema} label="Input" />
+      </section>
+      <section className="stack">
+        <h2>{result}</h2>
+        <SchemaTree schema={outputSchema} label={result} />
+      </section>
+      <section className="stack">
+        <h2>Errors</h2>
+        <ErrorsTable errors={errorSchemas} />
+      </section>
+    </div>
   )
 }
 

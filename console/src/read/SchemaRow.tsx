@@ -36,7 +36,8 @@ export const SchemaRow = memo(function SchemaRow({
   onToggle,
   onPick,
 }: SchemaRowProps): ReactNode {
-  const { node, level, isOpenable, isOpen, isFound } = row
+  const { node, level, isOpen, isFound } = row
+  const isOpenable = isOpen !== undefined
   const { facts } = node
   const paddingInlineStart = Math.min(level - 1, MAX_INDENT) * INDENT
   const pick = (event: MouseEvent): void => {
@@ -53,7 +54,7 @@ export const SchemaRow = memo(function SchemaRow({
       aria-level={level}
       aria-posinset={row.position}
       aria-setsize={row.size}
-      aria-expanded={isOpenable ? isOpen : undefined}
+      aria-expanded={isOpen}
       className={cx(
         "schema-row",
         isOpenable && "schema-row-openable",
@@ -81,7 +82,7 @@ export const SchemaRow = memo(function SchemaRow({
         {facts.description !== undefined && (
           <InlineMarkdown text={facts.description} className="schema-description" />
         )}
-        <NodeFacts facts={facts} isOpen={isOpen} />
+        <NodeFacts facts={facts} isOpen={isOpen === true} />
       </div>
     </div>
   )

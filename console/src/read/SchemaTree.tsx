@@ -9,21 +9,15 @@ import { allOpen, openAtFirst, rowsOf, searchSchema, toggled } from "./schema/ro
 import type { Row } from "./schema/rows.ts"
 import "./schema.css"
 
-/**
- * A schema as a tree, which the reader expands level by level.
- *
- * References are looked up in `root`; without one, in the schema itself.
- */
+/** A schema as a tree, which the reader expands level by level. */
 export function SchemaTree({
   schema,
-  root,
-  label = "Schema",
+  label,
 }: {
   readonly schema: unknown
-  readonly root?: unknown
-  readonly label?: string | undefined
+  readonly label: string
 }): ReactNode {
-  const tree = useMemo(() => schemaTree(schema, root ?? schema), [schema, root])
+  const tree = useMemo(() => schemaTree(schema), [schema])
   const [text, setText] = useState("")
   const wanted = useDeferredValue(text)
   const search = useMemo(() => searchSchema(tree, wanted), [tree, wanted])
@@ -53,7 +47,7 @@ export function SchemaTree({
         <TreeRows label={label} rows={rows} onToggle={(node) => setOpen(toggled(open, node))} />
       )}
       <div className="schema-tools">
-        {rows.some(({ isOpenable }) => isOpenable) && (
+        {rows.some(({ isOpen }) => isOpen !== undefined) && (
           <>
             <Button variant="quiet" size="small" onClick={() => setOpen(allOpen(tree))}>
               Open all
@@ -71,7 +65,7 @@ export function SchemaTree({
 
 /** Smaller schemas are read faster than searched. */
 function isLarge(rows: readonly Row[]): boolean {
-  return rows.length > 20 || rows.some(({ isOpenable, isOpen }) => isOpenable && !isOpen)
+  return rows.length > 20 || rows.some(({ isOpen }) => isOpen === false)
 }
 
 /** The open nodes; reset when the initially open nodes change. */

@@ -1,10 +1,11 @@
 import { useId, useMemo, useState } from "react"
 import type { ReactNode } from "react"
+import { idOf } from "../api/model.ts"
 import type { OperationSpec } from "../api/model.ts"
 import { useHub, useHubInfo } from "../app/context.tsx"
 import { useIsSignedIn } from "../app/use-session.ts"
 import { useDraft } from "../try/drafts.ts"
-import { CodeBlock } from "../ui/index.ts"
+import { CodeBlock, Select } from "../ui/index.ts"
 import { exampleInputs } from "./snippets/example-input.ts"
 import { snippetsOf } from "./snippets/snippets.ts"
 
@@ -13,7 +14,7 @@ export function SnippetsPanel({ spec }: { readonly spec: OperationSpec }): React
   const { baseUrl } = useHub()
   const { mcp, websocket } = useHubInfo()
   const needsToken = useIsSignedIn()
-  const draft = useDraft(`${spec.namespace}.${spec.name}`)
+  const draft = useDraft(idOf(spec))
   const examples = useMemo(() => exampleInputs(spec), [spec])
   const inputs = useMemo(
     () => [
@@ -22,6 +23,7 @@ export function SnippetsPanel({ spec }: { readonly spec: OperationSpec }): React
     ],
     [draft, examples],
   )
+  const choice = useId()
   const [chosen, setChosen] = useState<string>()
   const { label, input } = inputs.find((one) => one.label === chosen) ?? inputs[0] ?? NOTHING
   const snippets = useMemo(
@@ -32,7 +34,15 @@ export function SnippetsPanel({ spec }: { readonly spec: OperationSpec }): React
   return (
     <div className="stack">
       {inputs.length > 1 && (
-        <InputChoice labels={inputs.map((one) => one.label)} value={label} onChange={setChosen} />
+        <div className="row">
+          <label htmlFor={choice}>Input</label>
+          <Select
+            id={choice}
+            value={label}
+            options={inputs.map((one) => [one.label, one.label])}
+            onChange={setChosen}
+          />
+        </div>
       )}
       {left.length > 0 && <p className="input-problem">Left out: {left.join(", ")}</p>}
       {snippets.map(({ id, label: name, language, code, note }) => (
@@ -47,30 +57,3 @@ export function SnippetsPanel({ spec }: { readonly spec: OperationSpec }): React
 }
 
 const NOTHING = { label: "", input: undefined }
-
-function InputChoice({
-  labels,
-  value,
-  onChange,
-}: {
-  readonly labels: readonly string[]
-  readonly value: string
-  readonly onChange: (label: string) => void
-}): ReactNode {
-  const id = useId()
-  return (
-    <div className="row">
-      <label htmlFor={id}>Input</label>
-      <select
-        id={id}
-        className="input"
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      >
-        {labels.map((label) => (
-          <option key={label}>{label}</option>
-        ))}
-      </select>
-    </div>
-  )
-}

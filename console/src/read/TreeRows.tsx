@@ -5,7 +5,7 @@ import type { KeyboardEvent, ReactNode } from "react"
 import { SchemaRow } from "./SchemaRow.tsx"
 import type { RowPlace } from "./SchemaRow.tsx"
 import type { SchemaNode } from "./schema/node.ts"
-import { moveOf } from "./schema/rows.ts"
+import { schemaMove } from "./schema/rows.ts"
 import type { Row } from "./schema/rows.ts"
 
 /** With more rows only the visible ones are in the page, in a scrolling frame. */
@@ -43,16 +43,14 @@ export function TreeRows({
   const press = (event: KeyboardEvent): void => {
     const row = rows[active]
     // Keys on a link within a row belong to the link. Combinations belong to the browser.
-    if (row === undefined || event.target !== event.currentTarget || isCombined(event)) return
-    const move = moveOf(event.key, active, rows)
-    if (move.kind === "none") return
+    if (row === undefined || event.target !== event.currentTarget) return
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const move = schemaMove(event.key, rows, active)
+    if (move === undefined) return
     event.preventDefault()
-    if (move.kind === "toggle") {
-      onToggle(row.node)
-      return
-    }
-    setActiveKey(rows[move.to]?.node.key)
-    show(move.to)
+    if (move === "toggle") return onToggle(row.node)
+    setActiveKey(rows[move]?.node.key)
+    show(move)
   }
   const rowAt = (index: number, place?: RowPlace): ReactNode => {
     const row = rows[index]
@@ -127,8 +125,4 @@ function useActive(rows: readonly Row[], key: string | undefined): number {
       rows.findLastIndex(({ node }) => key.startsWith(`${node.key}/`)),
     )
   }, [rows, key])
-}
-
-function isCombined({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
-  return ctrlKey || metaKey || altKey
 }

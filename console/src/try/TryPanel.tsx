@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useId, useRef, useState } from "react"
 import type { ReactNode } from "react"
+import { idOf } from "../api/model.ts"
 import type { CallOutcome, OperationSpec } from "../api/model.ts"
 import { endingOf } from "../api/outcome.ts"
 import { ResultView } from "../result/ResultView.tsx"
@@ -16,7 +17,7 @@ import { Request, ShareButtons } from "./Request.tsx"
 import { RunningCall } from "./RunningCall.tsx"
 import { RecentCalls } from "./history/RecentCalls.tsx"
 import { fromPointer } from "./schema/pointer.ts"
-import { idOf, useCall } from "./use-call.ts"
+import { useCall } from "./use-call.ts"
 import { useInput } from "./use-input.ts"
 
 /** Calls an operation: its input, the run, the result, and the calls before. */

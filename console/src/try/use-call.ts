@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react"
+import { idOf } from "../api/model.ts"
 import type {
   CallOutcome,
   CallTrace,
@@ -42,11 +43,6 @@ export interface CallState {
   readonly log: readonly SourceLogLine[]
   /** It was called without a WebSocket, so that it could neither report nor ask. */
   readonly isPlain?: boolean | undefined
-}
-
-/** The id of a spec. */
-export function idOf(spec: OperationSpec): string {
-  return `${spec.namespace}.${spec.name}`
 }
 
 /** Calls an operation, one call at a time; a call that is still running when the panel goes is cancelled. */

@@ -1,5 +1,6 @@
 import { useId, useMemo, useState } from "react"
 import type { PointerEvent, ReactNode } from "react"
+import { Select } from "../ui/index.ts"
 import { drawSeries, formatNumber, positionOn, scaleOf } from "./scale.ts"
 import type { Scale } from "./scale.ts"
 import { numericFields, preferredField, readNumber } from "./series.ts"
@@ -29,18 +30,12 @@ export function SeriesChart({ entries }: { readonly entries: readonly WatchEntry
       {fields.length > 1 ? (
         <p className="chart-head">
           <label htmlFor={select}>Chart of</label>
-          <select
+          <Select
             id={select}
-            className="input"
             value={field.pointer}
-            onChange={(event) => setChosen(event.target.value)}
-          >
-            {fields.map(({ pointer, label }) => (
-              <option key={pointer} value={pointer}>
-                {label}
-              </option>
-            ))}
-          </select>
+            options={fields.map(({ pointer, label }) => [pointer, label])}
+            onChange={setChosen}
+          />
         </p>
       ) : (
         <p className="chart-head">Chart of {field.label}</p>
@@ -72,7 +67,13 @@ function Line({
   return (
     <>
       <div className="chart-plot">
-        <Axis scale={scale} />
+        <div className="chart-axis" aria-hidden="true">
+          {scale.ticks.map(({ value, at: height, label }) => (
+            <span key={value} style={{ bottom: `${height * 100}%` }}>
+              {label}
+            </span>
+          ))}
+        </div>
         <svg
           role="img"
           aria-label={words}
@@ -94,18 +95,6 @@ function Line({
         <Table field={field} entries={entries} values={values} />
       </details>
     </>
-  )
-}
-
-function Axis({ scale }: { readonly scale: Scale }): ReactNode {
-  return (
-    <div className="chart-axis" aria-hidden="true">
-      {scale.ticks.map(({ value, at, label }) => (
-        <span key={value} style={{ bottom: `${at * 100}%` }}>
-          {label}
-        </span>
-      ))}
-    </div>
   )
 }
 

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { CallTrace } from "../../../console/src/api/model.ts"
 import { toForest } from "../../../console/src/activity/call-forest.ts"
-import { moveOf } from "../../../console/src/activity/call-keys.ts"
+import { treeMove } from "../../../console/src/ui/tree-keys.ts"
 import { EMPTY_LOG, addTraces } from "../../../console/src/activity/call-log.ts"
 import { NO_FILTER, spanWithin, toRows } from "../../../console/src/activity/call-rows.ts"
 import type { CallFilter, CallRow } from "../../../console/src/activity/call-rows.ts"
@@ -24,7 +24,7 @@ function rowsOf(
 
 /** Each row as its id, indented. */
 function drawn(rows: readonly CallRow[]): string[] {
-  return rows.map(({ call, depth }) => " ".repeat(depth) + call.requestId)
+  return rows.map(({ call, level }) => " ".repeat(level) + call.requestId)
 }
 
 const FAMILY: readonly CallTrace[] = [
@@ -78,7 +78,7 @@ describe("the tree of calls", () => {
       start(`r${index}`, { at: index, parentRequestId: `r${index - 1}` }),
     )
 
-    expect(rowsOf(chain).at(-1)?.depth).toBe(19_999)
+    expect(rowsOf(chain).at(-1)?.level).toBe(19_999)
   })
 
   test("has every call exactly once, whatever the ids are", () => {
@@ -99,7 +99,7 @@ describe("the tree of calls", () => {
     const rows = rowsOf(FAMILY, { closed: ["b"] })
 
     expect(drawn(rows)).toEqual(["e", "a", " b", " d"])
-    expect(rows[2]).toMatchObject({ isParent: true, isOpen: false, position: 1, siblings: 2 })
+    expect(rows[2]).toMatchObject({ isOpen: false, position: 1, siblings: 2 })
   })
 })
 
@@ -122,33 +122,31 @@ describe("the filter of the call tree", () => {
   })
 })
 
-describe("moveOf", () => {
+describe("keys in the table of calls", () => {
   const rows = rowsOf(FAMILY)
-  const id = rows[1]?.call.key ?? ""
 
   test.each([
-    [-1, "ArrowDown", { do: "go", to: 1 }],
-    [4, "ArrowDown", { do: "go", to: 4 }],
-    [0, "ArrowUp", { do: "go", to: 0 }],
-    [0, "End", { do: "go", to: 4 }],
-    [4, "PageUp", { do: "go", to: 0 }],
-    [1, "ArrowLeft", { do: "open", key: id, isOpen: false }],
-    [1, "ArrowRight", { do: "go", to: 2 }],
-    [4, "ArrowLeft", { do: "go", to: 1 }],
-    [3, "ArrowLeft", { do: "go", to: 2 }],
+    [0, "ArrowDown", 1],
+    [4, "ArrowDown", 4],
+    [0, "ArrowUp", 0],
+    [0, "End", 4],
+    [4, "PageUp", 0],
+    [1, "ArrowLeft", "toggle"],
+    [1, "ArrowRight", 2],
+    [4, "ArrowLeft", 1],
+    [3, "ArrowLeft", 2],
     [0, "ArrowLeft", undefined],
     [0, "ArrowRight", undefined],
-    [2, "Enter", { do: "show", key: rows[2]?.call.key }],
     [2, "x", undefined],
   ])("at row %d, %s", (at, key, move) => {
-    expect(moveOf(rows, at, key)).toEqual(move)
+    expect(treeMove(key, rows, at)).toBe(move)
   })
 
-  test("opens what is closed, and does nothing where there is nothing", () => {
+  test("open what is closed, and do nothing where there is nothing", () => {
     const closed = rowsOf(FAMILY, { closed: ["a"] })
 
-    expect(moveOf(closed, 1, "ArrowRight")).toMatchObject({ do: "open", isOpen: true })
-    expect(moveOf([], 0, "ArrowDown")).toBeUndefined()
+    expect(treeMove("ArrowRight", closed, 1)).toBe("toggle")
+    expect(treeMove("ArrowDown", [], 0)).toBeUndefined()
   })
 })
 

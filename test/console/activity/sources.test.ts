@@ -7,7 +7,6 @@ import {
   describeSources,
   failedFirst,
   filterReport,
-  toneOf,
   untilText,
   withStatuses,
   withStatus,
@@ -98,12 +97,6 @@ describe("the list of sources", () => {
     expect(describeSources([...list, source("c", { state: "failed" })])).toBe(
       "3 sources: 2 ready, 1 failed.",
     )
-  })
-
-  test("has a colour for each state", () => {
-    const states = ["loading", "ready", "failed", "lost", "disabled"] as const
-
-    expect(states.map((state) => toneOf(state))).toEqual(["info", "good", "bad", "warn", "neutral"])
   })
 })
 

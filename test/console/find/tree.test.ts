@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { filterChoices, filterOperations } from "../../../console/src/find/filters.ts"
-import { listAction } from "../../../console/src/find/keys.ts"
+import { treeMove } from "../../../console/src/ui/tree-keys.ts"
 import {
   flatRows,
   foldersOf,
@@ -149,38 +149,32 @@ describe("keys of the list of operations", () => {
   const rows = treeRows(toTree(operations), all)
 
   test("move, and stop at the ends", () => {
-    expect(listAction("ArrowDown", rows, -1, true)).toEqual({ kind: "move", to: 0 })
+    expect(treeMove("ArrowDown", rows, -1)).toBe(0)
     const last = rows.length - 1
-    expect(listAction("ArrowDown", rows, last, true)).toEqual({ kind: "move", to: last })
-    expect(listAction("ArrowUp", rows, 0, true)).toEqual({ kind: "move", to: 0 })
-    expect(listAction("ArrowUp", rows, -1, true)).toEqual({ kind: "move", to: last })
-    expect(listAction("PageDown", rows, 5, true)).toEqual({ kind: "move", to: last })
-    expect(listAction("PageUp", rows, 3, true)).toEqual({ kind: "move", to: 0 })
+    expect(treeMove("ArrowDown", rows, last)).toBe(last)
+    expect(treeMove("ArrowUp", rows, 0)).toBe(0)
+    expect(treeMove("ArrowUp", rows, -1)).toBe(last)
+    expect(treeMove("PageDown", rows, 5)).toBe(last)
+    expect(treeMove("PageUp", rows, 3)).toBe(0)
   })
 
-  test("open what they are at", () => {
-    expect(listAction("Enter", rows, 1, false)).toEqual({ kind: "open", row: rows[1] })
-    expect(listAction("Enter", rows, -1, false)).toBeUndefined()
-  })
-
-  test("close and open folders, but not while the cursor moves in a text", () => {
-    expect(listAction("ArrowLeft", rows, 0, true)).toBeUndefined()
-    expect(listAction("ArrowLeft", rows, 0, false)).toEqual({ kind: "toggle", row: rows[0] })
-    expect(listAction("ArrowRight", rows, 0, false)).toEqual({ kind: "move", to: 1 })
+  test("close and open folders", () => {
+    expect(treeMove("ArrowLeft", rows, 0)).toBe("toggle")
+    expect(treeMove("ArrowRight", rows, 0)).toBe(1)
     const closed = treeRows(toTree(operations), ({ kind }) => kind === "source")
-    expect(listAction("ArrowRight", closed, 3, false)).toEqual({ kind: "toggle", row: closed[3] })
-    expect(listAction("ArrowLeft", flatRows(operations), 1, false)).toBeUndefined()
+    expect(treeMove("ArrowRight", closed, 3)).toBe("toggle")
+    expect(treeMove("ArrowLeft", flatRows(operations), 1)).toBeUndefined()
+    expect(treeMove("ArrowLeft", rows, -1)).toBeUndefined()
   })
 
   test("go to the folder that a line is in", () => {
-    expect(listAction("ArrowLeft", rows, 4, false)).toEqual({ kind: "move", to: 3 })
-    expect(listAction("ArrowLeft", rows, 8, false)).toEqual({ kind: "move", to: 2 })
+    expect(treeMove("ArrowLeft", rows, 4)).toBe(3)
+    expect(treeMove("ArrowLeft", rows, 8)).toBe(2)
   })
 
   test("do nothing in an empty list, and leave other keys alone", () => {
-    expect(listAction("ArrowDown", [], -1, false)).toBeUndefined()
-    expect(listAction("a", rows, 0, false)).toBeUndefined()
-    expect(listAction("Escape", [], -1, true)).toEqual({ kind: "leave" })
+    expect(treeMove("ArrowDown", [], -1)).toBeUndefined()
+    expect(treeMove("a", rows, 0)).toBeUndefined()
   })
 })
 

@@ -1,3 +1,4 @@
+import { treeMove } from "../../ui/tree-keys.ts"
 import type { SchemaNode } from "./node.ts"
 
 /** A line of the tree as it is open now. */
@@ -7,12 +8,10 @@ export interface Row {
   readonly level: number
   readonly position: number
   readonly size: number
-  readonly isOpenable: boolean
-  readonly isOpen: boolean
+  /** `undefined` for a row that cannot be opened. */
+  readonly isOpen: boolean | undefined
   /** Whether it matches the search. */
   readonly isFound: boolean
-  /** The index of the parent's row; -1 for none. */
-  readonly parent: number
 }
 
 /** Number of enum values that are displayed before the list is expanded. */
@@ -42,7 +41,6 @@ export function rowsOf(
   const add = (
     all: readonly SchemaNode[],
     level: number,
-    parent: number,
     within: SchemaSearch | undefined,
   ): void => {
     const nodes =
@@ -51,19 +49,17 @@ export function rowsOf(
         : all.filter(({ key }) => within.hits.has(key) || within.around.has(key))
     nodes.forEach((node, index) => {
       if (rows.length >= MAX_ROWS) return
-      const canOpen = isOpenable(node)
-      const isOpen = canOpen && open.has(node.key)
-      const at = rows.length
+      const isOpen = isOpenable(node) ? open.has(node.key) : undefined
       const position = index + 1
       const size = nodes.length
       const isFound = search?.hits.has(node.key) === true
-      rows.push({ node, level, position, size, isOpenable: canOpen, isOpen, isFound, parent })
+      rows.push({ node, level, position, size, isOpen, isFound })
       // A hit is shown with its contents.
       const below = isFound ? undefined : within
-      if (isOpen && node.hasChildren) add(node.children(), level + 1, at, below)
+      if (isOpen === true && node.hasChildren) add(node.children(), level + 1, below)
     })
   }
-  add(root.children(), 1, -1, search)
+  add(root.children(), 1, search)
   return rows
 }
 
@@ -150,44 +146,24 @@ function above(key: string): string {
   return key.slice(0, key.lastIndexOf("/"))
 }
 
-/** What a key means in the tree: another row to go to, a row to open or close, or nothing. */
-export type TreeMove =
-  | { readonly kind: "go"; readonly to: number }
-  | { readonly kind: "toggle" }
-  | { readonly kind: "none" }
-
-/** The move for a key, as in desktop trees; a letter goes to the next row that begins with it. */
-export function moveOf(key: string, at: number, rows: readonly Row[]): TreeMove {
-  const row = rows[at]
-  if (row === undefined) return { kind: "none" }
-  const go = (to: number): TreeMove =>
-    to === at || rows[to] === undefined ? { kind: "none" } : { kind: "go", to }
-  switch (key) {
-    case "ArrowDown":
-      return go(at + 1)
-    case "ArrowUp":
-      return go(at - 1)
-    case "Home":
-      return go(0)
-    case "End":
-      return go(rows.length - 1)
-    case "ArrowRight":
-      if (row.isOpenable && !row.isOpen) return { kind: "toggle" }
-      return rows[at + 1]?.parent === at ? go(at + 1) : { kind: "none" }
-    case "ArrowLeft":
-      return row.isOpen ? { kind: "toggle" } : go(row.parent)
-    case "Enter":
-    case " ":
-      return row.isOpenable ? { kind: "toggle" } : { kind: "none" }
-    default:
-      return go(nextBeginning(key, at, rows))
+/** What a key does at a row: `"toggle"`, or the index of the row to go to. A letter goes to the next row that begins with it. */
+export function schemaMove(
+  key: string,
+  rows: readonly Row[],
+  at: number,
+): number | "toggle" | undefined {
+  if (key === "Enter" || key === " ") {
+    return rows[at]?.isOpen === undefined ? undefined : "toggle"
   }
+  const move = treeMove(key, rows, at) ?? nextBeginning(key, rows, at)
+  return move === at ? undefined : move
 }
 
-function nextBeginning(key: string, at: number, rows: readonly Row[]): number {
-  if ([...key].length !== 1) return -1
+function nextBeginning(key: string, rows: readonly Row[], at: number): number | undefined {
+  if ([...key].length !== 1) return undefined
   const letter = key.toLowerCase()
   const begins = ({ node }: Row): boolean => node.label.toLowerCase().startsWith(letter)
   const after = rows.findIndex((row, index) => index > at && begins(row))
-  return after >= 0 ? after : rows.findIndex(begins)
+  const next = after >= 0 ? after : rows.findIndex(begins)
+  return next === -1 ? undefined : next
 }

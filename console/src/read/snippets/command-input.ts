@@ -18,45 +18,33 @@ const MAX_ARGUMENTS = 8
  */
 export function commandInput(input: unknown, schema: unknown): readonly string[] {
   if (input === undefined) return []
-  const words = isRecord(input) ? argumentsOf(input, schema) : undefined
+  const root = { schema, scope: scopeOf(schema) }
+  const words = isRecord(input) ? objectWords("", input, root) : undefined
   if (words !== undefined && words.length <= MAX_ARGUMENTS) return words.map(shellWord)
   return ["--input", shellWord(printJson(input) ?? "")]
-}
-
-function argumentsOf(
-  input: Readonly<Record<string, unknown>>,
-  schema: unknown,
-): readonly string[] | undefined {
-  const root = { schema, scope: scopeOf(schema) }
-  const words: string[] = []
-  for (const [name, value] of Object.entries(input)) {
-    const part = propertyOf(root, name)
-    // Other names may have a meaning for the command.
-    if (part === undefined || !isPlainName(name)) return undefined
-    words.push(...wordsOf(name, value, part))
-  }
-  return words
 }
 
 function wordsOf(key: string, value: unknown, part: Part): readonly string[] {
   const json = [`${key}:=${printJson(value)}`]
   if (Array.isArray(value)) return listWords(key, value, part) ?? json
-  if (isRecord(value)) return objectWords(key, value, part) ?? json
+  if (isRecord(value) && Object.keys(value).length > 0) {
+    return objectWords(`${key}.`, value, part) ?? json
+  }
   return isReadBack(value, part) ? [`${key}=${typed(value)}`] : json
 }
 
+/** The words for the properties of an object; `undefined` if one has no word. */
 function objectWords(
-  key: string,
+  prefix: string,
   value: Readonly<Record<string, unknown>>,
   part: Part,
 ): readonly string[] | undefined {
-  const entries = Object.entries(value)
-  if (entries.length === 0) return undefined
   const words: string[] = []
-  for (const [name, item] of entries) {
+  for (const [name, item] of Object.entries(value)) {
     const inner = propertyOf(part, name)
+    // Other names may have a meaning for the command.
     if (inner === undefined || !isPlainName(name)) return undefined
-    words.push(...wordsOf(`${key}.${name}`, item, inner))
+    words.push(...wordsOf(`${prefix}${name}`, item, inner))
   }
   return words
 }

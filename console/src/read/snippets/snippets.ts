@@ -1,5 +1,6 @@
 // Code that calls an operation of this hub. Everything here can be pasted and run.
 
+import { idOf } from "../../api/model.ts"
 import type { OperationSpec } from "../../api/model.ts"
 import { printJson } from "../../ui/json-text.ts"
 import { commandInput } from "./command-input.ts"
@@ -218,8 +219,4 @@ function vscodeSnippet(place: SnippetPlace): string {
     null,
     2,
   )
-}
-
-function idOf({ namespace, name }: Spec): string {
-  return `${namespace}.${name}`
 }

@@ -1,6 +1,7 @@
 import { validate } from "@cfworker/json-schema"
 import type { OutputUnit } from "@cfworker/json-schema"
 import { isRecord } from "../../../../src/internal/guards.ts"
+import { groupBy } from "../../ui/group-by.ts"
 import { withNumbers } from "../../ui/json-text.ts"
 import { own } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
@@ -148,14 +149,9 @@ function fitsSeveral({ error }: OutputUnit): boolean {
 
 /** The errors of each branch: its number is what follows the place of the union. */
 function grouped(errors: readonly OutputUnit[], start: number): readonly (readonly OutputUnit[])[] {
-  const branches = new Map<string, OutputUnit[]>()
-  for (const one of errors) {
-    const [number = ""] = one.keywordLocation.slice(start).split("/", 1)
-    const branch = branches.get(number)
-    if (branch === undefined) branches.set(number, [one])
-    else branch.push(one)
-  }
-  return [...branches.values()]
+  const branchOf = (one: OutputUnit): string =>
+    one.keywordLocation.slice(start).split("/", 1).join()
+  return [...groupBy(errors, branchOf).values()]
 }
 
 /** The nearest branch: one that fails neither by its type nor by a fixed value that distinguishes branches. */
