@@ -89,7 +89,7 @@ function messageOf(
   const reason = excerpt(errorTextOf(body), MAX_EXCERPT)
   const head = `HTTP ${status}${name === "" ? "" : ` ${name}`} from ${method} ${withoutQuery(url)}`
   if (status === 304) {
-    return `${head}: the result has not changed, and there is none to return. Call it without if-none-match and if-modified-since.`
+    return `${head}: the result has not changed, so there is no content. Call it without if-none-match and if-modified-since.`
   }
   return reason === "" ? `${head}.` : `${head}: ${reason}`
 }
