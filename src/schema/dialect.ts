@@ -10,7 +10,7 @@ export type Dialect = "2020-12" | "2019-09" | "draft-07" | "draft-06" | "draft-0
 /** How lowering moved the parts of one schema: first token of an old pointer to the tokens now in its place. */
 export type Moves = ReadonlyMap<string, readonly string[]>
 
-/** What one lowering needs, and what it records for resolving references. */
+/** The dependencies of a lowering, and its records for resolving references. */
 export interface Lowering {
   readonly report: Report
   readonly strictNullable: boolean
@@ -41,7 +41,7 @@ const BESIDE_REF: ReadonlySet<string> = new Set([
 /** The key of the move for pointer tokens without one of their own. */
 export const ANY_TOKEN = "*"
 
-/** The dialect that a `$schema` names; an absent or unknown one gives `fallback`. */
+/** The dialect that a `$schema` names; `fallback` if it is absent or unknown. */
 export function dialectOf(schema: unknown, fallback: Dialect): Dialect {
   const uri = isRecord(schema) ? getOwn(schema, "$schema") : undefined
   if (typeof uri !== "string") return fallback

@@ -14,11 +14,11 @@ export function checkJson(value: unknown): JsonCheck {
   const seen = new Set<unknown>()
   const open: (readonly [unknown, string])[] = [[value, ""]]
   let bytesAt: string | undefined
-  let unsayable: string | undefined
+  let unsupported: string | undefined
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [item, path] = next
     const issue = issueOf(item)
-    if (issue !== undefined) unsayable ??= `has ${issue}${at(path)}`
+    if (issue !== undefined) unsupported ??= `has ${issue}${at(path)}`
     if (typeof item !== "object" || item === null || seen.has(item)) continue
     if (isBytes(item)) {
       bytesAt ??= path
@@ -32,7 +32,7 @@ export function checkJson(value: unknown): JsonCheck {
         open.push([child, `${path}/${key}`])
     }
   }
-  return { bytesAt, unsupported: unsayable }
+  return { bytesAt, unsupported }
 }
 
 /**
