@@ -79,7 +79,8 @@ function lowerNode(
   if (!isRecord(node)) return node
   lowering.sourcePaths.set(node, path)
 
-  if (isBeforeSiblings(dialect) && typeof node["$ref"] === "string") {
+  const ignoresSiblings = dialect !== "2020-12" && dialect !== "2019-09"
+  if (ignoresSiblings && typeof node["$ref"] === "string") {
     dropSiblings(node, dialect === "openapi-3.0" && !lowering.strictNullable)
   }
   if (dialect === "draft-04") renameId(node)
@@ -110,10 +111,6 @@ function lowerNode(
   moveDependencies(node, path, lower, lowering)
   if (dialect === "openapi-3.0" && "nullable" in node) return lowerNullable(node, lowering)
   return node
-}
-
-function isBeforeSiblings(dialect: Dialect): boolean {
-  return dialect !== "2020-12" && dialect !== "2019-09"
 }
 
 function dropSiblings(node: Record<string, unknown>, keepNullable: boolean): void {
