@@ -62,14 +62,14 @@ const FAILURES: readonly Row[] = [
     /^(?:ENETUNREACH|EHOSTUNREACH|ENETDOWN|EHOSTDOWN|EADDRNOTAVAIL|EACCES|EPERM)$/,
     "before",
     false,
-    "there is no way to that host. Check the network, a proxy or a firewall.",
+    "that host cannot be reached. Check the network, a proxy or a firewall.",
   ],
   [
     "connect-timeout",
     /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
     "before",
     false,
-    "no connection came about in time. Check the address, or a firewall on the way.",
+    "no connection could be made in time. Check the address, or a firewall on the way.",
   ],
   [
     "tls",
@@ -90,7 +90,7 @@ const FAILURES: readonly Row[] = [
     /^UND_ERR_RE[SQ]_CONTENT_LENGTH_MISMATCH$/,
     "after",
     false,
-    "the length of the body is not the one that was announced, so that a part of it is missing.",
+    "the body does not have the announced length: a part of it is missing.",
   ],
   [
     "closed",

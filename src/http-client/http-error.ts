@@ -1,4 +1,5 @@
 import { CallError, isCallError } from "../core/errors.ts"
+import { isObject } from "../internal/guards.ts"
 import { cutText, excerpt } from "./decode.ts"
 import type { HttpResponse } from "./exchange.ts"
 import { readBody } from "./read-body.ts"
@@ -87,9 +88,9 @@ function messageOf(
 ): string {
   const name = excerpt(statusText, 80)
   const reason = excerpt(errorTextOf(body), MAX_EXCERPT)
-  const head = `HTTP ${status}${name === "" ? "" : ` ${name}`} from ${method} ${withoutQuery(url)}`
+  const head = `HTTP ${status}${name === "" ? "" : ` ${name}`} from ${method} ${url.replace(/[?#].*$/s, "")}`
   if (status === 304) {
-    return `${head}: the result has not changed, and there is none to return. Call it without if-none-match and if-modified-since.`
+    return `${head}: the result has not changed, so there is no content. Call it without if-none-match and if-modified-since.`
   }
   return reason === "" ? `${head}.` : `${head}: ${reason}`
 }
@@ -129,9 +130,5 @@ function jsonOf(body: unknown): string | undefined {
 }
 
 function fields(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
-}
-
-function withoutQuery(url: string): string {
-  return url.replace(/[?#].*$/s, "")
+  return isObject(value) ? (value as Record<string, unknown>) : {}
 }

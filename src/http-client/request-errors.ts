@@ -48,7 +48,7 @@ export function abortError(context: RequestContext, wasSent = true): CallError {
   return new CallError(
     isTimeout ? "TIMEOUT" : "ABORTED",
     isTimeout
-      ? `${subjectOf(context)} got no complete answer${from} in the time it had.`
+      ? `${subjectOf(context)} got no complete answer${from} in time.`
       : `${subjectOf(context)} was aborted.`,
     {
       operationId,

@@ -10,7 +10,7 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
   return replaceAll(text, secrets, MIN_LENGTH_IN_TEXT)
 }
 
-/** Like `maskSecrets`, for short values such as headers and URLs, where a shorter match is no coincidence. */
+/** Like `maskSecrets`, for short values such as headers and URLs, where a shorter match is not a coincidence. */
 export function maskValue(value: string, secrets: readonly string[]): string {
   return replaceAll(value, secrets, MIN_LENGTH_IN_VALUE)
 }

@@ -56,27 +56,35 @@ export function hiddenTextOf(tool: MCPToolDefinition): readonly MCPHiddenText[] 
 
 /** Removes invisible characters from a text, except those that shape letters or emoji. */
 export function withoutHiddenText(text: string): string {
-  return mayHide(text) ? sift(text).kept.join("") : text
+  return showHiddenText(text, () => "")
 }
 
 /** Replaces each invisible character by the result of `show`, except those that shape letters or emoji. */
 export function showHiddenText(text: string, show: (character: string) => string): string {
   if (!mayHide(text)) return text
+  let end = 0
+  let kept = ""
   return text.replaceAll(INVISIBLE, (character, offset: number) => {
-    const before = beforeOf(text, offset)
-    const after = text.codePointAt(offset + character.length)
-    const isShape = shapes(
-      character,
-      before,
-      after === undefined ? "" : String.fromCodePoint(after),
-    )
-    return isSpacing(character.charCodeAt(0)) || isShape ? character : show(character)
+    // The last character that was kept: a replaced one must not justify the next.
+    const before = offset === end ? kept : characterBefore(text, offset)
+    end = offset + character.length
+    const after = text.codePointAt(end)
+    const isKept =
+      isSpacing(character.charCodeAt(0)) ||
+      shapes(character, before, after === undefined ? "" : String.fromCodePoint(after))
+    kept = isKept ? character : before
+    return isKept ? character : show(character)
   })
 }
 
 /** The invisible characters of a text, such as `U+200B`, each once. */
 export function hiddenCharacters(text: string): readonly string[] {
-  return mayHide(text) ? [...new Set(sift(text).hidden.map(codeName))] : []
+  const names = new Set<string>()
+  showHiddenText(text, (character) => {
+    names.add(codeName(character))
+    return ""
+  })
+  return [...names]
 }
 
 function visit(value: unknown, path: string, depth: number, places: MCPHiddenText[]): void {
@@ -105,39 +113,19 @@ function mayHide(text: string): boolean {
   return false
 }
 
-/** Splits a text into visible (or shaping) and invisible characters. */
-function sift(text: string): { readonly kept: string[]; readonly hidden: string[] } {
-  const characters = [...text]
-  const kept: string[] = []
-  const hidden: string[] = []
-  for (const [index, character] of characters.entries()) {
-    // Decided by the characters kept so far: a removed character must not justify the next.
-    const isKept =
-      !isInvisible(character) || shapes(character, kept.at(-1) ?? "", characters[index + 1] ?? "")
-    ;(isKept ? kept : hidden).push(character)
-  }
-  return { kept, hidden }
-}
-
-function isInvisible(character: string): boolean {
-  const code = character.codePointAt(0) ?? 0
-  return !isSpacing(code) && HIDDEN.some(([first, last]) => code >= first && code <= last)
-}
-
 /** Whether an invisible character shapes its neighbours. */
 function shapes(character: string, before: string, after: string): boolean {
   const code = character.codePointAt(0) ?? 0
   // Families and flags are joined emoji, possibly with a variation selector between.
   if (code === ZWJ && EMOJI.test(after)) return EMOJI.test(before) || before === "\uFE0F"
   if (code === ZWJ || code === ZWNJ) {
-    return [before, after].every((letter) => JOINING.test(letter) && !isInvisible(letter))
+    return [before, after].every((letter) => JOINING.test(letter) && letter.search(INVISIBLE) < 0)
   }
   if (code === 0xfe0f || code === 0xfe0e) return EMOJI.test(before) || KEYCAP.test(before)
   return code >= 0xe0100 && code <= 0xe01ef && IDEOGRAPH.test(before)
 }
 
-function beforeOf(text: string, offset: number): string {
-  if (offset === 0) return ""
+function characterBefore(text: string, offset: number): string {
   const pair = offset > 1 ? (text.codePointAt(offset - 2) ?? 0) : 0
   return pair > 0xffff ? String.fromCodePoint(pair) : text.charAt(offset - 1)
 }

@@ -14,7 +14,7 @@ export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./diagnostics.ts"
 
 /** How a schema is read. */
 export interface AdmitOptions {
-  /** Default: what `$schema` says, else 2020-12. */
+  /** Default: the one in `$schema`, else 2020-12. */
   dialect?: Dialect
   /** OpenAPI 3.0: follow the letter of the specification for `nullable`. Default: lenient. */
   strictNullable?: boolean
@@ -116,7 +116,7 @@ class Admission {
   }
 }
 
-/** Documents by the URI they were given under, and by the one they declare. */
+/** Documents by the URI under which they were passed, and by the one they declare. */
 function byUri(documents: Readonly<Record<string, unknown>>): Map<string, unknown> {
   const indexed = new Map<string, unknown>()
   for (const [key, document] of Object.entries(documents)) {

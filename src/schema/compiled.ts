@@ -171,7 +171,7 @@ export class Compiled implements CompiledSchema {
     return { value: this.normalizer("defaults").normalize(value).value }
   }
 
-  /** A check of a part of this schema; references in it mean what they mean in the whole. */
+  /** A check of a part of this schema; its references are resolved in the whole schema. */
   #partCheck(part: JsonSchema | boolean, root: JsonSchema): (value: unknown) => boolean {
     if (typeof part === "boolean") return () => part
     if (part === root) return (value) => this.check(value)

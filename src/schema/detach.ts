@@ -172,7 +172,7 @@ class Detacher {
       this.#report(
         "too-deep",
         this.#path(),
-        `The schema is nested deeper than ${this.#budget.depth} levels; what lies deeper accepts anything. Move inner parts to $defs.`,
+        `The schema is nested deeper than ${this.#budget.depth} levels; deeper parts accept anything. Move inner parts to $defs.`,
       )
       return false
     }

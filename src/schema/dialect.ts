@@ -10,7 +10,7 @@ export type Dialect = "2020-12" | "2019-09" | "draft-07" | "draft-06" | "draft-0
 /** How lowering moved the parts of one schema: first token of an old pointer to the tokens now in its place. */
 export type Moves = ReadonlyMap<string, readonly string[]>
 
-/** What one lowering needs, and what it records for resolving references. */
+/** The dependencies of a lowering, and its records for resolving references. */
 export interface Lowering {
   readonly report: Report
   readonly strictNullable: boolean
@@ -41,7 +41,7 @@ const BESIDE_REF: ReadonlySet<string> = new Set([
 /** The key of the move for pointer tokens without one of their own. */
 export const ANY_TOKEN = "*"
 
-/** The dialect that a `$schema` names; an absent or unknown one gives `fallback`. */
+/** The dialect that a `$schema` names; `fallback` if it is absent or unknown. */
 export function dialectOf(schema: unknown, fallback: Dialect): Dialect {
   const uri = isRecord(schema) ? getOwn(schema, "$schema") : undefined
   if (typeof uri !== "string") return fallback
@@ -79,7 +79,8 @@ function lowerNode(
   if (!isRecord(node)) return node
   lowering.sourcePaths.set(node, path)
 
-  if (isBeforeSiblings(dialect) && typeof node["$ref"] === "string") {
+  const ignoresSiblings = dialect !== "2020-12" && dialect !== "2019-09"
+  if (ignoresSiblings && typeof node["$ref"] === "string") {
     dropSiblings(node, dialect === "openapi-3.0" && !lowering.strictNullable)
   }
   if (dialect === "draft-04") renameId(node)
@@ -110,10 +111,6 @@ function lowerNode(
   moveDependencies(node, path, lower, lowering)
   if (dialect === "openapi-3.0" && "nullable" in node) return lowerNullable(node, lowering)
   return node
-}
-
-function isBeforeSiblings(dialect: Dialect): boolean {
-  return dialect !== "2020-12" && dialect !== "2019-09"
 }
 
 function dropSiblings(node: Record<string, unknown>, keepNullable: boolean): void {

@@ -41,7 +41,7 @@ function definitionsReach(root: JsonSchema): Reach {
 
 type Reach = "nothing" | "definitions" | "anything"
 
-/** How far the references of a schema reach, by the letter of their text. */
+/** How far the references of a schema reach, judged by their text alone. */
 function reach(schema: unknown): Reach {
   let farthest: Reach = "nothing"
   const visit = (value: unknown): void => {

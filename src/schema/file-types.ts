@@ -3,7 +3,7 @@ import type { TUnsafe } from "typebox"
 import { FILE_MARK, isFileLike } from "./files.ts"
 import type { FileLike } from "./files.ts"
 
-/** What is known of a file before it is there. */
+/** Annotations of a file type. */
 export interface FileTypeOptions {
   readonly title?: string | undefined
   readonly description?: string | undefined

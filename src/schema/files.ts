@@ -160,7 +160,7 @@ function streamOf(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
         const { done, value } = await chunks.next()
         if (done === true) controller.close()
         else if (value instanceof Uint8Array) controller.enqueue(value)
-        else throw new TypeError(`A file's stream must give bytes, got ${typeof value}.`)
+        else throw new TypeError(`A file's stream must yield bytes, got ${typeof value}.`)
       },
       async cancel() {
         await chunks.return?.()

@@ -31,8 +31,8 @@ export const FROM_STANDARD_SCHEMA_OPTIONS: OptionsSchema<
 const diagnosticsOf = new WeakMap<object, readonly SchemaDiagnostic[]>()
 
 /**
- * Takes JSON Schema (2020-12, 2019-09, draft-07, -06, -04), OpenAPI 3.0's dialect, a TypeBox type, or anything
- * with a Standard JSON Schema form, and gives plain, frozen, self-contained JSON Schema 2020-12.
+ * Converts JSON Schema (2020-12, 2019-09, draft-07, -06, -04), OpenAPI 3.0's dialect, a TypeBox type, or anything
+ * with a Standard JSON Schema form, to plain, frozen, self-contained JSON Schema 2020-12.
  *
  * The result works with TypeBox's `Compile`, and its objects with `Type.Partial`, `Type.Pick`, `Value.Default` and
  * similar functions. Those drop `$defs`: a property that refers to a definition then rejects every value.

@@ -59,7 +59,7 @@ const RULES = new Map<string, Rule>([
 /**
  * Drops the keywords of one schema whose value is not of the form the keyword needs.
  *
- * The compiler ignores such keywords without a word, so that a slip of the pen accepts everything.
+ * The compiler ignores such keywords silently, so that a typo would accept everything.
  */
 export function lintSchema(schema: Record<string, unknown>, path: string, report: Report): void {
   for (const keyword of Object.keys(schema)) {

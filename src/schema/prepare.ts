@@ -40,10 +40,9 @@ export const DECIDING: ReadonlySet<string> = new Set([
  *   whole schema for each reference and compares paths of URIs without their hosts. Only when a `$dynamicRef`
  *   can be overridden do URIs matter at run time, and the schema is handed over with its `$id`s and anchors.
  * - A `pattern` that the native engine may take long for becomes one that takes linear time. For the names under
- *   `patternProperties`, which TypeBox compiles itself, `keyTests` has what to run instead. The interpreter cannot be
- *   given that: with `interpreted`, such a name is left out, and what depends on it.
- * - What TypeBox's `in` test gets wrong (see presence.ts) is put right by functions beside the keywords, on
- *   just those schemas where it matters.
+ *   `patternProperties`, which TypeBox compiles itself, `keyTests` has the replacements. The interpreter cannot use them:
+ *   with `interpreted`, such a name is left out, and so is everything that depends on it.
+ * - Where TypeBox's `in` test would be wrong (see presence.ts), functions beside the keywords correct it.
  */
 export function prepareSchema(
   root: SchemaNode,

@@ -21,8 +21,8 @@ export function hasKey(value: object, key: string): boolean {
 /**
  * Whether a required property counts as missing.
  *
- * A key that holds `undefined` is gone after `JSON.stringify`, so it is missing, unless its own schema speaks
- * of `undefined` (`Type.Undefined()`), which makes it a JavaScript value rather than a JSON one.
+ * `JSON.stringify` drops a key whose value is `undefined`, so it is missing, unless its own schema mentions
+ * `undefined` (`Type.Undefined()`), which makes it a JavaScript value rather than a JSON one.
  */
 export function isMissing(value: object, key: string, tolerant: boolean): boolean {
   if (!hasKey(value, key)) return true
@@ -30,9 +30,9 @@ export function isMissing(value: object, key: string, tolerant: boolean): boolea
 }
 
 /**
- * What the schema of a required property says to `undefined`: the compiler's own check refuses it
- * ("refused", the usual case, which costs nothing), it is meant to be allowed ("allowed"), or it would
- * slip through and has to be looked for ("unnoticed").
+ * How the schema of a required property treats `undefined`: the compiler's own check refuses it
+ * ("refused", the usual case, which costs nothing), it is intentionally allowed ("allowed"), or the check would
+ * not notice it and needs an addition ("unnoticed").
  */
 export function undefinedIn(
   schema: Record<string, unknown>,
@@ -46,11 +46,11 @@ export function undefinedIn(
   return refusesUndefined(property, links, new Set()) ? "refused" : "unnoticed"
 }
 
-/** Whether the compiled check of a schema that does not speak of `undefined` is sure to refuse it. */
+/** Whether the compiled check of a schema that does not mention `undefined` certainly refuses it. */
 function refusesUndefined(schema: SchemaNode, links: Links, seen: Set<object>): boolean {
   if (typeof schema === "boolean") return !schema
   if ("type" in schema || "const" in schema || "enum" in schema) return true
-  // Seen on the way here: whatever refuses has to be elsewhere.
+  // A cycle: this schema cannot refuse by itself.
   if (seen.has(schema)) return false
   seen.add(schema)
   const refuses = (member: SchemaNode): boolean => refusesUndefined(member, links, seen)

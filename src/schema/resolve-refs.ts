@@ -1,6 +1,7 @@
 import type { Moves } from "./dialect.ts"
 import type { Report } from "./diagnostics.ts"
 import { isRecord } from "../internal/guards.ts"
+import { addToList } from "../internal/lists.ts"
 import { childPointer, escapeToken, isSchema, setOwn } from "./json.ts"
 import { eachInPlace } from "./keywords.ts"
 import {
@@ -73,9 +74,7 @@ class ReferenceResolver {
       return
     }
     site.node[site.keyword] = this.#rewritten(text, site.resource.uri, target.moved)
-    const list = this.#targets.get(site.node) ?? []
-    list.push({ keyword: site.keyword, target: schema })
-    this.#targets.set(site.node, list)
+    addToList(this.#targets, site.node, { keyword: site.keyword, target: schema })
   }
 
   /** The text of a reference; changed only if lowering moved its target, or its document has another `$id`. */

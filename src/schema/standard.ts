@@ -98,9 +98,9 @@ function isData(value: object): boolean {
 
 function unwritable(vendor: string, side: SchemaSide, cause: unknown): string {
   const reason = reasonOf(cause).replace(/\.$/, "")
-  const says = `The ${side} of this ${vendor} schema has no JSON Schema form: ${reason}.`
+  const message = `The ${side} of this ${vendor} schema has no JSON Schema form: ${reason}.`
   // Our own converter has added its advice already.
-  return reason.includes("toStandardJsonSchema") ? says : `${says} ${cureFor(vendor)}`
+  return reason.includes("toStandardJsonSchema") ? message : `${message} ${cureFor(vendor)}`
 }
 
 function cureFor(vendor: string): string {

@@ -19,7 +19,7 @@ const MAY_BE_ABSENT: ReadonlySet<string> = new Set(["optional", "exact_optional"
 /**
  * One side of a raw Valibot schema as JSON Schema 2020-12.
  *
- * Checks that only a function can say (`v.check`) are left out, as other libraries leave out theirs: the
+ * Checks that only a function can express (`v.check`) are left out, as other libraries leave out theirs: the
  * result accepts what they would refuse. A type that JSON does not have, or the result of a transform that
  * nothing describes, throws a `TypeError` that names it.
  */
@@ -120,7 +120,7 @@ class Conversion {
     const prefixItems = list(schema, "items").map((item) => this.#schema(item))
     const json: Json = { type: "array", prefixItems, minItems: prefixItems.length }
     if (schema.type === "strict_tuple") json["maxItems"] = prefixItems.length
-    // What a plain tuple does not mention it takes and drops.
+    // A plain tuple accepts further items and drops them.
     if (schema.type === "tuple" && this.#side === "output") json["maxItems"] = prefixItems.length
     if (schema.type === "tuple_with_rest") json["items"] = this.#schema(schema["rest"])
     return json
@@ -158,7 +158,7 @@ class Conversion {
 
   #withDefault(schema: ValibotNode, json: Json): Json {
     const value = schema["default"]
-    // It is an input, before any transform. A function makes a new one each time: none of them is for all.
+    // A default is an input, before any transform. That of a function may differ each time, so it is left out.
     if (this.#side === "output" || value === undefined || !isJson(value)) return json
     return { ...json, default: value }
   }

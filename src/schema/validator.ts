@@ -20,17 +20,17 @@ export interface SchemaValidator {
    */
   test(): (value: unknown) => boolean
   /**
-   * The check of a schema within this one, where it has so many definitions that they are compiled one by one;
-   * absent where it has not.
+   * The check of a schema within this one, if it has so many definitions that they are compiled one by one; absent
+   * otherwise.
    */
   readonly part?: ((schema: JsonSchema) => (value: unknown) => boolean) | undefined
-  /** Why a value does not match; empty exactly when `check` says it does. At most `max` (1,000) issues. */
+  /** Why a value does not match; empty exactly when `check` returns true. At most `max` (1,000) issues. */
   errors(value: unknown, max?: number): SchemaIssue[]
   /** The same for a value that is known not to match. */
   explain(value: unknown, max?: number): SchemaIssue[]
 }
 
-// More errors than anyone will read; a million of them would be an attack of its own.
+// More errors than anyone will read; collecting a million of them would be an attack in itself.
 const MAX_ISSUES = 1000
 
 type Test = (value: unknown) => boolean
@@ -103,7 +103,7 @@ function compile(schema: JsonSchema, formats: boolean): Test {
   }
 }
 
-/** A validator that TypeBox cannot accelerate keeps state between calls and then accepts what it must not: this has none. */
+/** Interprets the schema. TypeBox's own validator would keep state between calls, and then accept invalid values. */
 function interpret(schema: JsonSchema, links: Links, formats: boolean): Test {
   const prepared = prepareSchema(schema, links, { formats, interpreted: true })
   return (value) => Check(prepared.context, prepared.schema as object, value)

@@ -213,7 +213,7 @@ describe("revalidation with a real HTTP server", () => {
       code: "EXECUTION_ERROR",
       mayHaveExecuted: false,
       details: { statusCode: 304 },
-      message: expect.stringContaining("there is none to return") as string,
+      message: expect.stringContaining("so there is no content") as string,
     })
   })
 })

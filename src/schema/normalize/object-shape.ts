@@ -1,4 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
+import { addToList } from "../../internal/lists.ts"
 import { safeRegExp } from "../regex/safe-regexp.ts"
 import { cloneJson } from "./data.ts"
 import { flattenOne } from "./flatten.ts"
@@ -34,9 +35,7 @@ export function shapeOf(
   const declared = new Map<string, Entry[]>()
   for (const { schema, fill } of members) {
     for (const [key, property] of schemaMap(schema, "properties")) {
-      const entries = declared.get(key)
-      if (entries === undefined) declared.set(key, [{ schema: property, fill }])
-      else entries.push({ schema: property, fill })
+      addToList(declared, key, { schema: property, fill })
     }
   }
   const fields = new Map<string, Plan>()

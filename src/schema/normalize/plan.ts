@@ -207,13 +207,13 @@ class SchemaNode implements Node {
   /** The shape of an object or array for which this is the last node. */
   get shape(): Shape {
     return (this.#shape ??= shapeOf(this.members, this.mentioned, this.#compilation, {
-      here: this.#strip && this.isClosed && !this.members.some(({ schema }) => isObscure(schema)),
+      here: this.#strip && this.isClosed && !this.members.some(isObscure),
       below: this.#strip && this.isClosed,
     }))
   }
 }
 
-function isObscure(schema: JsonSchema): boolean {
+function isObscure({ schema }: Member): boolean {
   return OBSCURE.some((keyword) => Object.hasOwn(schema, keyword))
 }
 

@@ -1,3 +1,4 @@
+import { addToList } from "../../internal/lists.ts"
 import { ARRAY, OBJECT } from "./flatten.ts"
 import type { Node, Plan, Shape, Tags } from "./model.ts"
 
@@ -122,10 +123,7 @@ export class ProbeCode {
   #tagged(node: Node, plan: Plan, { tag, choices }: Tags): string {
     const bodies = new Map<Node, string[]>()
     for (const [constant, choice] of choices) {
-      const next = node.after(choice)
-      const labels = bodies.get(next)
-      if (labels === undefined) bodies.set(next, [literal(constant)])
-      else labels.push(literal(constant))
+      addToList(bodies, node.after(choice), literal(constant))
     }
     const cases = Array.from(bodies, ([next, labels]) => {
       const body = this.#object(next, plan)

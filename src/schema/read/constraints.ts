@@ -12,7 +12,7 @@ export function constraintsOf(flat: Flat): readonly string[] {
   return [...new Set([...limits, ...required, ...lost])]
 }
 
-/** The range, length and content that one schema asks for, in words. */
+/** The range, length and content that one schema requires, in words. */
 export function limitsOf(schema: JsonSchema): readonly string[] {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, type } = schema
   const types = [type].flat()
@@ -47,7 +47,7 @@ function counts(least: unknown, most: unknown, one: string, many = `${one}s`): r
   return range(least === 0 ? undefined : least, most, write)
 }
 
-/** The largest exact integers are the limits of JavaScript, not of what is described. */
+/** The largest exact integers are limits of JavaScript, not of the described value. */
 function bound(limit: unknown): unknown {
   return Math.abs(Number(limit)) === Number.MAX_SAFE_INTEGER ? undefined : limit
 }
@@ -72,7 +72,7 @@ function objects(schema: JsonSchema): readonly string[] {
   ]
 }
 
-/** Members that share everything but the names that must be given. */
+/** The alternatives of a union whose members differ only in required names, in words. */
 function requirementText(sets: readonly (readonly string[])[] | undefined): readonly string[] {
   if (sets === undefined) return []
   const named = sets.filter((names) => names.length > 0).map((names) => names.join(" and "))

@@ -1,4 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
+import { addToList } from "../../internal/lists.ts"
 import { listOf } from "../json.ts"
 import type { Flat } from "./flatten.ts"
 import type { Part } from "./resolve-ref.ts"
@@ -10,9 +11,7 @@ export function propertiesOf({ layers }: Flat): ReadonlyMap<string, readonly Par
     const { properties } = schema
     if (!isRecord(properties)) continue
     for (const [name, property] of Object.entries(properties)) {
-      const parts = byName.get(name)
-      if (parts === undefined) byName.set(name, [{ schema: property, scope }])
-      else parts.push({ schema: property, scope })
+      addToList(byName, name, { schema: property, scope })
     }
   }
   return byName

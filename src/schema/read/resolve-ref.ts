@@ -1,7 +1,7 @@
 import { percentDecoded } from "../../internal/percent.ts"
 import { valueAt } from "../../internal/pointer.ts"
-import { isRecord } from "../../internal/guards.ts"
-import { getOwn, listOf, pointerTokens } from "../json.ts"
+import { isObject, isRecord } from "../../internal/guards.ts"
+import { getOwn, pointerTokens } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 
 /** The scope of a schema's references. */
@@ -101,7 +101,7 @@ function findIds(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
   const waiting: unknown[] = [document]
   while (waiting.length > 0) {
     const node = waiting.pop()
-    for (const child of childrenOf(node)) waiting.push(child)
+    if (isObject(node)) for (const child of Object.values(node)) waiting.push(child)
     if (!isRecord(node)) continue
     const { $id, $anchor, $dynamicAnchor } = node
     if (typeof $id === "string" && !ids.has($id)) ids.set($id, node)
@@ -110,8 +110,4 @@ function findIds(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
     }
   }
   return ids
-}
-
-function childrenOf(node: unknown): readonly unknown[] {
-  return isRecord(node) ? Object.values(node) : listOf(node)
 }

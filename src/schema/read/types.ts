@@ -38,7 +38,7 @@ export function completeTypeText(flat: Flat): string {
   return new TypeWriter(true).write(flat, 0)
 }
 
-/** The unions that are a choice among shapes, not only among values or names that must be given. */
+/** The unions that are a choice among shapes, not only among values or required names. */
 export function choicesOf(flat: Flat): readonly Union[] {
   if (valuesOf(flat) !== undefined) return []
   return flat.unions.filter((one) => requirementsOf(one) === undefined)
@@ -49,8 +49,8 @@ export function requirementsOf({ parts }: Union): readonly (readonly string[])[]
   const sets: (readonly string[])[] = []
   for (const { schema } of parts) {
     if (!isRecord(schema) || !Array.isArray(schema["required"])) return undefined
-    const says = Object.keys(schema).filter((key) => !["required", "type", "title"].includes(key))
-    if (says.length > 0) return undefined
+    const others = Object.keys(schema).filter((key) => !["required", "type", "title"].includes(key))
+    if (others.length > 0) return undefined
     sets.push(listOf(schema["required"]).map(String))
   }
   return sets

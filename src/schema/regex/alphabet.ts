@@ -20,7 +20,7 @@ export class Alphabet {
   readonly #rows: Uint8Array[] = []
   readonly #isWord: boolean[] = []
 
-  /** Adds a set, before any character is classified; gives its index. */
+  /** Adds a set, before any character is classified; returns its index. */
   add(set: CharSet, text: string): number {
     let index = this.#indexes.get(set)
     if (index !== undefined) return index

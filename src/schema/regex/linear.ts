@@ -1,4 +1,5 @@
 // The proof that backtracking stays cheap, which needs all of its parts in one place.
+import { addToList } from "../../internal/lists.ts"
 import { type CharSet, overlaps } from "./char-set.ts"
 import type { Program } from "./program.ts"
 
@@ -140,11 +141,7 @@ class Proof {
     for (const [position, { targets }] of this.#follow) {
       open.set(position, targets.length)
       if (targets.length === 0) ready.push(position)
-      for (const target of targets) {
-        const list = sources.get(target)
-        if (list === undefined) sources.set(target, [position])
-        else list.push(position)
-      }
+      for (const target of targets) addToList(sources, target, position)
     }
     for (let position = ready.pop(); position !== undefined; position = ready.pop()) {
       const steps = this.#stepsAt(this.#follow.get(position) as Follow)

@@ -1,3 +1,4 @@
+import { addToList } from "../../internal/lists.ts"
 import { ANYTHING, type CharSet, overlaps } from "./char-set.ts"
 import type { RegexNode } from "./parse.ts"
 
@@ -73,11 +74,7 @@ class Automaton {
     const component = this.#components()
     if (this.#doubled.some(([from, to]) => component[from] === component[to])) return true
     const members = new Map<number, number[]>()
-    component.forEach((id, position) => {
-      const list = members.get(id)
-      if (list === undefined) members.set(id, [position])
-      else list.push(position)
-    })
+    component.forEach((id, position) => addToList(members, id, position))
     for (const [id, positions] of members) {
       if (positions.length > 1 && this.#hasTwoWays(positions, component, id)) return true
     }
@@ -133,9 +130,7 @@ class Automaton {
           this.#spend(1)
           if (!overlaps(this.#sets[left] as CharSet, this.#sets[right] as CharSet)) continue
           const target = left * size + right
-          const sources = backward.get(target)
-          if (sources === undefined) backward.set(target, [pair])
-          else sources.push(pair)
+          addToList(backward, target, pair)
           if (seen.has(target)) continue
           seen.add(target)
           queue.push(target)

@@ -1,9 +1,9 @@
 import { isRecord } from "../../internal/guards.ts"
 
-/** What is given to a schema, or what it gives. */
+/** The input or the output of a schema. */
 export type Side = "input" | "output"
 
-/** JSON Schema in the making. */
+/** A JSON Schema under construction. */
 export type Json = Record<string, unknown>
 
 /** A schema or an action of Valibot, by its structure: nothing here needs Valibot. */

@@ -20,8 +20,6 @@ export interface JudgedTool {
 export interface Judgement {
   /** All tools, in the order of the list. */
   readonly tools: readonly JudgedTool[]
-  /** Names of tools that were removed. */
-  readonly gone: readonly string[]
   /** The accepted instructions: the old ones while a change is refused. */
   readonly instructions: string | undefined
   /** The pins to save; `undefined` when nothing has changed. */
@@ -53,7 +51,7 @@ export async function judgeTools(
 ): Promise<Judgement> {
   const { instructions, endpoint } = offered
   if (policy === "off") {
-    return { tools: offered.tools.map(same), gone: [], instructions, pins: undefined, warnings: [] }
+    return { tools: offered.tools.map(same), instructions, pins: undefined, warnings: [] }
   }
   if (pins === undefined) {
     const first = {
@@ -64,7 +62,6 @@ export async function judgeTools(
     }
     return {
       tools: offered.tools.map(same),
-      gone: [],
       instructions,
       pins: first as Pins,
       warnings: [],
@@ -112,8 +109,6 @@ class Judge {
     const moved = await this.#judgeEndpoint(endpoint)
     if (moved !== undefined) return this.#refused(tools, moved)
     const kept = new Map(this.#pins.tools.map((pin) => [pin.definition.name, pin]))
-    const offered = new Set(tools.map(({ name }) => name))
-    const gone = [...kept.keys()].filter((name) => !offered.has(name))
     const judged: JudgedTool[] = []
     let hasChanged = false
     for (const tool of tools) {
@@ -134,7 +129,6 @@ class Judge {
     }
     return {
       tools: judged,
-      gone,
       instructions: accepted ?? undefined,
       pins: hasChanged ? pins : undefined,
       warnings: this.#warnings,
@@ -169,7 +163,6 @@ class Judge {
         if (before === undefined) return { tool, verdict: "added", isQuarantined: true, diff }
         return { tool: withPinned(tool, before), verdict: "changed", isQuarantined: true, diff }
       }),
-      gone: [],
       instructions: this.#pins.instructions ?? undefined,
       pins: undefined,
       warnings: this.#warnings,

@@ -3,34 +3,22 @@ import type { MCPContentBlock, MCPResponseMeta, ResponseEnvelope } from "../../c
 import { isRecord } from "../../internal/guards.ts"
 import { mapBlocks } from "../../mcp/content.ts"
 import type { MappedBlocks } from "../../mcp/content.ts"
-import type { MCPEra, MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
-
-/** The server that answered; an `MCPPeer` has these fields. */
-export interface AnsweringPeer {
-  readonly era: MCPEra
-  readonly protocolVersion: string
-  readonly serverInfo: { readonly name: string; readonly version: string } | undefined
-}
+import type { MCPToolDefinition, MCPToolResult } from "../../mcp/model.ts"
+import type { MCPPeer } from "./client/model.ts"
 
 /** The origin of a result. */
 export interface AnswerOrigin {
   /** The namespace. */
   readonly server: string
-  readonly peer: AnsweringPeer | undefined
+  readonly peer: Pick<MCPPeer, "era" | "protocolVersion" | "serverInfo"> | undefined
   readonly durationMs: number
-}
-
-/** A compiled output schema; `isOpen` if it accepts everything. */
-export interface OutputCheck {
-  readonly isOpen?: boolean
-  check(value: unknown): boolean
 }
 
 /** The origin of a tool's result. */
 export interface ToolAnswerOrigin extends AnswerOrigin {
   readonly tool: MCPToolDefinition
   /** The compiled output schema, used only to read a text as data. */
-  readonly output?: OutputCheck | undefined
+  readonly output?: { check(value: unknown): boolean } | undefined
 }
 
 /**
@@ -99,9 +87,7 @@ function readText(
   { content, unknown }: MappedBlocks,
   { tool, output }: ToolAnswerOrigin,
 ): { readonly value: unknown } | undefined {
-  if (tool.outputSchema === undefined || output === undefined || output.isOpen === true) {
-    return undefined
-  }
+  if (tool.outputSchema === undefined || output === undefined) return undefined
   const texts = content.filter(isTextBlock)
   const [only] = texts
   // Blocks of unknown type have become texts here.

@@ -145,7 +145,7 @@ export class OpenAPIDocument {
     return broken(
       ref,
       reason ??
-        "it is in another file, which was not given; import with FromOpenAPIFile or FromOpenAPIUrl",
+        "it is in another file, which was not loaded; import with FromOpenAPIFile or FromOpenAPIUrl",
     )
   }
 

@@ -1,3 +1,4 @@
+import { addToList } from "../../internal/lists.ts"
 import { trimEnd } from "../../internal/trim-end.ts"
 
 const MAX_NAME = 128
@@ -62,7 +63,9 @@ export function makeUnique(items: readonly Named[]): void {
   const taken = new Set<string>()
   for (let index = 0; index < items.length; index++) taken.add((items[index] as Named).name)
   if (taken.size === items.length) return
-  for (const [wanted, group] of groupsOf(items)) {
+  const groups = new Map<string, Named[]>()
+  for (const item of items) addToList(groups, item.name, item)
+  for (const [wanted, group] of groups) {
     if (group.length === 1) continue
     group.sort(compare)
     let count = 1
@@ -74,16 +77,6 @@ export function makeUnique(items: readonly Named[]): void {
       item.name = name
     }
   }
-}
-
-function groupsOf(items: readonly Named[]): Map<string, Named[]> {
-  const groups = new Map<string, Named[]>()
-  for (const item of items) {
-    const group = groups.get(item.name)
-    if (group === undefined) groups.set(item.name, [item])
-    else group.push(item)
-  }
-  return groups
 }
 
 function compare({ operation: left }: Named, { operation: right }: Named): number {

@@ -105,7 +105,7 @@ function callOptions(options: PaginateOptions, count: number): CallOptions {
 function tooMany(operationId: string): CallError {
   return new CallError(
     "EXECUTION_ERROR",
-    `"${operationId}" has more than ${MAX_PAGES} pages. Give "maxPages" to say how many you want.`,
+    `"${operationId}" has more than ${MAX_PAGES} pages. Set "maxPages" to the number that you want.`,
     { operationId, retryable: false },
   )
 }

@@ -94,7 +94,8 @@ function textOf({
   const { kept, widened, skipped, filtered, twins, webhooks, callbacks } = counts
   const parts = [`${kept} kept`, `${widened} widened`, `${skipped} skipped`]
   if (filtered > 0) parts.push(`${filtered} filtered out`)
-  if (twins > 0) parts.push(`${twins} of them streams of operations that also answer at once`)
+  if (twins > 0)
+    parts.push(`${twins} of them streams of operations that also return a plain response`)
   if (webhooks > 0) parts.push(`${webhooks} ${webhooks === 1 ? "webhook" : "webhooks"}`)
   if (callbacks > 0) parts.push(`${callbacks} ${callbacks === 1 ? "callback" : "callbacks"}`)
   const lines = [`${title}${version === "" ? "" : ` ${version}`}: ${parts.join(", ")}`]

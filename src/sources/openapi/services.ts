@@ -63,7 +63,7 @@ export class OpenAPIServiceRegistry {
     if (!this.#services.has(namespace)) return
     throw new CallError(
       "CONFLICT",
-      `An API is there under the namespace "${namespace}" already. Give it another one, or remove("${namespace}") first.`,
+      `The namespace "${namespace}" already has an API. Use another namespace, or call remove("${namespace}") first.`,
     )
   }
 

@@ -130,12 +130,12 @@ function envelope(
   event: StreamEvent | undefined,
 ): ResponseEnvelope {
   const { event: name, id, retry } = event ?? {}
-  const says = name !== undefined || id !== undefined || retry !== undefined
+  const hasEvent = name !== undefined || id !== undefined || retry !== undefined
   return httpEnvelope(data, {
     statusCode: status,
     headers,
     contentType,
-    ...(says && {
+    ...(hasEvent && {
       event: {
         ...(name !== undefined && { name }),
         ...(id !== undefined && { id }),

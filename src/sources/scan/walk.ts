@@ -69,7 +69,7 @@ class Walk {
     if (!this.#isNew(folder)) return
     for (const entry of await this.#read(folder)) {
       const { name } = entry
-      if (isHidden(name)) continue
+      if (name.startsWith(".") || name === "node_modules") continue
       const file = joinPath(folder.file, name)
       const path = joinPath(folder.path, name)
       if (entry.isSymlink === true) {
@@ -92,11 +92,8 @@ class Walk {
     try {
       real = await this.#real(path)
     } catch (cause) {
-      this.problems.push({
-        file,
-        reason: `is a link that leads nowhere: ${reasonOf(cause)}`,
-        cause,
-      })
+      const reason = `is a link that leads nowhere: ${reasonOf(cause)}`
+      this.problems.push({ file, reason, cause })
       return
     }
     if (real === undefined || root === undefined) {
@@ -164,10 +161,6 @@ function unreadable(folder: string, cwd: string, cause: unknown): CallError {
     `The folder "${folder}" cannot be read: ${reasonOf(cause)}. Relative paths start at "${cwd}".`,
     { cause, mayHaveExecuted: false },
   )
-}
-
-function isHidden(name: string): boolean {
-  return name.startsWith(".") || name === "node_modules"
 }
 
 function byFile(a: { readonly file: string }, b: { readonly file: string }): number {

@@ -73,7 +73,7 @@ describe("where requests go", () => {
       "GET /docs/api/x HTTP/1.1",
     )
     expect(await refusal(spec, { servers: "document" })).toMatchObject({ code: "VALIDATION_ERROR" })
-    expect(String(await refusal(spec, { servers: "document" }))).toContain("give `baseUrl`")
+    expect(String(await refusal(spec, { servers: "document" }))).toContain("set `baseUrl`")
   })
 
   test("to the document's own place when it names no server", async () => {

@@ -79,7 +79,7 @@ describe("a content type that is not quite one", () => {
         expect(operation?.notes).toEqual([
           {
             pointer: expect.stringContaining(type.replace("/", "~1")) as unknown,
-            message: `What is ${type} is given as bytes; its schema is not used.`,
+            message: `${type} is passed as bytes; its schema is not used.`,
           },
         ])
       }

@@ -517,7 +517,7 @@ describe("paginate with options", () => {
     const cursor = { from: "/next", to: "after" }
 
     expect(await collect(registry, {}, { cursor, maxPages: 5 })).toHaveLength(5)
-    await expect(collect(registry, {}, { cursor })).rejects.toThrow('Give "maxPages"')
+    await expect(collect(registry, {}, { cursor })).rejects.toThrow('Set "maxPages"')
     expect(at).toBe(1005)
   })
 

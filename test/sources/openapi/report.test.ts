@@ -98,7 +98,7 @@ describe("the report of an import", () => {
 
     expect(Object.keys(data)).toEqual(["title", "version", "counts", "operations", "warnings"])
     expect(lines[0]).toBe(
-      "Shop 7: 4 kept, 1 widened, 1 skipped, 1 filtered out, 1 of them streams of operations that also answer at once",
+      "Shop 7: 4 kept, 1 widened, 1 skipped, 1 filtered out, 1 of them streams of operations that also return a plain response",
     )
     expect(lines[1]).toMatch(/^! .*"3\.9\.0"/)
     expect(lines).toContain("skipped GET /skipped")

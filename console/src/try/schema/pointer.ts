@@ -1,5 +1,5 @@
 import { childPointer, pointerTokens } from "../../../../src/schema/json.ts"
-import { decodeFragment } from "../../../../src/schema/read/resolve-ref.ts"
+import { percentDecoded } from "../../../../src/internal/percent.ts"
 import type { Path } from "./json.ts"
 
 /** A path as a JSON pointer. */
@@ -9,6 +9,6 @@ export function toPointer(path: Path): string {
 
 /** The parts of a JSON pointer, or of one behind `#`; every part is a string. */
 export function fromPointer(pointer: string): readonly string[] {
-  const text = pointer.startsWith("#") ? decodeFragment(pointer.slice(1)) : pointer
+  const text = pointer.startsWith("#") ? percentDecoded(pointer.slice(1)) : pointer
   return pointerTokens(text === "" || text.startsWith("/") ? text : `/${text}`) ?? []
 }

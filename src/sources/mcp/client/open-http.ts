@@ -10,7 +10,6 @@ import { capBody } from "./body-cap.ts"
 import { REQUEST_TOKEN_HEADER } from "./framed-transport.ts"
 import { guardOAuth } from "./oauth-guard.ts"
 import { refreshForm, refreshOnce } from "./refresh-once.ts"
-import type { RequestCaller } from "./model.ts"
 import type { SdkModule, TransportLike } from "./sdk.ts"
 import type { CredentialContext } from "../../../core/types.ts"
 import type { HttpHost } from "./oauth-guard.ts"
@@ -45,7 +44,9 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
     const isHome = url.origin === home.origin
     const isEndpoint = isHome && (kind === "sse" || url.pathname === home.pathname)
     const signal = init?.signal ?? new AbortController().signal
-    const context = contextOf(host.exchange(token)?.caller, signal)
+    // Requests that open a session or list have no caller.
+    const caller = host.exchange(token)?.caller
+    const context = { identity: caller?.identity, operationId: caller?.operationId, signal }
     if (isHome) await addHeaders(headers, isEndpoint, host, context)
     else refusePrivate(url, host)
     refuseInsecure(url, headers, server.name)
@@ -73,11 +74,6 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
       return error
     })
   }
-}
-
-/** The caller of a request; requests that open a session or list have none. */
-function contextOf(caller: RequestCaller | undefined, signal: AbortSignal): CredentialContext {
-  return { identity: caller?.identity, operationId: caller?.operationId, signal }
 }
 
 /** Adds the user's headers to those of the protocol. */

@@ -43,7 +43,7 @@ function declared(tokenUrl: string | undefined, context: AuthContext): string {
   }
   throw new CallError(
     "EGRESS_BLOCKED",
-    `The document wants the client secret for "${operationId}" sent to ${url.origin}. If that is right, add "tokenUrl" to the client credentials, or the origin to "allowedOrigins".`,
+    `The document asks to send the client secret for "${operationId}" to ${url.origin}. If that is right, add "tokenUrl" to the client credentials, or the origin to "allowedOrigins".`,
     { operationId },
   )
 }

@@ -15,11 +15,13 @@ export function described(schema: SchemaNode, description: string | undefined): 
 /** Adds the description, example and deprecation of a parameter to its schema. */
 export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
   const { description, deprecated, example } = raw
-  const says = typeof description === "string" && description !== ""
-  const shows = example !== undefined && isRecord(schema) && schema["examples"] === undefined
-  if (typeof schema === "boolean" || (!says && deprecated !== true && !shows)) return schema
+  const hasDescription = typeof description === "string" && description !== ""
+  const hasExample = example !== undefined && isRecord(schema) && schema["examples"] === undefined
+  if (typeof schema === "boolean" || (!hasDescription && deprecated !== true && !hasExample))
+    return schema
   // Swagger 2.0 has both in one object.
-  if (says && !shows && deprecated !== true && schema["description"] === description) return schema
+  if (hasDescription && !hasExample && deprecated !== true && schema["description"] === description)
+    return schema
   // Copied key by key: with few keys this takes half the memory of a spread, for thousands of schemas.
   const out: Record<string, unknown> = {}
   const keys = Object.keys(schema)
@@ -27,9 +29,9 @@ export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
     const key = keys[index] as string
     setOwn(out, key, schema[key])
   }
-  if (says) out["description"] = description
+  if (hasDescription) out["description"] = description
   if (deprecated === true) out["deprecated"] = true
-  if (shows) out["examples"] = safeCopy([example])
+  if (hasExample) out["examples"] = safeCopy([example])
   return out
 }
 

@@ -163,8 +163,8 @@ function holdsBytes(document: OpenAPIDocument, schema: Place | undefined, depth:
 
 function encodingOf(raw: Raw): EncodingModel {
   const { contentType, style, explode, allowReserved } = raw
-  const says = style !== undefined || explode !== undefined || allowReserved !== undefined
-  const serialization: Serialization | undefined = says
+  const isDeclared = style !== undefined || explode !== undefined || allowReserved !== undefined
+  const serialization: Serialization | undefined = isDeclared
     ? {
         style: (typeof style === "string" ? style : "form") as ParameterStyle,
         explode: typeof explode === "boolean" ? explode : (style ?? "form") === "form",

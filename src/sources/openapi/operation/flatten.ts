@@ -50,7 +50,7 @@ export function flatten(
     keys.add(key)
     names.set(key, name)
     if (key !== name) {
-      const message = `Another input is called "${name}" as well; the property of the body is given as "${key}".`
+      const message = `Another input is called "${name}" as well; the property of the body is passed as "${key}".`
       notes.push(noteAt(document, operation, message, true))
     }
     const required =

@@ -32,7 +32,7 @@ export function withKeys(
     for (let count = 2; taken.has(key); count++) key = `${wanted}_${count}`
     taken.add(key)
     keys.set(parameter, key)
-    const message = `Another input is called "${name}" as well; the ${parameter.in} parameter is given as "${key}".`
+    const message = `Another input is called "${name}" as well; the ${parameter.in} parameter is passed as "${key}".`
     notes.push(noteAt(document, operation, message, true))
   }
   return parameters.map((parameter) => {

@@ -252,9 +252,11 @@ function addOperation(
 ): void {
   const raw = isRecord(value) ? value : undefined
   let operation = new RawOperation(raw ?? {}, method, key, item, holder, undefined)
+  const isSendable =
+    SENT.has(method) || (TOKEN.test(method) && !FORBIDDEN.has(method.toUpperCase()))
   let issue: string | undefined
   if (raw === undefined) issue = "An operation must be an object."
-  else if (!SENT.has(method) && !isSendable(method)) {
+  else if (!isSendable) {
     issue = `No request can be sent with the method "${method.slice(0, 40)}": fetch refuses it.`
   } else if (typeof raw["$ref"] === "string") {
     const parts = document.parts({ value: raw, file: operation.file, pointer: operation.pointer })
@@ -268,10 +270,6 @@ function addOperation(
     const { path } = operation
     skipped.push({ method, path, note: noteAt(document, operation, issue) })
   }
-}
-
-function isSendable(method: string): boolean {
-  return TOKEN.test(method) && !FORBIDDEN.has(method.toUpperCase())
 }
 
 /** Whether the target of a reference looks like an operation. */

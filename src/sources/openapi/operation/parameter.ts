@@ -1,4 +1,4 @@
-import { getOwn } from "../../../schema/json.ts"
+import { getOwn, textOf } from "../../../schema/json.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { ParameterModel, ParameterStyle, Serialization } from "../model.ts"
@@ -89,10 +89,6 @@ export function readParameter(
 function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknown {
   const place = document.objectAt(schema)
   return place && (getOwn(place.value, "default") ?? undefined)
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value : undefined
 }
 
 /** Notes a parameter that cannot be an input; headers of the HTTP client are sent nevertheless. */

@@ -93,7 +93,7 @@ function lastOf(path: string): string {
 function wrong(operationId: string, issue: string): CallError {
   return new CallError(
     "EXECUTION_ERROR",
-    `The next page of "${operationId}" cannot be asked for: its address ${issue}. Say how with the options "cursor", "page" or "next".`,
+    `The next page of "${operationId}" cannot be requested: its address ${issue}. Set the option "cursor", "page" or "next".`,
     { operationId, retryable: false, mayHaveExecuted: false },
   )
 }

@@ -174,7 +174,7 @@ function listOf({ envelope, items, operationId }: PageRead): readonly unknown[] 
   if (list !== undefined) return list
   throw new CallError(
     "VALIDATION_ERROR",
-    `The pages of "${operationId}" are counted until one is empty, but no list was found in the answer. Say where it is with the option "items", a JSON pointer such as "/results".`,
+    `The pages of "${operationId}" are counted until one is empty, but no list was found in the answer. Set the option "items" to its place, a JSON pointer such as "/results".`,
     { operationId },
   )
 }

@@ -110,7 +110,7 @@ function contentOf(
     case "xml":
       if (isBytes(value)) return rawOf(value)
       if (typeof value === "string") return value
-      throw new Unwritable(`is to be sent as "${chosen.type}": give the XML as text`)
+      throw new Unwritable(`is to be sent as "${chosen.type}": pass the XML as text`)
     case "binary":
       return isBytes(value) ? rawOf(value) : unknownContent(chosen, media, value)
   }
@@ -122,7 +122,7 @@ function unknownContent(chosen: ChosenMedia, media: MediaModel, value: unknown):
   const isRaw = /^(application\/octet-stream|image\/|audio\/|video\/)/.test(essenceOf(chosen.type))
   if (!media.isBinary && !isRaw) return plainText(value)
   throw new Unwritable(
-    `is to be sent as "${chosen.type}": give a Uint8Array, an ArrayBuffer, a Blob, a stream or text`,
+    `is to be sent as "${chosen.type}": pass a Uint8Array, an ArrayBuffer, a Blob, a stream or text`,
   )
 }
 

@@ -47,5 +47,5 @@ function bytesOf(chunk: unknown): Uint8Array {
   if (ArrayBuffer.isView(chunk)) {
     return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
   }
-  throw new TypeError(`A stream to be sent must give bytes or text, got ${typeof chunk}.`)
+  throw new TypeError(`A stream to be sent must yield bytes or text, got ${typeof chunk}.`)
 }

@@ -36,7 +36,7 @@ const NOT_FROM_INPUT = new Set([...FRAMING, "cookie", "cookie2", "host", "proxy-
 
 /** Why an input cannot set a header or cookie of this name; `undefined` if it can. */
 export function refusedName(location: "header" | "cookie", name: string): string | undefined {
-  if (!isToken(name)) return `is no name that a ${location} can have`
+  if (!isToken(name)) return `is not a valid ${location} name`
   const isOurs = location === "header" && NOT_FROM_INPUT.has(name.toLowerCase())
   return isOurs ? "belongs to the HTTP client" : undefined
 }
@@ -104,7 +104,7 @@ function parameterHeaders(
     const text = withValueName(plan.id, what, () => serializeHeader(parameter, value))
     if (text === undefined) {
       if (parameter.isShared !== true || hasHeader(fixed, parameter.name)) return []
-      throw invalidInputError(plan.id, `${what} is required: give it, or set it in \`headers\``)
+      throw invalidInputError(plan.id, `${what} is required: pass it, or set it in \`headers\``)
     }
     refuseName(parameter.name, NOT_FROM_INPUT, (issue) =>
       invalidInputError(plan.id, `${what} ${issue}`),
@@ -136,7 +136,7 @@ function cookieHeader(
   const pairs = [...declared.filter(([name]) => !taken.has(name)), ...own]
   const invalid = pairs.find(([name]) => !isToken(name))
   if (invalid !== undefined) {
-    throw invalidInputError(plan.id, `"${invalid[0]}" is no name that a cookie can have`)
+    throw invalidInputError(plan.id, `"${invalid[0]}" is not a valid cookie name`)
   }
   return [...(fixed === undefined ? [] : [fixed]), ...pairs.map((pair) => pair.join("="))].join(
     "; ",
@@ -155,8 +155,7 @@ function refuseName(
 
 /** Refuses an invalid value; the message does not contain it, since it may be a credential. */
 function refuseValue(plan: RequestPlan, name: string, value: unknown): void {
-  if (!isToken(name))
-    throw invalidInputError(plan.id, `"${name}" is no name that a header can have`)
+  if (!isToken(name)) throw invalidInputError(plan.id, `"${name}" is not a valid header name`)
   if (typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return
   throw invalidInputError(
     plan.id,

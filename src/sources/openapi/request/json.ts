@@ -14,11 +14,11 @@ export function checkJson(value: unknown): JsonCheck {
   const seen = new Set<unknown>()
   const open: (readonly [unknown, string])[] = [[value, ""]]
   let bytesAt: string | undefined
-  let unsayable: string | undefined
+  let unsupported: string | undefined
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [item, path] = next
     const issue = issueOf(item)
-    if (issue !== undefined) unsayable ??= `has ${issue}${at(path)}`
+    if (issue !== undefined) unsupported ??= `has ${issue}${at(path)}`
     if (typeof item !== "object" || item === null || seen.has(item)) continue
     if (isBytes(item)) {
       bytesAt ??= path
@@ -32,7 +32,7 @@ export function checkJson(value: unknown): JsonCheck {
         open.push([child, `${path}/${key}`])
     }
   }
-  return { bytesAt, unsupported: unsayable }
+  return { bytesAt, unsupported }
 }
 
 /**
@@ -49,7 +49,7 @@ export function jsonText(value: unknown, jsonCheck: JsonCheck = checkJson(value)
   }
   if (jsonCheck.unsupported !== undefined) throw new Unwritable(jsonCheck.unsupported)
   const text = stringify(value)
-  if (text === undefined) throw new Unwritable(`is a ${typeof value}, which JSON cannot say`)
+  if (text === undefined) throw new Unwritable(`is a ${typeof value}, which JSON cannot represent`)
   return text
 }
 
@@ -83,16 +83,17 @@ function stringifyError(thrown: unknown): Error {
   if (thrown instanceof RangeError) {
     return new Unwritable("is nested too deeply, or too large, to be written as JSON")
   }
-  if (thrown instanceof TypeError) return new Unwritable("refers to itself, which JSON cannot say")
+  if (thrown instanceof TypeError)
+    return new Unwritable("refers to itself, which JSON cannot represent")
   return new Unwritable("cannot be written as JSON: its own toJSON() failed")
 }
 
 function issueOf(item: unknown): string | undefined {
   if (typeof item === "number" && !Number.isFinite(item)) return String(item)
-  if (item instanceof Map) return "a Map (give a plain object)"
-  if (item instanceof Set) return "a Set (give a list)"
+  if (item instanceof Map) return "a Map (pass a plain object)"
+  if (item instanceof Set) return "a Set (pass a list)"
   if (item instanceof FormData || item instanceof URLSearchParams) return "a form, not data"
-  if (item instanceof Date && Number.isNaN(item.getTime())) return "a Date that is none"
+  if (item instanceof Date && Number.isNaN(item.getTime())) return "an invalid Date"
   return undefined
 }
 

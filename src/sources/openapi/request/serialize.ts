@@ -68,7 +68,7 @@ export function serializeCookie(parameter: ParameterModel, value: unknown): Pair
 /** Refuses text that would end its cookie. */
 export function cookieText(text: string): string {
   if (/[;\p{Cc}]/u.test(text)) {
-    throw new Unwritable("holds a semicolon or a control character, which would end the cookie")
+    throw new Unwritable("contains a semicolon or a control character, which would end the cookie")
   }
   return text
 }

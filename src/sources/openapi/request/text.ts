@@ -24,7 +24,7 @@ export function encodeStrict(text: string): string {
   try {
     return encodeURIComponent(text).replace(/[!'()*]/g, percent)
   } catch {
-    throw new Unwritable("holds half of a surrogate pair, which UTF-8 cannot write")
+    throw new Unwritable("contains half of a surrogate pair, which UTF-8 cannot encode")
   }
 }
 
@@ -50,7 +50,7 @@ export function shapeOf(value: unknown): Shape {
     case "bigint":
       return { kind: "scalar", text: String(value) }
     case "number":
-      if (!Number.isFinite(value)) throw new Unwritable(`is ${value}, which is no number to send`)
+      if (!Number.isFinite(value)) throw new Unwritable(`is ${value}, which cannot be sent`)
       return { kind: "scalar", text: String(value) }
     case "undefined":
       return NONE
@@ -92,12 +92,12 @@ function shapeOfObject(value: object): Shape {
     return { kind: "list", items: value.filter((item) => item !== undefined && item !== null) }
   }
   if (value instanceof Date) {
-    if (Number.isNaN(value.getTime())) throw new Unwritable("is a Date that is none")
+    if (Number.isNaN(value.getTime())) throw new Unwritable("is an invalid Date")
     return { kind: "scalar", text: value.toISOString() }
   }
   if (isBytes(value)) throw new Unwritable("is raw bytes, which only a body can carry")
   if (value instanceof Map || value instanceof Set) {
-    throw new Unwritable("is a Map or a Set; give a plain object or a list")
+    throw new Unwritable("is a Map or a Set; pass a plain object or a list")
   }
   const plain = value as { toJSON?: unknown }
   if (typeof plain.toJSON === "function") {

@@ -107,7 +107,7 @@ export class Walk {
     }
     if (this.#trail.length > MAX_DEPTH) {
       this.#lose(
-        `Nested deeper than ${MAX_DEPTH} steps; what lies deeper accepts anything.`,
+        `Nested deeper than ${MAX_DEPTH} steps; deeper parts accept anything.`,
         `Schemas that are nested deeper than ${MAX_DEPTH} steps accept anything from there on.`,
       )
       return true
@@ -545,7 +545,7 @@ function admitWritten(pattern: string): AdmittedPattern {
   const [, inner, flags = ""] = LITERAL.exec(pattern) ?? []
   if (inner === undefined) return admitPattern(pattern, MAX_PATTERN)
   if (!/[ims]/.test(flags)) return admitPattern(inner, MAX_PATTERN)
-  return { code: "bad-pattern", reason: `a schema has no form for its flags, "${flags}"` }
+  return { code: "bad-pattern", reason: `a schema cannot express its flags, "${flags}"` }
 }
 
 function isNames(value: unknown): boolean {

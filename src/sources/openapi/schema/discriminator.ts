@@ -1,4 +1,5 @@
 import { isRecord } from "../../../internal/guards.ts"
+import { addToList } from "../../../internal/lists.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
@@ -131,9 +132,7 @@ export class Subtypes {
         const ref = isRecord(member) ? member["$ref"] : undefined
         const parent = typeof ref === "string" ? document.lookUp(ref, document.entry) : undefined
         if (parent === undefined || isBroken(parent)) continue
-        const siblings = children.get(parent.value)
-        if (siblings === undefined) children.set(parent.value, [folder + escapeToken(name)])
-        else siblings.push(folder + escapeToken(name))
+        addToList(children, parent.value, folder + escapeToken(name))
       }
     }
     return children

@@ -21,7 +21,7 @@ const FORM = {
 
 describe.each(ERAS)("what a %s server asks", (era) => {
   const server = (config: MCPClientConfig = {}, forwardInput = true): ReturnType<typeof open> =>
-    open({ ...awkward({ era }), era, ...config }, { forwardInput })
+    open({ ...awkward({ era }), era, forwardInput, ...config })
 
   test("is answered by whoever calls, and defaults of a form are filled in", async () => {
     await using asked = server()
@@ -175,7 +175,7 @@ describe.each(ERAS)("what a %s server asks", (era) => {
 
 describe("when there is nobody to ask", () => {
   test("a legacy server is told so", async () => {
-    await using asked = open(awkward({ era: "legacy" }), { forwardInput: true })
+    await using asked = open({ ...awkward({ era: "legacy" }), forwardInput: true })
 
     expect(await asked.ask("ask", { kind: "form" })).toEqual({ action: "decline" })
     expect(await asked.ask("ask", { kind: "sampling" })).toMatchObject({
@@ -185,7 +185,7 @@ describe("when there is nobody to ask", () => {
   })
 
   test("a call of a modern server fails, and says what it takes", async () => {
-    await using asked = open(awkward({ era: "modern" }), { forwardInput: true })
+    await using asked = open({ ...awkward({ era: "modern" }), forwardInput: true })
 
     const error = await failure(asked.call("ask", { kind: "form" }))
 
@@ -211,10 +211,7 @@ describe("what only a modern server does", () => {
   })
 
   test("asking without an end is ended", async () => {
-    await using asked = open(
-      { ...awkward({ era: "modern" }), era: "modern" },
-      { forwardInput: true },
-    )
+    await using asked = open({ ...awkward({ era: "modern" }), era: "modern", forwardInput: true })
     const requestInput = vi.fn(async (_request: InputRequest): Promise<InputResponse> => {
       return { action: "accept", content: { name: "Again" } }
     })
@@ -237,10 +234,7 @@ describe("what only a modern server does", () => {
   })
 
   test("a declined request for a model ends the call as what it is", async () => {
-    await using asked = open(
-      { ...awkward({ era: "modern" }), era: "modern" },
-      { forwardInput: true },
-    )
+    await using asked = open({ ...awkward({ era: "modern" }), era: "modern", forwardInput: true })
     const requestInput = async (): Promise<InputResponse> => ({ action: "decline" })
 
     expect(await failure(asked.call("ask", { kind: "sampling" }, { requestInput }))).toMatchObject({
@@ -256,10 +250,7 @@ describe("what only a modern server does", () => {
   })
 
   test("an error of the caller's own ends the call", async () => {
-    await using asked = open(
-      { ...awkward({ era: "modern" }), era: "modern" },
-      { forwardInput: true },
-    )
+    await using asked = open({ ...awkward({ era: "modern" }), era: "modern", forwardInput: true })
     const mine = new CallError("ACCESS_DENIED", "Not you.")
 
     const error = await failure(asked.call("ask", {}, { requestInput: () => Promise.reject(mine) }))
@@ -269,7 +260,7 @@ describe("what only a modern server does", () => {
 
   test("works the same over HTTP", async () => {
     await using remote = await serveAwkward({ era: "modern", strictHeaders: true })
-    await using asked = open({ url: remote.url }, { forwardInput: true })
+    await using asked = open({ url: remote.url, forwardInput: true })
     const requestInput = async (): Promise<InputResponse> => ({
       action: "accept",
       content: { name: "Web" },
@@ -283,13 +274,11 @@ describe("what only a modern server does", () => {
 
 describe("what a legacy server asks while several calls run", () => {
   test("is answered by the configuration: nobody can tell whose it is", async () => {
-    await using asked = open(
-      {
-        ...awkward({ era: "legacy" }),
-        elicitation: async () => ({ action: "accept", content: { name: "Config" } }),
-      },
-      { forwardInput: true },
-    )
+    await using asked = open({
+      ...awkward({ era: "legacy" }),
+      elicitation: async () => ({ action: "accept", content: { name: "Config" } }),
+      forwardInput: true,
+    })
     const requestInput = async (): Promise<InputResponse> => ({ action: "cancel" })
 
     const [answer] = await Promise.all([
@@ -309,8 +298,8 @@ describe("what a legacy server asks while several calls run, and nobody is confi
       const lines: MCPLogLine[] = []
       const logger = { ...silentLogger, warn: (text: string) => void warnings.push(text) }
       await using asked = open(
-        { ...awkward({ era: "legacy" }), logger },
-        { forwardInput: true, log: { isReading: true, read: (line) => void lines.push(line) } },
+        { ...awkward({ era: "legacy" }), logger, forwardInput: true },
+        { log: { isReading: true, read: (line) => void lines.push(line) } },
       )
       const requestInput = vi.fn(async (): Promise<InputResponse> => ({ action: "cancel" }))
       const slow = asked.call("slow", { ms: 300 }, { requestInput, caller: { requestId: "slow" } })
@@ -320,7 +309,7 @@ describe("what a legacy server asks while several calls run, and nobody is confi
       const { structuredContent } = await asked.call("ask", { kind }, { requestInput, caller })
 
       const capability = kind === "form" ? "elicitation" : kind
-      const reason = `MCP server "srv" asks for ${capability}, and does not say for which of 2 running calls: nobody was asked. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
+      const reason = `MCP server "srv" asks for ${capability}, and does not say for which of 2 running calls, so the question was not passed on. Make such calls one after the other, or set "maxConcurrency" of the server to 1.`
       expect(structuredContent).toEqual({ code: -32603, message: reason })
       expect(warnings).toEqual([reason])
       expect(lines).toEqual(
@@ -334,10 +323,11 @@ describe("what a legacy server asks while several calls run, and nobody is confi
   )
 
   test("is asked of the caller where calls run one after the other", async () => {
-    await using asked = open(
-      { ...awkward({ era: "legacy" }), maxConcurrency: 1 },
-      { forwardInput: true },
-    )
+    await using asked = open({
+      ...awkward({ era: "legacy" }),
+      maxConcurrency: 1,
+      forwardInput: true,
+    })
     const requestInput = async (): Promise<InputResponse> => {
       return { action: "accept", content: { name: "Ada" } }
     }
@@ -358,7 +348,7 @@ describe("what is declared", () => {
     [{ roots: [] }, false, ["roots"]],
     [{ sampling: async () => ({ action: "decline" as const }) }, false, ["sampling"]],
   ])("is what there is somebody for: %o, %o", async (config, forwardInput, expected) => {
-    await using asked = open({ ...awkward({ era: "legacy" }), ...config }, { forwardInput })
+    await using asked = open({ ...awkward({ era: "legacy" }), ...config, forwardInput })
 
     const { journal } = (await asked.ask("journal")) as {
       journal: { method?: string; params?: { capabilities?: object } }[]

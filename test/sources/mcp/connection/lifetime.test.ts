@@ -75,7 +75,6 @@ async function host(make: () => unknown, parts: Partial<OpenHost> & Config = {})
     sdk: await loadSdk(),
     server: settled(make, { connectTimeout, logger }),
     secrets: new Secrets([]),
-    forwardsInput: false,
     era: undefined,
     signal: new AbortController().signal,
     isApproved: true,
@@ -91,7 +90,6 @@ function supervisor(make: () => unknown) {
   const supervised = new Supervisor({
     server: settled(make),
     clock: systemClock,
-    forwardsInput: false,
     knownEra: undefined,
     ...told,
   })

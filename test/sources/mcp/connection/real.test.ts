@@ -109,7 +109,7 @@ describe("the server with everything", () => {
 
   test("asks, over HTTP too", async () => {
     const port = await serve(EVERYTHING, "streamableHttp")
-    await using server = open({ url: `http://127.0.0.1:${port}/mcp` }, { forwardInput: true })
+    await using server = open({ url: `http://127.0.0.1:${port}/mcp`, forwardInput: true })
     const asked: unknown[] = []
 
     const result = await server.call(

@@ -98,13 +98,13 @@ describeLanes("questions", (lane) => {
     expect(JSON.stringify(got)).toContain("file:///projects")
   })
 
-  test("of calls at the same time are answered, or it is said that nobody was asked", async () => {
+  test("of calls at the same time are answered, or the refusal says that they were not passed on", async () => {
     const answers = await Promise.all(
       ["form", "form"].map((kind) => pair.through.call("ask", { kind })),
     )
 
     for (const { result } of answers) {
-      expect(JSON.stringify(dataOf(result))).toMatch(/"action":"accept"|nobody was asked/)
+      expect(JSON.stringify(dataOf(result))).toMatch(/"action":"accept"|was not passed on/)
     }
   })
 })

@@ -127,7 +127,7 @@ describe("JSON", () => {
     ["a stream", new ReadableStream(), "has raw bytes"],
     ["NaN", { a: { b: Number.NaN } }, "has NaN at /a/b"],
     ["Infinity", [1, Infinity], "has Infinity at /1"],
-    ["a map", { a: new Map([[1, 2]]) }, "has a Map (give a plain object) at /a"],
+    ["a map", { a: new Map([[1, 2]]) }, "has a Map (pass a plain object) at /a"],
     ["a form", new FormData(), "has a form"],
     ["a function", () => 1, "is a function"],
     ["a loop", loop(), "refers to itself"],

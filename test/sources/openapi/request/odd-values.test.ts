@@ -113,10 +113,10 @@ describe("the shape of a value", () => {
   })
 
   test.each<[string, unknown, string]>([
-    ["NaN", Number.NaN, "is NaN, which is no number to send"],
+    ["NaN", Number.NaN, "is NaN, which cannot be sent"],
     ["a function", () => 1, "is a function, which has no text"],
     ["a symbol", Symbol("s"), "is a symbol, which has no text"],
-    ["no date", new Date(Number.NaN), "is a Date that is none"],
+    ["no date", new Date(Number.NaN), "is an invalid Date"],
     ["bytes", new Uint8Array(1), "is raw bytes, which only a body can carry"],
     ["a stream", new ReadableStream(), "is raw bytes, which only a body can carry"],
     ["a map", new Map(), "is a Map or a Set"],
@@ -135,14 +135,14 @@ describe("the shape of a value", () => {
 
 describe("JSON", () => {
   test.each<[string, unknown, string]>([
-    ["a map within", { a: new Map() }, "has a Map (give a plain object) at /a"],
-    ["a set", new Set(), "has a Set (give a list)"],
+    ["a map within", { a: new Map() }, "has a Map (pass a plain object) at /a"],
+    ["a set", new Set(), "has a Set (pass a list)"],
     ["a form", { a: new URLSearchParams() }, "has a form, not data at /a"],
-    ["no date", [new Date(Number.NaN)], "has a Date that is none at /0"],
+    ["no date", [new Date(Number.NaN)], "has an invalid Date at /0"],
     ["infinity", { a: [1, Infinity] }, "has Infinity at /a/1"],
     ["bytes", { a: new ArrayBuffer(1) }, "has raw bytes at /a, and JSON has no form for them"],
-    ["a function", () => 1, "is a function, which JSON cannot say"],
-    ["nothing", undefined, "is a undefined, which JSON cannot say"],
+    ["a function", () => 1, "is a function, which JSON cannot represent"],
+    ["nothing", undefined, "is a undefined, which JSON cannot represent"],
   ])("refuses %s", (_, value, message) => {
     expect(() => jsonText(value)).toThrow(message)
   })
@@ -151,7 +151,7 @@ describe("JSON", () => {
     const loop: Record<string, unknown> = { big: 1n }
     loop["self"] = loop
 
-    expect(() => jsonText(loop)).toThrow("refers to itself, which JSON cannot say")
+    expect(() => jsonText(loop)).toThrow("refers to itself, which JSON cannot represent")
   })
 
   test("refuses what fails while it is written", () => {

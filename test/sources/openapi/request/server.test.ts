@@ -84,7 +84,7 @@ describe("under the user's baseUrl", () => {
     expect(codeOf(plan, { baseUrl })).toBe("EGRESS_BLOCKED")
     expect(messageOf(plan, { baseUrl })).toBe(
       'Operation "demo.op" was not sent: the document gives it a server of its own at ' +
-        'https://uploads.test; if that is meant, name "https://uploads.test" in `allowedOrigins`.',
+        'https://uploads.test; if that is intended, add "https://uploads.test" to `allowedOrigins`.',
     )
     const allowedOrigins = ["https://uploads.test/"]
     expect(chooseServer(plan, { baseUrl, allowedOrigins })).toEqual({
@@ -140,9 +140,9 @@ describe("under the user's baseUrl", () => {
 describe("the document's servers", () => {
   const servers = "document" as const
 
-  test("nobody said where to", () => {
+  test("no server is configured", () => {
     expect(messageOf(planOf({ servers: [ROOT], rootServers: [ROOT] }), {})).toBe(
-      'Operation "demo.op" cannot be sent: nobody said where to; give `baseUrl`, or ' +
+      'Operation "demo.op" cannot be sent: no server is configured; set `baseUrl`, or ' +
         '`servers: "document"` to use the document\'s servers.',
     )
   })
@@ -176,7 +176,7 @@ describe("the document's servers", () => {
       chooseServer(plan, { servers, serverVariables: { region: "eu", port: "8443" } }).base,
     ).toBe("https://eu.api.test:8443/v2")
     expect(messageOf(plan, { servers, serverVariables: { region: "evil" } })).toContain(
-      '`serverVariables` says "evil" for "region", which must be one of "us", "eu"',
+      '`serverVariables` has "evil" for "region", which must be one of "us", "eu"',
     )
   })
 
@@ -189,7 +189,7 @@ describe("the document's servers", () => {
     )
     for (const options of [{ servers }, { servers, documentUrl: "file:///tmp/x.json" }]) {
       expect(messageOf(plan, options)).toContain(
-        '"../api" is relative, and nobody said where the document came from); give `baseUrl`',
+        '"../api" is relative, and the address of the document is unknown); set `baseUrl`',
       )
     }
   })
@@ -239,7 +239,7 @@ describe("the document's servers", () => {
     const list = [serverOf("https://user:canary@a.test/x?key=canary")]
     const message = messageOf(planOf({ servers: list, rootServers: list }), { servers })
 
-    expect(message).toContain("holds a user name or a password")
+    expect(message).toContain("contains a user name or a password")
     expect(message).not.toContain("canary")
   })
 })

@@ -25,7 +25,7 @@ export interface ProcessGroup {
 export function processGroup(node: NodeLike, pid: number): ProcessGroup {
   let isGone = false
   const look = (): boolean => {
-    isGone ||= !isAlive(node, pid)
+    isGone ||= !attempt(node, isWindows(node) ? pid : -pid, 0)
     return isGone
   }
   return {
@@ -53,7 +53,8 @@ export function processGroup(node: NodeLike, pid: number): ProcessGroup {
 export function signalGroup(node: NodeLike, pid: number, name: "SIGTERM" | "SIGKILL"): void {
   if (isWindows(node)) {
     // There are no signals; only a forced kill reaches the descendants.
-    if (name === "SIGKILL") node.spawnSync("taskkill", taskkill(pid), TASKKILL_OPTIONS)
+    const args = ["/pid", String(pid), "/T", "/F"]
+    if (name === "SIGKILL") node.spawnSync("taskkill", args, TASKKILL_OPTIONS)
     return
   }
   attempt(node, -pid, name)
@@ -64,14 +65,6 @@ export function isWindows(node: NodeLike): boolean {
 }
 
 const TASKKILL_OPTIONS = { stdio: "ignore", shell: false, windowsHide: true } as const
-
-function taskkill(pid: number): readonly string[] {
-  return ["/pid", String(pid), "/T", "/F"]
-}
-
-function isAlive(node: NodeLike, pid: number): boolean {
-  return attempt(node, isWindows(node) ? pid : -pid, 0)
-}
 
 /** Whether a process received the signal. Processes of other users do not count: we cannot end them. */
 function attempt(node: NodeLike, target: number, signal: string | 0): boolean {
