@@ -43,8 +43,8 @@ describe.skipIf(noBrowser)("looking into a call", () => {
   })
 
   test("works by keyboard, and gives the focus back", async () => {
-    const { page } = await site.show("/calls")
     await site.hub.registry.execute("act.count", {})
+    const { page } = await site.show("/calls")
     const row = line(page, "act.count")
     await row.focus()
     await page.keyboard.press("Enter")
@@ -56,11 +56,11 @@ describe.skipIf(noBrowser)("looking into a call", () => {
   })
 
   test("runs a call again with its input, and gives it to other programs", async () => {
-    const { page } = await site.show("/calls")
     const input = { sku: "cup" }
     await site.hub.registry
       .execute("act.fail", input, { requestId: "again" })
       .catch(() => undefined)
+    const { page } = await site.show("/calls")
     await line(page, "act.fail").getByRole("gridcell").nth(1).click()
     const panel = page.getByRole("dialog", { name: "act.fail" })
     await button(panel, "Copy as curl").click()

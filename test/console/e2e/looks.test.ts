@@ -7,14 +7,14 @@ import { noBrowser, useConsole } from "./support/site.ts"
 
 const sources = [fixtures.operations, fixtures.api, fixtures.media, fixtures.missing]
 
-/** The main views, and what is done there before it is looked at. */
+/** The main views, and what is done there before it is looked at: one after the other in the same page. */
 const VIEWS: readonly (readonly [
   name: string,
   path: string,
   prepare: (page: Page) => Promise<unknown>,
 ])[] = [
   ["find", "/", (page) => listed(page, "act.table").first().waitFor()],
-  ["filters", "/", (page) => button(page, "Filters").click()],
+  ["history", "/history", (page) => page.getByText(/^No calls/).waitFor()],
   ["palette", "/", openPalette],
   ["keys", "/", openHelp],
   ["form", "/o/input.union", (page) => way(page, "Form").waitFor()],
@@ -34,9 +34,10 @@ const VIEWS: readonly (readonly [
   ["sources", "/sources", (page) => page.getByText("library").first().waitFor()],
   ["details of a source", "/sources", openSource],
   ["import report", "/sources", openReport],
-  ["history", "/history", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
   ["history with calls", "/o/act.count", openHistory],
   ["unknown operation", "/o/act.tabel", (page) => page.getByText(/Did you mean/).waitFor()],
+  // Stays open.
+  ["filters", "/", (page) => button(page, "Filters").click()],
 ]
 
 async function openPalette(page: Page): Promise<void> {
@@ -115,20 +116,21 @@ function overhang(page: Page): Promise<number> {
 describe.skipIf(noBrowser)("how it looks", () => {
   const site = useConsole(() => sources)
 
-  // One page for all three: opening it takes longer than looking at it.
   test.for(VIEWS)("%s has nothing that axe finds, and fits on a narrow screen", async (view) => {
     const [, path, prepare] = view
-    const { page, violations, faults } = await site.open(path, { colorScheme: "light" })
+    const { page, violations, faults } = await site.show(path)
     await prepare(page)
     expect(await axeFindings(page)).toEqual([])
     await page.setViewportSize({ width: 390, height: 844 })
     await expect.poll(() => overhang(page)).toBe(0)
+    // What was opened over the view.
+    await page.keyboard.press("Escape")
     expect(violations).toEqual([])
     expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([])
   })
 
   test("follows the system's light and dark, and a choice of one's own", async () => {
-    const { page } = await site.open("/", { colorScheme: "light" })
+    const { page } = await site.open()
     await expectShown(listed(page, "act.table"))
     const light = await background(page)
     await page.emulateMedia({ colorScheme: "dark" })
@@ -153,14 +155,14 @@ describe.skipIf(noBrowser)("how it looks", () => {
   })
 
   test("the focus moves to the heading of what was opened", async () => {
-    const { page } = await site.open()
+    const { page } = await site.show()
     await page.getByRole("link", { name: "Sources" }).click()
     await expectShown(page.getByRole("heading", { level: 1, name: "Sources" }))
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1")
   })
 
   test("who tabs always sees where the focus is", async () => {
-    const { page } = await site.open("/o/input.text")
+    const { page } = await site.show("/o/input.text")
     await button(page, "Run").waitFor()
     for (let step = 0; step < 30; step++) {
       await page.keyboard.press("Tab")
@@ -175,7 +177,7 @@ describe.skipIf(noBrowser)("a hub without operations", () => {
   test.for(["/", "/calls", "/sources"])(
     "says what to do at %s, with nothing that axe finds",
     async (path) => {
-      const { page, faults } = await site.open(path)
+      const { page, faults } = await site.show(path)
       await expectShown(page.getByText(/^No (?:operations|calls|sources)/))
       expect(await axeFindings(page)).toEqual([])
       expect(faults).toEqual([])

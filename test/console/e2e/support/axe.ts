@@ -32,25 +32,30 @@ function settle(): Promise<void> {
 /** The rules whose result depends on colours. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"]
 
-/** What axe finds in a page in the light and in the dark theme, in words. The page is light before and after. */
+/**
+ * What axe finds in a page, in words: in its theme, and what depends on colours in the other one, too.
+ *
+ * The page keeps the other theme: with each call both are looked at, and each costs a style of every element.
+ */
 export async function axeFindings(page: Page): Promise<string[]> {
-  const inLight = await findings(page, "all")
-  const background = (): Promise<string> =>
-    page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-  const light = await background()
-  await page.emulateMedia({ colorScheme: "dark" })
-  await expect.poll(background).not.toBe(light)
-  const inDark = await findings(page, "colors")
-  await page.emulateMedia({ colorScheme: "light" })
-  await expect.poll(background).toBe(light)
-  return [...inLight, ...inDark.map((finding) => `dark: ${finding}`)]
+  const theme = (): Promise<string | undefined> =>
+    page.evaluate(() => document.documentElement.dataset["theme"])
+  const first = await theme()
+  const other = first === "dark" ? "light" : "dark"
+  const found = await findings(page, "all")
+  await page.emulateMedia({ colorScheme: other })
+  await expect.poll(theme).toBe(other)
+  return [
+    ...found.map((finding) => `${first}: ${finding}`),
+    ...(await findings(page, "colors")).map((finding) => `${other}: ${finding}`),
+  ]
 }
 
 /** What axe finds, in words; `colors` where only those have changed since it looked. */
 async function findings(page: Page, part: "all" | "colors"): Promise<string[]> {
   await page.evaluate(settle)
   // By the debugger, which the page's policy does not bind.
-  if (part === "all") await page.evaluate(source)
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source)
   const options = {
     resultTypes: ["violations"],
     ...(part === "colors" && { runOnly: { type: "rule", values: COLOR_RULES } }),

@@ -113,6 +113,7 @@ export async function openPage(
 /** Loads a page of `openPage` again, at another address, as if nothing had ever happened in it. */
 export async function reloadAt(opened: Opened, url: string): Promise<void> {
   await prepare(opened)
+  await opened.page.emulateMedia({ colorScheme: "light" })
   await opened.page.evaluate((to) => {
     localStorage.clear()
     sessionStorage.clear()
@@ -144,5 +145,4 @@ async function prepare({ page, faults, violations, requests, frames }: Opened): 
   await page.unrouteAll()
   for (const other of page.context().pages()) if (other !== page) await other.close()
   if (page.viewportSize()?.width !== VIEWPORT.width) await page.setViewportSize(VIEWPORT)
-  await page.emulateMedia({ colorScheme: "light" })
 }
