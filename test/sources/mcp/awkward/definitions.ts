@@ -175,8 +175,13 @@ const GROUPS: Readonly<Record<string, readonly Definition[]>> = {
       properties: { a: { type: "object", "x-mcp-header": "Object" } },
     }),
   ],
-  huge: [tool("huge_77k", huge(77)), tool("huge_300k", huge(300))],
-  monstrous: [tool("huge_1500k", huge(1500))],
+  // Made only for those who ask: that takes as long as all else that a server does to start.
+  get huge() {
+    return [tool("huge_77k", huge(77)), tool("huge_300k", huge(300))]
+  },
+  get monstrous() {
+    return [tool("huge_1500k", huge(1500))]
+  },
   hidden: [
     tool("hidden_description", nothing, {
       description: "Adds\u200B two\u202E numbers.\u{E0041}\u{E0042}",
