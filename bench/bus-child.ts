@@ -1,5 +1,5 @@
 /**
- * One end of a contender in a process of its own: `bus-child.ts <worker|caller> <contender> <url>`.
+ * One end of a contender in a separate process: `bus-child.ts <worker|caller> <contender> <url>`.
  *
  * Sends the address to connect to first, and then answers requests.
  */

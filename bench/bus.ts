@@ -1,4 +1,4 @@
-/** Calls over brokers, every worker and every caller in a process of its own. */
+/** Calls over brokers, every worker and every caller in a separate process. */
 import assert from "node:assert/strict"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"

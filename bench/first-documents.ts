@@ -36,7 +36,7 @@ const MAX_GITHUB_MS = 250
 const MAX_PIECE_MS = 20
 const MAX_FIRST_BYTE_MS = 200
 
-/** Measures each document in processes of its own. `isQuick` takes a tenth of the operations. */
+/** Measures each document in separate processes. `isQuick` takes a tenth of the operations. */
 export async function measureFirstDocuments({
   isQuick,
   log,

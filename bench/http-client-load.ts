@@ -1,5 +1,5 @@
 /**
- * A typed client in a process of its own, so that nothing but its work is in its CPU time.
+ * A typed client in a separate process, so that nothing but its work is in its CPU time.
  *
  * It is asked `cpu`, its CPU nanoseconds so far, or for calls; it answers those with how many results were right, or with
  * why one did not come.

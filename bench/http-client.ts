@@ -1,4 +1,4 @@
-/** Calls of typed clients over HTTP. CPU time is that of both ends, each in a process of its own. */
+/** Calls of typed clients over HTTP. CPU time is that of both ends, each in a separate process. */
 import assert from "node:assert/strict"
 import { fileURLToPath } from "node:url"
 import { AskedChild } from "./asked-child.ts"

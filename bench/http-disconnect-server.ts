@@ -1,7 +1,7 @@
 /**
  * A server of work that never ends by itself. It reports when work starts, and when its signal fires.
  *
- * In a process of its own. Sends its port first; the monotonic clock is the same for all processes.
+ * In a separate process. Sends its port first; the monotonic clock is the same for all processes.
  */
 import { createServer } from "node:http"
 import type { Server } from "node:http"

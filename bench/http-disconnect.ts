@@ -28,7 +28,7 @@ const COUNT = 100
 const WARM_UP = 20
 const SERVER = fileURLToPath(import.meta.resolve("./http-disconnect-server.ts"))
 
-/** A way to ask for work; gives what ends the connection. */
+/** A way to ask for work; returns what ends the connection. */
 type Ask = (port: number) => Promise<() => void>
 
 interface Row {

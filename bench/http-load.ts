@@ -1,5 +1,5 @@
 /**
- * The client, in a process of its own: requests over connections that are kept, or one stream to its end.
+ * The client, in a separate process: requests over connections that are kept, or one stream to its end.
  *
  * It writes requests that are ready and looks for nothing but the end of an answer: a client that costs more
  * than a server would measure itself.

@@ -1,5 +1,5 @@
 /**
- * One server in a process of its own, so that nothing but its work is in its CPU time and its heap.
+ * One server in a separate process, so that nothing but its work is in its CPU time and its heap.
  *
  * Says its port first. Then it is asked `cpu`, its CPU nanoseconds so far, or `weigh`, its memory.
  */

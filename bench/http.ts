@@ -1,4 +1,4 @@
-/** Requests and streams over HTTP, every server and the client in a process of its own. */
+/** Requests and streams over HTTP, every server and the client in a separate process. */
 import assert from "node:assert/strict"
 import { fileURLToPath } from "node:url"
 import { AskedChild } from "./asked-child.ts"
@@ -67,7 +67,7 @@ export interface HTTPProcess {
   end(): void
 }
 
-/** Starts a server in a process of its own. */
+/** Starts a server in a separate process. */
 export async function startServer(name: ServerName): Promise<HTTPProcess> {
   const child = new AskedChild<"cpu" | "weigh">(SERVER, name)
   const port = await child.listen<number>()

@@ -1,4 +1,4 @@
-/** `tools/call` over HTTP, every server and the client in a process of its own. */
+/** `tools/call` over HTTP, every server and the client in a separate process. */
 import assert from "node:assert/strict"
 import { AskedChild } from "./asked-child.ts"
 import { quote, quoteInputs } from "./cases.ts"

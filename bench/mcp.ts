@@ -133,7 +133,7 @@ async function byHand(request: Request): Promise<Response> {
   return new Response(text, { headers: { "content-type": "application/json" } })
 }
 
-/** Sends requests as Node receives them, with bodies that a framework has read; gives the text of an answer. */
+/** Sends requests as Node receives them, with bodies that a framework has read; returns the text of an answer. */
 function nodeSender(server: Served): (input: QuoteInput) => Promise<string> {
   const requests = new Map(
     quoteInputs.map((input) => {

@@ -51,7 +51,7 @@ export const QUICK: Effort = { rounds: 7, batch: 8, warmUp: 150 }
  * A loop that awaits a call again and again.
  *
  * Generated, each with a text of its own: in one shared loop the engine would mix what it learned about
- * the contenders, and whoever ran first would set the optimiser's expectations for the rest.
+ * the contenders, and whoever ran first would set the optimizer's expectations for the rest.
  */
 export function callLoop<TInput>(
   name: string,
@@ -129,7 +129,7 @@ export async function measure(
     times: [] as number[],
     walls: [] as number[],
   }))
-  // Twice, because what one workload teaches the optimiser can undo what another taught it.
+  // Twice, because what one workload teaches the optimizer can undo what another taught it.
   for (const lane of [...lanes, ...lanes]) {
     const perCall = await warmUp(lane.workload, effort.warmUp / 2)
     const { step = 1 } = lane.workload
@@ -175,7 +175,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: at(0.5), p10: at(0.1), p90: at(0.9) }
 }
 
-/** Runs a workload until it is optimised; gives the nanoseconds that one repetition takes then. */
+/** Runs a workload until it is optimized; returns the nanoseconds that one repetition takes then. */
 async function warmUp(workload: Workload, milliseconds: number): Promise<number> {
   let count = workload.step ?? 1
   let spent = 0
@@ -210,7 +210,7 @@ const BATCH_BYTES = 1_000_000
  * generation. A batch in which a collection ran shrinks it instead; the median of many passes over those.
  */
 export async function bytesPerCall(workload: Workload): Promise<number> {
-  // Of many at once, a young generation is too small for a batch; another process has a heap of its own.
+  // Of many at once, a young generation is too small for a batch; another process has a separate heap.
   if (workload.step !== undefined || workload.cpu !== undefined) return Number.NaN
   const rough = await growth(workload, 64)
   const count = Math.max(8, Math.min(2000, Math.round(BATCH_BYTES / Math.max(64, rough))))

@@ -202,7 +202,7 @@ async function compare(
   })
 }
 
-/** A peer runs in a process of its own first: on some documents it throws, or does not end. */
+/** A peer runs in a separate process first: on some documents it throws, or does not end. */
 async function tryOut(
   importer: Importer,
   text: string,

@@ -2,7 +2,7 @@
  * Measures every part below against its floor, its peers and its targets: `npm run bench`. Exits with 1 when a target
  * is missed.
  *
- * The flag of a part leaves out all others; several can be given, and each runs in a process of its own. `--quick`
+ * The flag of a part leaves out all others; several can be given, and each runs in a separate process. `--quick`
  * takes fewer and shorter rounds, `--goals` prints the targets alone, `--json` one JSON value.
  */
 import assert from "node:assert/strict"

@@ -1,4 +1,4 @@
-// Callers of the fault lab, in a process of their own. Its one argument is its settings, as JSON.
+// Callers of the fault lab, in a separate process. Its one argument is its settings, as JSON.
 import { LabCaller } from "./caller.ts"
 import type { CallOrder, RateOrder } from "./caller.ts"
 import type { StreamOrder } from "./consume.ts"
@@ -10,7 +10,7 @@ import type { CallerRecords } from "./records.ts"
 export interface CallersSettings {
   readonly name: string
   readonly bus: BusAddress
-  /** Callers, each with a connection of its own. */
+  /** Callers, each with a separate connection. */
   readonly callers: number
 }
 

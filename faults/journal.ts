@@ -38,7 +38,7 @@ export class JournalWriter {
     this.#file = openSync(join(folder, `${worker}.journal`), "a")
   }
 
-  /** Notes that a call begins; gives the name of this run. */
+  /** Notes that a call begins; returns the name of this run. */
   start(call: string): string {
     const run = `${this.#worker}-${process.pid}-${++this.#runs}`
     this.note("start", call, run)

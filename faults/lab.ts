@@ -48,7 +48,7 @@ export interface CallersReport {
   readonly stats: readonly CallingStats[]
 }
 
-/** A hub in a process of its own, and where it is. */
+/** A hub in a separate process, and where it is. */
 export interface LabHub {
   readonly child: Child
   readonly url: string

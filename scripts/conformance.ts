@@ -76,7 +76,7 @@ function isWanted(one: string, all: readonly string[]): boolean {
   return named.length === 0 || named.includes(one)
 }
 
-/** Examines one side by one revision; gives the line of the table. */
+/** Examines one side by one revision; returns the line of the table. */
 async function examine(side: Side, revision: Revision): Promise<string> {
   const results = await EXAMINERS[side](revision)
   const gaps = KNOWN_GAPS[side][revision]

@@ -2,7 +2,7 @@
  * Feeds generated hostile data to the library: `npm run fuzz -- --minutes 10 --only patterns,mcp`.
  *
  * Prints how many cases there were, how they ended and the seeds of those that failed; `--only <name> --seed <seed>` runs
- * one again and prints it. Each fuzzer runs in a process of its own: a case that ends or hangs it is found, too.
+ * one again and prints it. Each fuzzer runs in a separate process: a case that ends or hangs it is found, too.
  */
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"

@@ -1,4 +1,4 @@
-/** Who calls the small case over a broker, worker and caller in processes of their own. */
+/** Who calls the small case over a broker, worker and caller in separate processes. */
 import type { QuoteInput } from "../cases.ts"
 
 /** The name of a contender, passed to its processes. */
@@ -24,7 +24,7 @@ export type BusName =
 
 /** One way to serve the small case over a broker, and to call it. */
 export interface BusContender {
-  /** Serves it in this process; gives the address to connect to, if that is not the broker's. */
+  /** Serves it in this process; returns the address to connect to, if that is not the broker's. */
   serve(url: string): Promise<string | void>
   /** Calls it from this process. */
   connect(address: string): Promise<BusClient>
@@ -37,7 +37,7 @@ export interface BusClient {
   readonly data: (result: unknown) => unknown
   /** A stream of so many items of 8 KiB, where there is one. */
   readonly open?: ((count: number) => AsyncIterable<unknown>) | undefined
-  /** Reads a stream of so many small items to its end; gives how many came. */
+  /** Reads a stream of so many small items to its end; returns how many came. */
   readonly items?: ((count: number) => Promise<number>) | undefined
 }
 

@@ -7,7 +7,7 @@ const quoteOutput = Compile(Quote)
 const orderInput = Compile(Order)
 const orderOutput = Compile(Order)
 
-// Written out twice: with one function for both cases the optimiser could not specialise either,
+// Written out twice: with one function for both cases the optimizer could not specialise either,
 // and a floor that is slower than what one would write by hand flatters everyone above it.
 
 /** The small case by hand: check, await the handler, check. */

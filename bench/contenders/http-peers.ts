@@ -16,7 +16,7 @@ import { parser } from "./socket.ts"
 const parseInput = parser<QuoteInput>(QuoteInput)
 const parseOutput = parser<Quote>(Quote)
 
-/** Fastify, with the compiled check as its validator; its own serialiser writes what was checked. */
+/** Fastify, with the compiled check as its validator; its own serializer writes what was checked. */
 export async function fastifyServer(): Promise<Server> {
   const app = fastify()
   app.setValidatorCompiler(({ schema }) => {

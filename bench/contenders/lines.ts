@@ -16,7 +16,7 @@ export interface Line {
 
 /** A way between two processes. */
 export interface LineKind {
-  /** Calls back with an end for each peer; gives the address for the other end. */
+  /** Calls back with an end for each peer; returns the address for the other end. */
   serve(url: string, accept: (line: Line) => void): Promise<string>
   connect(address: string): Promise<Line>
 }

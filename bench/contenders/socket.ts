@@ -10,7 +10,7 @@ import type { Quote, QuoteInput } from "../cases.ts"
 export interface SocketContender {
   readonly name: string
   readonly call: (input: QuoteInput) => Promise<unknown>
-  /** Reads a stream to its end; gives how many items came. */
+  /** Reads a stream to its end; returns how many items came. */
   readonly stream: (count: number) => Promise<number>
   /** The handler's result inside what a call gave. */
   readonly data: (result: unknown) => unknown

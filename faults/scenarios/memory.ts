@@ -1,4 +1,4 @@
-/** Looks at the memory of processes until it is ended; gives the most bytes that each of them had. */
+/** Looks at the memory of processes until it is ended; returns the most bytes that each of them had. */
 export function watchMemory(sources: readonly (readonly [string, () => number])[]): {
   readonly end: () => Readonly<Record<string, number>>
 } {

@@ -7,7 +7,7 @@ import { megabytes, watchMemory } from "./memory.ts"
 const ITEM = 8 * 1024
 const MAX_GROWTH = 32e6
 
-/** A worker with streams, and a consumer in a process of its own. */
+/** A worker with streams, and a consumer in a separate process. */
 interface StreamLab {
   readonly group: CallerGroup
   /** No process has more in memory from now on than before, whatever it has not yet handed on. */

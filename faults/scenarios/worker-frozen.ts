@@ -114,7 +114,7 @@ export const workerBlocked: Scenario = {
   },
 }
 
-/** Calls for a minute, in which a busy worker falls silent; gives a caller that came after that. */
+/** Calls for a minute, in which a busy worker falls silent; returns a caller that came after that. */
 async function loadAround(
   lab: Lab,
   caller: LabCaller,

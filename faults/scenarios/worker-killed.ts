@@ -14,7 +14,7 @@ import {
   victimOf,
 } from "./common.ts"
 
-/** Kills one of three workers under load; gives the time, and who it was. */
+/** Kills one of three workers under load; returns the time, and who it was. */
 async function killOne(lab: Lab, operation: "work" | "read") {
   const { caller, workers } = await setUp(lab)
   const victim = victimOf(lab, workers)

@@ -42,7 +42,7 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
 ]
 
 /**
- * Bytes that a page loads at once; what is imported on use is in files of its own.
+ * Bytes that a page loads at once; what is imported on use is in separate files.
  *
  * What both need is compressed with the page, where most bundlers put it.
  */

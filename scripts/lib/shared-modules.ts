@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path"
 /** Modules to import in addition, by the file that gets the imports. */
 export type AddedImports = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Chunks below this size, in bytes, are not worth a file of their own. */
+/** Chunks below this size, in bytes, are not worth a separate file. */
 const SMALL = 16_000
 
 /**

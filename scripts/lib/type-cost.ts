@@ -31,7 +31,7 @@ export interface Compilation {
 
 /** An application with the package's declarations installed. */
 export interface TypeApplication extends AsyncDisposable {
-  /** Compiles in a process of its own, so that times count. */
+  /** Compiles in a separate process, so that times count. */
   compile(compiler: Compiler, program: string, options?: object): Promise<Compilation>
   /**
    * The same without times. Programs of a compiler that is JavaScript share this process and what it has parsed, which is

@@ -87,7 +87,7 @@ export function badOptions(record: OperationRecord, issue: ValueError): CallErro
 /** Why a call ended before its handler did. */
 export type EndReason = "TIMEOUT" | "ABORTED"
 
-/** The error of a call that ended early; `started` says whether its handler had been called. */
+/** The error of a call that ended early; `started` means that its handler had been called. */
 export function endedEarly(
   call: {
     readonly record: OperationRecord
@@ -130,7 +130,7 @@ export function asRefusal(
     if (call !== undefined) ids.operationId ??= call.operationId
     ids.requestId ??= requestIdOf(call ?? options)
   } catch {
-    // An error of another copy of this package may be built otherwise.
+    // An error of another copy of this package may have other fields.
   }
   return error
 }

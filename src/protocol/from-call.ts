@@ -115,7 +115,7 @@ async function loadAll(
     const { data } = await map.call("services.schema", { ids: now }, { signal })
     const { specs, rest } = (data ?? {}) as { specs?: unknown; rest?: unknown }
     if (!isListOf(specs, "object") || !isListOf(rest, "string")) throw unreadable("services.schema")
-    // Otherwise a peer that makes no progress would be asked for ever.
+    // Otherwise a peer that makes no progress would be asked forever.
     if (rest.length >= now.length) throw unreadable("services.schema")
     all.push(...specs.map((spec) => pickSpecFields(spec as OperationSpec)))
     wanted = [...(rest as string[]), ...later]

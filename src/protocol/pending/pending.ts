@@ -54,7 +54,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   abstract readonly kind: "call" | "stream"
   abstract responded(event: CallRespondedEvent): void
   abstract completed(event: CallCompletedEvent): void
-  /** Rejects whoever waits. */
+  /** Rejects the caller's promise. */
   protected abstract settle(error: CallError): void
 
   /** Sends the request, or fails without having sent it. */

@@ -64,7 +64,7 @@ export class PendingRequestMap {
   respond(requestId: string, output: ResponseEnvelope, seq?: number): void {
     if (!isResponseEnvelope(output)) {
       throw new TypeError(
-        `respond("${String(requestId)}") takes an envelope, got ${typeName(output)}; wrap the value with localEnvelope().`,
+        `respond("${String(requestId)}") requires an envelope, got ${typeName(output)}; wrap the value with localEnvelope().`,
       )
     }
     const { link } = this.#endpoint
