@@ -11,7 +11,7 @@ import type { ServerName } from "./http-targets.ts"
 import type { Workload } from "./measure.ts"
 
 const LOAD = fileURLToPath(import.meta.resolve("./http-client-load.ts"))
-/** Calls that are made at once, where clients send them together: as many as each of them puts into a request. */
+/** Concurrent calls of clients with batches: all of them fit into one request. */
 const WIDTH = 10
 
 export const OUR_CLIENT = "operations"

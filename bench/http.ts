@@ -9,7 +9,7 @@ import { streamTargets, targets } from "./http-targets.ts"
 import type { ServerName, StreamTarget, Target } from "./http-targets.ts"
 import type { Workload } from "./measure.ts"
 
-/** Requests that are on their way at any moment. */
+/** Requests in flight. */
 export const CONNECTIONS = 32
 
 /** The program of the client. */
@@ -49,7 +49,7 @@ export async function http(): Promise<HTTPRows> {
       return {
         name,
         cpu: cpu(server),
-        // One more says that it is over.
+        // One more event marks the end.
         run: (count) => ask({ kind: "stream", port, path: path(count) }, count + 1, name),
       }
     }),

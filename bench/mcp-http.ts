@@ -57,7 +57,7 @@ export interface MCPHTTPRows {
   close(): void
 }
 
-/** Starts every server, checks that it does the work, and gives its row. */
+/** Starts every server, checks that it works, and returns its row. */
 export async function mcpOverHTTP(): Promise<MCPHTTPRows> {
   const load = new AskedChild<Load>(LOAD)
   const servers: HTTPProcess[] = []

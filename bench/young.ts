@@ -2,7 +2,7 @@ import { cpuOf } from "./measure.ts"
 
 type Collect = (options: { readonly type: "minor" }) => void
 
-// Read by nobody, and reachable all the same.
+// Never read, but kept reachable.
 const shelf: { kept: unknown } = { kept: undefined }
 
 /** Empties the young generation. Unlike a full collection it leaves optimized code alone. */

@@ -10,11 +10,11 @@ import type { CallerRecords } from "./records.ts"
 export interface CallersSettings {
   readonly name: string
   readonly bus: BusAddress
-  /** Callers, each with a separate connection. */
+  /** The number of callers; each has its own connection. */
   readonly callers: number
 }
 
-/** A command for a caller process, which sends `settled` when all calls are over. */
+/** A command for a caller process, which sends `settled` when all calls have ended. */
 export type CallersOrder =
   | { readonly type: "burst"; readonly count: number; readonly order: CallOrder }
   | { readonly type: "rate"; readonly order: RateOrder }

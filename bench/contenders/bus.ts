@@ -1,4 +1,4 @@
-/** Who calls the small case over a broker, worker and caller in separate processes. */
+/** Contenders that call the small case over a broker, with worker and caller in separate processes. */
 import type { QuoteInput } from "../cases.ts"
 
 /** The name of a contender, passed to its processes. */
@@ -33,15 +33,15 @@ export interface BusContender {
 /** The calling end. */
 export interface BusClient {
   readonly call: (input: QuoteInput) => Promise<unknown>
-  /** The handler's result inside what a call gave. */
+  /** Extracts the handler's result from the result of a call. */
   readonly data: (result: unknown) => unknown
-  /** A stream of so many items of 8 KiB, where there is one. */
+  /** A stream of 8 KiB items, if the contender supports it. */
   readonly open?: ((count: number) => AsyncIterable<unknown>) | undefined
-  /** Reads a stream of so many small items to its end; returns how many came. */
+  /** Reads a stream of small items to its end; returns the number of items. */
   readonly items?: ((count: number) => Promise<number>) | undefined
 }
 
-/** Loads a contender alone: what others need is no part of its process. */
+/** Loads only this contender, so that its process does not contain the packages of others. */
 export async function loadBusContender(name: BusName): Promise<BusContender> {
   switch (name) {
     case "request":

@@ -58,12 +58,12 @@ const trpcRoutes = router({
 /** The type that tRPC's client needs. */
 export type TRPCRoutes = typeof trpcRoutes
 
-/** tRPC's server of its own. */
+/** tRPC's standalone server. */
 export function trpcServer(): Server {
   return createHTTPServer({ router: trpcRoutes })
 }
 
-/** oRPC's handler for Node, with batches if they are wanted. */
+/** oRPC's handler for Node, optionally with batches. */
 export function orpcServer(isBatched = false): Server {
   const routes = {
     quote: os
