@@ -4,7 +4,7 @@ import type { OutputOf } from "../schema/standard.ts"
 import { isCallError } from "./errors.ts"
 import { reading } from "../internal/brands.ts"
 import type { ErrorDefinition, OperationSpec, OperationType } from "./types.ts"
-import type { OperationPolicy } from "./operation-policy.ts"
+import type { OperationPolicy } from "./operation-settings.ts"
 import type { OperationContext, OperationHandler, SubscriptionHandler } from "./handler.ts"
 
 /** The handler type for an operation type and its schemas. */

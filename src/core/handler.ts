@@ -10,7 +10,7 @@ import type {
   InputResponse,
   RegisteredOperations,
 } from "./types.ts"
-import type { OperationPolicy } from "./operation-policy.ts"
+import type { OperationPolicy } from "./operation-settings.ts"
 
 /**
  * The second argument of a handler. The registry creates it; its members cannot be assigned.

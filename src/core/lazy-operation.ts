@@ -8,7 +8,7 @@ import type {
   OutputMode,
   Visibility,
 } from "./types.ts"
-import type { OperationPolicy } from "./operation-policy.ts"
+import type { OperationPolicy } from "./operation-settings.ts"
 import type { OperationHandler, SubscriptionHandler } from "./handler.ts"
 
 /** The HTTP request of an imported operation. */

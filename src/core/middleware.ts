@@ -1,7 +1,7 @@
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { EnvelopeStream } from "./infer.ts"
 import type { CallPolicy, Identity, OperationSpec } from "./types.ts"
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 

@@ -14,10 +14,10 @@ import type {
   OperationType,
   OutputMode,
 } from "../core/types.ts"
-import type { OperationPolicy } from "../core/operation-policy.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import { findRequests } from "./find-requests.ts"
 import { handlerIssue } from "./handler-kind.ts"
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import { OperationRecord } from "./record.ts"
 import type { AnyHandler } from "./record.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"

@@ -11,7 +11,7 @@ import type {
   StreamNext,
 } from "../core/middleware.ts"
 import { markInternal } from "../core/error-marks.ts"
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import { isThenable } from "../internal/guards.ts"
 import { Attempt } from "./attempt.ts"
 import { AttemptLog } from "./attempt-log.ts"

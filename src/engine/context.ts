@@ -1,5 +1,5 @@
 import { createEnv } from "./env-proxy.ts"
-import { inputUnavailable } from "../core/input.ts"
+import { inputUnavailable } from "../core/input-requests.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"

@@ -1,4 +1,4 @@
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import type { OperationType } from "../core/types.ts"
 
 /**

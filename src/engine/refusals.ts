@@ -1,7 +1,7 @@
 import { allows } from "../core/access.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
-import { reasonOf, typeName } from "../internal/describe.ts"
+import { reasonOf, typeName } from "../internal/message-text.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
 import { mintRequestId } from "./ids.ts"

@@ -38,7 +38,7 @@ import type {
   OperationType,
   RegisteredOperations,
 } from "../core/types.ts"
-import type { OperationPolicy } from "../core/operation-policy.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import type { OperationContext } from "../core/handler.ts"
 
 /** The calls of a registry without an identity check, for the application's own use. */

@@ -10,11 +10,11 @@ import { jsonSchemaOf, looseJsonSchemaOf, standardProps } from "../schema/standa
 import type { SchemaSide } from "../schema/standard.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
 import type { ErrorDefinition, OperationSpec } from "../core/types.ts"
-import type { OperationPolicy } from "../core/operation-policy.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import type { ValueError } from "../core/validation.ts"
 import { deprecationIssues } from "../core/deprecation.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
-import { reasonOf, typeName } from "../internal/describe.ts"
+import { reasonOf, typeName } from "../internal/message-text.ts"
 import type { SchemaIssue } from "../schema/validator.ts"
 
 /** A vendor's own check of an input. */

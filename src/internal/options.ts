@@ -1,7 +1,7 @@
 // Validation of the options of public functions: rules as plain data, and the messages for values that break them.
 // It is part of every web page with a client: check its size when you change it.
 
-import { listed } from "./describe.ts"
+import { listed } from "./message-text.ts"
 import { reading } from "./brands.ts"
 import { nearest } from "./suggest.ts"
 

@@ -1,7 +1,7 @@
 import type { AnyOperation } from "../core/define.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
-import { answererOf } from "../core/input.ts"
+import { answererOf } from "../core/input-requests.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { lightSignal } from "../internal/signals.ts"

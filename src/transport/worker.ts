@@ -5,7 +5,7 @@ import type { CallEvent } from "../core/events.ts"
 import { refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 import { HAS_FILE, withOwnBytes } from "./own-bytes.ts"
 import type { Transport, TransportReceiver } from "../protocol/transport.ts"
 

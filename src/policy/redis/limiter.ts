@@ -1,7 +1,7 @@
 import { CallError } from "../../core/errors.ts"
 import type { RateLimiter } from "../../core/resilience.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { consoleLogger } from "../../internal/logger.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { validateOptions } from "../../internal/options.ts"

@@ -1,4 +1,4 @@
-import { inputUnavailable } from "../../core/input.ts"
+import { inputUnavailable } from "../../core/input-requests.ts"
 import { refusal } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"

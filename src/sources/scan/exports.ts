@@ -1,5 +1,5 @@
 import { isDefinedOperation, type AnyOperation } from "../../core/define.ts"
-import { quote, reasonOf } from "../../internal/describe.ts"
+import { quote, reasonOf } from "../../internal/message-text.ts"
 import { jsonSchemaOf, standardProps } from "../../schema/standard.ts"
 import { OperationSpecSchema, specFields } from "../../core/spec-schemas.ts"
 import { assertIsSchema, collectErrors, type ValueError } from "../../core/validation.ts"
