@@ -1,6 +1,6 @@
 import type { DocumentName } from "./documents.ts"
 
-/** One operation of a document, an input for it, and an answer such as the API gives. */
+/** One operation of a document, an input for it, and a realistic response. */
 export interface Answer {
   readonly operationId: string
   readonly input: Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 /**
- * One end of a contender in a process of its own: `bus-child.ts <worker|caller> <contender> <url>`.
+ * One end of a contender in a separate process: `bus-child.ts <worker|caller> <contender> <url>`.
  *
  * Sends the address to connect to first, and then answers requests.
  */
@@ -11,20 +11,20 @@ import { loadBusContender } from "./contenders/bus.ts"
 import type { BusClient, BusName } from "./contenders/bus.ts"
 import { laneLoop, spreadOf } from "./measure.ts"
 
-/** What either end can be asked; it answers with a number, a weight, or with why there is none. */
+/** Requests to either end; the response is a number, a weight, or the reason why there is none. */
 export type BusQuestion =
   | "cpu"
   | "weigh"
   /** Whether it does the work. */
   | "verify"
   | { readonly kind: "calls"; readonly count: number; readonly lanes: number }
-  /** The median of so many calls, one after the other, in microseconds of the clock on the wall. */
+  /** The median wall time of sequential calls, in microseconds. */
   | { readonly kind: "latency"; readonly count: number }
-  /** Reads a stream of so many small items. */
+  /** Reads a stream of small items. */
   | { readonly kind: "items"; readonly count: number }
-  /** Begins a stream of so many items. */
+  /** Starts a stream. */
   | { readonly kind: "open"; readonly count: number }
-  /** Reads so many items of it. */
+  /** Reads some items of it. */
   | { readonly kind: "read"; readonly items: number }
 
 const [role = "", name = "", url = ""] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-/** The systems under test with the same faults: our calls over NATS, and Moleculer's. */
+/** The systems that are tested with the same faults: our calls over NATS, and Moleculer's. */
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
@@ -14,7 +14,7 @@ import type { FaultWorkerSettings } from "./bus-fault-worker.ts"
 
 const PROGRAM = fileURLToPath(import.meta.resolve("./bus-fault-worker.ts"))
 
-/** Milliseconds that a call works, and those that its caller waits. */
+/** The duration of a call and the timeout of its caller, in milliseconds. */
 const WORK = 300
 export const DEADLINE = 5000
 
@@ -37,7 +37,7 @@ export interface FaultCaller {
   close(): Promise<void>
 }
 
-/** Calls over NATS with the guard, as they come. */
+/** Calls over NATS with the guard, with default settings. */
 export const ours: FaultSystem = {
   name: "operations over NATS",
   async startWorker(name, { port }, folder) {
@@ -58,7 +58,7 @@ export const ours: FaultSystem = {
   },
 }
 
-/** Moleculer as it comes, without a deadline. */
+/** Moleculer with default settings, without a deadline. */
 export const moleculer: FaultSystem = moleculerWith("Moleculer over NATS, defaults", {})
 
 /** Moleculer with a deadline, a quick heartbeat, and retries of what it calls retryable. */
@@ -135,7 +135,7 @@ class MoleculerCaller implements FaultCaller {
         readonly type?: string
         readonly retryable?: boolean
       }
-      // Its errors do not say whether the call ran, so that they cannot be wrong about it.
+      // Its errors do not state whether the call ran, so they cannot be wrong.
       record.error = {
         code: type ?? name,
         message,

@@ -1,4 +1,4 @@
-// A Moleculer worker of the fault comparison, in a process of its own: bus-fault-worker.ts <settings as JSON>
+// A Moleculer worker of the fault comparison, in a separate process: bus-fault-worker.ts <settings as JSON>
 import { setTimeout as sleep } from "node:timers/promises"
 import { ServiceBroker } from "moleculer"
 import type { BrokerOptions, Context } from "moleculer"

@@ -102,14 +102,14 @@ async function runFault(system: FaultSystem, fault: Fault, seconds: number): Pro
   }
 }
 
-/** Calls until each of three workers must have been found. */
+/** Makes calls until all three workers must have been discovered. */
 async function warm(caller: FaultCaller): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await Promise.all(Array.from({ length: 12 }, () => caller.call()))
   }
 }
 
-/** So many calls each second, whatever becomes of them. */
+/** Makes calls at a fixed rate, whatever their outcome. */
 async function loadFor(caller: FaultCaller, seconds: number): Promise<Promise<unknown>[]> {
   const calls: Promise<unknown>[] = []
   const began = performance.now()

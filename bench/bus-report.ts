@@ -15,7 +15,7 @@ export interface BusResults {
   readonly busLatencies: readonly Latency[]
   /** Small items of a stream. */
   readonly busItems: readonly Measurement[]
-  /** Ours against one other, in turns; 64 at any moment. */
+  /** Ours against one other, in turn; 64 calls in flight. */
   readonly busDuels: readonly Measurement[]
   readonly busStreams: readonly BusStream[]
 }
@@ -23,21 +23,21 @@ export interface BusResults {
 const MIN_CALLS = 0.8
 const MAX_GROWN_BYTES = 32e6
 
-/** CPU time of all processes, times raw TCP, 64 in flight. */
+/** CPU time of all processes relative to raw TCP, 64 calls in flight. */
 const MAX_CALL: Partial<Record<BusName, number>> = {
   idempotent: 0.9,
   granted: 1.3,
   "redis-idempotent": 0.9,
   "redis-granted": 1.2,
 }
-/** The median time of a single call, times by hand. */
+/** The median time of a single call relative to hand-written code. */
 const MAX_SINGLE: Partial<Record<BusName, number>> = {
   idempotent: 1.2,
   granted: 1.8,
   "redis-idempotent": 1.2,
   "redis-granted": 1.8,
 }
-/** CPU time of an item, times by hand. */
+/** CPU time of an item relative to hand-written code. */
 const MAX_ITEM = 2
 
 /** Compares calls over brokers with the goals of the library. */
@@ -73,7 +73,7 @@ export function busGoals(results: BusResults): Goal[] {
     ...busStreams.map(({ name, items, caller, worker, broker }) => {
       const largest = Math.max(caller, worker, broker)
       return {
-        goal: `${items.toLocaleString("en")} items of 8 KiB, ${name}: nobody grows by more than ${MAX_GROWN_BYTES / 1e6} MB`,
+        goal: `${items.toLocaleString("en")} items of 8 KiB, ${name}: no process grows by more than ${MAX_GROWN_BYTES / 1e6} MB`,
         measured: megabytes(largest),
         isMet: largest <= MAX_GROWN_BYTES,
       }
@@ -81,7 +81,7 @@ export function busGoals(results: BusResults): Goal[] {
   ]
 }
 
-/** Goals for the CPU time of calls, times raw TCP, which is their first row. */
+/** Goals for the CPU time of calls relative to raw TCP, which is their first row. */
 export function callGoals(
   calls: readonly Measurement[],
   goals: Partial<Record<BusName, number>>,

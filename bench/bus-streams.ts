@@ -1,4 +1,4 @@
-/** A long stream of 8 KiB items, and what caller, worker and broker hold of it. */
+/** A long stream of 8 KiB items, and the memory of caller, worker and broker. */
 import assert from "node:assert/strict"
 import { execFileSync } from "node:child_process"
 import type { Weight } from "./asked-child.ts"
@@ -6,15 +6,15 @@ import { startPair } from "./bus.ts"
 import type { Brokers } from "./bus.ts"
 import type { BusName } from "./contenders/bus.ts"
 
-/** How much each grew at most, in bytes, from the tenth part of the stream on. */
+/** The maximum growth of each in bytes, after the first tenth of the stream. */
 export interface BusStream {
   readonly name: string
   readonly items: number
   readonly perSecond: number
-  /** Heap and buffers, collected. */
+  /** Heap and buffers, after a collection. */
   readonly caller: number
   readonly worker: number
-  /** What is resident. */
+  /** Resident memory. */
   readonly broker: number
 }
 

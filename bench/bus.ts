@@ -1,4 +1,4 @@
-/** Calls over brokers, every worker and every caller in a process of its own. */
+/** Calls over brokers, every worker and every caller in a separate process. */
 import assert from "node:assert/strict"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -37,13 +37,13 @@ export const NAMES: Readonly<Record<BusName, string>> = {
   thread: "operations over a thread",
 }
 
-/** The brokers that contenders meet on. */
+/** The brokers of the contenders. */
 export interface Brokers {
   readonly nats: Broker
   readonly redis: Broker
 }
 
-/** A worker and a caller that know each other. */
+/** A connected worker and caller. */
 export interface BusPair {
   readonly name: string
   /** The broker between them, if there is one. */
@@ -53,7 +53,7 @@ export interface BusPair {
   end(): void
 }
 
-/** Starts both ends of a contender, and sees that they do the work. */
+/** Starts both ends of a contender, and checks that they work. */
 export async function startPair(name: BusName, brokers: Partial<Brokers>): Promise<BusPair> {
   const broker = brokerOf(name, brokers)
   const worker = new AskedChild<BusQuestion>(CHILD, "worker", name, broker?.url ?? "")
@@ -74,7 +74,7 @@ export async function startPair(name: BusName, brokers: Partial<Brokers>): Promi
   return pair
 }
 
-/** Calls with so many at work at any moment; CPU time is that of both ends and the broker. */
+/** Calls with a fixed number in flight; the CPU time is that of both ends and the broker. */
 export function callsOf(pair: BusPair, lanes: number): Workload {
   const { name, caller } = pair
   const run = async (count: number): Promise<void> => {
@@ -96,7 +96,7 @@ export function itemsOf(pair: BusPair, against: BusName): Workload {
 export interface Latency {
   readonly name: string
   readonly against: string
-  /** To the one that it is compared with, in the same round. */
+  /** Relative to the one that it is compared with, in the same round. */
   readonly ratio: Spread
   readonly microseconds: number
 }

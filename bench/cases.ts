@@ -1,4 +1,4 @@
-/** What every contender does: the same schemas, the same handlers, the same inputs. */
+/** The work of every contender: the same schemas, handlers and inputs. */
 import Type from "typebox"
 
 /** Three fields in. */

@@ -6,7 +6,7 @@ export type ChildResult<TValue> = { readonly value: TValue } | { readonly failur
 
 const program = (name: string): string => resolve(import.meta.dirname, name)
 
-/** Runs one task of `openapi-child.ts`; it is stopped when it takes longer than it may. */
+/** Runs one task of `openapi-child.ts`; it is stopped after a timeout. */
 export function inChild<TValue>(args: readonly string[], seconds = 120): ChildResult<TValue> {
   return inProcess(["--import", "tsx", program("openapi-child.ts"), ...args], seconds)
 }
@@ -31,7 +31,7 @@ function inProcess<TValue>(args: readonly string[], seconds: number): ChildResul
     return { failure: `stopped after ${seconds} s` }
   }
   if (status === 0) {
-    // What a peer prints on its way comes before.
+    // Output of a peer comes before the result.
     return { value: JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as TValue }
   }
   const reason = /^\w*Error.*$/m.exec(stderr)?.[0] ?? /FATAL ERROR.*$/m.exec(stderr)?.[0]

@@ -1,6 +1,7 @@
 /**
- * The benchmark for CI, `npm run bench:ci`: what calls allocate and make on the side, and whether long work lets others
- * have their turn. Nothing here depends on the speed of the machine. It needs the built package, and none of the peers.
+ * The benchmark for CI, `npm run bench:ci`: what calls allocate and create, and whether long work blocks the
+ * event loop. Nothing here depends on the speed of the machine. It needs the built package, and none of the
+ * peers.
  *
  * Tests check what types cost compilers (`test/types/compilers.test.ts`), and what users download (`test/package/`).
  *
@@ -18,7 +19,7 @@ import { goalsTable } from "./table.ts"
 
 type Built = Library & Pick<DocumentLibrary, "toHTTP">
 
-/** What calls allocate today, and a little more. The targets are lower: see `goals.ts`. */
+/** What calls allocate today, plus a small margin. The targets are lower: see `goals.ts`. */
 const MAX_BYTES: Readonly<Record<string, number>> = {
   "execute, small": 1150,
   "execute, large": 1800,
@@ -49,7 +50,7 @@ async function byteGoals(): Promise<Goal[]> {
       [`${name}, small`, callLoop(`${name}, small`, small, quoteInputs)],
       [`${name}, large`, callLoop(`${name}, large`, large, orderInputs)],
     ] as const) {
-      // Until the engine has compiled it: before, it allocates what it would not.
+      // Warm-up: uncompiled code allocates more.
       await run(50_000)
       const bytes = await bytesPerCall({ name: row, run })
       const max = MAX_BYTES[row] ?? 0
@@ -64,7 +65,7 @@ async function byteGoals(): Promise<Goal[]> {
   return found
 }
 
-/** How often others have their turn while a large document is made. */
+/** The number of turns of the event loop while a large document is built. */
 async function turnsGoal(): Promise<Goal> {
   await using registry = manyOperations(library, OPERATIONS)
   let turns = 0

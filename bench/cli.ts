@@ -8,13 +8,13 @@ import type { Goal } from "./goals.ts"
 export interface StartUp {
   readonly name: string
   readonly median: number
-  /** Times `node -e 0`. */
+  /** Relative to `node -e 0`. */
   readonly ratio: number
-  /** More than `node -e 0`. */
+  /** The difference from `node -e 0`. */
   readonly over: number
 }
 
-/** What was measured of the command line. */
+/** The results for the command line. */
 export interface CLIResults {
   readonly startUp: readonly StartUp[]
 }
@@ -32,9 +32,9 @@ const COMMANDS: readonly (readonly [name: string, args: readonly string[]])[] = 
 ]
 
 /**
- * Measures how quickly the built program starts, beside Node alone.
+ * Measures how quickly the built program starts, compared with Node alone.
  *
- * One child of each in turn, repeatedly, so that other load on the machine affects all alike.
+ * One child of each in turn, repeatedly, so that other load on the machine affects all in the same way.
  */
 export function measureCLI({
   isQuick,

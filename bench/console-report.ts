@@ -1,6 +1,6 @@
 import type { Goal } from "./goals.ts"
 
-/** The first paint of a page, and when its content was there; milliseconds since the request. */
+/** The first paint of a page, and when its content was visible; milliseconds since the request. */
 export interface Paint {
   readonly name: string
   readonly painted: number
@@ -11,11 +11,11 @@ export interface Paint {
 export interface Weight {
   /** The files needed for the first paint. */
   readonly first: number
-  /** All of it, with the editors that are loaded when they are wanted. */
+  /** All files, including the editors, which are loaded on demand. */
   readonly all: number
 }
 
-/** What was measured of the console. */
+/** The results for the console. */
 export interface ConsoleResults {
   readonly paints: readonly Paint[]
   readonly weight: Weight

@@ -14,7 +14,7 @@ import { provideChromium } from "../test/support/chromium.ts"
 import { CONSOLE, EMPTY, OPERATIONS } from "./console-report.ts"
 import type { ConsoleResults, Paint, Weight } from "./console-report.ts"
 
-/** Measures when the console is there, beside a page with one word; each in a new session, in turn. */
+/** Measures when the console is visible, compared with a page with one word; each in a new session, in turn. */
 export async function measureConsole({
   isQuick,
   log,
@@ -87,7 +87,7 @@ function medianOf(paints: readonly Paint[]): Paint {
   }
 }
 
-/** The page names everything that it needs to begin with. */
+/** Reads the initial files from the page. */
 function weigh(folder: string): Weight {
   const page = readFileSync(join(folder, "index.html"), "utf8")
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>

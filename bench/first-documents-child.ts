@@ -1,6 +1,6 @@
 /**
  * A new process that is asked for one document of its API, once: `GitHub`, or so many operations with schemas of
- * their own, and for which path. Answers with what it took.
+ * their own, and for which path. Responds with the cost.
  */
 import { cpuSoFar } from "./asked-child.ts"
 import { loadDocument } from "./documents.ts"
@@ -10,7 +10,7 @@ import { manyOperations } from "./scaling.ts"
 
 const library = await loadBuiltDocuments()
 
-// Nobody is left who could ask.
+// The parent process is gone.
 process.on("disconnect", () => process.exit())
 process.on("message", (question: FirstQuestion) => {
   void measure(question).then((first) => process.send?.(first))

@@ -1,17 +1,17 @@
-/** The first document of an API in a new process: how long it takes, and for how long nobody else is answered. */
+/** The first document of an API in a new process: how long it takes, and how long it blocks the event loop. */
 import { fileURLToPath } from "node:url"
 import { AskedChild } from "./asked-child.ts"
 import type { Goal } from "./goals.ts"
 import { spreadOf } from "./measure.ts"
 import { columns } from "./table.ts"
 
-/** What the process is asked for. */
+/** The request to the process. */
 export interface FirstQuestion {
   readonly operations: "GitHub" | number
   readonly path: "/openapi.json" | "/operations"
 }
 
-/** What it took, in CPU nanoseconds. */
+/** The cost in CPU nanoseconds. */
 export interface First {
   readonly whole: number
   readonly firstByte: number
@@ -36,7 +36,7 @@ const MAX_GITHUB_MS = 250
 const MAX_PIECE_MS = 20
 const MAX_FIRST_BYTE_MS = 200
 
-/** Measures each document in processes of its own. `isQuick` takes a tenth of the operations. */
+/** Measures each document in separate processes. `isQuick` takes a tenth of the operations. */
 export async function measureFirstDocuments({
   isQuick,
   log,

@@ -19,27 +19,27 @@ import { IN_FLIGHT, LOOPBACK } from "./protocol.ts"
 import { LISTENED, PUSHED, REJECTED, SUBSCRIBED } from "./extras.ts"
 import { nameOf, ROTATION } from "./scaling.ts"
 
-/** What was measured of calls within the registry. */
+/** The results for calls within a registry. */
 export interface CoreResults {
   readonly small: readonly Measurement[]
   readonly large: readonly Measurement[]
   readonly extras: readonly Measurement[]
   readonly scaling: readonly Measurement[]
-  /** Calls of many operations in turn, and how many calls it takes until they are as fast as they get. */
+  /** Calls of many operations in turn, and the number of calls until they reach their final speed. */
   readonly rotation: readonly Measurement[]
   readonly settledAfter: number
-  /** What 10,000 calls of an asynchronous handler made on the side. */
+  /** The objects that 10,000 calls of an asynchronous handler created. */
   readonly made: Made
 }
 
-/** What was measured of WebSockets between two processes, and of threads. */
+/** The results for WebSockets between two processes, and for threads. */
 export interface BetweenResults {
   readonly betweenCalls: readonly Measurement[]
   readonly betweenLatencies: readonly Latency[]
   readonly betweenItems: readonly Measurement[]
 }
 
-/** What was measured of the call protocol. */
+/** The results for the call protocol. */
 export interface ProtocolResults extends BetweenResults {
   /** In process, one after the other. */
   readonly protocol: readonly Measurement[]
@@ -52,7 +52,7 @@ export interface ProtocolResults extends BetweenResults {
   readonly pendingBytes: number
 }
 
-/** What was measured of MCP tools. */
+/** The results for MCP tools. */
 export interface MCPResults {
   readonly served: readonly Measurement[]
   readonly imported: readonly Measurement[]
@@ -60,7 +60,7 @@ export interface MCPResults {
   readonly first: readonly FirstRequests[]
 }
 
-/** What was measured of HTTP. */
+/** The results for HTTP. */
 export interface HTTPResults {
   readonly requests: readonly Measurement[]
   readonly events: readonly Measurement[]
@@ -78,10 +78,10 @@ export interface Goal {
   readonly isMet: boolean
 }
 
-/** Times the floor: small and large without an identity, and with one. */
+/** Relative to the floor: small and large without an identity, and with one. */
 const MAX_RATIO = { small: 1.6, large: 1.4, scopes: 1.8 }
 const MAX_BYTES = 1024
-/** Times what each is compared with. */
+/** Relative to what each is compared with. */
 const MAX_EXTRA: Readonly<Record<string, number>> = {
   [REJECTED]: 2,
   [SUBSCRIBED]: 1.7,
@@ -113,7 +113,7 @@ const MAX_DISCONNECT_MS = 200
 
 const MAX_LIST_RATIO = 1.3
 const MAX_HEAP_SHARE = 0.4
-/** Times `JSON.parse`; the last two refer to far more schemas than they have text for. */
+/** Relative to `JSON.parse`; the last two refer to many more schemas than the length of their text suggests. */
 const MAX_SCHEMAS_RATIO: Readonly<Record<DocumentName, number>> = {
   GitHub: 3,
   "Microsoft Graph": 3,
@@ -184,7 +184,7 @@ function clientGoal(what: string, calls: readonly Measurement[]): Goal {
 /** Compares HTTP with the goals of the library. */
 export function httpGoals(results: HTTPResults): Goal[] {
   const { requests, events, idle, disconnects, singleCalls, batchedCalls } = results
-  // CPU of the server: on a shared machine, rates say more about the others.
+  // CPU time of the server, because rates depend on the other load of a shared machine.
   const best = Math.min(...[TRPC, ORPC].map((name) => find(requests, name).ratio.median))
   return [
     ...Object.entries(MAX_REQUEST_CPU).flatMap(([name, max]) => {
@@ -213,7 +213,7 @@ export function httpGoals(results: HTTPResults): Goal[] {
     ...idle.flatMap(({ name, heapBytes, residentBytes }) => {
       const max = MAX_IDLE_BYTES[name]
       if (max === undefined) return []
-      // What is resident has the heap in it, and depends on how the engine grows it.
+      // Resident memory includes the heap, and depends on how the engine grows it.
       const bytes = Math.max(heapBytes, residentBytes)
       return {
         goal: `${name}, idle: under ${max / 1000} KB`,
@@ -302,7 +302,7 @@ export function coreGoals(results: CoreResults): Goal[] {
   return goals
 }
 
-/** What calls may make on the side. */
+/** The goal for the objects that calls create. */
 export function madeGoal({ abortControllers, proxies, requestIds, timers }: Made): Goal {
   return {
     goal: "10,000 calls make no controller, proxy or id, and share their timers",

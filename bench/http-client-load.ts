@@ -1,5 +1,5 @@
 /**
- * A typed client in a process of its own, so that nothing but its work is in its CPU time.
+ * A typed client in a separate process, so that its CPU time contains only its own work.
  *
  * It is asked `cpu`, its CPU nanoseconds so far, or for calls; it answers those with how many results were right, or with
  * why one did not come.
@@ -11,13 +11,13 @@ import type { Quote, QuoteInput } from "./cases.ts"
 import { clientFor } from "./contenders/http-clients.ts"
 import type { ClientName } from "./contenders/http-clients.ts"
 
-/** What it is asked for. */
+/** A request for calls. */
 export type ClientLoad =
   | "cpu"
   | {
       readonly port: number
       readonly count: number
-      /** Calls that are made at once. */
+      /** Concurrent calls. */
       readonly width: number
       /** Compares every result with the handler's. */
       readonly isChecked?: boolean
@@ -26,7 +26,7 @@ export type ClientLoad =
 const name = process.argv[2] as ClientName
 let call: ((input: QuoteInput) => Promise<Quote>) | undefined
 
-// Nobody is left who could ask.
+// The parent process is gone.
 process.on("disconnect", () => process.exit())
 process.on("message", (load: ClientLoad) => {
   if (load === "cpu") process.send?.(cpuSoFar())

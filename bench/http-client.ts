@@ -1,4 +1,4 @@
-/** Calls of typed clients over HTTP. CPU time is that of both ends, each in a process of its own. */
+/** Calls of typed clients over HTTP. CPU time is that of both ends, each in a separate process. */
 import assert from "node:assert/strict"
 import { fileURLToPath } from "node:url"
 import { AskedChild } from "./asked-child.ts"
@@ -11,7 +11,7 @@ import type { ServerName } from "./http-targets.ts"
 import type { Workload } from "./measure.ts"
 
 const LOAD = fileURLToPath(import.meta.resolve("./http-client-load.ts"))
-/** Calls that are made at once, where clients send them together: as many as each of them puts into a request. */
+/** Concurrent calls of clients with batches: all of them fit into one request. */
 const WIDTH = 10
 
 export const OUR_CLIENT = "operations"

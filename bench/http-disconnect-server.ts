@@ -1,7 +1,7 @@
 /**
  * A server of work that never ends by itself. It reports when work starts, and when its signal fires.
  *
- * In a process of its own. Sends its port first; the monotonic clock is the same for all processes.
+ * In a separate process. Sends its port first; the monotonic clock is the same for all processes.
  */
 import { createServer } from "node:http"
 import type { Server } from "node:http"
@@ -21,7 +21,7 @@ const server = process.argv[2] === "ours" ? await ours() : bare()
 process.on("disconnect", () => process.exit())
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port))
 
-/** Nothing but Node, and `ws` for sockets. */
+/** Node alone, and `ws` for sockets. */
 function bare(): Server {
   const made = createServer((request, response) => {
     response.on("close", over)
@@ -97,7 +97,7 @@ async function ours(): Promise<Server> {
   return made
 }
 
-/** A file without an end: it is cancelled when nobody reads it any more. */
+/** An endless file: it is cancelled when its reader leaves. */
 function endless(): object {
   let isRead = false
   const stream = new ReadableStream({

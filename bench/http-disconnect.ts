@@ -28,7 +28,7 @@ const COUNT = 100
 const WARM_UP = 20
 const SERVER = fileURLToPath(import.meta.resolve("./http-disconnect-server.ts"))
 
-/** A way to ask for work; gives what ends the connection. */
+/** Requests work; returns a function that ends the connection. */
 type Ask = (port: number) => Promise<() => void>
 
 interface Row {
@@ -50,7 +50,7 @@ const ROWS: readonly Row[] = [
   { name: OURS_LEFT[4] as string, server: "ours", ask: http("GET", "/api/work/download") },
 ]
 
-/** Lets clients leave, one at a time, of every row in turn. */
+/** Lets clients leave one at a time, for every row in turn. */
 export async function measureDisconnects(): Promise<Disconnects[]> {
   const servers = { bare: await start("bare"), ours: await start("ours") }
   const times = ROWS.map((): number[] => [])

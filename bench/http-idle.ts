@@ -6,11 +6,11 @@ import { startServer } from "./http.ts"
 import type { ServerName } from "./http-targets.ts"
 import type { Library } from "./library.ts"
 
-/** What one of many adds. */
+/** The memory that one of many streams adds. */
 export interface Idle {
   readonly name: string
   readonly count: number
-  /** Used heap and what belongs to it outside. */
+  /** Used heap and external memory. */
   readonly heapBytes: number
   /** Resident memory of the process. */
   readonly residentBytes: number
@@ -20,10 +20,10 @@ export const SSE_IDLE = "operations, an SSE stream"
 export const SOCKET_IDLE = "operations, a subscription over WebSocket"
 
 const COUNT = 2000
-// The first ones bring what all of them share, and code that is compiled.
+// The first ones include shared data and compiled code.
 const FIRST = 500
 
-/** Weighs streams of server-sent events, and subscriptions that share one WebSocket. */
+/** Measures the memory of server-sent event streams, and of subscriptions that share one WebSocket. */
 export async function weighIdle(library: Library): Promise<Idle[]> {
   return [
     await weigh("node:http, an answer held open", "floor", sse("/idle")),
@@ -59,7 +59,7 @@ async function weigh(name: string, serverName: ServerName, open: Open): Promise<
   }
 }
 
-/** Asked a few times: what a collection leaves to finalizers is gone in a later one. */
+/** Measured several times, because finalizers free more memory in later collections. */
 async function settled<TWeight>(ask: () => Promise<TWeight>): Promise<TWeight> {
   await ask()
   await ask()

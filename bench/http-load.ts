@@ -1,13 +1,13 @@
 /**
- * The client, in a process of its own: requests over connections that are kept, or one stream to its end.
+ * The client, in a separate process: requests over persistent connections, or one stream to its end.
  *
- * It writes requests that are ready and looks for nothing but the end of an answer: a client that costs more
- * than a server would measure itself.
+ * It writes prepared requests and looks only for the end of a response, because an expensive client would
+ * measure itself.
  */
 import { connect } from "node:net"
 import type { Socket } from "node:net"
 
-/** What it is asked for; it answers with how many answers or events came, or with why they did not. */
+/** A request; the response is the number of responses or events, or the reason for a failure. */
 export type Load =
   | {
       readonly kind: "requests"
@@ -24,7 +24,7 @@ export type Load =
 
 const kept = new Map<number, Connection[]>()
 
-// Nobody is left who could ask.
+// The parent process is gone.
 process.on("disconnect", () => process.exit())
 process.on("message", (load: Load) => {
   const running = load.kind === "requests" ? request(load) : read(load.port, load.path)

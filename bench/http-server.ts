@@ -1,7 +1,8 @@
 /**
- * One server in a process of its own, so that nothing but its work is in its CPU time and its heap.
+ * One server in a separate process, so that its CPU time and its heap contain only its own work.
  *
- * Says its port first. Then it is asked `cpu`, its CPU nanoseconds so far, or `weigh`, its memory.
+ * Sends its port first. Then it responds to `cpu` with its CPU nanoseconds so far, and to `weigh` with its
+ * memory.
  */
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -10,9 +11,9 @@ import { loadBuiltHTTP, loadBuiltMCP } from "./library.ts"
 import type { ServerName } from "./http-targets.ts"
 
 const server = await create(process.argv[2] as ServerName)
-// A connection has to live until its server's next round.
+// A connection must stay open until the next round of its server.
 server.keepAliveTimeout = 600_000
-// Nobody is left who could ask.
+// The parent process is gone.
 process.on("disconnect", () => process.exit())
 process.on("message", (question) => {
   process.send?.(question === "cpu" ? cpuSoFar() : weigh())

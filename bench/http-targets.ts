@@ -1,4 +1,4 @@
-/** Which servers there are, and how the small case is asked of them. */
+/** The servers, and how the small case is requested from them. */
 import type { QuoteInput } from "./cases.ts"
 
 /** A process that serves. */
@@ -13,14 +13,14 @@ export type ServerName =
   | MCPServerName
 type MCPServerName = "mcp-floor" | "mcp-ours" | "mcp-sdk"
 
-/** One way to ask a server. */
+/** One way to call a server. */
 export interface Target {
   readonly name: string
   readonly server: ServerName
   readonly path: string
   /** What is posted. */
   readonly body: (input: QuoteInput) => unknown
-  /** The handler's result inside what was answered. */
+  /** Extracts the handler's result from the response. */
   readonly data: (answer: unknown) => unknown
 }
 
@@ -28,7 +28,7 @@ export interface Target {
 export interface StreamTarget {
   readonly name: string
   readonly server: ServerName
-  /** Where a stream of so many events is. */
+  /** The path of a stream with this many events. */
   readonly path: (count: number) => string
   /** The handler's item inside an event. */
   readonly data: (event: unknown) => unknown

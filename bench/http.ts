@@ -1,4 +1,4 @@
-/** Requests and streams over HTTP, every server and the client in a process of its own. */
+/** Requests and streams over HTTP, every server and the client in a separate process. */
 import assert from "node:assert/strict"
 import { fileURLToPath } from "node:url"
 import { AskedChild } from "./asked-child.ts"
@@ -9,7 +9,7 @@ import { streamTargets, targets } from "./http-targets.ts"
 import type { ServerName, StreamTarget, Target } from "./http-targets.ts"
 import type { Workload } from "./measure.ts"
 
-/** Requests that are on their way at any moment. */
+/** Requests in flight. */
 export const CONNECTIONS = 32
 
 /** The program of the client. */
@@ -49,7 +49,7 @@ export async function http(): Promise<HTTPRows> {
       return {
         name,
         cpu: cpu(server),
-        // One more says that it is over.
+        // One more event marks the end.
         run: (count) => ask({ kind: "stream", port, path: path(count) }, count + 1, name),
       }
     }),
@@ -67,7 +67,7 @@ export interface HTTPProcess {
   end(): void
 }
 
-/** Starts a server in a process of its own. */
+/** Starts a server in a separate process. */
 export async function startServer(name: ServerName): Promise<HTTPProcess> {
   const child = new AskedChild<"cpu" | "weigh">(SERVER, name)
   const port = await child.listen<number>()

@@ -1,4 +1,4 @@
-/** Counts what calls make that nobody asked for. */
+/** Counts objects that calls create without need. */
 import { Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
 import type { Library } from "./library.ts"
 import { callLoop } from "./measure.ts"
@@ -11,7 +11,7 @@ export interface Made {
   readonly requestIds: number
 }
 
-/** What 10,000 calls of an asynchronous handler make on the side. */
+/** The objects that 10,000 calls of an asynchronous handler create. */
 export async function madeByCalls({
   createRegistry,
   defineOperation,
@@ -46,7 +46,8 @@ export async function madeByCalls({
 /**
  * Runs something and counts the controllers, timers and proxies made meanwhile.
  *
- * `nextId` gives the number of a fresh request id; ids are counted up, so that their difference is the number of ids.
+ * `nextId` returns the number of a new request id; numbers increase by one, so the difference is the number
+ * of ids.
  */
 async function countMade(run: () => Promise<void>, nextId: () => Promise<number>): Promise<Made> {
   const host = globalThis as unknown as Record<string, unknown>

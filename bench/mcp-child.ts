@@ -3,7 +3,7 @@ import { Server } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { Quote, quote, QuoteInput } from "./cases.ts"
 
-// Plain data is what goes over a pipe anyway; the SDK's types want it to look like that.
+// Only plain data goes over a pipe; the SDK's types require this form.
 const tool = {
   name: "quote",
   description: "Prices an article",

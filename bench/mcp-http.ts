@@ -1,4 +1,4 @@
-/** `tools/call` over HTTP, every server and the client in a process of its own. */
+/** `tools/call` over HTTP, every server and the client in a separate process. */
 import assert from "node:assert/strict"
 import { AskedChild } from "./asked-child.ts"
 import { quote, quoteInputs } from "./cases.ts"
@@ -57,7 +57,7 @@ export interface MCPHTTPRows {
   close(): void
 }
 
-/** Starts every server, checks that it does the work, and gives its row. */
+/** Starts every server, checks that it works, and returns its row. */
 export async function mcpOverHTTP(): Promise<MCPHTTPRows> {
   const load = new AskedChild<Load>(LOAD)
   const servers: HTTPProcess[] = []

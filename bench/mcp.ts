@@ -23,7 +23,7 @@ export interface MCPRows {
 export const BY_HAND = "tools/call by hand"
 const SDK_SERVER = "tools/call, server of the SDK"
 export const FEW_TOOLS = "tools/call, 5 operations"
-/** Without what the platform makes of a request: what it allocates is ours. */
+/** Without the platform's request objects, so that all allocations are ours. */
 export const NODE_TOOLS = "tools/call, 5 operations, as a request of Node"
 export const MANY_TOOLS = "tools/call, 500 operations"
 export const SDK_CALL = "callTool of the SDK"
@@ -127,13 +127,13 @@ function bodyOf(name: string, input: object): string {
   })
 }
 
-/** A server of one tool, as one would write it for this very request. */
+/** A hand-written server with one tool, for exactly this request. */
 async function byHand(request: Request): Promise<Response> {
   const text = await answerByHand(await request.text(), request.headers.get("mcp-method"))
   return new Response(text, { headers: { "content-type": "application/json" } })
 }
 
-/** Sends requests as Node receives them, with bodies that a framework has read; gives the text of an answer. */
+/** Sends requests as Node receives them, with bodies that a framework has read; returns the text of an answer. */
 function nodeSender(server: Served): (input: QuoteInput) => Promise<string> {
   const requests = new Map(
     quoteInputs.map((input) => {

@@ -1,15 +1,15 @@
-/** Interleaved rounds, CPU time, ratios per round; how and why stands in README.md. */
+/** Interleaved rounds, CPU time, ratios per round; README.md explains the method. */
 import { INPUTS } from "./cases.ts"
 
 /** Something that can be done any number of times. */
 export interface Workload {
   readonly name: string
-  /** The workload it is compared with; the first of the list when it says nothing. */
+  /** The workload it is compared with; by default the first of the list. */
   readonly against?: string | undefined
-  /** It is done so many times at once: counts are multiples of it. */
+  /** Repetitions that run together: counts are multiples of it. */
   readonly step?: number | undefined
   readonly run: (count: number) => Promise<void>
-  /** CPU nanoseconds spent so far, where another process does the work. */
+  /** CPU nanoseconds so far, if another process does the work. */
   readonly cpu?: (() => Promise<number>) | undefined
 }
 
@@ -22,23 +22,23 @@ export interface Effort {
   readonly warmUp: number
 }
 
-/** A middle and how far it spreads. */
+/** A median and its spread. */
 export interface Spread {
   readonly median: number
   readonly p10: number
   readonly p90: number
 }
 
-/** What was measured of one workload. */
+/** The result for one workload. */
 export interface Measurement {
   readonly name: string
   readonly against: string
   readonly ratio: Spread
   /** Repetitions in a second, to those of what it is compared with in the same round. */
   readonly rate: Spread
-  /** CPU time of one repetition. It belongs to the computer; the ratio is what compares. */
+  /** CPU time of one repetition. It depends on the computer; compare ratios instead. */
   readonly nanoseconds: number
-  /** Repetitions in a second of the clock on the wall. */
+  /** Repetitions per second of wall time. */
   readonly perSecond: number
   /** Heap that one repetition allocates. */
   readonly bytes: number
@@ -50,8 +50,8 @@ export const QUICK: Effort = { rounds: 7, batch: 8, warmUp: 150 }
 /**
  * A loop that awaits a call again and again.
  *
- * Generated, each with a text of its own: in one shared loop the engine would mix what it learned about
- * the contenders, and whoever ran first would set the optimiser's expectations for the rest.
+ * Each loop is generated with a different text. In a shared loop, the engine would mix its type feedback for
+ * the contenders, and the first one would determine the optimization for the rest.
  */
 export function callLoop<TInput>(
   name: string,
@@ -65,7 +65,7 @@ export function callLoop<TInput>(
   )
 }
 
-/** A loop with so many calls at work at any moment: each lane starts its next when one ends. */
+/** A loop with a fixed number of calls in flight: each lane starts its next call when one ends. */
 export function laneLoop<TInput>(
   name: string,
   call: (input: TInput) => Promise<unknown>,
@@ -78,7 +78,7 @@ export function laneLoop<TInput>(
   return generate(name, body, { call, inputs, lanes, last: INPUTS - 1 })
 }
 
-/** A loop that begins so many calls at once, and waits for all of them before it begins the next. */
+/** A loop that starts a number of calls at once, and waits for all of them before it starts the next. */
 export function waveLoop<TInput>(
   name: string,
   call: (input: TInput) => Promise<unknown>,
@@ -129,7 +129,7 @@ export async function measure(
     times: [] as number[],
     walls: [] as number[],
   }))
-  // Twice, because what one workload teaches the optimiser can undo what another taught it.
+  // Twice, because what one workload teaches the optimizer can undo what another taught it.
   for (const lane of [...lanes, ...lanes]) {
     const perCall = await warmUp(lane.workload, effort.warmUp / 2)
     const { step = 1 } = lane.workload
@@ -138,7 +138,7 @@ export async function measure(
   for (let round = 0; round < effort.rounds; round++) {
     for (let step = 0; step < lanes.length; step++) {
       const lane = lanes[(round + step) % lanes.length] as (typeof lanes)[number]
-      // While others ran, its code and data went cold.
+      // Its code and data left the caches while others ran.
       const { workload, count } = lane
       await workload.run(Math.max(workload.step ?? 1, Math.ceil(count / 10)))
       const start = performance.now()
@@ -175,7 +175,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: at(0.5), p10: at(0.1), p90: at(0.9) }
 }
 
-/** Runs a workload until it is optimised; gives the nanoseconds that one repetition takes then. */
+/** Runs a workload until it is optimized; returns the nanoseconds that one repetition takes then. */
 async function warmUp(workload: Workload, milliseconds: number): Promise<number> {
   let count = workload.step ?? 1
   let spent = 0
@@ -210,7 +210,7 @@ const BATCH_BYTES = 1_000_000
  * generation. A batch in which a collection ran shrinks it instead; the median of many passes over those.
  */
 export async function bytesPerCall(workload: Workload): Promise<number> {
-  // Of many at once, a young generation is too small for a batch; another process has a heap of its own.
+  // Of many at once, a young generation is too small for a batch; another process has a separate heap.
   if (workload.step !== undefined || workload.cpu !== undefined) return Number.NaN
   const rough = await growth(workload, 64)
   const count = Math.max(8, Math.min(2000, Math.round(BATCH_BYTES / Math.max(64, rough))))

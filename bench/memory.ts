@@ -1,14 +1,14 @@
-/** What is held on to: by a stream so long that whatever it kept would show, and by calls that wait. */
+/** Retained memory: of a stream that is long enough to show leaks, and of pending calls. */
 
-/** What a long stream held on to. */
+/** The memory that a long stream retained. */
 export interface Flatness {
   readonly name: string
   readonly items: number
-  /** How much the heap and its buffers grew at most, from a tenth of the stream on. */
+  /** The maximum growth of the heap and its buffers, after the first tenth of the stream. */
   readonly grownBytes: number
 }
 
-/** Reads a stream and weighs the heap, collected, ten times on the way. */
+/** Reads a stream and measures the heap ten times, after a collection. */
 export async function flatness(
   name: string,
   items: number,

@@ -11,7 +11,7 @@ export function buildPackage(): void {
   isBuilt = true
 }
 
-/** Runs npm in the package; gives what it prints. */
+/** Runs npm in the package; returns what it prints. */
 export function npm(...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync("npm", args, {
     cwd: root,

@@ -7,10 +7,10 @@ import type { ImportLibrary } from "./library.ts"
 import { cpuOf } from "./measure.ts"
 import { collectYoung } from "./young.ts"
 
-/** What the first call of an operation has to do with. */
+/** The schemas that the first call of an operation involves. */
 export interface CallReach {
   readonly operation: string
-  /** Definitions that its input and output can lead to. */
+  /** Definitions that its input and output refer to. */
   readonly definitions: number
 }
 
@@ -21,13 +21,13 @@ export async function firstCall(
   text: string,
 ): Promise<number> {
   const { operationId, input, answer } = ANSWERS[document]
-  // Made here and not when it is asked for: this is not about how a platform makes responses.
+  // Created in advance, so that the platform's creation of responses is not measured.
   const response = Response.json(answer)
   const operations = FromOpenAPI(text, configFor(response))
   const operation = operationOf(operations, operationId)
   await using registry = createRegistry([operation])
   const id = `${operation.namespace}.${operation.name}`
-  // Twice, and the document is old: it is not this call that has to carry it along.
+  // Two collections move the document to the old generation, so that this call does not pay for it.
   collectYoung()
   collectYoung()
   let data: unknown

@@ -1,5 +1,5 @@
 /**
- * One task in a process of its own: `npm run bench` starts it where a fresh process is the point.
+ * One task in a separate process: `npm run bench` starts it where a fresh process is the point.
  *
  *   first <row> <document> <file>   the first run of a row
  *   costliest <file>                the operation whose schemas lead to the most definitions

@@ -1,4 +1,4 @@
-/** What a fresh process pays: most imports happen once, in a process that has just started. */
+/** The cost in a fresh process: most imports happen once, in a process that has just started. */
 import { createTypeApplication } from "../scripts/lib/type-cost.ts"
 import { FromOpenAPI } from "../src/from-openapi.ts"
 import { generateTypes } from "../src/typegen/generate.ts"
@@ -31,7 +31,7 @@ export interface ColdDocument {
   readonly firstCallMs: number
 }
 
-/** What was measured in fresh processes. */
+/** The results in fresh processes. */
 export interface ColdResults {
   readonly cold: readonly ColdDocument[]
   /** Seconds that the compiler takes for the types of a document with circular schemas. */
@@ -91,7 +91,7 @@ export async function measureCircular(): Promise<number> {
   return best
 }
 
-/** Holds fresh processes against what the library promises. */
+/** Compares fresh processes with the goals of the library. */
 export function coldGoals({ cold, circularSeconds }: ColdResults): Goal[] {
   const goal = (text: string, value: number, max: number, digits: number): Goal => ({
     goal: text,

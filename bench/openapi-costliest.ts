@@ -31,7 +31,7 @@ export async function firstCallOf(
   await using registry = library.createRegistry([operation], { output: "warn", logger: SILENT })
   const input = simplestInput(operation)
   const id = `${operation.namespace}.${operation.name}`
-  // Node loads its HTTP client when one of its names is first used: that is not ours.
+  // Node loads its HTTP client on first use, which is not measured.
   void new Response("")
   collectYoung()
   collectYoung()

@@ -2,7 +2,7 @@ import type { ImportLibrary } from "./library.ts"
 import { spreadOf } from "./measure.ts"
 import { importTo, readDefinitions, readSchemas } from "./openapi-rows.ts"
 
-/** What an import holds, as shares of what the parsed document holds. */
+/** The memory of an import, relative to that of the parsed document. */
 export interface HeapShares {
   readonly parsedBytes: number
   /** Added by the operations alone. */
@@ -16,12 +16,13 @@ export interface HeapShares {
 const WEIGHINGS = 5
 
 /**
- * Weighs the heap, collected, with a document parsed and with it imported: the medians of a few times.
+ * Measures the heap after a collection, with a parsed document and with an imported one: medians of several
+ * runs.
  *
  * An import has parsed the document as well and keeps it, so what it adds is the difference.
  */
 export function weigh(library: ImportLibrary, text: string): HeapShares {
-  // Code and feedback of the engine stay: they have to be there before anything is weighed.
+  // Compiled code and type feedback stay in memory, so they must exist before the first measurement.
   for (let times = 0; times < 2; times++) importTo(library, text, "definitions")
   const weighings = Array.from({ length: WEIGHINGS }, () => [
     ...held(() => JSON.parse(text) as object),
@@ -54,7 +55,7 @@ function held<TValue extends object>(
 function collected(): number {
   const { gc } = globalThis
   if (gc === undefined) throw new TypeError("Run it with --expose-gc: node --expose-gc …")
-  // What a first collection finalises, a second frees.
+  // The first collection runs finalizers, the second one frees their memory.
   gc()
   gc()
   return process.memoryUsage().heapUsed

@@ -50,7 +50,7 @@ export function importTo(
   return operations
 }
 
-/** Makes every input and output schema; gives how many there are. */
+/** Makes every input and output schema; returns how many there are. */
 export function readSchemas(operations: ImportedOperations): number {
   let schemas = 0
   for (const { inputSchema, outputSchema } of operations) {

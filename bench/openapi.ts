@@ -29,12 +29,12 @@ export interface ImportTiming extends Timing {
   readonly first: number
 }
 
-/** One importer on one document: what it took and gave, or why there is nothing to show. */
+/** One importer on one document: its cost and result, or why it has none. */
 export type ImporterResult =
   | (Timing & Imported)
   | { readonly name: string; readonly failure: string }
 
-/** What was measured of one document. */
+/** The results for one document. */
 export interface DocumentResults {
   readonly document: DocumentName
   readonly source: BenchDocument["source"]
@@ -46,7 +46,7 @@ export interface DocumentResults {
   readonly importers: readonly ImporterResult[]
 }
 
-/** What was measured of importing documents. */
+/** The results for the import of documents. */
 export interface OpenAPIResults extends ColdResults {
   readonly openapi: readonly DocumentResults[]
 }
@@ -128,7 +128,7 @@ async function measureDocument(
   }
 }
 
-/** An import that leaves operations out, or an example that does not fit, has no place in a table. */
+/** Throws if an import misses operations or an example does not match. */
 function verify(
   library: ImportLibrary,
   name: DocumentName,
@@ -202,7 +202,7 @@ async function compare(
   })
 }
 
-/** A peer runs in a process of its own first: on some documents it throws, or does not end. */
+/** A peer runs in a separate process first: on some documents it throws, or does not end. */
 async function tryOut(
   importer: Importer,
   text: string,

@@ -1,4 +1,4 @@
-/** What the benchmark uses of opossum, which has no types of its own. */
+/** The part of opossum that the benchmark uses; the package has no types. */
 declare module "opossum" {
   export default class CircuitBreaker<TInput, TOutput> {
     constructor(

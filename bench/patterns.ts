@@ -1,7 +1,7 @@
 import type { Goal } from "./goals.ts"
 import type { Library } from "./library.ts"
 
-/** What 100 KB of text cost a pattern, at worst. */
+/** The worst time of a pattern for 100 KB of text. */
 export interface PatternResults {
   readonly patterns: readonly { readonly pattern: string; readonly milliseconds: number }[]
 }
@@ -60,7 +60,7 @@ export function patternTables({ patterns }: PatternResults): string[] {
   return [`Patterns, the slowest of several texts of 100 KB\n\n${lines.join("\n")}`]
 }
 
-/** What the package promises. */
+/** The goals of the package. */
 export function patternGoals({ patterns }: PatternResults): Goal[] {
   const slowest = Math.max(...patterns.map(({ milliseconds }) => milliseconds))
   return [

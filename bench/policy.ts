@@ -1,4 +1,4 @@
-/** What middleware and policies cost a call, beside cockatiel and opossum around the same call. */
+/** The cost of middleware and policies, compared with cockatiel and opossum around the same call. */
 import {
   ConsecutiveBreaker,
   circuitBreaker,
@@ -20,7 +20,7 @@ export interface PolicyResults {
   readonly policies: readonly Measurement[]
 }
 
-/** Each row with its policies, and what it may cost at most, times a call without any. */
+/** Each row with its policies, and its maximum cost relative to a call without policies. */
 const ROWS: readonly {
   readonly name: string
   readonly max: number
@@ -95,7 +95,7 @@ export function policyTables({ policies }: PolicyResults): string[] {
   return [section("Middleware and policies; times execute", policies)]
 }
 
-/** What policies may cost. */
+/** The goals for policies. */
 export function policyGoals({ policies }: PolicyResults): Goal[] {
   const [plain, unused] = policies
   const added = (unused?.bytes ?? Number.NaN) - (plain?.bytes ?? Number.NaN)

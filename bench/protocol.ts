@@ -11,7 +11,7 @@ export interface ProtocolRows {
   readonly calls: readonly Workload[]
   /** Many calls at the same time. */
   readonly inFlight: readonly Workload[]
-  /** A stream of as many items as one likes. */
+  /** A stream with any number of items. */
   readonly stream: (count: number) => AsyncIterable<unknown>
   close(): Promise<void>
 }

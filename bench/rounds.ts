@@ -1,14 +1,14 @@
 import { spreadOf } from "./measure.ts"
 import type { Spread } from "./measure.ts"
 
-/** Something that takes milliseconds, and times itself: what it needs first does not count. */
+/** Work that takes milliseconds and measures itself, without its preparation. */
 export interface Lane {
   readonly name: string
   /** CPU nanoseconds of doing it once. */
   readonly time: () => Promise<number>
 }
 
-/** How often all is done. */
+/** The number of repetitions. */
 export interface Rounds {
   /** CPU milliseconds that the first lane should run in all; it decides on the number of rounds. */
   readonly floor: number
@@ -16,14 +16,14 @@ export interface Rounds {
   readonly maxRounds: number
   /** Runs of each lane before anything counts. */
   readonly warmUps: number
-  /** CPU seconds after which a lane sits out the rounds that are left; it has one at least. */
+  /** CPU seconds after which a lane skips the remaining rounds; it has at least one. */
   readonly budget: number
 }
 
-/** What was measured of one lane. */
+/** The result for one lane. */
 export interface Timing {
   readonly name: string
-  /** To the first lane in the same round. */
+  /** Relative to the first lane in the same round. */
   readonly ratio: Spread
   readonly nanoseconds: number
 }

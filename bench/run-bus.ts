@@ -32,7 +32,7 @@ const ITEMS: readonly (readonly [name: BusName, against: BusName])[] = [
   ["redis-granted", "redis-batched"],
 ]
 
-/** Those that one has to be ahead of, and who: in turns, nothing else between them. */
+/** Pairs of a peer and ours, which must be faster: they run in turn, without others in between. */
 const DUELS: readonly (readonly [peer: BusName, ours: BusName])[] = [
   ["moleculer", "granted"],
   ["moleculer", "idempotent"],

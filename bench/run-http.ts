@@ -7,7 +7,7 @@ import type { Library } from "./library.ts"
 import { measure } from "./measure.ts"
 import type { Effort } from "./measure.ts"
 
-/** Measures a registry that is served over HTTP: requests, streams, streams that say nothing, and leaving. */
+/** Measures a registry that is served over HTTP: requests, streams, idle streams, and clients that leave. */
 export async function measureHTTP(
   library: Library,
   effort: Effort,

@@ -48,7 +48,7 @@ export async function measureProtocol(
   }
 }
 
-/** Calls and streams over WebSocket with both ends in processes of their own, and from a thread. */
+/** Calls and streams over WebSocket with both ends in separate processes, and from a thread. */
 async function measureBetween(
   effort: Effort,
   log: (text: string) => void,

@@ -2,8 +2,8 @@
  * Measures every part below against its floor, its peers and its targets: `npm run bench`. Exits with 1 when a target
  * is missed.
  *
- * The flag of a part leaves out all others; several can be given, and each runs in a process of its own. `--quick`
- * takes fewer and shorter rounds, `--goals` prints the targets alone, `--json` one JSON value.
+ * Flags select parts; with several flags, each part runs in a separate process. `--quick` runs fewer and
+ * shorter rounds, `--goals` prints only the targets, `--json` one JSON value.
  */
 import assert from "node:assert/strict"
 import { fork } from "node:child_process"
@@ -115,13 +115,13 @@ const PARTS: readonly Part[] = [
   ),
   part(
     "--console",
-    // Loaded only then: a browser's driver is no part of what else is measured.
+    // Loaded on demand, so that the browser driver does not affect other measurements.
     async () => (await import("./console.ts")).measureConsole(options),
     consoleTables,
     consoleGoals,
   ),
 ]
-/** Minutes of killing and freezing, which say nothing of speed: only done when it is asked for. */
+/** Takes minutes and does not measure speed: runs only if selected. */
 const FAULTS = part("--bus-faults", () => measureBusFaults(options), busFaultTables, busFaultGoals)
 
 const asked = [...PARTS, FAULTS].filter(({ flag }) => process.argv.includes(flag))
@@ -168,7 +168,7 @@ async function inItsOwnProcess(each: Part): Promise<Outcome> {
   return outcome
 }
 
-/** A part that could not be measured: its goal is missed, and the other parts are measured all the same. */
+/** A part that could not be measured: its goal is missed, and the other parts are still measured. */
 function failed({ flag }: Part): Outcome {
   return { goals: [{ goal: `${flag}: runs`, measured: "failed", isMet: false }], results: {} }
 }
@@ -231,7 +231,7 @@ async function compare(
     run: callLoop(name, call, orderInputs),
   }))
   log("Measuring the contenders")
-  // Both sizes in the same rounds: nobody has one kind of operation only.
+  // Both sizes in the same rounds, because applications have operations of both kinds.
   const measured = await measure([...small, ...large], takes)
   for (const contender of contenders) await contender.close()
   const plain = (measurement: Measurement): Measurement => ({
@@ -245,7 +245,7 @@ async function compare(
   }
 }
 
-/** A contender that does not do the work has no place in the table. */
+/** Throws if a contender does not do the work. */
 async function verify(contender: Contender): Promise<void> {
   for (const input of quoteInputs) {
     const result = contender.data(await contender.small(input))

@@ -49,7 +49,9 @@ export function nameOf(size: number): string {
 const ROTATED = 64
 export const ROTATION = `${ROTATED} operations in rotation`
 
-/** Calls of many operations in turn, each with schemas of its own, next to as many by hand. */
+/**
+ * Calls of many operations in turn, each with different schemas, compared with as many hand-written functions.
+ */
 export function rotation({ createRegistry, defineOperation }: Library): Workload[] {
   const cases = Array.from({ length: ROTATED }, (_, index) => {
     const key = `sku${index}`
@@ -125,7 +127,7 @@ export async function callsUntilSettled(run: (count: number) => Promise<void>): 
   return (first + 1) * SETTLING_BATCH
 }
 
-/** A registry of many operations, each with schemas of its own. */
+/** A registry of many operations with different schemas. */
 // No return type: it follows from the definitions.
 export function manyOperations(
   { createRegistry, defineOperation }: Pick<Library, "createRegistry" | "defineOperation">,

@@ -2,10 +2,10 @@ import { cpuOf } from "./measure.ts"
 
 type Collect = (options: { readonly type: "minor" }) => void
 
-// Read by nobody, and reachable all the same.
+// Never read, but kept reachable.
 const shelf: { kept: unknown } = { kept: undefined }
 
-/** Empties the young generation. Unlike a full collection it leaves optimised code alone. */
+/** Empties the young generation. Unlike a full collection it leaves optimized code alone. */
 export function collectYoung(): void {
   const gc = globalThis.gc as Collect | undefined
   if (gc === undefined) throw new TypeError("Run it with --expose-gc: node --expose-gc …")

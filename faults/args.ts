@@ -26,7 +26,7 @@ was reported to callers. Exits with 1 if any check fails.
   --help
 `
 
-/** Reads the arguments. Throws an `Error` that says which one is wrong, and what there is. */
+/** Reads the arguments. Throws an `Error` that names the invalid one and the allowed values. */
 export function readArgs(
   args: readonly string[],
   scenarios: readonly Scenario[],

@@ -15,7 +15,7 @@ export interface AuditReport {
   readonly twice: readonly string[]
   /** Idempotent calls that ran more than once, as they may. */
   readonly repeated: number
-  /** Reports to callers that are not true, as sentences. */
+  /** Wrong reports to callers, as sentences. */
   readonly untrue: readonly string[]
   /** Calls that began after their callers had received an error. */
   readonly startedLate: number
@@ -64,7 +64,7 @@ export function audit(journal: Journal, { calls, streams }: CallerRecords): Audi
       ...journal.torn.map((line) => `The journal has a line that cannot be read: ${line}`),
       ...[...byCall.keys()]
         .filter((id) => !known.has(id))
-        .map((id) => `Nobody called ${id}; it ran.`),
+        .map((id) => `${id} ran, but no caller has a record of it.`),
       ...calls.flatMap((call) => callIssues(call, ran(call)).map((issue) => `${call.id} ${issue}`)),
       ...streams.flatMap((stream) =>
         streamIssues(stream, byCall.get(stream.id) ?? NONE).map((issue) => `${stream.id} ${issue}`),
@@ -93,7 +93,7 @@ export function tookOf({ sentAt, settledAt }: Pick<CallRecord, "sentAt" | "settl
 
 const NONE: Runs = new Map()
 
-/** What is wrong with the record of a call. */
+/** The issues in the record of a call. */
 function callIssues(call: CallRecord, runs: Runs): string[] {
   const issues: string[] = []
   if (call.settled > 1) issues.push(`was settled ${call.settled} times.`)
@@ -101,10 +101,10 @@ function callIssues(call: CallRecord, runs: Runs): string[] {
   if (call.error !== undefined) return [...issues, ...errorIssues(call, call.error, runs)]
   if (call.isWrong === true) issues.push("succeeded with an answer that is not its own.")
   const run = call.run === undefined ? undefined : runs.get(call.run)
-  if (runs.size === 0) issues.push("succeeded, and never ran.")
+  if (runs.size === 0) issues.push("succeeded, but never ran.")
   else if (run === undefined)
-    issues.push(`succeeded with the answer of no run of it (${call.run}).`)
-  else if (run.endedAt === undefined) issues.push(`succeeded, and run ${call.run} did not end.`)
+    issues.push(`succeeded with the answer of another call (${call.run}).`)
+  else if (run.endedAt === undefined) issues.push(`succeeded, but run ${call.run} did not end.`)
   else if (run.worker !== call.worker) issues.push(`succeeded on ${call.worker}, not where it ran.`)
   return issues
 }
@@ -151,7 +151,7 @@ function runsByCall(entries: readonly JournalEntry[]): ReadonlyMap<string, Map<s
     const runs = byCall.get(call) ?? new Map<string, Run>()
     byCall.set(call, runs)
     const known = runs.get(run)
-    // An end without a beginning is a run, too: better one too many than one that is overlooked.
+    // An end without a start also counts as a run, so that no run is overlooked.
     if (known === undefined) {
       runs.set(run, { worker, startedAt: at, endedAt: what === "end" ? at : undefined })
     } else if (what === "end") known.endedAt = at

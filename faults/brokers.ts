@@ -2,14 +2,14 @@ import { provideNats, provideRedis, startNats, startRedis } from "../test/suppor
 import type { Broker } from "../test/support/brokers.ts"
 import type { Engine } from "./engines.ts"
 
-/** What a broker is started with. */
+/** The options for starting a broker. */
 export interface StartOptions {
-  /** The one that it asks for; it lets anybody in when left out. */
+  /** The password that clients need; none by default. */
   readonly password?: string | undefined
   readonly port?: number | undefined
 }
 
-/** Starts a broker of a kind. */
+/** Starts a broker. */
 export async function startBroker(engine: Engine, options: StartOptions = {}): Promise<Broker> {
   const { password, port } = options
   if (engine === "nats") {
@@ -20,7 +20,7 @@ export async function startBroker(engine: Engine, options: StartOptions = {}): P
   return await startRedis({ port, config: password === undefined ? "" : config })
 }
 
-/** Whether there is one to start. */
+/** Whether the broker is installed. */
 export async function provideBroker(engine: Engine): Promise<boolean> {
   return engine === "nats" ? await provideNats() : await provideRedis()
 }

@@ -1,4 +1,4 @@
-// Callers of the fault lab, in a process of their own. Its one argument is its settings, as JSON.
+// Callers of the fault lab, in a separate process. Its one argument is its settings, as JSON.
 import { LabCaller } from "./caller.ts"
 import type { CallOrder, RateOrder } from "./caller.ts"
 import type { StreamOrder } from "./consume.ts"
@@ -10,11 +10,11 @@ import type { CallerRecords } from "./records.ts"
 export interface CallersSettings {
   readonly name: string
   readonly bus: BusAddress
-  /** Callers, each with a connection of its own. */
+  /** The number of callers; each has its own connection. */
   readonly callers: number
 }
 
-/** A command for a caller process, which sends `settled` when all calls are over. */
+/** A command for a caller process, which sends `settled` when all calls have ended. */
 export type CallersOrder =
   | { readonly type: "burst"; readonly count: number; readonly order: CallOrder }
   | { readonly type: "rate"; readonly order: RateOrder }

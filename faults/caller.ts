@@ -100,7 +100,7 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
     for (let made = 0; made < count; made++) void this.call(order)
   }
 
-  /** Opens a stream and takes its items; resolves when it is over, and never rejects. */
+  /** Opens a stream and reads its items; resolves when it has ended, and never rejects. */
   async stream(order: StreamOrder): Promise<StreamRecord> {
     const id = `${this.#name}-s${this.#streams.length + 1}`
     const record: StreamRecord = {

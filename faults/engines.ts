@@ -10,14 +10,14 @@ export const ENGINES = ["nats", "redis"] as const
 /** The brokers that the matrix is run on. */
 export type Engine = (typeof ENGINES)[number]
 
-/** The same limit on both, the one that NATS has. */
+/** The maximum message size of NATS, used for both brokers. */
 const MAX_PAYLOAD = 1024 * 1024
 
 /** How to connect to a broker. Plain data, because it is sent to child processes. */
 export interface BusAddress {
   readonly engine: Engine
   readonly port: number
-  /** Of the user "lab", where the broker asks for one. */
+  /** The password of the user "lab", if the broker requires one. */
   readonly password?: string | undefined
   /** The other servers of a NATS cluster, or the sentinels of Redis. */
   readonly others?: readonly number[] | undefined
@@ -33,7 +33,7 @@ export function urlOf({ engine, port, password }: BusAddress): string {
   return `${engine}://${login}127.0.0.1:${port}`
 }
 
-/** The logger of all that uses a broker. */
+/** The logger of everything that uses a broker. */
 export function loggerOf({ hasBadListeners = false }: BusAddress): Logger {
   return hasBadListeners
     ? { debug: throws, info: throws, warn: throws, error: throws }

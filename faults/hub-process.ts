@@ -1,4 +1,4 @@
-// A hub of the fault lab, in a process of its own. Its one argument is its settings, as JSON.
+// A hub of the fault lab, in a separate process. Its one argument is its settings, as JSON.
 import type { ApiKeyConfig, SourceConfig } from "../src/config/model.ts"
 import { createHub } from "../src/hub/create-hub.ts"
 import { serveHub } from "../src/hub/serve-hub.ts"

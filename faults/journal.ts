@@ -2,21 +2,21 @@ import { openSync, readdirSync, readFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { now } from "./now.ts"
 
-/** What a worker did with a call, as written down before it went on. */
+/** An event of a call on a worker, written before the worker continues. */
 export interface JournalEntry {
   readonly what: "start" | "end" | "aborted"
-  /** The call, by the id in its input: an id of the protocol could be mixed up by what is tested. */
+  /** The id in the input of the call. An id of the protocol could be mixed up by the code under test. */
   readonly call: string
   /** This run of it. */
   readonly run: string
   readonly worker: string
   /** Epoch milliseconds. All processes of the lab have the same clock. */
   readonly at: number
-  /** How far a stream came. */
+  /** The number of items of a stream so far. */
   readonly items?: number | undefined
 }
 
-/** What all workers wrote, in the order of time. */
+/** The entries of all workers, in the order of time. */
 export interface Journal {
   readonly entries: readonly JournalEntry[]
   /** Lines that cannot be read. */
@@ -26,7 +26,8 @@ export interface Journal {
 /**
  * A journal that one worker writes.
  *
- * Each entry is handed to the kernel before the worker goes on, so that no way of ending it can hide one.
+ * Each entry is passed to the operating system before the worker continues, so that no entry is lost, however
+ * the worker ends.
  */
 export class JournalWriter {
   readonly #file: number
@@ -38,7 +39,7 @@ export class JournalWriter {
     this.#file = openSync(join(folder, `${worker}.journal`), "a")
   }
 
-  /** Notes that a call begins; gives the name of this run. */
+  /** Records the start of a call; returns the name of this run. */
   start(call: string): string {
     const run = `${this.#worker}-${process.pid}-${++this.#runs}`
     this.note("start", call, run)
@@ -51,7 +52,7 @@ export class JournalWriter {
   }
 }
 
-/** Reads what all workers wrote into a folder. */
+/** Reads the journals of all workers in a folder. */
 export function readJournal(folder: string): Journal {
   const entries: JournalEntry[] = []
   const torn: string[] = []

@@ -36,11 +36,11 @@ export interface LabOptions {
 type WorkerOptions = Partial<
   Pick<WorkerSettings, "limits" | "grace" | "skew" | "sabotage" | "version" | "api">
 > & {
-  /** Connects through here instead of to the broker itself. */
+  /** The proxy to connect through, instead of directly to the broker. */
   readonly proxy?: FaultProxy | undefined
 }
 
-/** What a process of callers reports. */
+/** The report of a caller process. */
 export interface CallersReport {
   readonly records: CallerRecords
   /** The times at which one of them connected. */
@@ -48,7 +48,7 @@ export interface CallersReport {
   readonly stats: readonly CallingStats[]
 }
 
-/** A hub in a process of its own, and where it is. */
+/** A hub in a separate process, and where it is. */
 export interface LabHub {
   readonly child: Child
   readonly url: string
@@ -58,7 +58,7 @@ export interface LabHub {
 
 const open = new Set<Lab>()
 
-/** Ends all labs at once, with all that runs in them. */
+/** Closes all labs, with everything that runs in them. */
 export async function closeLabs(): Promise<void> {
   await Promise.all([...open].map((lab) => lab[Symbol.asyncDispose]()))
 }
@@ -98,7 +98,7 @@ export class Lab implements AsyncDisposable {
     return this.#broker
   }
 
-  /** One of these, by the size of the run. */
+  /** Picks a value by the size of the run. */
   pick<TValue>(full: TValue, quick: TValue, short: TValue = quick): TValue {
     return { full, quick, short }[this.size]
   }
@@ -272,7 +272,7 @@ export class Lab implements AsyncDisposable {
   checkTime(what: string, limit: number, milliseconds: number): void {
     const stood = this.#loop.max / 1e6
     const holds = milliseconds <= limit + stood
-    const saw = `${Math.round(milliseconds)} ms (at most ${limit}, and ${Math.round(stood)} of our own)`
+    const saw = `${Math.round(milliseconds)} ms (at most ${limit}, plus ${Math.round(stood)} in which the lab stalled)`
     this.checks.push({ what, holds, saw, isTimed: true })
   }
 

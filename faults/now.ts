@@ -1,2 +1,2 @@
-/** The date as it is, also where a scenario sets the date of its process. */
+/** The real date, even if a scenario sets the date of its process. */
 export const now: () => number = Date.now

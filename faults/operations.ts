@@ -4,17 +4,17 @@ import { CallError, createRegistry, defineOperation, silentLogger } from "../src
 import type { OperationRegistry } from "../src/index.ts"
 import type { JournalWriter } from "./journal.ts"
 
-/** What every call of the lab is given: its id for the journal, and how long it takes. */
+/** The input of every call of the lab: its id for the journal, and its duration. */
 const Work = Type.Object({
   id: Type.String(),
   ms: Type.Number(),
-  /** Something large to send along. */
+  /** Additional data, to make the input large. */
   data: Type.Optional(Type.String()),
-  /** So many characters are to come back. */
+  /** The number of characters in the result. */
   bytes: Type.Optional(Type.Integer()),
 })
 
-/** An answer names the run that it came from, and gives back what was sent. */
+/** A result names its run and repeats the input. */
 const Done = Type.Object({
   id: Type.String(),
   run: Type.String(),
@@ -33,23 +33,23 @@ const Items = Type.Object({
 
 const Item = Type.Object({ n: Type.Integer(), text: Type.String() })
 
-/** The text of an item: each has its own, so that one that was damaged or mixed up is noticed. */
+/** The text of an item; each is different, so that damaged and mixed-up items are detected. */
 export function itemText(n: number, bytes: number): string {
   const own = `${n}:`
   return own.padEnd(Math.max(bytes, own.length), "abcdefghijklmnopqrstuvwxyz")
 }
 
-/** What a worker does wrong on purpose, to see whether it is found. */
+/** A deliberate defect of a worker, to test the audit. */
 export type Sabotage = "runs twice" | "does not run" | "mixes up answers" | "denies"
 
-/** Whose operations these are. */
+/** The worker of the operations. */
 interface LabWorker {
   readonly name: string
   readonly sabotage?: Sabotage | undefined
   readonly version?: string | undefined
 }
 
-/** What the workers of the lab serve. Each run is in the journal before it does anything. */
+/** The operations of the lab's workers. Each run is recorded in the journal before it does anything. */
 export function labRegistry(
   journal: JournalWriter,
   { name: worker, sabotage, version = "1.0.0" }: LabWorker,
@@ -57,7 +57,7 @@ export function labRegistry(
   const base = {
     namespace: "lab",
     version,
-    description: "Of the fault lab",
+    description: "An operation of the fault lab",
     accessControl: { requiredScopes: [] },
   } as const
 
@@ -109,7 +109,7 @@ export function labRegistry(
         outputSchema: Done,
         handler: ({ id, ms }): Promise<never> => {
           journal.start(id)
-          // As a bug in a timer does it: nobody is there to catch it.
+          // Throws in a timer, where the error cannot be caught.
           setTimeout(() => {
             throw new Error("A handler crashes its process.")
           }, ms)

@@ -26,7 +26,7 @@ export function relayOperations(baseUrl: string): ImportedOperations {
   )
 }
 
-/** An API that does what it is asked to, and keeps a part of every second answer to itself. */
+/** An API that truncates every second response. */
 export interface TruncatingApi extends AsyncDisposable {
   readonly url: string
   /** Calls, by their ids, whose answers were cut. */

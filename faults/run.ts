@@ -48,7 +48,7 @@ async function main(): Promise<number> {
   return verdicts.every(({ passed }) => passed) ? 0 : 1
 }
 
-// Children end with this process in any case; their folders do if there is time for it.
+// Child processes always end with this process; their folders are removed if there is time.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => {
     isEnding = true

@@ -56,7 +56,7 @@ function always({ calls, streams, hung, twice, untrue }: Verdict["report"]): Che
     isTimed: false,
   })
   return [
-    // A scenario without calls has shown nothing.
+    // A scenario without calls proves nothing.
     {
       what: "calls were made",
       holds: calls + streams > 0,

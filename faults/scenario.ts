@@ -30,7 +30,7 @@ export interface Verdict {
   readonly seed: number
   readonly report: AuditReport
   readonly checks: readonly Check[]
-  /** Figures worth a look. */
+  /** Measured values for the report. */
   readonly facts: Readonly<Record<string, string | number>>
   /** An error of the lab itself. */
   readonly fault: string | undefined

@@ -1,4 +1,4 @@
-// A worker of the fault lab, in a process of its own. Its one argument is its settings, as JSON.
+// A worker of the fault lab, in a separate process. Its one argument is its settings, as JSON.
 import { CallError, serveCalls } from "../src/index.ts"
 import type { ServeLimits } from "../src/protocol/server/server.ts"
 import { createTransport, loggerOf, throws } from "./engines.ts"

@@ -15,7 +15,7 @@ if (!isOptional || (await isStale(root, folder))) {
       `Console: ${files} files, ${kilobytes(initialBytes)} before it is seen, ${kilobytes(allBytes)} in all (gzip)`,
     )
   } catch (error) {
-    // A hub without its page is one too.
+    // A hub also works without its page.
     if (!isOptional) throw error
     console.error(`The console is not there: ${error instanceof Error ? error.message : "?"}`)
   }

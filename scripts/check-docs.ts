@@ -1,4 +1,4 @@
-/** Checks that the pages show the real examples and that their links lead somewhere; `--update` rewrites. */
+/** Checks that the pages show the current examples and that their links work; `--update` rewrites the pages. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { checkDocument } from "./lib/docs.ts"

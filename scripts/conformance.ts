@@ -1,13 +1,13 @@
 /**
- * Lets the official referee of MCP examine a registry that is served, one that is imported and served
- * again, and a client.
+ * Runs the official MCP conformance suite on a served registry, on one that is imported and served again, and
+ * on a client.
  *
  *   npm run conformance                                   everything, by both revisions
  *   npm run conformance -- server 2026-07-28              a part of it
  *   npm run conformance -- client --scenario tools_call   one scenario
  *
- * Fails when something fails that is not in test/conformance-mcp/known-gaps.ts, when something there
- * passes, and when the referee has as much as a warning for what is in the profile.
+ * Fails if something fails that is not in test/conformance-mcp/known-gaps.ts, if something there passes, and
+ * if there is a warning about something in the profile.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -76,7 +76,7 @@ function isWanted(one: string, all: readonly string[]): boolean {
   return named.length === 0 || named.includes(one)
 }
 
-/** Examines one side by one revision; gives the line of the table. */
+/** Examines one side by one revision; returns the line of the table. */
 async function examine(side: Side, revision: Revision): Promise<string> {
   const results = await EXAMINERS[side](revision)
   const gaps = KNOWN_GAPS[side][revision]

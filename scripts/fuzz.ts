@@ -2,7 +2,7 @@
  * Feeds generated hostile data to the library: `npm run fuzz -- --minutes 10 --only patterns,mcp`.
  *
  * Prints how many cases there were, how they ended and the seeds of those that failed; `--only <name> --seed <seed>` runs
- * one again and prints it. Each fuzzer runs in a process of its own: a case that ends or hangs it is found, too.
+ * one again and prints it. Each fuzzer runs in a separate process: a case that ends or hangs it is found, too.
  */
 import { fork } from "node:child_process"
 import { parseArgs } from "node:util"
@@ -65,7 +65,7 @@ async function main(duration: number): Promise<number> {
   return failureCount === 0 ? 0 : 1
 }
 
-/** When a process ends too early, another goes on after the case that ended it. */
+/** If a process ends too early, another one continues after the case that ended it. */
 async function fuzz(name: string, duration: number): Promise<Totals> {
   const totals: Totals = { outcomes: {}, failures: [], cases: 0 }
   const until = performance.now() + duration
@@ -76,7 +76,7 @@ async function fuzz(name: string, duration: number): Promise<Totals> {
   }
 }
 
-/** Gives the seed at which the process ended, unless its time was over. */
+/** Returns the seed at which the process ended, unless its time was over. */
 async function runProcess(
   name: string,
   from: number,
@@ -120,7 +120,7 @@ async function work(name: string, from: number): Promise<void> {
       (error: unknown) => ({ failure: describeError(error) }),
     )
     process.send?.([seed, result])
-    // Lets the messages out, and what nobody waits for end the process at its own seed.
+    // Sends pending messages first, so that an unhandled rejection ends the process at its own seed.
     await new Promise(setImmediate)
   }
 }

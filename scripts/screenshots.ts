@@ -1,4 +1,7 @@
-/** Takes the pictures of docs/images: the console over the demo hub, in light and dark; all, or those named. */
+/**
+ * Takes the screenshots in docs/images: the console of the demo hub, in light and dark; all of them, or those
+ * named.
+ */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { chromium } from "playwright-core"
@@ -167,7 +170,7 @@ async function writeJson(page: Page, value: unknown): Promise<void> {
   await page.keyboard.insertText(JSON.stringify(value, null, 2))
 }
 
-/** Calls as another program would; how it ends does not matter here. */
+/** Makes a call like another program; its outcome does not matter. */
 async function call(page: Page, id: string, input: unknown): Promise<void> {
   await page.evaluate(
     async ([to, body]) => {

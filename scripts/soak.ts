@@ -28,7 +28,7 @@ const WARM_UP = 0.15
 interface Pace {
   readonly load: number
   readonly beforeFault: number
-  /** For so long nothing is opened or closed; longer than connections are kept for further requests. */
+  /** The time without any activity; longer than connections are kept alive for further requests. */
   readonly rest: number
 }
 
@@ -62,7 +62,7 @@ if (!(minutes >= 0)) throw new Error(`--minutes must be a number, got "${values.
 const pace: Pace = values.quick
   ? { load: 1000, beforeFault: 200, rest: 500 }
   : { load: 5000, beforeFault: 1500, rest: 5000 }
-// What is still open does not keep the process from ending.
+// Open handles do not keep the process alive.
 process.exit(await main(minutes * 60_000))
 
 async function main(duration: number): Promise<number> {

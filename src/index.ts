@@ -1,7 +1,7 @@
 // The public API of the core: names that are not here are internal.
 
 export { OperationType } from "./core/types.ts"
-export type { OperationPolicy } from "./core/operation-policy.ts"
+export type { OperationPolicy } from "./core/operation-settings.ts"
 export type {
   Change,
   Middleware,

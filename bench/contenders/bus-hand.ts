@@ -8,10 +8,10 @@ import { parser, quotes, StreamInput } from "./socket.ts"
 /** An input or a number of items; an answer, an item, or how many items were read. */
 type Message = readonly [id: number, kind: "call" | "stream" | "read" | "error", value: unknown]
 
-/** Items of a stream that may be on their way. */
+/** Items of a stream that may be in transit. */
 const WINDOW = 256
 
-/** With `isBatched` all messages of one turn are sent as one text: the limit of what a line can do. */
+/** With `isBatched`, all messages of one turn are sent as one text: the best that a connection allows. */
 export function byHand(name: LineName, isBatched: boolean): BusContender {
   const kind = LINES[name]
   return {

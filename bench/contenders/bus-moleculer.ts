@@ -1,4 +1,7 @@
-/** Moleculer over a broker, as it comes; its own validator checks the input, and nothing the output. */
+/**
+ * Moleculer over a broker with default settings; its own validator checks the input, and the output is not
+ * checked.
+ */
 import { ServiceBroker } from "moleculer"
 import type { Context } from "moleculer"
 import { quote } from "../cases.ts"
@@ -6,7 +9,7 @@ import type { QuoteInput } from "../cases.ts"
 import type { BusContender } from "./bus.ts"
 import { quoteParams } from "./moleculer.ts"
 
-/** A service in one process and a call of it from another. The scheme of the address says over what. */
+/** A service in one process and a call of it from another. The scheme of the address selects the broker. */
 export const moleculerOverBus: BusContender = {
   async serve(url) {
     const broker = new ServiceBroker({ nodeID: "worker", transporter: url, logger: false })

@@ -20,7 +20,7 @@ export const request: BusContender = {
   },
 }
 
-/** A publish, and a table of those who wait: what `request` costs besides messages is left out. */
+/** A publish and a table of pending requests, without the other costs of `request`. */
 export const table: BusContender = {
   serve,
   async connect(url) {

@@ -1,4 +1,4 @@
-/** Who calls the small case over a broker, worker and caller in processes of their own. */
+/** Contenders that call the small case over a broker, with worker and caller in separate processes. */
 import type { QuoteInput } from "../cases.ts"
 
 /** The name of a contender, passed to its processes. */
@@ -24,7 +24,7 @@ export type BusName =
 
 /** One way to serve the small case over a broker, and to call it. */
 export interface BusContender {
-  /** Serves it in this process; gives the address to connect to, if that is not the broker's. */
+  /** Serves it in this process; returns the address to connect to, if that is not the broker's. */
   serve(url: string): Promise<string | void>
   /** Calls it from this process. */
   connect(address: string): Promise<BusClient>
@@ -33,15 +33,15 @@ export interface BusContender {
 /** The calling end. */
 export interface BusClient {
   readonly call: (input: QuoteInput) => Promise<unknown>
-  /** The handler's result inside what a call gave. */
+  /** Extracts the handler's result from the result of a call. */
   readonly data: (result: unknown) => unknown
-  /** A stream of so many items of 8 KiB, where there is one. */
+  /** A stream of 8 KiB items, if the contender supports it. */
   readonly open?: ((count: number) => AsyncIterable<unknown>) | undefined
-  /** Reads a stream of so many small items to its end; gives how many came. */
+  /** Reads a stream of small items to its end; returns the number of items. */
   readonly items?: ((count: number) => Promise<number>) | undefined
 }
 
-/** Loads a contender alone: what others need is no part of its process. */
+/** Loads only this contender, so that its process does not contain the packages of others. */
 export async function loadBusContender(name: BusName): Promise<BusContender> {
   switch (name) {
     case "request":

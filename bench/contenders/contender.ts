@@ -5,7 +5,7 @@ export interface Contender {
   readonly name: string
   readonly small: (input: QuoteInput) => Promise<unknown>
   readonly large: (input: Order) => Promise<unknown>
-  /** The handler's result inside what a call gave. */
+  /** Extracts the handler's result from the result of a call. */
   data(result: unknown): unknown
   close(): Promise<void>
 }

@@ -7,8 +7,8 @@ const quoteOutput = Compile(Quote)
 const orderInput = Compile(Order)
 const orderOutput = Compile(Order)
 
-// Written out twice: with one function for both cases the optimiser could not specialise either,
-// and a floor that is slower than what one would write by hand flatters everyone above it.
+// Written out twice: with one function for both cases the optimizer could not specialise either,
+// and a floor slower than hand-written code would favor all other contenders.
 
 /** The small case by hand: check, await the handler, check. */
 export async function quoteByHand(input: QuoteInput): Promise<Quote> {
@@ -34,7 +34,7 @@ async function placeOrderByHand(input: Order): Promise<Order> {
   return output
 }
 
-/** What everything else is compared with. */
+/** The contender that all others are compared with. */
 export function floor(): Contender {
   return {
     name: "floor",

@@ -30,7 +30,7 @@ export async function clientFor(name: ClientName, url: string): Promise<Call> {
   }
 }
 
-/** What one would write by hand. */
+/** A hand-written client. */
 function byHand(url: string): Call {
   return async (input) => {
     const response = await fetch(`${url}/quote`, {

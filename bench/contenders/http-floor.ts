@@ -9,7 +9,7 @@ import { parser, quotes } from "./socket.ts"
 const parseItem = parser<Quote>(Quote)
 const SSE = { "content-type": "text/event-stream", "cache-control": "no-store" }
 
-/** The small case on nothing but Node: parse, check, handler, check, stringify. */
+/** The small case with Node alone: parse, check, handler, check, stringify. */
 export function httpFloor(): Server {
   return createServer((request, response) => {
     const url = request.url ?? ""
@@ -57,7 +57,7 @@ const enveloped: Wrap = (data) => ({
   meta: { source: "local", operationId: "shop.quotes", timestamp: Date.now() },
 })
 
-/** One write for each event; it waits where the connection says so. */
+/** One write for each event, with back-pressure of the connection. */
 async function stream(count: number, response: ServerResponse, wrap: Wrap): Promise<void> {
   response.writeHead(200, SSE)
   let id = 0

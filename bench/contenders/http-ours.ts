@@ -5,7 +5,7 @@ import type { QuoteInput } from "../cases.ts"
 import type { HTTPLibrary } from "../library.ts"
 import { served } from "../protocol.ts"
 
-/** A registry that is served, with a stream that stays open and says nothing after its first item. */
+/** A served registry, with a stream that stays open and sends nothing after its first item. */
 export async function httpOurs(library: HTTPLibrary): Promise<Server> {
   const { createRegistry, defineOperation, serveHTTP } = library
   const idle = defineOperation({
@@ -22,7 +22,7 @@ export async function httpOurs(library: HTTPLibrary): Promise<Server> {
     },
   })
   const server = createServer()
-  // One caller opens more streams here than anyone may by default.
+  // One caller opens more streams than the default limit.
   const limits = {
     maxConcurrency: Infinity,
     sse: { maxStreams: Infinity },

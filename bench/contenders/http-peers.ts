@@ -16,7 +16,7 @@ import { parser } from "./socket.ts"
 const parseInput = parser<QuoteInput>(QuoteInput)
 const parseOutput = parser<Quote>(Quote)
 
-/** Fastify, with the compiled check as its validator; its own serialiser writes what was checked. */
+/** Fastify, with the compiled check as its validator; its own serializer writes what was checked. */
 export async function fastifyServer(): Promise<Server> {
   const app = fastify()
   app.setValidatorCompiler(({ schema }) => {
@@ -58,12 +58,12 @@ const trpcRoutes = router({
 /** The type that tRPC's client needs. */
 export type TRPCRoutes = typeof trpcRoutes
 
-/** tRPC's server of its own. */
+/** tRPC's standalone server. */
 export function trpcServer(): Server {
   return createHTTPServer({ router: trpcRoutes })
 }
 
-/** oRPC's handler for Node, with batches if they are wanted. */
+/** oRPC's handler for Node, optionally with batches. */
 export function orpcServer(isBatched = false): Server {
   const routes = {
     quote: os

@@ -1,4 +1,4 @@
-/** Ways to bring texts from one process to another, with as little as each of them allows. */
+/** Minimal connections that carry texts from one process to another. */
 import { once } from "node:events"
 import { createRequire } from "node:module"
 import { connect as connectSocket, createServer } from "node:net"
@@ -8,15 +8,15 @@ import type { Redis } from "ioredis"
 import { WebSocket, WebSocketServer } from "ws"
 import { listen } from "./socket.ts"
 
-/** One end of a way: it sends texts, and calls `receive` with those of the other end. */
+/** One end of a connection: it sends texts, and calls `receive` with those of the other end. */
 export interface Line {
   send(text: string): void
   receive: (text: string) => void
 }
 
-/** A way between two processes. */
+/** A kind of connection between two processes. */
 export interface LineKind {
-  /** Calls back with an end for each peer; gives the address for the other end. */
+  /** Calls back with an end for each peer; returns the address for the other end. */
   serve(url: string, accept: (line: Line) => void): Promise<string>
   connect(address: string): Promise<Line>
 }
@@ -66,7 +66,7 @@ export const LINES: Readonly<Record<LineName, LineKind>> = {
   },
 }
 
-/** Names of channels, so that those of two contenders never meet. */
+/** The prefix of channel names, different for each contender. */
 const prefix = process.argv[3] ?? ""
 
 function overTCP(socket: Socket): Line {

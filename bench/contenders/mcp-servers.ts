@@ -16,7 +16,7 @@ export const TOOL = "shop_quote3"
 /** Id of the one session of the SDK's server. */
 export const SESSION = "bench"
 
-/** A server of one tool on nothing but Node, as one would write it for these very requests. */
+/** A server with one tool, written by hand with Node alone for exactly these requests. */
 export function mcpFloor(): Server {
   return createServer((request, response) => {
     const chunks: Buffer[] = []

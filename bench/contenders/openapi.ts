@@ -4,14 +4,14 @@ import { ivotoby } from "./openapi-ivotoby.ts"
 import { oas } from "./openapi-oas.ts"
 import { ours, oursWithDefinitions } from "./openapi-ours.ts"
 
-/** How much came out of a document. */
+/** The number of imported operations. */
 export interface Imported {
   readonly operations: number
   /** Operations whose result has a schema. */
   readonly outputs: number
 }
 
-/** What came out, to be kept as whoever imports a document keeps it. */
+/** The result of an import, which is kept in memory as an application would. */
 interface Made extends Imported {
   readonly made: unknown
 }
@@ -20,7 +20,7 @@ interface Made extends Imported {
 export interface Importer {
   readonly name: string
   readonly isOurs?: boolean
-  /** Loads the package; what it gives reads a text. */
+  /** Loads the package; returns a function that imports a text. */
   load(): Promise<(text: string) => Promise<Made>>
 }
 

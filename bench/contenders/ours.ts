@@ -15,7 +15,7 @@ export function execute({ createRegistry, defineOperation }: Library): Contender
   }
 }
 
-/** `execute` with an identity that has to hold two scopes. */
+/** `execute` with an identity that needs two scopes. */
 export function executeWithScopes({ createRegistry, defineOperation }: Library): Contender {
   const registry = createRegistry(
     operations(defineOperation, { requiredScopes: ["shop:read", "shop:write"] }),

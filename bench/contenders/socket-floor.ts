@@ -15,7 +15,7 @@ interface Waiting {
   fail(error: Error): void
 }
 
-/** JSON with an id, a map of what is awaited, one frame for each message: no deadline, no flow control. */
+/** JSON with an id, a map of pending calls, one frame for each message: no deadline, no flow control. */
 export async function socketFloor(): Promise<SocketContender> {
   const { server, url, close } = await listen()
   const wss = new WebSocketServer({ server, perMessageDeflate: false })
@@ -81,7 +81,7 @@ async function serve(socket: WebSocket, request: Request): Promise<void> {
     if ("stream" in request) {
       for await (const item of quotes(parseStream(request.stream).count)) {
         socket.send(JSON.stringify({ id, output: parseOutput(item) }))
-        // Without this a long stream fills the memory: it stops where the operating system does.
+        // Without this, a long stream would fill the memory.
         if (socket.bufferedAmount > 65_536) await new Promise(setImmediate)
       }
       socket.send(JSON.stringify({ id }))

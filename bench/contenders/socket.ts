@@ -10,9 +10,9 @@ import type { Quote, QuoteInput } from "../cases.ts"
 export interface SocketContender {
   readonly name: string
   readonly call: (input: QuoteInput) => Promise<unknown>
-  /** Reads a stream to its end; gives how many items came. */
+  /** Reads a stream to its end; returns the number of items. */
   readonly stream: (count: number) => Promise<number>
-  /** The handler's result inside what a call gave. */
+  /** Extracts the handler's result from the result of a call. */
   readonly data: (result: unknown) => unknown
   close(): Promise<void>
 }

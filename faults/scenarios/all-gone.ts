@@ -3,7 +3,7 @@ import type { Scenario } from "../scenario.ts"
 import type { CallRecord } from "../records.ts"
 import { checkCodes, failedCalls, loadOf, longestFrom, setUp } from "./common.ts"
 
-/** All workers are gone: calls fail at once, and a worker that comes back is found at once. */
+/** All workers are gone: calls fail quickly, and a new worker is found immediately. */
 export const allGone: Scenario = {
   id: "F9",
   title: "all workers gone, one comes back",

@@ -6,7 +6,7 @@ import type { Scenario } from "../scenario.ts"
 import type { CallRecord } from "../records.ts"
 import { checkCodes, checkFelt, checkServing, failedCalls, loadOf, setUp } from "./common.ts"
 
-/** A broker that is back before the deadline: nobody notices more than a delay. */
+/** A broker that is back before the deadline: callers see only a delay. */
 export const brokerRestarted: Scenario = {
   id: "F13",
   title: "broker killed, back after 1 s",
@@ -25,7 +25,7 @@ export const brokerRestarted: Scenario = {
   },
 }
 
-/** The same, where whoever listens throws, and so does every logger: nothing else comes of it. */
+/** The same with listeners and loggers that throw: this has no effect. */
 export const badListeners: Scenario = {
   id: "F63",
   title: "broker restarted, all listeners throw",
@@ -57,7 +57,7 @@ export const clusterLoss: Scenario = {
   },
 }
 
-/** One that stays away longer than anyone waits: calls end at their deadline, and say what is so. */
+/** A broker that is away for longer than the deadline: calls time out, with correct errors. */
 export const brokerGone: Scenario = {
   id: "F14",
   title: "broker gone longer than the deadline",
@@ -94,7 +94,7 @@ export const brokerGone: Scenario = {
   },
 }
 
-/** One that stands still: nobody hears anybody, and no worker is to blame. */
+/** A frozen broker: no messages arrive, and no worker is reported lost. */
 export const brokerFrozen: Scenario = {
   id: "F17",
   title: "broker frozen for 5 s",
@@ -122,10 +122,10 @@ export const brokerFrozen: Scenario = {
   },
 }
 
-/** Refused credentials are tried again, ever more slowly. */
+/** Rejected credentials are retried at increasing intervals. */
 const BACK_AFTER = 10_000
 
-/** A broker that refuses credentials which it took before, for a moment: everybody finds back. */
+/** A broker that rejects valid credentials for a moment: all processes reconnect. */
 export const brokerRefuses: Scenario = {
   id: "F18",
   title: "credentials refused for 2 s",
@@ -137,7 +137,7 @@ export const brokerRefuses: Scenario = {
     const remote = lab.callerOver(createWebSocketTransport(hub.wsUrl), "far.lab.")
     await Promise.all([caller, remote].map((one) => lab.warm(one, workers)))
     const load = { ...loadOf(lab), timeout: 20_000 }
-    // What waits for the broker counts against what a hub does for one caller at the same time.
+    // Calls that wait for the broker count towards a hub's limit of concurrent calls per caller.
     const loading = Promise.all([caller.rate(load), remote.rate({ ...load, perSecond: 10 })])
     await sleep(1000)
     await lab.refuseFor(2000)
@@ -162,7 +162,7 @@ export const brokerRefuses: Scenario = {
   },
 }
 
-/** Everybody may be there before the broker is. */
+/** All processes start before the broker. */
 export const brokerAbsent: Scenario = {
   id: "F19",
   title: "broker absent at the start",
@@ -190,7 +190,7 @@ export const brokerAbsent: Scenario = {
   },
 }
 
-/** A call at once, and how long it takes. */
+/** Makes a call, and returns how long it takes. */
 async function firstAfter(
   lab: Lab,
   caller: LabCaller,

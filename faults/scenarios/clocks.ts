@@ -25,7 +25,7 @@ export const wrongClocks: Scenario = {
     await caller.settled()
     checkCodes(lab, lab.audit(), ["TIMEOUT"])
     const failed = lab.records().calls.filter((call) => call !== short && call.error !== undefined)
-    lab.check("no call fails but the one that has to", failed.length === 0, failed.length)
+    lab.check("only the call that must fail fails", failed.length === 0, failed.length)
     lab.check("that one does", short.error?.code === "TIMEOUT", short.error?.code ?? "ok")
     const seen = new Set(lab.records().calls.map(({ worker }) => worker))
     lab.check(
@@ -36,7 +36,7 @@ export const wrongClocks: Scenario = {
   },
 }
 
-/** Somebody sets the dates of callers and workers while calls are open: nothing ends early, late or never. */
+/** The dates of callers and workers change while calls are open: no call ends early or late, or hangs. */
 export const dateSteps: Scenario = {
   id: "F44",
   title: "dates set back and forward mid-call",
@@ -63,7 +63,7 @@ export const dateSteps: Scenario = {
     const report = lab.audit()
     checkCodes(lab, report, ["TIMEOUT"])
     const failed = lab.records().calls.filter(({ error }) => error !== undefined)
-    lab.check("only the call that has to fails", failed.length === 1, failed.length)
+    lab.check("only the call that must fail fails", failed.length === 1, failed.length)
     const { error } = await short
     lab.check("that one does", error?.code === "TIMEOUT", error?.code ?? "ok")
     const { workersLost, stalls } = caller.transport.stats().calling

@@ -17,12 +17,12 @@ export function loadOf(lab: Lab): RateOrder {
   }
 }
 
-/** The load where calls take more than a way over a broker: also through a hub, or to an API behind a worker. */
+/** The load for calls with more hops: also through a hub, or to an API behind a worker. */
 export function modestLoad(lab: Lab): RateOrder {
   return { ...loadOf(lab), perSecond: lab.pick(50, 50, 20) }
 }
 
-/** A broker, three workers or two, and a caller who knows all of them. */
+/** Starts a broker, two or three workers, and a caller that has discovered all of them. */
 export async function setUp(
   lab: Lab,
   count = lab.pick(3, 3, 2),
@@ -44,14 +44,14 @@ export async function checkServing(
   lab.check("all workers serve", missing.length === 0, `not ${missing.join(" ")}`)
 }
 
-/** One of the workers, by the seed. */
+/** Picks a worker by the seed. */
 export function victimOf(lab: Lab, workers: readonly Child[]): Child {
   const victim = workers[Math.floor(lab.random() * workers.length)]
   if (victim === undefined) throw new Error("There is no worker to choose.")
   return victim
 }
 
-/** Waits until a worker has just begun a call, so that what happens to it then hits one. */
+/** Waits until a worker has just started a call, so that a fault of the worker affects one. */
 export async function untilBusy(lab: Lab, worker: Child): Promise<void> {
   await lab.until(() => {
     const recent = Date.now() - 100
@@ -63,7 +63,7 @@ export async function untilBusy(lab: Lab, worker: Child): Promise<void> {
   }, 5000)
 }
 
-/** The fault hit somebody: otherwise nothing was shown. */
+/** Checks that the fault affected a call; otherwise the scenario proves nothing. */
 export function checkFelt(lab: Lab, calls: readonly CallRecord[]): void {
   lab.checkBusy("the fault was felt", calls.length > 0, calls.length)
 }
@@ -73,7 +73,7 @@ export function failedCalls(lab: Lab): readonly CallRecord[] {
   return lab.records().calls.filter(({ error }) => error !== undefined)
 }
 
-/** Only these errors may come. */
+/** Checks that only these errors occur. */
 export function checkCodes(lab: Lab, report: AuditReport, allowed: readonly string[]): void {
   const others = Object.entries(report.codes).filter(([code]) => !allowed.includes(code))
   const wanted = allowed.length === 0 ? "no call fails" : `none but ${allowed.join(", ")}`
@@ -111,7 +111,10 @@ export function longestFrom(
   return Math.max(0, ...calls.map(({ sentAt, settledAt = at }) => settledAt - Math.max(at, sentAt)))
 }
 
-/** Reconnects are spread: no tenth of a second has most of them. Gives the milliseconds from the first to the last. */
+/**
+ * Checks that reconnects are spread over time: no tenth of a second has most of them. Returns the milliseconds
+ * from the first to the last.
+ */
 export function checkSpread(lab: Lab, times: readonly number[]): number {
   const sorted = times.toSorted((one, other) => one - other)
   const spread = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0)

@@ -20,7 +20,7 @@ function supervise(lab: Lab, workers: readonly Child[]): () => void {
   }
 }
 
-/** An operation that ends its process does so three times, and is then not given to anyone for a while. */
+/** An operation that crashes its process: after three crashes it is not sent to any worker for a while. */
 export const crashLoop: Scenario = {
   id: "F3",
   title: "operation that crashes its worker",

@@ -5,7 +5,7 @@ import type { Scenario } from "../scenario.ts"
 import { checkCodes, checkSpread } from "./common.ts"
 import { megabytes, watchMemory } from "./memory.ts"
 
-/** Ten thousand calls at once: all are answered, and hardly any is asked for twice. */
+/** Ten thousand concurrent calls: all succeed, and few are repeated. */
 export const manyInFlight: Scenario = {
   id: "F27",
   title: "10,000 calls in flight",
@@ -13,7 +13,7 @@ export const manyInFlight: Scenario = {
     await lab.startBroker()
     await lab.workers(3)
     const group = await lab.callers()
-    // Its program is loaded and warm, so that what follows is the calls' own.
+    // Its program is loaded and warm, so that later memory growth is caused by calls.
     await group.run({ type: "burst", count: 100, order: { ms: 1, timeout: 30_000 } }, 40_000)
     const memory = watchMemory([["caller", () => group.child.memory()]])
     const count = lab.pick(10_000, 3000, 500)
@@ -33,7 +33,7 @@ export const manyInFlight: Scenario = {
 
 const CAPACITY = 10
 
-/** More than there is room for: what is refused is refused in words, and nobody is idle meanwhile. */
+/** More calls than capacity: rejected calls get a clear error, and all workers stay busy. */
 export const overload: Scenario = {
   id: "F29",
   title: "1,000 calls for 30 places",
@@ -61,7 +61,7 @@ export const overload: Scenario = {
   },
 }
 
-/** An operation that fills all workers: calls of another one are answered all the same. */
+/** An operation that fills all workers: calls of another operation still succeed. */
 export const hotOperation: Scenario = {
   id: "F57",
   title: "one operation fills all workers",
@@ -103,7 +103,10 @@ export function occupation(
   return { most, full: last > first ? full / (last - first) : 0 }
 }
 
-/** Many callers lose the broker at once: they do not come back at once, and none of their calls fails. */
+/**
+ * Many callers lose the broker at the same time: they reconnect at different times, and none of their calls
+ * fails.
+ */
 export const herd: Scenario = {
   id: "F30",
   title: "50 callers lose the broker together",

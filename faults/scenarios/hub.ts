@@ -12,7 +12,10 @@ import { checkCodes, checkSpread, failedCalls, modestLoad } from "./common.ts"
 const FAR = "far.lab."
 const TOOLS = "tools.far_lab_"
 
-/** An MCP server that dies soon after each start is started ever more seldom, and hinders nobody else. */
+/**
+ * An MCP server that dies soon after each start is restarted at increasing intervals, and does not affect
+ * other sources.
+ */
 export const dyingChild: Scenario = {
   id: "F59",
   title: "MCP child that dies after each start",
@@ -34,7 +37,7 @@ export const dyingChild: Scenario = {
   },
 }
 
-/** A hub is killed and started again: its clients come back by themselves, and not all at once. */
+/** A hub is killed and restarted: its clients reconnect automatically, at different times. */
 export const hubRestarted: Scenario = {
   id: "F60",
   title: "200 clients of a hub that restarts",
@@ -78,7 +81,7 @@ export const hubRestarted: Scenario = {
     lab.check("all calls succeed then", failed === 0, failed)
     const spread = checkSpread(lab, [...back.values()])
     if (lab.size === "full") lab.check("they take 1 s or more", spread >= 1000, spread)
-    // Whoever has tried in vain for long waits longer for the next attempt.
+    // Clients that failed for longer wait longer for the next attempt.
     const away = Math.min(...back.values()) - at
     lab.facts["away"] = `${away} ms`
     lab.checkTime("they take 2 s at most, or as long as it was away", Math.max(2000, away), spread)

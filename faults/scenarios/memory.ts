@@ -1,4 +1,4 @@
-/** Looks at the memory of processes until it is ended; gives the most bytes that each of them had. */
+/** Samples the memory of processes until it is stopped; returns the maximum of each in bytes. */
 export function watchMemory(sources: readonly (readonly [string, () => number])[]): {
   readonly end: () => Readonly<Record<string, number>>
 } {

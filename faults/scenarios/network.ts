@@ -6,7 +6,7 @@ import type { FaultProxy } from "../proxy.ts"
 import type { Scenario } from "../scenario.ts"
 import { checkCodes, checkServing, loadOf } from "./common.ts"
 
-/** Workers at the broker, and a caller with a bad way to it. */
+/** Starts workers at the broker, and a caller with a bad connection to it. */
 async function setUpBehind(
   lab: Lab,
 ): Promise<{ readonly caller: LabCaller; readonly proxy: FaultProxy }> {
@@ -18,7 +18,7 @@ async function setUpBehind(
   return { caller, proxy }
 }
 
-/** A long way: the guard learns how long, instead of asking again and again. */
+/** A slow connection: the guard adapts to the latency instead of repeating requests. */
 export const latency: Scenario = {
   id: "F20",
   title: "500 ± 200 ms of latency",
@@ -30,7 +30,7 @@ export const latency: Scenario = {
     const report = lab.audit()
     checkCodes(lab, report, [])
     const { repeats } = caller.transport.stats().calling
-    // The first of them are sent before anybody can know.
+    // The first ones are sent before the latency is known.
     const most = Math.max(100, report.calls / 10)
     lab.check("at most a tenth is repeated", repeats <= most, `${repeats} of ${report.calls}`)
   },
@@ -55,13 +55,20 @@ export const cuts: Scenario = {
     await caller.settled()
     checkCodes(lab, lab.audit(), [])
     lab.check("connections were cut", proxy.cuts > 1, proxy.cuts)
-    // Nobody knocks without a pause, even where every door is slammed.
-    lab.check("the caller takes its time", proxy.accepted <= MAX_CONNECTIONS, proxy.accepted)
+    // The caller pauses between attempts, even if every connection is cut.
+    lab.check(
+      "the caller pauses between attempts",
+      proxy.accepted <= MAX_CONNECTIONS,
+      proxy.accepted,
+    )
     lab.facts["cuts"] = proxy.cuts
   },
 }
 
-/** Bits change on the way, in what is said and in how it is said: what is damaged is not taken for anything else. */
+/**
+ * Bits change in transit, in messages and in the protocol of the broker: damaged data is never mistaken for
+ * valid data.
+ */
 export const damage: Scenario = {
   id: "F25",
   title: "one in 50 packets has a wrong bit",
@@ -85,10 +92,10 @@ export const damage: Scenario = {
     const damaged = proxies.reduce((sum, proxy) => sum + proxy.damaged, 0)
     lab.facts["damaged"] = damaged
     lab.check("something was damaged", damaged > 0, damaged)
-    // A request whose address was damaged is refused by whoever gets it.
+    // A request with a damaged address is rejected by its receiver.
     const honest = ["WORKER_LOST", "TIMEOUT", "UNAVAILABLE", "DATA_LOSS", "VALIDATION_ERROR"]
     checkCodes(lab, lab.audit(), honest)
-    // Whoever was hit serves and calls again.
+    // Affected workers serve again, and affected callers call again.
     await checkServing(lab, caller, [...others, behind])
     lab.check("its process lives", behind.isAlive, "")
   },

@@ -7,7 +7,7 @@ import { checkCodes, loadOf, setUp } from "./common.ts"
 const TOO_MUCH = 2_000_000
 const FITS = 200_000
 
-/** What does not fit is refused in words, and nothing else suffers from it. */
+/** Messages that are too large are rejected with a clear error, and have no other effect. */
 export const payload: Scenario = {
   id: "F24",
   title: "2 MB request, 2 MB result",
@@ -34,7 +34,9 @@ export const payload: Scenario = {
   },
 }
 
-/** All are refused in words that help; the fastest shows how long it takes where nothing is in the way. */
+/**
+ * Checks that all are rejected with a helpful error. The fastest shows how long it takes on an idle machine.
+ */
 function checkRefused(
   lab: Lab,
   what: string,

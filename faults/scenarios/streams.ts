@@ -7,18 +7,17 @@ import { megabytes, watchMemory } from "./memory.ts"
 const ITEM = 8 * 1024
 const MAX_GROWTH = 32e6
 
-/** A worker with streams, and a consumer in a process of its own. */
+/** A worker with streams, and a consumer in a separate process. */
 interface StreamLab {
   readonly group: CallerGroup
-  /** No process has more in memory from now on than before, whatever it has not yet handed on. */
+  /** Checks from now on that no process uses more memory than before. */
   readonly watch: () => () => void
 }
 
 /**
- * Starts them, and has them hand on as much as is to come.
+ * Starts them, and first transfers as much data as the scenario will.
  *
- * What they have in memory at most meanwhile is what such work takes, with its garbage; what comes on top of
- * that is what they keep.
+ * The maximum memory during that is what such work needs; anything above it is kept data.
  */
 async function setUpStream(lab: Lab): Promise<StreamLab> {
   await lab.startBroker()
@@ -67,7 +66,7 @@ export const slowConsumer: Scenario = {
   },
 }
 
-/** A consumer that stands still: it goes on where it was. */
+/** A frozen consumer: it continues where it stopped. */
 export const frozenConsumer: Scenario = {
   id: "F33",
   title: "consumer frozen for 15 s, 60,000 items",
@@ -89,7 +88,7 @@ export const frozenConsumer: Scenario = {
   },
 }
 
-/** Who leaves a stream ends it at its source. */
+/** Leaving a stream ends it at its source. */
 export const earlyLeave: Scenario = {
   id: "F34",
   title: "consumer leaves after 3 items",
@@ -113,7 +112,7 @@ export const earlyLeave: Scenario = {
   },
 }
 
-/** A worker that dies leaves what it sent, and then an error. */
+/** A worker dies during a stream: the consumer gets the items so far, then an error. */
 export const killedMidStream: Scenario = {
   id: "F36",
   title: "worker killed mid-stream",
@@ -139,7 +138,7 @@ export const killedMidStream: Scenario = {
   },
 }
 
-/** One consumer that takes nothing does not slow down the others. */
+/** A consumer that does not read does not slow down the others. */
 export const oneFrozenOfMany: Scenario = {
   id: "F38",
   title: "100 streams, one takes nothing",

@@ -16,13 +16,13 @@ import {
   victimOf,
 } from "./common.ts"
 
-/** Every change gets the same with shorter times. */
+/** Short runs use shorter timeouts. */
 function hurry(lab: Lab): void {
   if (lab.size !== "short") return
   lab.guard = { pingMs: 200, goneMs: 600, silentMs: 1500, suspectMs: 600 }
 }
 
-/** A worker that stands still loses its calls, and begins none of them when it wakes. */
+/** A frozen worker loses its calls, and starts none of them when it continues. */
 export const workerFrozen: Scenario = {
   id: "F5",
   title: "worker frozen for 8 s",
@@ -54,8 +54,8 @@ export const workerFrozen: Scenario = {
 }
 
 /**
- * A worker that stands still for longer than anybody waits for it, while the broker goes on feeding it: callers
- * remember it, and those that have never heard of it find out that the queue does not answer.
+ * A worker that is frozen for longer than any timeout, while the broker keeps sending to it: callers remember
+ * it, and callers that do not know it detect that the queue does not respond.
  */
 export const workerFrozenLong: Scenario = {
   id: "F6",
@@ -74,7 +74,7 @@ export const workerFrozenLong: Scenario = {
 
 /**
  * A worker whose connection is half open: nothing gets through either way, and neither the worker nor the broker notices.
- * The broker goes on feeding it, also when the worker is back with a new connection.
+ * The broker keeps sending to it, even after the worker has reconnected.
  */
 export const workerHalfOpen: Scenario = {
   id: "F8",
@@ -94,7 +94,7 @@ export const workerHalfOpen: Scenario = {
   },
 }
 
-/** A handler that blocks its worker for 3 s: what else is there comes late, or is lost, and runs once. */
+/** A handler that blocks its worker for 3 s: other calls are late or lost, and run at most once. */
 export const workerBlocked: Scenario = {
   id: "F7",
   title: "worker's loop blocked for 3 s",
@@ -114,7 +114,9 @@ export const workerBlocked: Scenario = {
   },
 }
 
-/** Calls for a minute, in which a busy worker falls silent; gives a caller that came after that. */
+/**
+ * Makes calls for a minute, in which a busy worker becomes silent; returns a caller that started after that.
+ */
 async function loadAround(
   lab: Lab,
   caller: LabCaller,
@@ -132,7 +134,7 @@ async function loadAround(
   return stranger
 }
 
-/** A silent worker costs at most one call in two hundred, and nothing begins late. */
+/** Checks that a silent worker costs at most one call in two hundred, and that nothing starts late. */
 function checkSilence(lab: Lab): void {
   const report = lab.audit()
   const failed = failedCalls(lab)

@@ -14,7 +14,7 @@ import {
   victimOf,
 } from "./common.ts"
 
-/** Kills one of three workers under load; gives the time, and who it was. */
+/** Kills one of three workers under load; returns the time, and who it was. */
 async function killOne(lab: Lab, operation: "work" | "read") {
   const { caller, workers } = await setUp(lab)
   const victim = victimOf(lab, workers)
@@ -28,7 +28,7 @@ async function killOne(lab: Lab, operation: "work" | "read") {
   return { caller, victim, at }
 }
 
-/** Its calls fail soon, and say that they may have run; all others do not notice. */
+/** Its calls fail soon, with errors that say that they may have run; other calls are not affected. */
 export const workerKilled: Scenario = {
   id: "F1",
   title: "worker killed mid-call",
@@ -46,7 +46,7 @@ export const workerKilled: Scenario = {
   },
 }
 
-/** What may be repeated is repeated: nobody notices more than a delay. */
+/** Idempotent calls are repeated: callers see only a delay. */
 export const workerKilledIdempotent: Scenario = {
   id: "F2",
   title: "worker killed, idempotent calls",

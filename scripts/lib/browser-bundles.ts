@@ -6,13 +6,13 @@ import { gzipSync } from "node:zlib"
 export interface BrowserBundle {
   readonly name: string
   readonly source: string
-  /** What it should have at most. */
+  /** The target size. */
   readonly goal: number
-  /** What it may have at most, where the goal is not met yet. Lower it with every gain. */
+  /** The allowed size while the target is not met. Lower it with every improvement. */
   readonly limit?: number
 }
 
-/** What users bundle. */
+/** Typical applications of users. */
 export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
   {
     name: "a client over HTTP",
@@ -29,7 +29,7 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     limit: 17_200,
   },
   {
-    name: "a registry of one's own",
+    name: "a registry in the page",
     source: `export { createRegistry, defineOperation } from "@alkdev/operations"`,
     goal: 80_000,
     limit: 86_500,
@@ -42,7 +42,7 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
 ]
 
 /**
- * Bytes that a page loads at once; what is imported on use is in files of its own.
+ * Bytes that a page loads at its start; code that is imported on demand is in separate files.
  *
  * What both need is compressed with the page, where most bundlers put it.
  */

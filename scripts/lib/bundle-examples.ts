@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, resolve, sep } from "node:path"
 import { pathToFileURL } from "node:url"
 
-/** Examples as files of JavaScript. Whoever asked for them disposes of them. */
+/** Examples as JavaScript files. The caller disposes of them. */
 export interface BundledExamples extends AsyncDisposable {
   /** The file of an example. */
   fileOf(name: string): string
@@ -70,7 +70,7 @@ export async function bundleExamples(
   }
 }
 
-/** Leaves the packages of examples outside, and tells their files where they were. */
+/** Keeps the packages of examples external, and tells the bundled files their original paths. */
 function inPlace(folder: string, mapped: ReadonlySet<string>): Plugin {
   const isOwn = (file: string): boolean => file.startsWith(folder + sep)
   return {

@@ -13,7 +13,7 @@ import {
 } from "./shared-modules.ts"
 import type { AddedImports } from "./shared-modules.ts"
 
-/** What is built, beside where it is found: file by file, from the folder that the compiler wrote. */
+/** The files to bundle, from the folder that the compiler wrote. */
 export interface BundleTargets {
   /** Files of `exports`. */
   readonly entries: readonly string[]
@@ -23,13 +23,13 @@ export interface BundleTargets {
   readonly standalone?: readonly string[] | undefined
   /** Modules that stay apart from what entries share, because pages load them on demand. */
   readonly onDemand?: readonly string[] | undefined
-  /** Modules that are imported on demand, and what they import, of which they get copies: entries need the same. */
+  /** Modules that are imported on demand. They get copies of their imports, which entries also need. */
   readonly copied?: readonly string[] | undefined
 }
 
 /**
  * Joins what the compiler emitted into one file per entry and the chunks that entries share, with TypeBox's
- * schema compiler inside. Loading hundreds of small files is most of what importing the package would cost.
+ * schema compiler inside. Loading hundreds of small files would be most of the cost of importing the package.
  *
  * Programs share those chunks. Works in place, in `dist`: declarations that no entry refers to are removed,
  * the others stay as they are. Returns the files it wrote.
@@ -51,7 +51,7 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
     platform: "neutral",
     mainFields: ["module", "main"],
     conditions: ["import"],
-    // The platform's own modules, and what an application brings if it wants it.
+    // Modules of the platform, and optional packages of the application.
     external: [
       "node:*",
       "tsx",
@@ -62,7 +62,7 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
       "ioredis",
       "jose",
     ],
-    // The licences are found by the names of the files, which are those before links are followed.
+    // Licenses are found by file names before links are followed.
     preserveSymlinks: true,
     metafile: true,
     logLevel: "warning",
@@ -93,7 +93,7 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
       write: false,
       plugins: [yaml, copyOnDemand(root, copied)],
     } satisfies BuildOptions
-    // What is moved out of a chunk may leave a small one behind.
+    // Moving modules out of a chunk may leave a small chunk behind.
     const small = new Set<string>()
     let library = await build(plan)
     const everywhere = new Map(Array.from(rootsOf(library.metafile), (file) => [file, small]))
@@ -149,7 +149,7 @@ async function reachableDeclarations(entries: readonly string[]): Promise<Readon
   return files
 }
 
-/** What the compiler wrote; the console is built by others. */
+/** The files that the compiler wrote, without the console. */
 async function emittedBelow(dist: string): Promise<string[]> {
   const entries = await readdir(dist, { recursive: true, withFileTypes: true })
   return entries

@@ -7,10 +7,10 @@ import { build } from "vite"
 import type { Rolldown } from "vite"
 import { licences } from "./licences.ts"
 
-/** Bytes, compressed, that may be loaded before anything is seen. */
+/** Maximum compressed bytes that are loaded before the first paint. */
 const BUDGET = 350_000
 
-/** What was built. */
+/** The built console. */
 export interface BuiltConsole {
   readonly files: number
   /** Bytes of the scripts and styles that the page needs before it shows anything, compressed by gzip. */
@@ -20,9 +20,9 @@ export interface BuiltConsole {
 }
 
 /**
- * Builds the console into a folder: bundled, compressed, with the licences of what is in it.
+ * Builds the console into a folder: bundled, compressed, with the licenses of its packages.
  *
- * The folder is replaced as a whole, when everything is there: a hub may be serving it.
+ * The folder is replaced as a whole at the end, because a hub may be serving it.
  */
 export async function buildConsole(root: string, folder: string): Promise<BuiltConsole> {
   const fresh = `${folder}.${process.pid}`
@@ -72,7 +72,7 @@ export async function isStale(root: string, folder: string): Promise<boolean> {
   const sources = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-  // What is bundled changes with what is installed.
+  // The bundle depends on the installed packages.
   for (const file of [...sources, join(root, "package-lock.json")]) {
     if ((await stat(file)).mtimeMs > builtAt) return true
   }

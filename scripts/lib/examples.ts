@@ -77,14 +77,14 @@ async function runExample(
 
 /** What a program prints to stdout. Throws with its stderr when it fails or takes too long. */
 async function print(file: string, folder: string, tsconfig: string): Promise<string> {
-  // Those with a folder of their own may start its programs, which are TypeScript.
+  // Examples with their own folder may start its programs, which are TypeScript.
   const startsPrograms = existsSync(resolve(folder, basename(file, extname(file))))
   const args = startsPrograms ? ["--import", import.meta.resolve("tsx"), file] : [file]
   const { FORCE_COLOR: _, ...env } = process.env
   const running = promisify(execFile)(process.execPath, args, {
     cwd: folder,
     env: { ...env, NO_COLOR: "1", TZ: "UTC", TSX_TSCONFIG_PATH: tsconfig },
-    // One that hangs is found; one that starts many processes on a busy machine is given its time.
+    // Long enough for an example that starts many processes on a busy machine; one that hangs still fails.
     timeout: 240_000,
   })
   running.child.stdin?.end()

@@ -21,7 +21,7 @@ async function licenceOf(folder: string, name: string): Promise<string> {
     readonly license?: unknown
     readonly author?: unknown
   }
-  // Some forget the file; what they say of themselves is as good.
+  // Some packages have no license file; the field in their package.json is used instead.
   if (license === "MIT" && typeof author === "string") return MIT.replace("AUTHOR", () => author)
   throw new Error(`The package "${name}" is bundled and has no licence file.`)
 }

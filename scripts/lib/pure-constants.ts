@@ -6,7 +6,7 @@ const COMPUTED =
   /^((?:const|let|var) [\w$]+ = )((?:new |\{$|[\w$]+[.(])(?:.*|.*\n(?:(?:[ \t\])}].*)?\n)*[\])}].*));$/gm
 
 /**
- * Says that the constants of a package's modules are free of side effects, so that bundlers leave out what they do not need.
+ * Marks the constants of a package's modules as free of side effects, so that bundlers remove unused ones.
  *
  * A bundler keeps `new RegExp(…)` and `{ ...defaults }`, and whatever they refer to, because both may run code.
  */

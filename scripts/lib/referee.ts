@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { program } from "../../test/sources/mcp/support/program.ts"
 
-/** Which side of the protocol is examined. */
+/** The side of the protocol that is tested. */
 export type Leg = "server" | "client"
 
 /** The address of a server, or the command that starts a client. */
@@ -18,7 +18,7 @@ export interface Subject {
   readonly scenario?: string | undefined
 }
 
-/** What became of one scenario. */
+/** The result of one scenario. */
 export interface ScenarioResult {
   readonly name: string
   readonly passed: number
@@ -26,7 +26,7 @@ export interface ScenarioResult {
   readonly isOk: boolean
   /** The referee counts it. */
   readonly isScored: boolean
-  /** What was not as it should be, and what was only not as it could be. */
+  /** Failed checks, and warnings. */
   readonly failures: readonly string[]
   readonly warnings: readonly string[]
 }
@@ -39,7 +39,7 @@ interface Check {
 
 const LINE = /^([✓✗]) (\S+): (\d+) passed, (\d+) failed/gm
 
-/** Runs the referee; what it says is read from its report. Scenarios come in its own order. */
+/** Runs the conformance suite and reads its report. Scenarios are in the order of the suite. */
 export async function runReferee(subject: Subject): Promise<ScenarioResult[]> {
   const folder = mkdtempSync(join(tmpdir(), "operations-referee-"))
   try {
@@ -53,7 +53,7 @@ export async function runReferee(subject: Subject): Promise<ScenarioResult[]> {
   }
 }
 
-/** What a report of the referee says, with the checks that it wrote into a folder. */
+/** Parses a report of the conformance suite, with the checks that it wrote into a folder. */
 export function readReport(
   text: string,
   folder: string,
@@ -72,7 +72,7 @@ export function readReport(
   }))
 }
 
-/** A scenario that was run alone has no line of its own: its checks say it all. */
+/** A scenario that was run alone has no line in the report: its result comes from its checks. */
 function readAlone(name: string, folder: string, leg: Leg): ScenarioResult {
   const checks = checksOf(name, folder, leg)
   const problems = problemsOf(checks)
@@ -115,7 +115,7 @@ async function run({ leg, revision, target, scenario }: Subject, folder: string)
   return await output(args, folder)
 }
 
-/** All that a program prints; how it ends is for its report to say. */
+/** Everything that a program prints, whatever its exit code. */
 async function output(args: readonly string[], cwd: string): Promise<string> {
   return await new Promise((done, failed) => {
     const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "pipe"] })

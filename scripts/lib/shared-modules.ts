@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from "node:path"
 /** Modules to import in addition, by the file that gets the imports. */
 export type AddedImports = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Chunks below this size, in bytes, are not worth a file of their own. */
+/** Chunks below this size, in bytes, are not worth a separate file. */
 const SMALL = 16_000
 
 /**
@@ -30,7 +30,7 @@ export function smallSharedModules(
     before = shared.size
     for (const file of shared) {
       const imports = metafile.inputs[file]?.imports ?? []
-      // What loads an optional package on demand stays where that is expected.
+      // Modules that load an optional package on demand stay in their own chunks.
       const isClosed = imports.every(({ path, kind }) => {
         return kind === "import-statement" && shared.has(path)
       })
@@ -112,7 +112,7 @@ async function withImports(
   return `${await readFile(path, "utf8")}\n${imports.join("\n")}\n`
 }
 
-/** Copies are not files. */
+/** Whether an input is a file, not a copy. */
 function isFile(input: string): boolean {
   return !input.startsWith(`${COPIES}:`)
 }

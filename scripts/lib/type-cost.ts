@@ -18,7 +18,7 @@ export type Compiler = (typeof COMPILERS)[number]
 
 /** What a compiler reports about a program. */
 export interface Compilation {
-  /** What it complains about; empty where the program is fine. */
+  /** The errors; empty if the program compiles. */
   readonly errors: readonly string[]
   /** Types made from generic ones: the same on every machine. */
   readonly instantiations: number
@@ -31,7 +31,7 @@ export interface Compilation {
 
 /** An application with the package's declarations installed. */
 export interface TypeApplication extends AsyncDisposable {
-  /** Compiles in a process of its own, so that times count. */
+  /** Compiles in a separate process, so that times count. */
   compile(compiler: Compiler, program: string, options?: object): Promise<Compilation>
   /**
    * The same without times. Programs of a compiler that is JavaScript share this process and what it has parsed, which is
@@ -46,7 +46,7 @@ export type Checked = Omit<Compilation, "seconds" | "checkSeconds">
 const root = resolve(import.meta.dirname, "../..")
 const run = promisify(execFile)
 
-/** Emits the package's declarations into an application of its own, where programs can be compiled. */
+/** Emits the package's declarations into a separate application, in which programs can be compiled. */
 export async function createTypeApplication(): Promise<TypeApplication> {
   const folder = await mkdtemp(join(tmpdir(), "operations-types-"))
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
@@ -125,7 +125,7 @@ async function outputOf(compiler: Compiler, cwd: string): Promise<string> {
     return (await run(process.execPath, [programOf(compiler), "--extendedDiagnostics"], { cwd }))
       .stdout
   } catch (error) {
-    // A compiler that finds errors fails; what it says is what was asked for.
+    // A compiler that finds errors exits with an error; its output is the result.
     const { stdout } = error as { stdout?: string }
     if (stdout?.includes("Instantiations:")) return stdout
     throw error
@@ -192,7 +192,7 @@ await registry.execute("ns${at % 20}.op${at}", { a: "x" })`,
   ].join("\n")
 }
 
-// Every operation has a schema of its own: the compiler remembers what it knows of equal ones.
+// Every operation has a different schema, because the compiler caches equal ones.
 function schemaOf(at: number): string {
   return `Type.Object({ a: Type.String(), b${at}: Type.Optional(Type.Number()), c: Type.Array(Type.Object({ d: Type.Boolean() })) })`
 }

@@ -215,7 +215,7 @@ function expectEcho(data: unknown, n: number): void {
   throw new WrongAnswer(`soak.echo({ n: ${n} }) returned ${JSON.stringify(data)}.`)
 }
 
-/** The answer of another call, or none. Never the effect of a fault. */
+/** The response to another call, or none. A fault never causes this. */
 export class WrongAnswer extends Error {}
 
 function socketUrl(url: string): string {

@@ -1,6 +1,6 @@
 // Shapes of values: each has a JSON Schema and a check that reports what is wrong with a value.
 
-import { listed } from "../internal/describe.ts"
+import { listed } from "../internal/message-text.ts"
 import { nearest } from "../internal/suggest.ts"
 import { isRecord } from "../internal/guards.ts"
 import { type JsonSchema } from "../schema/json.ts"

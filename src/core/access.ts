@@ -7,7 +7,7 @@ import type { AccessControl, Identity } from "./types.ts"
 /**
  * Whether an identity meets an operation's requirements. Anything unclear is denied.
  *
- * `input` matters only where `resourceIdPath` points into it.
+ * `input` is used only for `resourceIdPath`.
  */
 export function checkAccess(
   accessControl: AccessControl,
@@ -34,7 +34,7 @@ export interface AccessRequirement {
   readonly any: readonly string[]
   readonly resourceType: string | undefined
   readonly resourceAction: string | undefined
-  /** Keys to the resource's id in the input; `null` when the pointer is broken, which no input meets. */
+  /** Keys of the resource's id in the input; `null` if the pointer is malformed: then every input is denied. */
   readonly resourceId: readonly string[] | null | undefined
 }
 
@@ -90,7 +90,7 @@ function meets(requirement: AccessRequirement, identity: object, input: unknown)
   if (all.length > 0 || any.length > 0) {
     const scopes = ownValue(identity, "scopes")
     if (!isStrings(scopes)) return false
-    // Loops: closures would be the larger part of a call that has scopes to check.
+    // Loops, because closures would be most of the cost of a scope check.
     for (let at = 0; at < all.length; at++)
       if (!includesString(scopes, all[at] as string)) return false
     if (any.length > 0 && !any.some((scope) => includesString(scopes, scope))) return false
@@ -129,8 +129,8 @@ export function denial(
       )
     }
   }
-  const cure = needs.length === 0 ? "" : ` It needs ${needs.join(" and ")}.`
-  return refusal("ACCESS_DENIED", `Access to "${operationId}" is denied: ${who}.${cure}`, {
+  const hint = needs.length === 0 ? "" : ` It needs ${needs.join(" and ")}.`
+  return refusal("ACCESS_DENIED", `Access to "${operationId}" is denied: ${who}.${hint}`, {
     details,
     operationId,
   })
@@ -162,12 +162,12 @@ function permits(resources: object, key: string, action: string | undefined): bo
   return action === undefined ? actions.length > 0 : includesString(actions, action)
 }
 
-/** Own data only: a getter or something inherited grants nothing. */
+/** Reads own data properties only: getters and inherited properties grant nothing. */
 function ownValue(holder: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(holder, key)?.value
 }
 
-/** By index, because an array may carry an `includes` of its own. */
+/** Compares by index, because an array may override `includes`. */
 function includesString(list: readonly unknown[], wanted: string): boolean {
   for (let index = 0; index < list.length; index++) if (list[index] === wanted) return true
   return false

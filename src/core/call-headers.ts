@@ -70,7 +70,7 @@ export async function readCallHeaders(
   return validateHeaders(Object.fromEntries(entries), subject)
 }
 
-/** The same text for the same headers, however they are ordered and spelt. */
+/** The same text for the same headers, however they are ordered and spelled. */
 export function headersKey(headers: PlainHeaders): string {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   return JSON.stringify(entries.toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)))

@@ -1,7 +1,9 @@
 import { isRecord } from "../internal/guards.ts"
 import type { CallPolicy } from "./types.ts"
 
-/** What a caller elsewhere asks of the policies. What is not known here is left out: its own side is newer. */
+/**
+ * Reads the policy options of a remote caller. Unknown options are ignored, because the caller may be newer.
+ */
 export function readCallPolicy(value: unknown): CallPolicy | undefined {
   if (!isRecord(value)) return undefined
   const { retry, cache, hedge } = value

@@ -9,7 +9,7 @@ export interface ContextValue<TValue> {
 /**
  * Defines a value that middleware provides and handlers read, with its type.
  *
- * Callers elsewhere cannot set it: its key is a symbol, which no wire carries. The name is for messages.
+ * Remote callers cannot set it: its key is a symbol, which is never sent. The name is for messages.
  */
 export function defineContextValue<TValue>(name: string): ContextValue<TValue> {
   const key = Symbol(name)

@@ -4,10 +4,10 @@ import type { OutputOf } from "../schema/standard.ts"
 import { isCallError } from "./errors.ts"
 import { reading } from "../internal/brands.ts"
 import type { ErrorDefinition, OperationSpec, OperationType } from "./types.ts"
-import type { OperationPolicy } from "./operation-policy.ts"
+import type { OperationPolicy } from "./operation-settings.ts"
 import type { OperationContext, OperationHandler, SubscriptionHandler } from "./handler.ts"
 
-/** The handler that fits a type and its schemas. */
+/** The handler type for an operation type and its schemas. */
 export type HandlerOf<
   TType,
   TInput,
@@ -78,7 +78,7 @@ export interface AnyOperation extends OperationSpec, OperationPolicy {
   readonly handler?: ((input: never, context: never) => unknown) | undefined
 }
 
-// Registered, so that an operation defined with another copy of this package is recognised too.
+// Registered, so that an operation defined with another copy of this package is recognized too.
 const DEFINED = Symbol.for("@alkdev/operations/defined")
 
 /**

@@ -2,7 +2,7 @@ import { OperationDeprecationSchema } from "./spec-schemas.ts"
 import type { OperationDeprecation, OperationSpec } from "./types.ts"
 import type { ValueError } from "./validation.ts"
 
-/** The validation errors of a deprecation whose fields have the right form. */
+/** Validates a deprecation whose fields have the right form. */
 export function deprecationIssues({
   deprecated,
   deprecation,
@@ -10,14 +10,14 @@ export function deprecationIssues({
   if (deprecation === undefined) return []
   const issues: ValueError[] = []
   if (deprecated === false) {
-    issues.push({ path: "/deprecated", message: "must not be false where deprecation is given" })
+    issues.push({ path: "/deprecated", message: "must not be false if there is a deprecation" })
   }
   for (const field of ["since", "sunset"] as const) {
     const text = deprecation[field]
     if (text !== undefined && !isDate(text)) {
       issues.push({
         path: `/deprecation/${field}`,
-        message: `is not a date of the calendar: ${text}`,
+        message: `is not a valid date: ${text}`,
       })
     }
   }
@@ -51,7 +51,7 @@ interface FieldRule {
   readonly maxLength?: number
 }
 
-/** What callers should know about a deprecated operation, in one or two sentences. */
+/** Describes a deprecation for callers, in one or two sentences. */
 export function deprecationText({ deprecation = {} }: Pick<OperationSpec, "deprecation">): string {
   const { since, sunset, replacedBy } = deprecation
   return [
@@ -61,7 +61,7 @@ export function deprecationText({ deprecation = {} }: Pick<OperationSpec, "depre
   ].join(" ")
 }
 
-/** `Date.parse` takes February 31 for March 3. */
+/** Whether a date exists: `Date.parse` reads February 31 as March 3. */
 function isDate(text: string): boolean {
   const day = text.slice(0, 10)
   const ms = Date.parse(day)

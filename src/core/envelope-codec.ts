@@ -20,10 +20,10 @@ export interface FileKind {
 }
 
 /**
- * An envelope as JSON carries it.
+ * The JSON form of an envelope.
  *
- * A void result has no `data`. Binary values are base64 strings in `data`, and `binary` says at
- * which JSON pointers they stand, so that no string is ever mistaken for bytes.
+ * A void result has no `data`. Binary values are base64 strings in `data`, and `binary` lists their JSON
+ * pointers, so that no string is ever mistaken for bytes.
  */
 export interface WireEnvelope {
   readonly data?: unknown

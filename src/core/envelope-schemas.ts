@@ -41,7 +41,8 @@ export const MCPContentBlockSchema: TSchema & JsonSchema = {
   ],
 }
 
-// What policies add to the metadata of every source. By name: a bundler would not drop a spread that nobody uses.
+// Members that policies add to the metadata of every source. Listed by name, because bundlers keep an unused
+// spread.
 const attempts = { type: "integer", minimum: 1 } as const
 const cache: JsonSchema = {
   type: "object",

@@ -2,16 +2,16 @@ import { CallError } from "./errors.ts"
 import { reading } from "../internal/brands.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
-/** The sources of results; a closed set, by which envelopes are recognised. */
+/** The sources of results; a closed set, by which envelopes are recognized. */
 export const RESPONSE_SOURCES = ["local", "http", "mcp"] as const
 
 export type ResponseSource = (typeof RESPONSE_SOURCES)[number]
 
-/** What the policies of an operation did for a result; left out where they did nothing. */
+/** What the policies of an operation did for a result; absent if they did nothing. */
 export interface PolicyResponseMeta {
   /** The result comes from a cache: its age in milliseconds, and whether it was fresh. */
   readonly cache?: { readonly age: number; readonly state: "fresh" | "stale" } | undefined
-  /** The call failed, and this is what its operation returns instead. */
+  /** The call failed, and this is the result of its fallback. */
   readonly fallback?: true | undefined
   /** The outcome of an earlier call with the same idempotency key. */
   readonly replayed?: true | undefined
@@ -64,9 +64,12 @@ export interface MCPResponseMeta extends PolicyResponseMeta {
   readonly protocolVersion?: string
   readonly era?: "legacy" | "modern"
   readonly durationMs?: number
-  /** `data` was read from the only text: the tool declares an output schema, sent no structured result, and the text fits. */
+  /**
+   * `data` was parsed from the only text: the tool declares an output schema and sent no structured result,
+   * and the text matches.
+   */
   readonly structuredFrom?: "text"
-  /** Blocks of unknown types, as received; in `content` they are texts. */
+  /** Blocks of unknown types, as received; `content` has text in their place. */
   readonly unknownBlocks?: readonly unknown[]
 }
 
@@ -91,7 +94,7 @@ export interface MCPIcon {
   readonly theme?: "light" | "dark"
 }
 
-/** What a resource holds: text, or bytes in base64. */
+/** The content of a resource: text, or bytes in base64. */
 export interface MCPResourceContent {
   readonly uri: string
   readonly mimeType?: string
@@ -188,7 +191,7 @@ export function isResponseEnvelope(value: unknown): value is ResponseEnvelope {
 
 const toolErrors = new WeakSet<object>()
 
-/** Whether `mcpEnvelope` made this: JSON of the same shape cannot claim that an MCP tool has failed. */
+/** Whether `mcpEnvelope` created it: JSON of the same shape cannot claim that an MCP tool failed. */
 export function isToolError(meta: ResponseMeta): boolean {
   return toolErrors.has(meta)
 }
@@ -233,7 +236,7 @@ export function unwrapOrThrow<TData>(envelope: ResponseEnvelope<TData>): TData {
       .join("\n")
     throw new CallError(
       "EXECUTION_ERROR",
-      text || "The MCP tool reported an error without a text.",
+      text || "The MCP tool reported an error without any text.",
       {
         details: { content: meta.content },
       },

@@ -1,6 +1,6 @@
 import type { CallError } from "./errors.ts"
 
-// Registered symbols, so that marks set by another copy of this package are recognised too.
+// Registered symbols, so that marks set by another copy of this package are recognized too.
 const INTERNAL = Symbol.for("@alkdev/operations/CallError.internal")
 const FORWARDED = Symbol.for("@alkdev/operations/CallError.forwarded")
 const TREE = Symbol.for("@alkdev/operations/CallError.tree")
@@ -16,12 +16,12 @@ export function markInternal<TError extends CallError>(error: TError): TError {
   return mark(error, INTERNAL, true)
 }
 
-/** Whether the message is for the application alone. */
+/** Whether the message is only for the application. */
 export function isInternal(error: CallError): boolean {
   return (error as Marked)[INTERNAL] === true
 }
 
-/** Marks an error that another registry sent, and has reported itself. */
+/** Marks an error of another registry, which has already reported it. */
 export function markForwarded<TError extends CallError>(error: TError): TError {
   return mark(error, FORWARDED, true)
 }
@@ -55,7 +55,7 @@ export function stampError(error: CallError, call: LeavingCall): CallError {
   return writeIds(copyOf(error), call, root, true)
 }
 
-/** What is known of the attempts of a call. */
+/** The attempts of a call so far. */
 interface Attempts {
   readonly started: number
   readonly hasEffects: boolean
@@ -91,13 +91,13 @@ function writeIds(
     if (isAnew || ids.operationId === undefined) ids.operationId = operationId
     if (isAnew || ids.requestId === undefined) ids.requestId = requestId
   } catch {
-    // An error of another copy of this package may be built otherwise.
+    // An error of another copy of this package may have other fields.
     return error
   }
   return mark(error, TREE, root)
 }
 
-/** The same class, fields and stack in an object of its own. */
+/** The same class, fields and stack in a separate object. */
 function copyOf(error: CallError): CallError {
   const fields = Object.getOwnPropertyDescriptors(error)
   for (const field of Object.values(fields)) {

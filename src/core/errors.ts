@@ -3,9 +3,9 @@ import { redact, redactText } from "../internal/redact.ts"
 
 /** The properties of one of the library's error codes. */
 export interface ErrorCodeInfo {
-  /** Status of an HTTP answer. */
+  /** Status of an HTTP response. */
   readonly httpStatus: number
-  /** `error.code` of a JSON-RPC answer. */
+  /** `error.code` of a JSON-RPC response. */
   readonly jsonRpc: number
   /** Exit code of the command line: 1 the operation failed, 2 the call was wrong. */
   readonly exitCode: number
@@ -50,7 +50,7 @@ const RETRYABLE: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
   "CIRCUIT_OPEN",
 ])
 
-/** Codes that say that the handler did not start. */
+/** Codes that mean that the handler did not start. */
 const NOT_EXECUTED: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
   "OPERATION_NOT_FOUND",
   "INVALID_OPERATION_TYPE",
@@ -128,7 +128,10 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
   /** `false` only if the handler certainly did not start, or if it is a request to an HTTP API that only reads. */
   readonly mayHaveExecuted: boolean
   readonly retryAfterMs?: number
-  /** How often the call was tried, if it was repeated. Such an error is not repeated again, by whomever. */
+  /**
+   * Number of attempts, if the call was repeated. A call with such an error is not repeated again at any
+   * level.
+   */
   readonly attempts?: number
   readonly requestId?: string
   readonly operationId?: string
@@ -150,7 +153,7 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
     if (options.operationId !== undefined) this.operationId = options.operationId
   }
 
-  /** Safe for a wire: no stack, no cause, secrets masked, always serialisable. */
+  /** The JSON form for other processes: no stack, no cause, secrets masked, always serializable. */
   toJSON(): CallErrorJSON {
     const { details, retryAfterMs, attempts, requestId, operationId } = this
     return {
@@ -185,16 +188,16 @@ function isRetryable(code: string): boolean {
   return RETRYABLE.has(code)
 }
 
-/** Default of `CallError.mayHaveExecuted`: unless a code says that the handler did not start, it may have. */
+/** Default of `CallError.mayHaveExecuted`: true, unless the code means that the handler did not start. */
 function mayExecute(code: string): boolean {
   return !NOT_EXECUTED.has(code)
 }
 
-// Elsewhere than on V8 the property means nothing, and setting it does nothing.
+// On engines other than V8 the property has no meaning, and setting it has no effect.
 const V8Error = Error as unknown as { stackTraceLimit: number | undefined }
 
 /**
- * A `CallError` without a stack, for refusals that are part of normal work.
+ * A `CallError` without a stack, for rejected calls that are part of normal operation.
  *
  * Capturing a stack costs several times the rest of a refused call, and this one would show only
  * the library's own frames: the message names the operation and the problem.

@@ -5,20 +5,20 @@ import type { JsonSchema } from "../schema/json.ts"
 import { IdentitySchema } from "./spec-schemas.ts"
 import type { CallPolicy, Identity, InputRequest, InputResponse } from "./types.ts"
 
-/** A caller asks for an operation. */
+/** A caller requests an operation. */
 export interface CallRequestedEvent {
   readonly type: "call.requested"
   readonly requestId: string
   readonly operationId: string
   readonly input?: unknown
-  /** The version that the caller imported, where workers may serve others too. */
+  /** The version that the caller imported, for workers that serve several. */
   readonly version?: string | undefined
-  /** Whether one response is expected or a stream; the operation decides when left out. */
+  /** Whether one response or a stream is expected; if absent, the operation decides. */
   readonly kind?: "call" | "stream" | undefined
   readonly parentRequestId?: string | undefined
-  /** Epoch milliseconds, where both ends have one clock. */
+  /** Epoch milliseconds, if both ends share a clock. */
   readonly deadline?: number | undefined
-  /** Milliseconds that are left, where they have not. Counts before `deadline`. */
+  /** Remaining milliseconds, if they do not share a clock. Takes precedence over `deadline`. */
   readonly timeout?: number | undefined
   /** Milliseconds after which the caller gives up waiting for the next item of a stream. */
   readonly idleTimeout?: number | undefined
@@ -32,9 +32,9 @@ export interface CallRequestedEvent {
   readonly progress?: boolean | undefined
   /** The caller answers questions: `call.asked` may be sent. */
   readonly canAnswer?: boolean | undefined
-  /** What the caller asks of the policies of the operation: never more than they allow. */
+  /** What the caller requests from the policies of the operation; it can only restrict them. */
   readonly policy?: CallPolicy | undefined
-  /** With the same key, an operation that keeps outcomes runs once. */
+  /** An operation that stores outcomes runs once for each key. */
   readonly idempotencyKey?: string | undefined
 }
 
@@ -72,13 +72,13 @@ export interface CallErrorEvent {
   readonly retryable?: boolean | undefined
   readonly mayHaveExecuted?: boolean | undefined
   readonly retryAfterMs?: number | undefined
-  /** How often the call was tried, if it was repeated. */
+  /** Number of attempts, if the call was repeated. */
   readonly attempts?: number | undefined
   /** The message was not written for callers: hide it when you pass the error on. */
   readonly internal?: boolean | undefined
 }
 
-/** What the handler reported, for callers that asked. */
+/** Progress of the handler, for callers that requested it. */
 export interface CallProgressEvent {
   readonly type: "call.progress"
   readonly requestId: string
@@ -87,7 +87,7 @@ export interface CallProgressEvent {
   readonly message?: string | undefined
 }
 
-/** The handler asks its caller for input, if the caller said that it answers. */
+/** The handler asks its caller for input, if the request has `canAnswer`. */
 export interface CallAskedEvent {
   readonly type: "call.asked"
   readonly requestId: string
@@ -114,7 +114,7 @@ export interface CallCreditEvent {
   readonly credit: number
 }
 
-/** Anything that travels between a caller and a handler. */
+/** Any event between a caller and a handler. */
 export type CallEvent =
   | CallRequestedEvent
   | CallRespondedEvent
@@ -219,7 +219,8 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
     { progress: { type: "number" }, total: { type: "number" }, message: text },
     ["progress"],
   ),
-  // What is asked, and the answer, are read by those who use them: a newer peer may know further kinds of questions.
+  // Questions and answers are validated where they are used, because a newer peer may know further kinds of
+  // questions.
   "call.asked": event("call.asked", { question, request: { type: "object" } }, [
     "question",
     "request",

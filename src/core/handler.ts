@@ -10,7 +10,7 @@ import type {
   InputResponse,
   RegisteredOperations,
 } from "./types.ts"
-import type { OperationPolicy } from "./operation-policy.ts"
+import type { OperationPolicy } from "./operation-settings.ts"
 
 /**
  * The second argument of a handler. The registry creates it; its members cannot be assigned.
@@ -28,9 +28,9 @@ export interface OperationContext<TOperations = RegisteredOperations> {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** Which attempt of the call this is, from 1: policies and other middleware may repeat it. */
   readonly attempt: number
-  /** The caller's key for a call that must not have its effect twice. */
+  /** The caller's idempotency key. */
   readonly idempotencyKey?: string | undefined
-  /** A result that the caller holds already: a handler may answer that it has not changed. */
+  /** A result that the caller already has: a handler may report that it has not changed. */
   readonly revalidate?: Revalidation | undefined
   readonly env: OperationEnv<TOperations>
   readonly log: Logger
@@ -48,7 +48,7 @@ export interface OperationContext<TOperations = RegisteredOperations> {
   readonly requestInput: (request: InputRequest) => Promise<InputResponse>
 }
 
-/** Runs a query or mutation. Returns a plain value, or an envelope when it knows its source. */
+/** Runs a query or mutation. Returns a plain value, or an envelope if it knows the source. */
 export type OperationHandler<TInput = unknown, TOutput = unknown, TContext = OperationContext> = (
   input: TInput,
   context: TContext,
@@ -61,7 +61,7 @@ export type SubscriptionHandler<
   TContext = OperationContext,
 > = (input: TInput, context: TContext) => AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
 
-/** A spec with its handler. `defineOperation` gives one whose types are known. */
+/** A spec with its handler. `defineOperation` returns one with static types. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a schema that is not inferred says nothing of the input
 export interface IOperationDefinition<TInput = any, TOutput = unknown>
   extends OperationSpec, OperationPolicy {

@@ -41,7 +41,7 @@ type ErrorOf<TError> = TError extends {
 export type IdOf<TDefinition extends DefinitionLike> =
   `${TDefinition["namespace"]}.${TDefinition["name"]}`
 
-/** A definition reduced to its shape. Members are computed when they are looked at. */
+/** A definition reduced to its shape. Members are computed on first use. */
 export interface ShapeOf<TDefinition extends DefinitionLike> {
   readonly type: TDefinition["type"]
   readonly input: InputOf<TDefinition["inputSchema"]>
@@ -58,7 +58,7 @@ export type ShapesOf<TDefinitions extends readonly DefinitionLike[]> = {
   [TDefinition in TDefinitions[number] as IdsOf<TDefinition>]: ShapeOf<TDefinition>
 }
 
-/** Operations and one more. One whose id is only a `string` to the compiler adds nothing it could check. */
+/** Operations and one more. A definition whose id has the type `string` adds nothing to check. */
 export type With<TOperations, TDefinition extends DefinitionLike> = string extends TDefinition[
   | "namespace"
   | "name"]
@@ -93,7 +93,7 @@ export type Subscribable<TOperations, TId> = [TId] extends [infer TKnown extends
     : Registered<TOperations, TKnown>
   : unknown
 
-/** No value has this type: the compiler's error names it, and so the reason. */
+/** No value has this type: the compiler's error message contains its name, and so the reason. */
 export interface NotCallable<TReason extends string> {
   readonly reason: TReason
 }
@@ -109,7 +109,7 @@ type Registered<TOperations, TId extends string> = [TId] extends [KnownId<TOpera
 
 type Suggestion<TId extends string> = [TId] extends [never] ? "" : `: did you mean ${TId}?`
 
-/** Those ids that one added, missing, wrong or swapped character turns into another. */
+/** The known ids that differ by one added, missing, wrong or swapped character. */
 type Similar<TKnown extends string, TId extends string> = TKnown extends TKnown
   ? IsTypo<TKnown, TId> extends true
     ? TKnown
@@ -156,7 +156,7 @@ export type TypeFor<TOperations, TId> =
       : OperationType
     : OperationType
 
-/** Arguments after the id: the input may be left out where its type admits `undefined`. */
+/** Arguments after the id: the input is optional if its type includes `undefined`. */
 export type ArgumentsFor<TOperations, TId, TOptions> =
   undefined extends InputFor<TOperations, TId>
     ? [input?: InputFor<TOperations, TId>, context?: TOptions]
@@ -214,7 +214,7 @@ type EnvNamespace<TOperations, TNamespace extends string> = {
 }
 
 /**
- * The env where nothing is known statically: any namespace, any name.
+ * The env without static types: any namespace, any name.
  *
  * Its namespaces are `any` because of `noUncheckedIndexedAccess`: it makes every other type possibly `undefined`, and
  * `env.task.create()` an error, though an env has a function for every name. `context.call` gives `unknown`.
@@ -222,7 +222,7 @@ type EnvNamespace<TOperations, TNamespace extends string> = {
 // oxlint-disable-next-line typescript/no-explicit-any -- see above
 type UntypedEnv = Readonly<Record<string, any>>
 
-/** Callable operations by namespace and name; untyped where nothing is known statically. */
+/** Operations as functions by namespace and name; untyped if no operation is known statically. */
 export type OperationEnv<TOperations = RegisteredOperations> = keyof TOperations extends never
   ? UntypedEnv
   : {

@@ -18,7 +18,10 @@ export function isCallEvent(value: unknown): value is CallEvent {
   return value.type !== "call.requested" || isRequest(value)
 }
 
-/** The same for whoever only calls: of questions and events for the serving side, nothing but their ids is checked. */
+/**
+ * The same for an endpoint that only calls: for questions and events of the serving side, only ids are
+ * checked.
+ */
 export function isEventForCaller(value: unknown): value is CallEvent {
   if (!isRecord(value)) return false
   const it: { readonly [TKey in FieldName]?: unknown } = value

@@ -8,7 +8,7 @@ import type {
   OutputMode,
   Visibility,
 } from "./types.ts"
-import type { OperationPolicy } from "./operation-policy.ts"
+import type { OperationPolicy } from "./operation-settings.ts"
 import type { OperationHandler, SubscriptionHandler } from "./handler.ts"
 
 /** The HTTP request of an imported operation. */
@@ -42,13 +42,13 @@ export interface LazyParts extends Pick<
   /** One object for many operations. */
   readonly policy: OperationPolicy
   readonly handler: OperationHandler | SubscriptionHandler
-  /** Keys of the input, for searching, without making its schema. */
+  /** Keys of the input, for search, without building its schema. */
   readonly inputNames: readonly string[]
-  /** The HTTP request that it sends, for searching and lists, without reading the operation. */
+  /** The HTTP request that it sends, for search and lists, without reading the operation. */
   readonly request?: OperationRequest | undefined
 }
 
-/** An operation whose schemas are made when they are first read. */
+/** An operation whose schemas are built when they are first read. */
 export type LazyOperation = OperationSpec &
   OperationPolicy & { readonly handler: OperationHandler | SubscriptionHandler }
 
@@ -137,7 +137,7 @@ class LazyDefinition extends LazySpec {
   }
 }
 
-/** Adds what only deprecated operations have: to read it of thousands that are not would cost as much as the rest. */
+/** Adds the deprecation. Reading it for thousands of operations without one would cost as much as the rest. */
 function addDeprecation(spec: LazySpec, { deprecation }: LazyParts): void {
   if (deprecation !== undefined) spec.deprecation = deprecation
 }
@@ -167,7 +167,7 @@ function lazyProperty(
 }
 
 /**
- * An operation that costs next to nothing until it is used: costly values are read from `parts`, which has to
+ * An operation that costs almost nothing until it is used. Expensive values are read from `parts`, which must
  * cache them and be valid; the registry does not check it.
  *
  * Its properties are its own, so that a copy of it is an ordinary definition.
@@ -176,7 +176,7 @@ export function lazyOperation(parts: LazyParts): LazyOperation {
   return Object.freeze(new LazyDefinition(parts)) as unknown as LazyOperation
 }
 
-/** The parts of an operation that `lazyOperation` made; a copy of one has none. */
+/** The parts of an operation that `lazyOperation` created; `undefined` for a copy. */
 export function lazyPartsOf(operation: object): LazyParts | undefined {
   return LazySpec.partsOf(operation)
 }

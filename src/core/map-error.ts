@@ -13,8 +13,8 @@ export interface ErrorStamp {
 /**
  * Converts anything thrown to a `CallError`.
  *
- * A `CallError` stays as it is. A value whose `code` an operation declares keeps that code, and its
- * `details` when they fit the declared schema. The library's own codes cannot be claimed this way.
+ * A `CallError` is returned unchanged. A value with a declared `code` keeps it, and its `details` if they
+ * match the declared schema. The library's own codes cannot be claimed this way.
  */
 export function mapError(
   thrown: unknown,
@@ -44,7 +44,7 @@ function fromDeclared(thrown: unknown, declared: ErrorDefinition, stamp: ErrorSt
   const message = messageOf(thrown) ?? (declared.description || declared.code)
   return new CallError(
     declared.code,
-    fits ? message : `${message} (Its details do not fit the declared schema and are left out.)`,
+    fits ? message : `${message} (Its details do not match the declared schema and were removed.)`,
     { cause: thrown, ...(fits && details !== undefined ? { details } : {}), ...stampOf(stamp) },
   )
 }
@@ -70,7 +70,7 @@ function read(thrown: unknown, key: string): unknown {
   }
 }
 
-/** Also errors of another realm, which `instanceof` does not see. */
+/** Whether a value is an error, also of another realm, which `instanceof` does not recognize. */
 function isError(thrown: unknown): boolean {
   try {
     return thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]"

@@ -1,7 +1,7 @@
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { EnvelopeStream } from "./infer.ts"
 import type { CallPolicy, Identity, OperationSpec } from "./types.ts"
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 
@@ -27,19 +27,19 @@ export interface MiddlewareCall {
   /** Counts from 1. Above 1 if a middleware further out has called `next` before. */
   readonly attempt: number
   readonly log: Logger
-  /** What the caller asks of policies. */
+  /** The caller's policy options. */
   readonly policy: CallPolicy | undefined
-  /** The caller's key for calls that must not have their effect twice. */
+  /** The caller's idempotency key. */
   readonly idempotencyKey: string | undefined
 }
 
-/** What is different for one attempt. Members that are left out stay as they are. */
+/** What is different for one attempt. Absent members stay the same. */
 export interface Change {
-  /** Another input; it is validated as the caller's was. */
+  /** Another input; it is validated like the caller's. */
   readonly input?: unknown
-  /** Milliseconds after which this attempt ends with `TIMEOUT`. The deadline of the call stays above it. */
+  /** Milliseconds after which this attempt ends with `TIMEOUT`. The deadline of the call still applies. */
   readonly timeout?: number | undefined
-  /** Ends this attempt with `ABORTED`. The caller's own signal ends it, too. */
+  /** Ends this attempt with `ABORTED`. So does the caller's own signal. */
   readonly signal?: AbortSignal | undefined
   /**
    * Work that several callers share: it has the identity of this caller, and continues when this caller leaves.
@@ -48,7 +48,7 @@ export interface Change {
   readonly detached?: boolean | undefined
   /** Added to the metadata of the call; the handler reads both in `context.metadata`. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** A result that is known already: a handler may answer that it has not changed, with the HTTP status 304. */
+  /** A result that is already known: a handler may report that it has not changed, with the HTTP status 304. */
   readonly revalidate?: Revalidation | undefined
 }
 
@@ -63,24 +63,24 @@ export interface Revalidation {
 /**
  * Runs the rest: the middleware further in, the handler, and the result pipeline.
  *
- * Each call of it is an attempt. It may be called never, once, or often; it rejects with a `CallError`.
+ * Each call of it is an attempt, and any number is allowed, also none. Rejects with a `CallError`.
  */
 export type Next = (change?: Change) => Promise<ResponseEnvelope>
 
 /** The same for a stream. Nothing runs before the first item is requested. */
 export type StreamNext = (change?: Change) => EnvelopeStream
 
-/** Middleware for queries and mutations. It returns an envelope: that of `next`, or one of its own. */
+/** Middleware for queries and mutations. It returns an envelope: that of `next`, or another one. */
 export type MiddlewareFunction = (call: MiddlewareCall, next: Next) => Promise<ResponseEnvelope>
 
 /**
- * Something that can change the outcome of calls: it runs after access and input are checked, around the handler
- * and the result pipeline.
+ * Can change the outcome of calls. Runs after the access and input checks, around the handler and the result
+ * pipeline.
  */
 export interface Middleware {
   /**
-   * Asked once for each operation, when it is first called: returns the middleware for it, or `undefined` if there is
-   * none. An operation without middleware has no costs.
+   * Called once for each operation, at its first call. Returns the middleware for it, or `undefined`; the
+   * operation then has no overhead.
    */
   for?(spec: OperationSpec): Middleware | MiddlewareFunction | undefined
   /** Runs around queries and mutations. */

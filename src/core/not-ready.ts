@@ -3,7 +3,7 @@ import { CallError } from "./errors.ts"
 /**
  * Thrown for a message that cannot be sent yet, because a file in it was not read, or a module was not loaded.
  *
- * Whoever sends the message calls `load`, and tries again.
+ * The sender of the message calls `load` and tries again.
  */
 export class NotReady extends CallError {
   readonly load: () => Promise<void>

@@ -1,6 +1,6 @@
 import type { CallError } from "./errors.ts"
 
-// A registered symbol, so that marks set by another copy of this package are recognised too.
+// A registered symbol, so that marks set by another copy of this package are recognized too.
 const OUTWARD = /* @__PURE__ */ Symbol.for("@alkdev/operations/CallError.outward")
 
 /** The message and details of an error for callers outside the application. */
@@ -9,12 +9,12 @@ export interface OutwardError {
   readonly details?: unknown
 }
 
-/** Sets what callers outside the application may read of an error, if that is less than the error says. */
+/** Sets the message and details that callers outside the application see instead of the error's own. */
 export function setOutward<TError extends CallError>(error: TError, outward: OutwardError): TError {
   return Object.defineProperty(error, OUTWARD, { value: outward, configurable: true })
 }
 
-/** What callers outside the application may read of an error; `undefined` if all of it. */
+/** The message and details for callers outside the application; `undefined` if they may see everything. */
 export function outwardOf(error: CallError): OutwardError | undefined {
   return (error as { readonly [OUTWARD]?: OutwardError })[OUTWARD]
 }

@@ -1,10 +1,10 @@
 import { isPlainObject } from "../internal/guards.ts"
 
-/** Levels that a value in JSON may have. */
+/** Maximum nesting of a value in JSON. */
 export const MAX_JSON_DEPTH = 512
 
 /**
- * Whether `JSON.stringify` needs no help with a value, as with most: it has no bytes, files, bigints or cycles.
+ * Whether `JSON.stringify` can encode a value, like most: it has no bytes, files, bigints or cycles.
  *
  * Other values need `encodeValue`, which pages load on use.
  */

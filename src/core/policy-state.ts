@@ -12,7 +12,7 @@ export interface AppliedPolicy {
 
 export type BreakerState = "closed" | "open" | "half-open"
 
-/** What a breaker or a limit is for. */
+/** What a breaker or a limit protects. */
 export interface Protected {
   /** For people: `source "github"`, or `"github.search"`. */
   readonly name: string
@@ -21,7 +21,7 @@ export interface Protected {
   readonly operationId?: string | undefined
 }
 
-/** A breaker at a moment. */
+/** The current state of a breaker. */
 export interface BreakerStatus extends Protected {
   readonly state: BreakerState
   /** Probes that run. */
@@ -32,22 +32,22 @@ export interface BreakerStatus extends Protected {
   readonly lastCode: string | undefined
 }
 
-/** Retries of a source at a moment. */
+/** The current retry budget of a source. */
 interface BudgetStatus {
-  /** Retries that are left. */
+  /** Remaining retries. */
   readonly left: number
-  /** Retries that were not made for lack of them. */
+  /** Retries that the budget denied. */
   readonly denied: number
 }
 
-/** What the policies of a registry know at a moment; for people and programs that look after it. */
+/** The current state of a registry's policies, for monitoring. */
 export interface PolicyState {
   readonly breakers: readonly BreakerStatus[]
   readonly budgets: readonly (BudgetStatus & { readonly source: string })[]
   readonly operations: readonly OperationPolicyState[]
 }
 
-/** The same of one operation; what it has no policy for is left out. */
+/** The same for one operation; states of policies that it does not have are absent. */
 export interface OperationPolicyState {
   readonly operationId: string
   /** The one that its calls go through; others may share it. */
@@ -58,7 +58,7 @@ export interface OperationPolicyState {
     readonly entries: number
     readonly bytes: number
     readonly hits: number
-    /** Answers that were no longer fresh. */
+    /** Cached results that were no longer fresh. */
     readonly stale: number
     /** Calls that waited for another one that was running. */
     readonly joined: number
@@ -68,7 +68,7 @@ export interface OperationPolicyState {
   readonly rateLimit?: { readonly refused: number }
 }
 
-/** The policies in an answer that describes an operation. */
+/** Reads the policies in a response that describes an operation. */
 export function readPolicies(value: unknown): readonly AppliedPolicy[] {
   const resilience = isRecord(value) ? value["resilience"] : undefined
   return Array.isArray(resilience) ? resilience.filter(isAppliedPolicy) : []

@@ -15,7 +15,7 @@ export interface HTTPProblem extends Omit<CallErrorJSON, "message"> {
 /** Documentation of the library's codes. */
 const ERROR_PAGE = "https://github.com/alkdev/operations/blob/main/docs/errors.md"
 
-/** Default status of a declared error: the request was valid, but the operation refused it. */
+/** Default status of a declared error: the request was valid, but the operation rejected it. */
 const DECLARED_STATUS = 422
 
 /**

@@ -7,10 +7,10 @@ import { findOptionIssue } from "../internal/option-issues.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { Clock } from "../internal/platform.ts"
 
-/** A promise of something, or the thing itself. */
+/** A value, or a promise of it. */
 type Awaitable<TValue> = TValue | Promise<TValue>
 
-/** Limits the time of each attempt; the deadline of the call stays above it. */
+/** Limits the time of each attempt; the deadline of the call still applies. */
 export interface TimeoutPolicy {
   /** Milliseconds until an attempt ends with `TIMEOUT`. For a stream: until its first item. */
   readonly attempt: number
@@ -18,21 +18,21 @@ export interface TimeoutPolicy {
 
 /** Repeats calls that failed with an error that is `retryable`. */
 export interface RetryPolicy {
-  /** How many attempts a call has, the first one counted; 3. */
+  /** Maximum number of attempts, including the first; 3. */
   readonly attempts?: number | undefined
   /** The wait before attempt n + 1 is random, between 0 and `delay` · 2ⁿ⁻¹ milliseconds; 100. */
   readonly delay?: number | undefined
   /** Upper limit of a wait in milliseconds; 5,000. */
   readonly maxDelay?: number | undefined
-  /** A server that asks for a longer wait than this is not asked again; 30,000 milliseconds. */
+  /** If a server requests a longer wait than this, the call is not repeated; 30,000 milliseconds. */
   readonly maxRetryAfter?: number | undefined
 }
 
-/** Stops calling what keeps failing: calls end with `CIRCUIT_OPEN` until it has recovered. */
+/** Stops calls to a system that keeps failing: they end with `CIRCUIT_OPEN` until it has recovered. */
 export interface BreakerPolicy {
   /** The share of failures, from 0 to 1, at which the circuit opens; 0.5. */
   readonly share?: number | undefined
-  /** The least number of outcomes in the window before it can open; 20. */
+  /** Minimum number of outcomes in the window before it can open; 20. */
   readonly least?: number | undefined
   /** How long outcomes count, in milliseconds; 10,000. */
   readonly window?: number | undefined
@@ -40,7 +40,7 @@ export interface BreakerPolicy {
   readonly rest?: number | undefined
   /** How many probes may run at the same time; 1. */
   readonly probes?: number | undefined
-  /** What the circuit protects: the whole source, which is the default, or this operation alone. */
+  /** What the circuit protects: the whole source (the default), or only this operation. */
   readonly scope?: "source" | "operation" | undefined
 }
 
@@ -54,7 +54,7 @@ export interface ConcurrencyPolicy {
   readonly wait?: number | undefined
 }
 
-/** Whether a call may start, decided outside of this process; `createRedisLimiter` makes one. */
+/** Decides outside of this process whether a call may start; `createRedisLimiter` creates one. */
 export interface RateLimiter {
   /** Takes a token for a key. Returns the milliseconds until there is one; 0 if it was taken. */
   take(
@@ -64,16 +64,19 @@ export interface RateLimiter {
   ): Awaitable<number>
 }
 
-/** Limits how many calls start in a time; others end with `RATE_LIMITED`. */
+/** Limits how many calls start per second; others end with `RATE_LIMITED`. */
 export interface RateLimitPolicy {
   readonly perSecond: number
   /** How many may start at once after a pause; `perSecond` by default, and at least 1. */
   readonly burst?: number | undefined
-  /** Whose calls are counted together: all of the registry, which is the default, those of each identity, or of each key. */
+  /**
+   * Which calls are counted together: all of the registry (the default), those of each identity, or of each
+   * key.
+   */
   readonly per?: "registry" | "identity" | ((call: MiddlewareCall) => string) | undefined
   /** How long a call may wait for its turn, in milliseconds; 0. */
   readonly wait?: number | undefined
-  /** Counts for several processes. */
+  /** Shares the count among several processes. */
   readonly limiter?: RateLimiter | undefined
 }
 
@@ -85,11 +88,14 @@ export interface CachePolicy {
   readonly stale?: number | undefined
   /** How long after `ttl` it is returned if loading fails; 0. */
   readonly staleIfError?: number | undefined
-  /** Who shares results: nobody but the same identity, which is the default, all callers, or those of the same key. */
+  /**
+   * Who shares results: callers with the same identity (the default), all callers, or callers with the same
+   * key.
+   */
   readonly vary?: "identity" | "none" | ((call: MiddlewareCall) => string) | undefined
   /** How many results are kept; 1,000. */
   readonly max?: number | undefined
-  /** Let the `cache-control` of an answer set the times; otherwise it can only shorten them. */
+  /** Let the `cache-control` of a response set the times; otherwise it can only shorten them. */
   readonly obey?: boolean | undefined
 }
 
@@ -101,7 +107,7 @@ export interface HedgePolicy {
   readonly most?: number | undefined
 }
 
-/** Keeps the outcomes of calls with a key; `createRedisIdempotencyStore` makes one for several processes. */
+/** Stores the outcomes of calls with a key; `createRedisIdempotencyStore` creates one for several processes. */
 export interface IdempotencyStore {
   /**
    * Stores a value for a key that has none, in one step. Returns `undefined` if it was stored, and the existing
@@ -110,7 +116,7 @@ export interface IdempotencyStore {
   begin(key: string, value: string, ttl: number): Awaitable<string | undefined>
   /** Replaces the value of a key. */
   finish(key: string, value: string, ttl: number): Awaitable<void>
-  /** Removes a key: the call had no outcome that counts. */
+  /** Removes a key, because the call had no final outcome. */
   forget(key: string): Awaitable<void>
 }
 
@@ -126,8 +132,8 @@ export interface IdempotencyPolicy {
 export type Fallback = (error: CallError, call: MiddlewareCall) => Awaitable<unknown>
 
 /**
- * What happens to a call when something fails, is slow or is asked too often. Everything is off unless it is set;
- * `false` switches off what a more general setting has set.
+ * What happens when a call fails, is slow or is made too often. Everything is off unless it is set; `false`
+ * switches off what a more general setting enables.
  *
  * The order is fixed, outermost first: fallback, idempotency, cache, retry, hedge, breaker, rate limit, concurrency,
  * timeout of the attempt, handler.
@@ -146,7 +152,7 @@ export interface Resilience {
   readonly invalidates?: readonly string[] | undefined
 }
 
-/** The policies of all operations that match; they count before those of the definitions. */
+/** The policies of all operations that match; they take precedence over those of the definitions. */
 export interface PolicyRule extends Resilience {
   /** Ids; `*` stands for any part: `"github.*"`. */
   readonly match: string | readonly string[]
@@ -217,7 +223,7 @@ export const RESILIENCE_OR_PRESET: OptionRule = {
   either: [{ oneOf: ["standard"] }, { members: RESILIENCE }],
 }
 
-// A spread may run getters, so that bundlers keep it where nothing uses it.
+// Not a spread, which may run getters, so that bundlers would keep it even if it is unused.
 export const POLICY_RULE: OptionsSchema<PolicyRule> = /* @__PURE__ */ Object.assign(
   { match: { required: { either: ["text", { list: "text" }] } }, standard: "boolean" } as const,
   RESILIENCE,
@@ -242,7 +248,7 @@ export function resilienceIssue(
       message:
         type === "subscription"
           ? "is for operations with one result, and this one is a subscription"
-          : `is for operations that can be repeated; set annotations: { idempotent: true } if that is so`,
+          : `is for operations that can be repeated; set annotations: { idempotent: true } if this one can`,
     }
   }
   return undefined
@@ -256,7 +262,7 @@ function isSet(resilience: unknown, name: keyof Resilience): boolean {
   return value !== undefined && value !== false
 }
 
-/** An operation that policies are made for. Its object is the operation itself: a replaced one has another. */
+/** An operation with policies. The object identifies the operation: a replacement has another object. */
 export interface PolicyTarget {
   readonly operationId: string
   readonly spec: OperationSpec
@@ -264,9 +270,9 @@ export interface PolicyTarget {
   readonly isStream: boolean
   /** The handler forwards calls to another system. */
   readonly isImported: boolean
-  /** Names what the operations of one source share: their breaker and their budget. */
+  /** The name of the source whose operations share a breaker and a retry budget. */
   readonly source: string
-  /** The settings, valid, the most important first: of several for one policy, the first counts. */
+  /** The validated settings, most important first: for each policy, the first one that sets it counts. */
   readonly layers: readonly PolicyLayer[]
 }
 
@@ -277,24 +283,24 @@ export interface PolicyLayer {
   readonly settings: Resilience | "standard"
 }
 
-/** What policies use of their registry. */
+/** The part of a registry that policies use. */
 export interface PolicyHost {
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** The policies of one registry, with what they remember. */
+/** The policies of one registry, with their state. */
 export interface Policies {
   /** The middleware for an operation; `undefined` if nothing applies. */
   for(target: PolicyTarget): Middleware | undefined
   /** The policies that apply to an operation. */
   describe(target: PolicyTarget): readonly AppliedPolicy[]
-  /** What the policies know at this moment. */
+  /** The current state of the policies. */
   state(): PolicyState
   /** Forgets an operation that was removed or replaced. */
   forget(target: PolicyTarget): void
-  /** Forgets everything; calls that run end as they began. */
+  /** Forgets everything; running calls continue with the old policies. */
   reset(): void
-  /** Ends what runs behind, and forgets everything. */
+  /** Ends background work, and forgets everything. */
   close(): void
 }

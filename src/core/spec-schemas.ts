@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox"
 import type { JsonSchema } from "../schema/json.ts"
 
-// Plain JSON Schema: a type of the builder would load the whole builder with the core.
+// Plain JSON Schema, because TypeBox types would load the whole builder with the core.
 
 /** Names of a namespace: no dot, so that the first dot of an id separates. */
 const NAMESPACE_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*$"
@@ -112,7 +112,10 @@ export const OperationSpecSchema: TSchema & JsonSchema = {
   ],
 }
 
-/** The members of a spec that are set, without a handler or others. They may be lazy, so each is read by its name. */
+/**
+ * The fields of a spec that are set, without a handler or other members. Fields may be lazy, so each is read
+ * by name.
+ */
 export function specFields(spec: object): Record<string, unknown> {
   const fields: Record<string, unknown> = {}
   for (const field of Object.keys(OperationSpecSchema["properties"] as object)) {
@@ -122,8 +125,8 @@ export function specFields(spec: object): Record<string, unknown> {
   return fields
 }
 
-/** Characters that the id of a request may have. */
+/** Maximum length of a request id. */
 export const ID_LENGTH = 256
 
-/** Characters that the id of an operation may have. */
+/** Maximum length of an operation id. */
 export const OPERATION_ID_LENGTH = 512

@@ -28,15 +28,15 @@ export interface Identity {
   readonly resources?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-/** What a caller must hold. Nothing required means that anyone may call. */
+/** What a caller needs. If nothing is required, anyone may call. */
 export interface AccessControl {
-  /** Every one of these. */
+  /** All of these scopes. */
   readonly requiredScopes: readonly string[]
-  /** At least one of these. */
+  /** At least one of these scopes. */
   readonly requiredScopesAny?: readonly string[] | undefined
   readonly resourceType?: string | undefined
   readonly resourceAction?: string | undefined
-  /** JSON pointer into the input: the resource entry must be for that very id. */
+  /** JSON pointer into the input: the resource entry must have that id. */
   readonly resourceIdPath?: string | undefined
 }
 
@@ -61,7 +61,7 @@ export interface OperationAnnotations {
 export interface OperationDeprecation {
   /** A date or a date-time with its zone: `2026-03-01`. It may be in the future. */
   readonly since?: string | undefined
-  /** When callers must expect that the operation is gone; not before `since`. */
+  /** When callers must expect that the operation no longer exists; not before `since`. */
   readonly sunset?: string | undefined
   /** The id of the operation to call instead. */
   readonly replacedBy?: string | undefined
@@ -69,7 +69,7 @@ export interface OperationDeprecation {
   readonly link?: string | undefined
 }
 
-/** The serialisable contract of an operation. Its id is `namespace.name`. */
+/** The serializable contract of an operation. Its id is `namespace.name`. */
 export interface OperationSpec {
   readonly name: string
   readonly namespace: string
@@ -107,7 +107,7 @@ export type InputRequest =
   | RootsInputRequest
 
 interface KeyedInputRequest {
-  /** Names the question among several of one call; by default they are counted. */
+  /** Identifies the question among several of one call; by default they are counted. */
   readonly key?: string | undefined
 }
 
@@ -144,9 +144,9 @@ export interface InputResponse {
   readonly content?: unknown
 }
 
-/** What a caller asks of policies. It can only narrow them: fewer attempts, no cached results. */
+/** Policy options of a caller. They can only restrict policies: fewer attempts, no cached results. */
 export interface CallPolicy {
-  /** No repeats, or at most so many attempts. */
+  /** No repeats, or a maximum number of attempts. */
   readonly retry?: false | { readonly attempts: number } | undefined
   /** `skip`: the result does not come from the cache, and does not go there. `refresh`: it goes there. */
   readonly cache?: "skip" | "refresh" | undefined
@@ -170,9 +170,9 @@ export interface CallOptions {
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
   /** Answers what handlers ask with `context.requestInput`, nested calls included. */
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
-  /** What this caller asks of the operation's policies: fewer attempts, no cached result. */
+  /** Restrictions of the operation's policies for this call: fewer attempts, no cached result. */
   readonly policy?: CallPolicy | undefined
-  /** 1 to 255 characters that name this call, so that it can be repeated without a second effect. */
+  /** 1 to 255 characters that identify this call, so that it can be repeated without a second effect. */
   readonly idempotencyKey?: string | undefined
 }
 

@@ -3,16 +3,16 @@ import type { FileLike } from "../schema/files.ts"
 import { CallError } from "./errors.ts"
 import { NotReady } from "./not-ready.ts"
 
-/** Files that become part of a message, and are in memory for that, have at most this many bytes. */
+/** Maximum size of a file that is sent as part of a message, and so is in memory, in bytes. */
 const MAX_BYTES = 64 * 1024 * 1024
 
 const loaded = new WeakMap<FileLike, Uint8Array>()
 
-/** The bytes of a file that was loaded, as it has to be before it can become part of a message. */
+/** The bytes of a loaded file. A file must be loaded before it can be part of a message. */
 export function loadedBytes(file: FileLike, path: string): Uint8Array {
   const bytes = loaded.get(file)
   if (bytes !== undefined) return bytes
-  const what = `${path || "the value itself"} is a file that was not read`
+  const what = `${path || "the value itself"} is a file that has not been read`
   throw new NotReady(`This has no form in JSON: ${what}.`, () => load(file), { path })
 }
 

@@ -3,7 +3,7 @@ interface Running {
   readonly workHasBegun: boolean
 }
 
-/** What the attempts of one call with middleware did: how often its handler ran, and whether there may be effects. */
+/** The attempts of one call with middleware: how often its handler ran, and whether there may be effects. */
 export class AttemptLog {
   /** The call was made without an access check. */
   readonly isTrusted: boolean
@@ -11,7 +11,7 @@ export class AttemptLog {
   started = 0
   /** An attempt that has ended may have had effects. */
   hasExecuted = false
-  /** Other calls may do the work for this one. */
+  /** Whether other calls may do the work for this one. */
   readonly #sharing: { readonly isShared: boolean }
   #running = 0
   #last: Running | undefined
@@ -32,19 +32,19 @@ export class AttemptLog {
     return this.#running === 1 && this.#last?.workHasBegun === true
   }
 
-  /** The same, with work that others may do for it. */
+  /** The same, including work that other calls may do for it. */
   get mayHaveExecuted(): boolean {
     return this.hasEffects || (this.#running === 0 && this.isShared)
   }
 
-  /** The handler starts. */
+  /** Notes that the handler starts. */
   begin(running: Running): void {
     this.started++
     this.#running++
     this.#last = running
   }
 
-  /** The handler has ended. */
+  /** Notes that the handler has ended. */
   end(mayHaveExecuted: boolean): void {
     this.#running--
     if (mayHaveExecuted) this.hasExecuted = true

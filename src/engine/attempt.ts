@@ -15,7 +15,7 @@ export class Attempt extends Call {
   readonly #log: AttemptLog
   readonly #revalidate: Revalidation | undefined
   #number: number
-  /** Where the handler runs, once it does: in this attempt, or in one within. */
+  /** Where the handler runs, once it has started: in this attempt, or in an inner one. */
   #runner: Call | undefined
 
   constructor(of: Call, change: Change, log: AttemptLog) {
@@ -58,14 +58,16 @@ export class Attempt extends Call {
     return this.#of.countNested()
   }
 
-  /** The handler starts here. */
+  /** Notes that the handler starts here. */
   override noteStart(runner: Call = this): void {
     this.#of.noteStart(runner)
     this.#runner = runner
     this.#number = this.#log.started
   }
 
-  /** Computed when it is needed, as that of a call: reading the clock is a large part of a small attempt. */
+  /**
+   * Computed on first use, like the deadline of a call: reading the clock is a large part of a small attempt.
+   */
   override due(now?: number): number {
     if (this.deadline !== undefined || this.parent === undefined) return super.due(now)
     const timeout = this.options?.timeout
@@ -101,7 +103,7 @@ export class Attempt extends Call {
     return { attemptTimeout: this.options?.timeout }
   }
 
-  /** Only the outcome of the call is reported. A failed attempt can start nothing new. */
+  /** Only the outcome of the call is reported. A failed attempt cannot start new calls. */
   override fail(thrown: unknown): CallError {
     const error = this.toError(thrown)
     if (this.ended === undefined) {
@@ -124,7 +126,7 @@ export class Attempt extends Call {
   }
 }
 
-/** The options of an attempt: those of the call, and what is changed. Nobody listens to detached work. */
+/** The options of an attempt: those of the call, and the changes. Detached work reports no progress. */
 function optionsOf(of: Call, { timeout, signal, metadata, detached }: Change): CallOptions {
   const from = of.options
   const hasCaller = detached !== true

@@ -26,7 +26,7 @@ export interface CallHost extends EnvDirectory {
   readonly isClosed: boolean
   /** Checks access and input; returns the input for the handler, or a promise of it. */
   admit(call: Call, input: unknown, trusted: boolean): unknown
-  /** Throws when the caller may not make this call. */
+  /** Throws if the caller may not make this call. */
   permit(call: Call, input: unknown, trusted: boolean): void
   begin(call: Call): void
   deadlineOf(call: Call, now?: number): number
@@ -109,7 +109,7 @@ export class Call implements DeadlineEntry {
     return root
   }
 
-  /** How deep the call is nested, the outermost counted. */
+  /** The nesting level of the call; the outermost call has 1. */
   get depth(): number {
     return this.parent === undefined ? 1 : this.parent.depth + 1
   }
@@ -119,7 +119,7 @@ export class Call implements DeadlineEntry {
     return this.parent
   }
 
-  /** Whether it is a part of another call, and was admitted with that. */
+  /** Whether it is an attempt of a call, which was admitted before. */
   get isAttempt(): boolean {
     return false
   }
@@ -155,7 +155,7 @@ export class Call implements DeadlineEntry {
     return 1
   }
 
-  /** A result that the caller holds already. */
+  /** A result that the caller already has. */
   get revalidate(): Revalidation | undefined {
     return undefined
   }
@@ -169,7 +169,7 @@ export class Call implements DeadlineEntry {
     return more.controller.signal
   }
 
-  /** The same for a single listener of our own, and far cheaper. */
+  /** The same for a single internal listener, at a much lower cost. */
   get token(): CancelToken {
     const more = this.ensureExtras()
     if (more.token === undefined) {
@@ -184,7 +184,7 @@ export class Call implements DeadlineEntry {
     return (this.deadline ??= this.kernel.deadlineOf(this, now))
   }
 
-  /** The call has no timeout of its own, and its deadline has not been computed yet. */
+  /** The call has no timeout, and its deadline has not been computed yet. */
   get isPlain(): boolean {
     return this.deadline === undefined && this.options?.timeout === undefined
   }
@@ -253,7 +253,7 @@ export class Call implements DeadlineEntry {
     more.onEnd.push(receiver)
   }
 
-  /** Waits for something that comes before the handler; the call may end meanwhile. */
+  /** Waits for work before the handler; the call may end meanwhile. */
   waitFor(promise: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.reject = reject
@@ -271,7 +271,7 @@ export class Call implements DeadlineEntry {
     })
   }
 
-  /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
+  /** Registers everything that can end the call from outside: the deadline, the caller's signal, the parent. */
   watch(): void {
     this.isOver = false
     const { parent, options } = this
@@ -337,12 +337,12 @@ export class Call implements DeadlineEntry {
     return this.attemptLog?.mayHaveExecuted ?? this.workHasBegun
   }
 
-  /** The same for a handler that has started. One that only forwards the call may know that there were none. */
+  /** The same for a started handler. A handler that only forwards the call may know that there were none. */
   get workHasBegun(): boolean {
     return this.extras?.token?.listener?.mayHaveExecuted?.() ?? true
   }
 
-  /** The details of an error that says that the deadline has passed. */
+  /** The details of the error for a passed deadline. */
   get timeoutDetails(): object {
     return { deadline: this.deadline }
   }
@@ -408,7 +408,7 @@ export class Call implements DeadlineEntry {
     this.refuseWith(this.fail(thrown))
   }
 
-  /** Whether a handler runs in this very call or attempt, with middleware around it. */
+  /** Whether a handler runs directly in this call or attempt, with middleware around it. */
   get isHandling(): boolean {
     return this.extras?.isHandling === true
   }
@@ -417,7 +417,7 @@ export class Call implements DeadlineEntry {
     this.ensureExtras().isHandling = isHandling
   }
 
-  /** Ends attempts that nobody waits for any more. Nested calls may go on. */
+  /** Ends attempts that are no longer needed. Nested calls may continue. */
   private endAttempts(): void {
     const message = `The call of "${this.record.id}" has ended.`
     for (const child of this.extras?.children ?? []) {
@@ -457,7 +457,7 @@ export class Call implements DeadlineEntry {
   }
 }
 
-/** Something that waits for a part of a call. */
+/** Waits for a part of a call. */
 export interface EndReceiver {
   finishWith(error: CallError): void
 }

@@ -14,10 +14,10 @@ import type {
   OperationType,
   OutputMode,
 } from "../core/types.ts"
-import type { OperationPolicy } from "../core/operation-policy.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import { findRequests } from "./find-requests.ts"
 import { handlerIssue } from "./handler-kind.ts"
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import { OperationRecord } from "./record.ts"
 import type { AnyHandler } from "./record.ts"
 import { policyIssues, readPolicy } from "./operation-settings.ts"
@@ -78,7 +78,7 @@ export interface SearchResult extends Pick<
 }
 
 export interface CatalogOptions {
-  /** `undefined` where the registry sets no mode. */
+  /** `undefined` if the registry sets no mode. */
   readonly normalize: NormalizeMode | undefined
   readonly output: OutputMode
   readonly formats: boolean
@@ -152,7 +152,7 @@ export class Catalog {
     if (handlerProblem !== undefined) issues.push({ path: "/handler", message: handlerProblem })
     if (issues.length > 0) throw invalidDefinition(record.spec, issues)
     if (record.handler !== undefined && !replace)
-      throw alreadyRegistered(id, "has a handler already")
+      throw alreadyRegistered(id, "already has a handler")
     this.#put(record.withHandler(handler as AnyHandler, readPolicy(policy), this.#options))
   }
 
@@ -198,7 +198,7 @@ export class Catalog {
     return (this.#index as SearchIndex).search(query, { limit, accept })
   }
 
-  /** Brings the search index up to date; `false` where `isDue` interrupted that. */
+  /** Updates the search index; returns `false` if `isDue` interrupted it. */
   updateIndex(isDue?: () => boolean): boolean {
     if (this.#index === undefined) {
       this.#index = new SearchIndex()
@@ -249,7 +249,7 @@ export class Catalog {
   }
 
   #expectFree(id: string): void {
-    if (this.store.get(id) !== undefined) throw alreadyRegistered(id, "is registered already")
+    if (this.store.get(id) !== undefined) throw alreadyRegistered(id, "is already registered")
   }
 
   #notify(change: RegistryChange): void {
@@ -259,8 +259,8 @@ export class Catalog {
 }
 
 /**
- * Whether some call by this identity could pass. Where access depends on the input, having the
- * right on any resource of the type is enough to find the operation.
+ * Whether some call by this identity could pass. If access depends on the input, a permission on any resource
+ * of the type is enough to find the operation.
  */
 function mayEverCall(record: OperationRecord, identity: Identity | undefined): boolean {
   const { requirement } = record
@@ -281,7 +281,7 @@ function documentOf({ id, spec, inputNames }: OperationRecord): SearchDocument {
 function alreadyRegistered(id: string, why: string): CallError {
   return new CallError(
     "CONFLICT",
-    `Operation "${id}" ${why}. To take its place on purpose, pass { replace: true }.`,
+    `Operation "${id}" ${why}. To replace it, pass { replace: true }.`,
     { details: { operationId: id }, operationId: id },
   )
 }

@@ -1,4 +1,4 @@
-// The way of a call through its middleware: from one to the next, in attempts, to the handler.
+// The path of a call through its middleware: from one to the next, in attempts, to the handler.
 import { isResponseEnvelope } from "../core/envelope.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { CallError, refusal } from "../core/errors.ts"
@@ -11,7 +11,7 @@ import type {
   StreamNext,
 } from "../core/middleware.ts"
 import { markInternal } from "../core/error-marks.ts"
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import { isThenable } from "../internal/guards.ts"
 import { Attempt } from "./attempt.ts"
 import { AttemptLog } from "./attempt-log.ts"
@@ -34,7 +34,7 @@ interface CallLink extends Link {
   readonly call: MiddlewareFunction
 }
 
-/** What receives the outcome of a part of a chain, once. */
+/** Receives the outcome of a part of a chain, once. */
 interface Receiver {
   finish(envelope: ResponseEnvelope): void
   finishWith(error: CallError): void
@@ -42,10 +42,10 @@ interface Receiver {
 
 /** The middleware of one operation, outermost first, with the handler at its end. */
 export class Chain {
-  /** Some work of this operation is done for several callers. */
+  /** Whether some work of this operation is shared by several callers. */
   isShared = false
   readonly #links: readonly Link[]
-  /** The last change that was validated and cannot have been changed since. */
+  /** The last validated change; it is frozen. */
   #validChange: Change | undefined
 
   constructor(links: readonly Link[]) {
@@ -59,13 +59,13 @@ export class Chain {
     return outcome
   }
 
-  /** The same for a call whose caller is set. It is never notified before this returns. */
+  /** The same for a call whose caller is set. The caller is never notified before this returns. */
   start(call: Call, input: unknown, isTrusted: boolean): void {
     this.#enter(0, call, input, this.#logFor(call, isTrusted), call)
     call.watch()
   }
 
-  /** The same for a call that is waited for already. */
+  /** The same for a call that is already being awaited. */
   continue(call: Call, input: unknown, isTrusted: boolean): Promise<ResponseEnvelope> {
     const outcome = new Outcome()
     this.#enter(0, call, input, this.#logFor(call, isTrusted), outcome)
@@ -83,7 +83,7 @@ export class Chain {
     return log
   }
 
-  /** Runs a middleware. The receiver is never notified at once. */
+  /** Runs a middleware. The receiver is never notified synchronously. */
   #enter(index: number, call: Call, input: unknown, log: AttemptLog, receiver: Receiver): void {
     const link = this.#links[index] as CallLink
     let isRepeated = false
@@ -109,7 +109,7 @@ export class Chain {
     }
   }
 
-  /** Runs the rest as a part of the call itself. It settles with the call, even if what is further in never does. */
+  /** Runs the rest as part of the call itself. Settles with the call, even if the inner part never does. */
   #continue(index: number, call: Call, input: unknown, log: AttemptLog): Promise<ResponseEnvelope> {
     const isLast = index === this.#links.length
     const result = isLast ? callHandler(call, input, log) : undefined
@@ -123,7 +123,7 @@ export class Chain {
     return outcome.promise
   }
 
-  /** Runs the rest in an attempt of its own. */
+  /** Runs the rest in a separate attempt. */
   #attempt(
     index: number,
     call: Call,
@@ -155,7 +155,10 @@ export class Chain {
     }
   }
 
-  /** Runs the rest in an attempt that has begun. One whose handler is synchronous cannot be ended by anything else. */
+  /**
+   * Runs the rest in a started attempt. An attempt with a synchronous handler cannot be ended by anything
+   * else.
+   */
   #runAttempt(
     index: number,
     attempt: Call,
@@ -176,7 +179,10 @@ export class Chain {
     return outcome
   }
 
-  /** Creates an attempt. Throws if the call is over, or if the change is not one. Shared work outlives its first caller. */
+  /**
+   * Creates an attempt. Throws if the call has ended or the change is invalid. Shared work outlives its first
+   * caller.
+   */
   #openAttempt(call: Call, change: Change, log: AttemptLog): Attempt {
     const isOver = change.detached === true ? call.kernel.isClosed : !isOpen(call)
     if (isOver) {
@@ -320,7 +326,7 @@ function followHandler(
   result.then(succeed, fail)
 }
 
-/** A promise of what is known already. */
+/** A promise for a known outcome. */
 function settled(result: ResponseEnvelope | CallError | undefined): Promise<ResponseEnvelope> {
   if (!(result instanceof Error)) return Promise.resolve(result as ResponseEnvelope)
   const outcome = new Outcome()
@@ -386,7 +392,7 @@ function notAnEnvelope(value: unknown, link: Link, { record }: Call): CallError 
   )
 }
 
-/** The error of a middleware that is wrong. Its message is for the application alone. */
+/** The error for a mistake in a middleware. Its message is only for the application. */
 function mistake(message: string, operationId: string): CallError {
   return markInternal(new CallError("EXECUTION_ERROR", message, { operationId }))
 }

@@ -1,5 +1,5 @@
 import { createEnv } from "./env-proxy.ts"
-import { inputUnavailable } from "../core/input.ts"
+import { inputUnavailable } from "../core/input-requests.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"
@@ -41,7 +41,7 @@ export class CallContext implements OperationContext {
     return this.#invocation.parentRequestId
   }
 
-  /** A frozen copy: otherwise a handler could give itself more rights for nested calls. */
+  /** A frozen copy: otherwise a handler could grant itself more rights for nested calls. */
   get identity(): Identity | undefined {
     const invocation = this.#invocation
     return invocation.cached("identity", () => frozenIdentity(invocation.identity))

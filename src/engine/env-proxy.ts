@@ -13,7 +13,7 @@ export interface EnvDirectory {
 type AnyCall = (id: string, input?: unknown, options?: unknown) => Promise<unknown>
 
 /**
- * An env over a registry: two levels of objects that make a function when one is read.
+ * An env over a registry: two levels of objects that create a function when one is read.
  *
  * It costs the same for ten operations and for a hundred thousand, and includes those registered later.
  */
@@ -45,14 +45,14 @@ function namespaceObject(namespace: string, directory: EnvDirectory, invoke: Any
     read(name) {
       const id = `${namespace}.${name}`
       if (isProbe(name) && !directory.has(id)) return undefined
-      // An unknown name gives a function too: calling it fails with the unknown id.
+      // An unknown name returns a function too: calling it fails with the unknown id.
       return (input?: unknown, options?: unknown) => invoke(id, input, options)
     },
     keys: () => [...directory.names(namespace)],
   })
 }
 
-/** Keys that the language or tools read on every object; answering `then` would make an env a promise. */
+/** Keys that the language or tools read on every object; a `then` would make an env a promise. */
 function isProbe(key: string): boolean {
   return key === "then" || key === "toJSON" || key in Object.prototype
 }

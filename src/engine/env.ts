@@ -13,7 +13,7 @@ export interface BuildEnvOptions<TOperations> {
    * with their identity, deadline and signal, each with its own request id.
    */
   readonly context?: OperationContext | CallOptions | undefined
-  /** Only these namespaces exist in the env. All, when left out. */
+  /** Only these namespaces exist in the env; all by default. */
   readonly allowedNamespaces?: readonly string[] | undefined
 }
 

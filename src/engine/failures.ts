@@ -16,7 +16,7 @@ import { notify } from "../internal/notify.ts"
 export interface FailedCall {
   /** The outermost operation; `error.operationId` is the one that failed. For a path of a server itself: `GET /path`. */
   readonly operationId: string
-  /** The caller receives it, too. */
+  /** The caller also receives it. */
   readonly requestId: string
   /** The request of another registry that led to this one. */
   readonly parentRequestId: string | undefined
@@ -25,7 +25,10 @@ export interface FailedCall {
   readonly surface: string
 }
 
-/** Receives errors that an operator should know of. Errors that it throws are logged, and have no other effect. */
+/**
+ * Receives errors that operators should know about. Errors that it throws are logged, and have no other
+ * effect.
+ */
 export type ErrorListener = (error: CallError, call: FailedCall) => void | Promise<void>
 
 /** Whether remote callers see error messages that were not written for them. */
@@ -53,7 +56,7 @@ const REPORTED: ReadonlySet<string> = new Set([
   "OUTPUT_VALIDATION_ERROR",
 ])
 
-/** Whether an operator should know of an error. An error of another registry was reported there. */
+/** Whether operators should know about an error. An error of another registry was reported there. */
 export function isReportable(error: CallError): boolean {
   return REPORTED.has(error.code) && !isForwarded(error)
 }
@@ -101,7 +104,7 @@ export class Failures {
   }
 }
 
-/** The logger of a registry, for servers without one of their own. */
+/** The logger of a registry, for servers without a logger. */
 export function loggerOf(registry: object, otherwise: Logger = consoleLogger): Logger {
   const { logger } = registry as Partial<{ readonly logger: Logger }>
   return logger === undefined || logger === consoleLogger ? otherwise : logger

@@ -3,12 +3,12 @@ import type { SearchHit } from "../search/index.ts"
 import { pathScore, readRequest } from "../search/requests.ts"
 import type { OperationRecord } from "./record.ts"
 
-/** Of the same path, the request that only reads comes first. */
+/** Among requests with the same path, the one that only reads comes first. */
 const READ_BONUS = 1e-4
 
 /**
- * Finds imported operations by method and path, the best first; `undefined` if the query asks for something else, or in
- * vain. If it has words instead of a path, they are to be searched for among the hits.
+ * Finds imported operations by method and path, best match first; `undefined` if the query is not a request,
+ * or nothing matches. If it has words instead of a path, they are to be searched for among the hits.
  *
  * Reads the list of operations: an index of paths would take memory for a query that is rare.
  */

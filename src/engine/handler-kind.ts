@@ -1,8 +1,8 @@
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import type { OperationType } from "../core/types.ts"
 
 /**
- * Why a handler does not fit an operation type; `undefined` if it does.
+ * Why a handler is wrong for an operation type; `undefined` if it is right.
  *
  * Only the function's own kind is checked. A wrapped or bound function does not show its kind, so its result is
  * checked when it has run.

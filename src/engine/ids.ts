@@ -1,4 +1,4 @@
-/** The two halves of an id: the first dot separates. `undefined` when one of them is empty. */
+/** Splits an id at the first dot. `undefined` if one part is empty. */
 export function splitId(
   id: string,
 ): { readonly namespace: string; readonly name: string } | undefined {

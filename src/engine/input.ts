@@ -7,7 +7,8 @@ import type { OperationRecord } from "./record.ts"
 import { CallSink } from "./sink.ts"
 
 /**
- * Reads once what the checks need of the input, so that access control, validation and the handler see the same.
+ * Reads the checked parts of the input once, so that access control, validation and the handler see the same
+ * values.
  *
  * Throws `VALIDATION_ERROR` if it cannot be read, but only after the access of this caller was checked.
  */
@@ -102,7 +103,9 @@ function vendorValue(call: Call, record: OperationRecord, result: unknown): unkn
   const { issues, value } = result as { issues?: unknown; value?: unknown }
   if (issues === undefined || issues === null) return value
   const list: readonly VendorIssue[] =
-    Array.isArray(issues) && issues.length > 0 ? issues : [{ message: "was refused by its schema" }]
+    Array.isArray(issues) && issues.length > 0
+      ? issues
+      : [{ message: "was rejected by its schema" }]
   throw invalid(
     "VALIDATION_ERROR",
     `Input for "${record.id}"`,

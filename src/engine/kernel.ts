@@ -217,7 +217,7 @@ export class Kernel implements PipelineHost, CallHost {
   begin(call: Call): void {
     const { options, parent } = call
     if (options?.deadline !== undefined) {
-      // `-Infinity` means "long ago", and must not be taken for "not set".
+      // `-Infinity` means "long ago", not "not set".
       call.deadline = Math.max(fromWallTime(this.clock, options.deadline), -Number.MAX_VALUE)
       const { timeout } = options
       if (timeout !== undefined) {
@@ -237,7 +237,7 @@ export class Kernel implements PipelineHost, CallHost {
     if (isTimedOut) {
       throw call.refuse(
         "TIMEOUT",
-        `The deadline of this call of "${call.record.id}" had passed before it began.`,
+        `The deadline of this call of "${call.record.id}" had passed before it started.`,
       )
     }
   }
@@ -269,7 +269,10 @@ export class Kernel implements PipelineHost, CallHost {
     return this.#observe((observer) => observer.add(listener))
   }
 
-  /** Records what calls carry; returns a function that ends it. Of several recorders the last one counts. */
+  /**
+   * Records inputs and results of calls; returns a function that stops it. The last recorder replaces earlier
+   * ones.
+   */
   record(recorder: CallRecorder): () => void {
     return this.#observe((observer) => {
       observer.recorder = recorder
@@ -398,7 +401,7 @@ export class Kernel implements PipelineHost, CallHost {
     })
   }
 
-  /** Looks up a query or mutation and creates its call. */
+  /** Looks up a query or mutation, and creates the call. */
   #open(id: string, options: CallOptions | undefined, parent: Call | undefined): Call {
     const record = this.store.get(id)
     if (record === undefined || record.handler === undefined) {
@@ -442,7 +445,10 @@ const CLOSED = "The registry was closed."
 
 const SETTLED = Promise.resolve()
 
-/** A promise that rejects once its caller could listen: before that, Node.js takes it for unhandled, at a high cost. */
+/**
+ * A promise that rejects when its caller can listen. Before that, Node.js would treat it as unhandled, at a
+ * high cost.
+ */
 function rejected(error: CallError): Promise<never> {
   return new Promise((_resolve, reject) => {
     void SETTLED.then(() => reject(error))

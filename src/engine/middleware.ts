@@ -2,7 +2,7 @@ import { CallError } from "../core/errors.ts"
 import { markInternal } from "../core/error-marks.ts"
 import { MIDDLEWARE_OPTIONS, middlewareIssue } from "../core/middleware.ts"
 import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 import { validateOptions } from "../internal/options.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import type { Matcher } from "../internal/pattern.ts"
@@ -18,7 +18,7 @@ interface Entry {
   readonly name: string
   readonly middleware: Middleware | MiddlewareFunction
   readonly matchers: readonly Matcher[]
-  /** What it answered for each operation. */
+  /** The link that it returned for each operation. */
   readonly links: WeakMap<OperationRecord, Link | undefined>
 }
 
@@ -37,7 +37,7 @@ export class MiddlewareStack {
     store.onDrop = (record) => this.policies.drop(record)
   }
 
-  /** Adds a middleware inside of those that are used already; returns a function that removes it. */
+  /** Adds a middleware inside the existing ones; returns a function that removes it. */
   use(middleware: Middleware | MiddlewareFunction, options: MiddlewareOptions = {}): () => void {
     const issue = middlewareIssue(middleware)
     if (issue !== undefined) throw new TypeError(`use(middleware): ${issue}.`)
@@ -89,7 +89,7 @@ export class MiddlewareStack {
   }
 }
 
-/** What a middleware does for one operation; `undefined` if it does nothing. */
+/** The link of a middleware for one operation; `undefined` if it does nothing. */
 function linkFor(
   middleware: Middleware | MiddlewareFunction,
   name: string,

@@ -5,7 +5,7 @@ import type { CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { ResponseEnvelope, ResponseMeta } from "../core/envelope.ts"
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import type { OperationType } from "../core/types.ts"
 import type { OperationRecord } from "./record.ts"
 import { wallTimeOf } from "../internal/clock.ts"
@@ -35,7 +35,7 @@ export interface CallEnded extends Omit<CallStarted, "phase"> {
   readonly code: string | undefined
   /** The error of a failed call. Its message and details may be secret. */
   readonly error: CallError | undefined
-  /** Where a result came from. */
+  /** The source of the result. */
   readonly source: ResponseMeta["source"] | undefined
   /** Number of items of a stream. */
   readonly items: number
@@ -46,9 +46,9 @@ export type CallTrace = CallStarted | CallEnded
 
 export type CallListener = (trace: CallTrace) => void
 
-/** Receives what calls carry, which `onCall` never reports. It must not throw. */
+/** Receives inputs and results of calls, which `onCall` never reports. It must not throw. */
 export interface CallRecorder {
-  /** A call has begun, with the input as its caller gave it. */
+  /** A call has started, with the input of its caller. */
   begin(started: CallStarted, call: ObservableCall, input: unknown): CallRecording
 }
 
@@ -143,7 +143,7 @@ export class ObservedCall {
       const envelope = await outcome
       this.#source = envelope.meta.source
       this.#recording?.add(envelope)
-      // Its caller receives the envelope; whoever watches sees a failure.
+      // Its caller receives the envelope; listeners see a failure.
       if (isFailedTool(envelope.meta)) this.#end("error", "EXECUTION_ERROR")
       this.#end("ok")
       return envelope

@@ -1,6 +1,6 @@
 import type { AnyOperation } from "../core/define.ts"
 import { parsePointer } from "../internal/pointer.ts"
-import type { OperationPolicy } from "../core/operation-policy.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import type { ValueError } from "../core/validation.ts"
 import { composesIssue } from "./composes.ts"
 import { handlerIssue } from "./handler-kind.ts"

@@ -2,7 +2,7 @@ import { isIdempotencyKey } from "../core/call-policy.ts"
 import type { CallOptions, CallPolicy } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
 import { JoinedSignals } from "../internal/signals.ts"
-import { typeName } from "../internal/describe.ts"
+import { typeName } from "../internal/message-text.ts"
 import { findOptionIssue } from "../internal/option-issues.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 

@@ -12,7 +12,7 @@ import { compilePattern } from "../internal/pattern.ts"
 import type { Link } from "./chain.ts"
 import type { OperationRecord } from "./record.ts"
 
-/** Which policies operations have besides those of their definitions. */
+/** Policies of operations besides those of their definitions. */
 export interface PolicyDirectory {
   /** The settings for an operation, the most important first. */
   layersOf(id: string): readonly PolicyLayer[]

@@ -7,7 +7,7 @@ import { References } from "../schema/normalize/references.ts"
 import { compileReadOnce, schemaOfPath } from "../schema/read-once.ts"
 import type { ReadOnce } from "../schema/read-once.ts"
 import type { NormalizeMode, OperationSpec, OutputMode } from "../core/types.ts"
-import type { OperationPolicy } from "../core/operation-policy.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import { compileComposes } from "./composes.ts"
 import type { ComposesMatcher } from "./composes.ts"
 import type { CheckedSpec, VendorValidate } from "./spec.ts"
@@ -17,9 +17,9 @@ export type AnyHandler = (input: unknown, context: unknown) => unknown
 
 type Passes = (value: unknown) => boolean
 
-/** The registry's defaults for operations without settings of their own. */
+/** The registry's defaults for operations without settings. */
 export interface RecordDefaults {
-  /** Left out: `"keep"` for imported operations, `"strip"` for others. */
+  /** If absent: `"keep"` for imported operations, `"strip"` for others. */
   readonly normalize: NormalizeMode | undefined
   readonly output: OutputMode
   readonly timeout: number
@@ -44,12 +44,12 @@ export class OperationRecord {
   /** Default timeout of a call in milliseconds. */
   readonly timeout: number
   readonly inputIsOpen: boolean
-  /** Nothing is done to results: the schema is open, or both steps are off. */
+  /** Results are not processed: the schema is open, or both steps are off. */
   readonly outputIsFree: boolean
   /** The time of the last log line about results, and the number of warnings that were not logged since. */
   warnedAt: number = Number.NEGATIVE_INFINITY
   warningsHeld = 0
-  /** Its `Chain` of middleware; `undefined` if it has none, `null` if that is not known yet. */
+  /** Its `Chain` of middleware; `undefined` if it has none, `null` if it has not been determined. */
   chain: object | null | undefined = null
   readonly #checked: CheckedSpec
   readonly #fills: boolean
@@ -61,7 +61,10 @@ export class OperationRecord {
    * returns false, the slow path decides.
    */
   inputPasses: Passes
-  /** Copies what the checks of access and input read, if they read anything. Compiled at the first call; may throw. */
+  /**
+   * Copies the values that the access and input checks read, if there are any. Compiled at the first call; may
+   * throw.
+   */
   readInput: ReadOnce | undefined
   /** The same for a result that goes to the caller. */
   outputPasses: Passes
@@ -153,7 +156,7 @@ export class OperationRecord {
     return this.#fills ? this.input.normalizer("defaults") : null
   }
 
-  /** Normalises results to the output schema; `null` if nothing is ever changed. */
+  /** Normalizes results to the output schema; `null` if nothing is ever changed. */
   get normalizer(): Normalizer | null {
     if (this.#normalizer !== undefined) return this.#normalizer
     const { normalizeMode } = this

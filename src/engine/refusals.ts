@@ -1,7 +1,7 @@
 import { allows } from "../core/access.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
-import { reasonOf, typeName } from "../internal/describe.ts"
+import { reasonOf, typeName } from "../internal/message-text.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
 import { mintRequestId } from "./ids.ts"
@@ -87,7 +87,7 @@ export function badOptions(record: OperationRecord, issue: ValueError): CallErro
 /** Why a call ended before its handler did. */
 export type EndReason = "TIMEOUT" | "ABORTED"
 
-/** The error of a call that ended early; `started` says whether its handler had been called. */
+/** The error of a call that ended early; `started` means that its handler had been called. */
 export function endedEarly(
   call: {
     readonly record: OperationRecord
@@ -130,7 +130,7 @@ export function asRefusal(
     if (call !== undefined) ids.operationId ??= call.operationId
     ids.requestId ??= requestIdOf(call ?? options)
   } catch {
-    // An error of another copy of this package may be built otherwise.
+    // An error of another copy of this package may have other fields.
   }
   return error
 }

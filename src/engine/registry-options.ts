@@ -5,7 +5,7 @@ import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { NormalizeReport, OutputWarning } from "./result-pipeline.ts"
 import type { NormalizeMode, OutputMode } from "../core/types.ts"
-import type { OperationPolicy } from "../core/operation-policy.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import type { CatalogOptions } from "./catalog.ts"
 import type { ErrorListener } from "./failures.ts"
 import type { KernelOptions } from "./kernel.ts"
@@ -19,7 +19,7 @@ export interface RegistryOptions {
   readonly output?: OutputMode | undefined
   /**
    * Strip undeclared properties of results (the default), keep them (the default of imported
-   * operations), or leave results alone. Set here, it counts for imported operations too.
+   * operations), or do not change results. If it is set here, it also applies to imported operations.
    */
   readonly normalize?: NormalizeMode | undefined
   /** Receives a warning for every result that does not match its schema, besides the log. */
@@ -31,15 +31,15 @@ export interface RegistryOptions {
    * for all callers. An error of another registry is reported there.
    */
   readonly onError?: ErrorListener | undefined
-  /** Milliseconds a call may take when its caller gives no deadline; 30,000. `Infinity` for no limit. */
+  /** Timeout in milliseconds for calls without a deadline; 30,000. `Infinity` for no limit. */
   readonly timeout?: number | undefined
-  /** How deep calls may nest, the outermost counted; 16. */
+  /** Maximum nesting of calls, including the outermost; 16. */
   readonly maxDepth?: number | undefined
-  /** How many nested calls one outermost call may lead to; 1,000. */
+  /** Maximum number of nested calls of one outermost call; 1,000. */
   readonly maxNestedCalls?: number | undefined
-  /** Let `format` in schemas reject values; annotations otherwise. */
+  /** Whether `format` in schemas rejects values; by default it is only an annotation. */
   readonly formats?: boolean | undefined
-  /** Policies by pattern. Of several that match, the first that sets a policy counts; then the definition. */
+  /** Policies by pattern. The first matching rule that sets a policy counts, then the definition. */
   readonly policies?: readonly PolicyRule[] | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined

@@ -1,4 +1,4 @@
-// The public face of a registry: types, and methods of one line. The catalog and the kernel do the work.
+// The public API of a registry: types, and methods of one line. The catalog and the kernel do the work.
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { TSchema } from "typebox"
 import type { AnyOperation, Operation, OperationInput } from "../core/define.ts"
@@ -38,7 +38,7 @@ import type {
   OperationType,
   RegisteredOperations,
 } from "../core/types.ts"
-import type { OperationPolicy } from "../core/operation-policy.ts"
+import type { OperationPolicy } from "../core/operation-settings.ts"
 import type { OperationContext } from "../core/handler.ts"
 
 /** The calls of a registry without an identity check, for the application's own use. */
@@ -254,10 +254,10 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   }
 
   /**
-   * Puts a middleware around calls: it runs after access and input are checked, around the handler and the result
+   * Runs a middleware around calls, after the access and input checks and around the handler and the result
    * pipeline, for operations of every source. The first one is outermost. Returns a function that removes it.
    *
-   * A function is for queries and mutations; an object may have `stream` for subscriptions, too.
+   * A function applies to queries and mutations; an object may also have `stream` for subscriptions.
    */
   use(middleware: Middleware | MiddlewareFunction, options?: MiddlewareOptions): () => void {
     return this.#kernel.middleware.use(middleware, options)
@@ -274,7 +274,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     await this.close()
   }
 
-  /** @internal For servers without a logger of their own. */
+  /** @internal For servers without a logger. */
   get logger(): Logger {
     return this.#kernel.logger
   }
@@ -293,7 +293,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return ids
   }
 
-  /** @internal Prepares `search` by parts; `false` where `isDue` interrupted that. */
+  /** @internal Prepares `search` in parts; `false` if `isDue` interrupted it. */
   updateIndex(isDue: () => boolean): boolean {
     return this.#catalog.updateIndex(isDue)
   }
@@ -314,12 +314,12 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return record === undefined ? [] : await this.#kernel.middleware.policies.describe(record)
   }
 
-  /** @internal What the policies know at this moment: breakers, budgets, counts. */
+  /** @internal The current state of the policies: breakers, budgets, counts. */
   get policyState(): PolicyState {
     return this.#kernel.middleware.policies.state()
   }
 
-  /** @internal The error for an id that does not exist for a remote caller. */
+  /** @internal The error for an id that a remote caller may not know. */
   missing(id: string, identity: Identity | undefined): CallError {
     return notRegistered(this.#catalog.store, id, identity)
   }

@@ -34,10 +34,10 @@ export interface PipelineHost {
 const WARN_EVERY = 5000
 
 /**
- * Processes a result: detects envelopes, wraps, normalises and validates.
+ * Processes a result: detects envelopes, wraps, normalizes and validates.
  *
  * Data that already matches costs one compiled check and a probe, and is returned as the same object.
- * Throws `OUTPUT_VALIDATION_ERROR` where the operation's mode is "strict".
+ * Throws `OUTPUT_VALIDATION_ERROR` if the operation's mode is "strict".
  */
 export function processResult(
   record: OperationRecord,
@@ -76,7 +76,7 @@ function normalizeAndReport(record: OperationRecord, data: unknown, host: Pipeli
   const fits = output.check(data)
   let { value, changes } = normalizer?.normalize(data) ?? { value: data, changes: NO_CHANGES }
   let nowFits = changes.length === 0 ? fits : output.check(value)
-  // Defaults are not for an API that answers with something else, such as an error.
+  // Defaults are not filled in if an API returned something else, such as an error.
   if (!nowFits && record.isImported && record.normalizeMode === "keep") {
     ;({ value, changes } = output.normalizer("convert").normalize(data))
     nowFits = output.check(value)
@@ -85,7 +85,7 @@ function normalizeAndReport(record: OperationRecord, data: unknown, host: Pipeli
     if (!fits) report(record, data, host)
     return data
   }
-  // Normalising must not make valid data invalid: then it is undone.
+  // Normalizing must not make valid data invalid; if it does, it is undone.
   if (fits && !nowFits) return data
   if (host.onNormalize !== undefined) {
     notify(host.logger, "A result listener threw", () =>

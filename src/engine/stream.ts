@@ -8,9 +8,9 @@ import { asRefusal } from "./refusals.ts"
 import type { CallObserver, ObservedCall } from "./observe.ts"
 import type { AnyHandler } from "./record.ts"
 
-/** Where the items of a stream come from: its handler, or middleware around it. */
+/** The source of a stream's items: its handler, or middleware around it. */
 export interface StreamSource {
-  /** Its items are envelopes, and it stops what it reads from when it is stopped itself. */
+  /** Its items are envelopes, and stopping it also stops its own source. */
   readonly isMiddleware: boolean
   /** Called once. */
   open(call: Call, input: unknown): AsyncIterator<unknown>
@@ -140,7 +140,7 @@ class RunningStream {
   readonly #observed: ObservedCall | undefined
   #source: AsyncIterator<unknown> | undefined
   #isDone = false
-  /** The error of an end from outside that no pending `next` could receive. */
+  /** The error of a stream that was ended from outside while no `next` was pending. */
   #undeliveredError: CallError | undefined
   /** The pending `next`, and the functions that settle it. */
   #pending: Promise<Result> | undefined
@@ -188,7 +188,7 @@ class RunningStream {
     const message = leftMessage(this.#call)
     const isIdle = this.#pending === undefined
     this.#close()
-    // Middleware leaves what it reads from itself, so that the end of the handler is awaited.
+    // Middleware stops its own source, so the end of the handler is awaited.
     const leaving = this.#from.isMiddleware ? this.#stopSource() : undefined
     this.#call.refuse("ABORTED", message)
     this.#call.stopWork("ABORTED", message)
@@ -236,7 +236,7 @@ class RunningStream {
     return error
   }
 
-  /** A deadline, a signal, a parent or `close` ended it. */
+  /** Ends the stream because of a deadline, a signal, a parent or `close`. */
   #endFromOutside(error: CallError): void {
     this.#observed?.fail(error)
     this.#from.end?.(error)

@@ -1,4 +1,4 @@
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 
 /** Why a connection failed, as far as the platform reports it. */
 export type ConnectionFailureKind =

@@ -1,5 +1,5 @@
 import { CallError, isCallError } from "../core/errors.ts"
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 import { classifyFailure } from "./connection-failure.ts"
 import { isRepeatable } from "./repeatable.ts"
 import { maskValue } from "./secrets.ts"

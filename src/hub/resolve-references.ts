@@ -1,5 +1,5 @@
 import { CallError, isCallError } from "../core/errors.ts"
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 import { isPlainObject } from "../internal/guards.ts"
 
 /** Resolves the `${…}` references of a text. */

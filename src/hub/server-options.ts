@@ -1,7 +1,7 @@
 import type { ApiKeyConfig, ServerConfig } from "../config/model.ts"
 import type { ErrorExposure } from "../engine/failures.ts"
 import { CallError } from "../core/errors.ts"
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 import type { AuthOptions } from "../serve/http/auth/options.ts"
 import type { RateLimitOptions } from "../serve/accounts.ts"
 import { isLoopback } from "../serve/upgrade.ts"

@@ -4,7 +4,7 @@ import { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 import type { SourceOwnership } from "./source-ownership.ts"
 import type {
   OpenSource,

@@ -4,7 +4,7 @@ export function backOff(failures: number, first: number, longest: number): numbe
   return Math.min(longest, first * 2 ** Math.min(failures - 1, 30))
 }
 
-/** A delay of which a random half is taken off, so that clients do not all retry at once. */
+/** A delay reduced by up to a random half, so that clients do not all retry at the same time. */
 export function withJitter(milliseconds: number, random: () => number = Math.random): number {
   return Math.round(milliseconds * (0.5 + random() / 2))
 }

@@ -1,6 +1,6 @@
-import { reasonOf } from "./describe.ts"
+import { reasonOf } from "./message-text.ts"
 
-/** The symbol of a `CallError`. Registered globally, so that errors of another copy of this package are recognised. */
+/** The symbol of a `CallError`. Registered globally, so that errors of another copy of this package are recognized. */
 export const CALL_ERROR: unique symbol = Symbol.for("@alkdev/operations/CallError")
 
 /**

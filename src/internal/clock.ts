@@ -68,7 +68,9 @@ export function toWallTime(clock: Clock, time: number): number {
   return time + wallTimeOffset(clock)
 }
 
-/** By how much the date is later than `clock.now()`. Reads again if a millisecond ended between the two reads. */
+/**
+ * The difference between the date and `clock.now()`. Reads again if a millisecond ended between the two reads.
+ */
 function wallTimeOffset(clock: Clock): number {
   if (clock.wallTime === undefined) return 0
   let before = clock.now()

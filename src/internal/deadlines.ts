@@ -6,7 +6,7 @@ import { setRef } from "./defer.ts"
 export interface DeadlineEntry {
   /** A time of the clock. `now` is passed to entries that have not chosen theirs yet. */
   due(now?: number): number
-  /** It has ended on its own and needs no deadline any more. */
+  /** It has ended and needs no deadline any more. */
   readonly isOver: boolean
   /** Called once, when the deadline passes. */
   expire(): void
@@ -18,14 +18,14 @@ export interface DeadlineEntry {
 // Capacity of the list of undated entries before ended ones are removed from it.
 const MIN_UNDATED_CAPACITY = 32
 
-/** Entries that are looked through in a millisecond; the time between two looks grows with their number. */
+/** Entries that are searched in a millisecond; the time between two searches grows with their number. */
 const ENTRIES_PER_MS = 1000
 
 /**
  * Deadlines of many calls on one timer: adding and removing one are constant work.
  *
- * The entries are in no order. When the earliest time passes, all of them are looked through, which is rare, because most
- * entries are removed before. Each thousand entries may delay a deadline by a millisecond.
+ * The entries are in no order. When the earliest time passes, all of them are searched. This is rare, because
+ * most entries are removed before. Each thousand entries may delay a deadline by a millisecond.
  *
  * While nothing waits, the timer does not keep the process alive.
  */
@@ -43,7 +43,7 @@ export class Deadlines {
   #size = 0
   #timer: unknown
   #armedFor = Number.POSITIVE_INFINITY
-  /** The entries are not looked through before this time. */
+  /** The entries are not searched before this time. */
   #nextLook = 0
   /** `setTimeout` as it was when the timer was armed: a faked or restored clock invalidates the timer. */
   #armedWith: unknown
@@ -166,7 +166,7 @@ export class Deadlines {
       entry.expire()
     }
     if (this.#size === 0) return
-    // What was added meanwhile has armed the timer.
+    // Entries added meanwhile have armed the timer.
     const at = Math.max(next, this.#nextLook)
     if (at < this.#armedFor) this.#arm(at)
   }

@@ -1,7 +1,7 @@
 const LONGEST = 255
 
 /**
- * The name of a file without folders and control characters; `undefined` when nothing is left of it.
+ * The name of a file without folders and control characters; `undefined` if nothing remains.
  *
  * Names from outside may be paths, which must not lead out of a folder that a handler writes to.
  */

@@ -3,7 +3,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value is an object, an array included, and not `null`. */
+/** Whether a value is an object or an array, and not `null`. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null
 }

@@ -20,5 +20,5 @@ export function plainHeaders(headers: HeadersLike): Readonly<Record<string, stri
     : headers
 }
 
-/** The preference for a result that is a file: it is the body of the answer. */
+/** The preference to get a file as the body of the response. */
 export const FILE_PREFERENCE = "return=file"

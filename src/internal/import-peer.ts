@@ -1,4 +1,4 @@
-/** An optional package is not installed; the message says which, and how to install it. */
+/** The error for a missing optional package; the message names it and how to install it. */
 export class MissingPackage extends Error {
   override readonly name = "MissingPackage"
   /** The name of the package. */
@@ -13,8 +13,7 @@ export class MissingPackage extends Error {
 }
 
 /**
- * Reports a package that is not installed as soon as that is known. Other failures are left to the user of the
- * package.
+ * Reports a missing package as soon as that is known. Other failures are reported when the package is used.
  */
 export function reportMissing(loading: Promise<unknown>, report: (message: string) => void): void {
   loading.catch((error: unknown) => {
@@ -55,7 +54,7 @@ export async function checkPeer(
   try {
     if (resolve?.(name) !== undefined) return
   } catch {
-    // Loading it says more.
+    // Loading it gives a better error.
   }
   await importPeer(user, name, load)
 }
@@ -63,7 +62,8 @@ export async function checkPeer(
 function isMissing(error: unknown, name: string): boolean {
   if (typeof error !== "object" || error === null) return false
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  // Runtimes and bundlers differ in the code; a package that lacks one of its own names that one.
+  // Runtimes and bundlers use different codes. If a dependency of the package is missing, the error names
+  // that one.
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false
   return String(message).includes(`'${name}'`) || String(message).includes(`"${name}"`)
 }

@@ -1,7 +1,9 @@
 import type { Logger } from "./logger.ts"
 import { notify } from "./notify.ts"
 
-/** The listeners of one kind of event. Those that are added or removed while it is notified are not called. */
+/**
+ * The listeners of one kind of event. Listeners added or removed during a notification are not called by it.
+ */
 export class Listeners<TEvent = void> {
   readonly #entries = new Set<(event: TEvent) => unknown>()
 
@@ -9,19 +11,19 @@ export class Listeners<TEvent = void> {
     return this.#entries.size
   }
 
-  /** Adds a listener; returns a function that removes it. One that is added twice is called twice. */
+  /** Adds a listener; returns a function that removes it. A listener that is added twice is called twice. */
   readonly add = (listener: (event: TEvent) => unknown): (() => void) => {
     const entry = (event: TEvent): unknown => listener(event)
     this.#entries.add(entry)
     return () => void this.#entries.delete(entry)
   }
 
-  /** Calls listeners of our own. What one throws is thrown here. */
+  /** Calls internal listeners. An error of a listener is thrown here. */
   notify(event: TEvent): void {
     for (const entry of [...this.#entries]) if (this.#entries.has(entry)) entry(event)
   }
 
-  /** Calls listeners of the user. What one throws is logged as `what`, and has no other effect. */
+  /** Calls listeners of the user. An error of a listener is logged as `what`, and has no other effect. */
   notifyLogged(
     event: TEvent,
     logger: Logger,

@@ -1,4 +1,4 @@
-/** Where log lines go. `console` is one; so is a logger of most logging libraries. */
+/** Receives log lines. `console` is one, and so are the loggers of most libraries. */
 export interface Logger {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void
   info(message: string, fields?: Readonly<Record<string, unknown>>): void
@@ -7,9 +7,9 @@ export interface Logger {
 }
 
 /**
- * The default: warnings and errors on the platform's console, the rest nowhere.
+ * The default: warnings and errors go to the platform's console, all other levels are dropped.
  *
- * The console is looked up per line, so that one that is replaced later is used.
+ * The console is looked up for each line, so that a replaced console is used.
  */
 export const consoleLogger: Logger = {
   debug() {},

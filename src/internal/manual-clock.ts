@@ -4,7 +4,7 @@ import type { Clock } from "./platform.ts"
 /** A clock for tests: its time changes only when you advance it. */
 export interface ManualClock extends Clock {
   /**
-   * Lets time pass. Due timers run in order, each with its consequences before the next one.
+   * Advances the time. Due timers run in order, and the effects of each complete before the next one runs.
    *
    * It does not wait for anything outside this clock, such as a server.
    */
@@ -18,7 +18,7 @@ export function createManualClock(start = 0): ManualClock {
   const timers = new Map<number, { readonly at: number; readonly callback: () => void }>()
   let time = start
   let last = 0
-  /** By how much the date is later than `time`. */
+  /** The difference between the date and `time`. */
   let ahead = 0
   const setTimeout = (callback: () => void, milliseconds: number): number => {
     timers.set(++last, { at: time + Math.max(milliseconds, 0), callback })

@@ -1,9 +1,9 @@
 import { checkOption } from "./options.ts"
 import type { OptionPlace, OptionRule, OptionsSchema } from "./options.ts"
 
-/** A member of data that is invalid. */
+/** An invalid member of some data. */
 interface DataIssue {
-  /** Empty for the data themselves. */
+  /** Empty for the data itself. */
   readonly path: string
   readonly message: string
 }

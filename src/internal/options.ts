@@ -1,7 +1,7 @@
 // Validation of the options of public functions: rules as plain data, and the messages for values that break them.
-// It is in every page that has a client: look at its size when you change it.
+// It is part of every web page with a client: check its size when you change it.
 
-import { listed } from "./describe.ts"
+import { listed } from "./message-text.ts"
 import { reading } from "./brands.ts"
 import { nearest } from "./suggest.ts"
 
@@ -61,7 +61,7 @@ export const IDENTITY: OptionRule = {
   open: true,
 }
 
-/** What is expected, and how to see it: the type of the value, the methods that it has, or a test. */
+/** What is expected, and how to check it: the type of the value, its methods, or a test. */
 type Kind = readonly [
   expected: string,
   test: "boolean" | "function" | "string" | readonly string[] | ((value: unknown) => boolean),
@@ -116,7 +116,7 @@ export interface OptionPlace {
   readonly fail: (path: string, message: string) => Error
 }
 
-/** Throws what the place says for the first value that breaks a rule. */
+/** Throws the error of the place for the first value that violates a rule. */
 export function checkOption(place: OptionPlace, rule: OptionRule, value: unknown): void {
   const { path, fail } = place
   let { isSecret } = place
@@ -134,8 +134,8 @@ export function checkOption(place: OptionPlace, rule: OptionRule, value: unknown
   const kind = kindFor(rule)
   if (!matches(kind, value)) {
     const got = isSecret ? typeOf(value) : quoteValue(value)
-    const cure = typeof value === "string" && !isSecret ? didYouMean(value, wordsOf(rule)) : ""
-    throw fail(path, `must be ${kind[0]}, got ${got}.${cure}`)
+    const hint = typeof value === "string" && !isSecret ? didYouMean(value, wordsOf(rule)) : ""
+    throw fail(path, `must be ${kind[0]}, got ${got}.${hint}`)
   }
   if (typeof rule !== "object") return
   const options = value as Readonly<Record<string, unknown>>
@@ -161,8 +161,8 @@ export function checkOption(place: OptionPlace, rule: OptionRule, value: unknown
   const names = Object.keys(members)
   for (const [name, item] of Object.entries(options)) {
     if (names.includes(name) || item === undefined) continue
-    const cure = didYouMean(name, names) || ` Known options: ${names.join(", ")}.`
-    throw fail(pathTo(place, name), `is not an option (got ${typeOf(item)}).${cure}`)
+    const hint = didYouMean(name, names) || ` Known options: ${names.join(", ")}.`
+    throw fail(pathTo(place, name), `is not an option (got ${typeOf(item)}).${hint}`)
   }
 }
 
@@ -180,7 +180,7 @@ function checkMember(
   }
 }
 
-/** The kind of values that match a rule; members and items are not looked at. */
+/** The kind of values that match a rule, without its members and items. */
 function kindFor(rule: OptionRule): Kind {
   if (typeof rule === "string") return KINDS[rule]
   if ("secret" in rule) return kindFor(rule.secret)
@@ -209,7 +209,7 @@ function kindFor(rule: OptionRule): Kind {
   }
   if ("methods" in rule) return [rule.expected, rule.methods]
   if ("list" in rule) return ["an array", Array.isArray]
-  // A Map, a Headers or a forgotten Promise has no names to look at.
+  // A Map, a Headers or a Promise that was not awaited has no option names.
   return ["an object", (value) => classOf(value) === "Object"]
 }
 
@@ -234,7 +234,7 @@ function matches([, test]: Kind, value: unknown): boolean {
   return typeof test === "string" ? typeof value === test : hasMethods(value, test)
 }
 
-/** Whether a value has methods of these names. Nothing is known of their signatures. */
+/** Whether a value has methods with these names, whatever their signatures. */
 export function hasMethods(value: unknown, names: readonly string[]): boolean {
   const isOne = (typeof value === "object" && value !== null) || typeof value === "function"
   return isOne && names.every((name) => typeof (value as never)[name] === "function")

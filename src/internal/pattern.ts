@@ -1,4 +1,4 @@
-/** Whether a text fits a pattern, in which `*` stands for anything. */
+/** Whether a text matches a pattern, in which `*` stands for any text. */
 export type Matcher = (text: string) => boolean
 
 /** Compiles a pattern such as `issues.*`. */

@@ -1,4 +1,4 @@
-/** Decodes percent-encoding; a text with a plain percent sign stays as it is. */
+/** Decodes percent-encoding; text that is not valid percent-encoding is returned unchanged. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -4,7 +4,7 @@ export interface OpenAPIFS {
   readFile(path: string): Promise<string>
 }
 
-/** Time, as the library sees it. Replace it to test with a clock of your own. */
+/** The time source of the library. Replace it in tests. */
 export interface Clock {
   /** Monotonic milliseconds from any start, for durations and deadlines. */
   now(): number

@@ -56,7 +56,7 @@ function isPrivateV4(address: number): boolean {
   return PRIVATE_V4.some(([first, size]) => address >= first && address < first + size)
 }
 
-/** The eight groups of an address that the URL parser has spelt. */
+/** The eight groups of an address that the URL parser has spelled. */
 function groupsOf(address: string): number[] {
   const [head = "", tail] = address.split("::")
   const before = head === "" ? [] : head.split(":")

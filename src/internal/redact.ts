@@ -22,7 +22,7 @@ const MAX_DEPTH = 32
 const MAX_NODES = 10_000
 const MAX_TEXT = 16_384
 
-/** Masks what looks like a credential in a text, and cuts the text to the size of a log line. */
+/** Masks credentials in a text, and cuts the text to the size of a log line. */
 export function redactText(text: string): string {
   let out = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   for (const [pattern, replacement] of SECRET_TEXT) out = out.replace(pattern, replacement)

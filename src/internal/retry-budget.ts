@@ -1,19 +1,21 @@
 /** A success earns a tenth of a retry. */
 const TENTHS = 10
-/** Without any left, one retry per interval may still be allowed; unused ones add up to at most a second's. */
+/**
+ * If none is left, one retry per interval may still be allowed; unused ones accumulate for at most a second.
+ */
 const INTERVAL_MS = 100
 const MAX_UNUSED_MS = 1000
 
-/** What a budget allows once it is used up. */
+/** What an exhausted budget allows. */
 export interface RetryBudgetOptions {
-  /** Ten retries per second, so that a caller without any successes gets on; otherwise none. */
+  /** Ten retries per second, so that a caller without successes can continue; otherwise none. */
   readonly tricklesWhenEmpty: boolean
 }
 
 /**
  * Limits retries to a small part of all calls: one for ten successes, and some in advance.
  *
- * Without it, slow workers would get every call several times, and become slower still.
+ * Without a limit, slow workers would get every call several times and become even slower.
  */
 export class RetryBudget {
   readonly #max: number
@@ -30,7 +32,7 @@ export class RetryBudget {
     this.#tenths = this.#max
   }
 
-  /** Retries that are left. */
+  /** Remaining retries. */
   get left(): number {
     return Math.floor(this.#tenths / TENTHS)
   }

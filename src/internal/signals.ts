@@ -1,4 +1,4 @@
-/** Something that ends when a signal fires. */
+/** Work that ends when a signal fires. */
 export interface SignalListener {
   handleEvent(): void
   /** Whether its work may have had effects by now; unknown if absent. */
@@ -37,7 +37,7 @@ export class CancelToken implements Pick<
     listener?.handleEvent()
   }
 
-  // For a registry that is not this package's own.
+  // For registries that are not of this package.
   addEventListener(_type: string, listener: unknown): void {
     this.listener =
       typeof listener === "function"
@@ -104,7 +104,7 @@ export function removeSignalListener(signal: AbortSignal, entry: SignalListener)
  * Fires when one of two signals does, until it is released.
  *
  * Instead of `AbortSignal.any`: on Node.js 20 each result of it leaves an entry on its sources for as long as they
- * live, which for a server's signal is for ever.
+ * live, which for a server's signal is forever.
  */
 export class JoinedSignals extends CancelToken {
   readonly #sources: readonly AbortSignal[]

@@ -1,7 +1,7 @@
 // Bounds the work for a wrong id in a large namespace.
 const MAX_CANDIDATES = 512
 
-/** The candidate nearest to `typed`, if it is near enough to be a likely typo. */
+/** The candidate most similar to `typed`, if it is a likely typo. */
 export function nearest(typed: string, candidates: Iterable<string>): string | undefined {
   if (typed.length > 128) return undefined
   let best: string | undefined
@@ -19,7 +19,7 @@ export function nearest(typed: string, candidates: Iterable<string>): string | u
   return best
 }
 
-/** Single-character edits, a swap of neighbours counting as one. */
+/** Single-character edits, a swap of neighbors counting as one. */
 function editDistance(left: string, right: string): number {
   const rows: number[][] = []
   const at = (row: number, column: number): number => rows[row]?.[column] ?? row + column

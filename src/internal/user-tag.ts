@@ -15,7 +15,7 @@ export function tagOf(user: string): string {
     low = Math.imul(low ^ code, 0x01000193)
     high = Math.imul(high ^ (code + at), 0x85ebca6b)
   }
-  // 50 bits, which is what ten digits to the base of 36 hold.
+  // 50 bits fit into ten digits in base 36.
   const bits = (mixBits(high) >>> 14) * 2 ** 32 + (mixBits(low) >>> 0)
   return bits.toString(36).padStart(TAG_LENGTH, "0")
 }

@@ -8,7 +8,7 @@ export function weigh(value: unknown, limit: number): number {
     if (typeof next === "string") weight += next.length
     else if (typeof next !== "object" || next === null || ArrayBuffer.isView(next)) continue
     else if (Array.isArray(next)) {
-      // Each item weighs 4 at least: a long list is known to be too long before it is read.
+      // Each item counts at least 4, so a list that is too long is detected before it is read.
       if (weight + 4 * next.length >= limit) return limit
       for (const item of next as readonly unknown[]) open.push(item)
     } else {

@@ -37,7 +37,7 @@ const NO_TICKET = 0
 export class Attempts {
   readonly policies: AttemptPolicies
   readonly call: MiddlewareFunction
-  /** What every attempt has in common; the same object for all. */
+  /** The change that all attempts share. */
   readonly #change: Change | undefined
 
   constructor(policies: AttemptPolicies) {
@@ -89,7 +89,7 @@ export class Attempts {
   waitBefore(call: MiddlewareCall, thrown: unknown, attempt: number): number | undefined {
     const { retry, budget, clock, random } = this.policies
     if (retry === undefined || !isCallError(thrown) || !thrown.retryable) return undefined
-    // Someone further in has repeated it already.
+    // An inner layer has already repeated it.
     if ((thrown.attempts ?? 1) > 1 || !isRepeatable(call.input)) return undefined
     const { attempts = 3, delay = 100, maxDelay = 5_000, maxRetryAfter = 30_000 } = retry
     if (attempt >= Math.min(attempts, attemptsOf(call))) return undefined
@@ -172,7 +172,7 @@ export class Attempts {
     )
   }
 
-  /** Tells the breaker, and the rate limit if the called system asked for a pause. */
+  /** Notifies the breaker, and the rate limit if the called system asked for a pause. */
   failed(call: MiddlewareCall, ticket: number, thrown: unknown): void {
     const { breaker, rateLimit } = this.policies
     if (!isCallError(thrown)) {
@@ -184,7 +184,7 @@ export class Attempts {
     if (statusOf(thrown) === 429) rateLimit.hold(call, thrown.retryAfterMs ?? 0)
   }
 
-  /** Rate limit and concurrency: at once, or when the promise resolves. */
+  /** Passes the rate limit and the concurrency limit: immediately, or when the promise resolves. */
   #takePlace(call: MiddlewareCall): Promise<void> | undefined {
     const { rateLimit, slots } = this.policies
     const turn = rateLimit?.take(call)
@@ -195,7 +195,7 @@ export class Attempts {
 
 function afterRepeats(envelope: ResponseEnvelope, { attempts }: Tally): ResponseEnvelope {
   const { data, meta } = envelope
-  // The error result of an MCP tool is recognised by its object.
+  // The error result of an MCP tool is recognized by its object.
   if (attempts === 1 || (meta.source === "mcp" && meta.isError)) return envelope
   return { data, meta: { ...meta, attempts } }
 }

@@ -7,16 +7,16 @@ export type Outcome = "success" | "failure" | "neutral"
 
 /** The window moves in tenths. */
 const SLOTS = 10
-/** How often the rest can double: it is at most ten times the first one. */
+/** The rest grows to at most this many times the first one. */
 const MAX_RESTS = 10
 
-/** The ticket of a call that was refused. */
+/** The ticket of a refused call. */
 export const REFUSED = -1
 
 /**
  * A circuit breaker. Opens when too many of the last calls failed, then lets probes through until they succeed.
  *
- * Whoever gets a ticket from `enter` gives it back with `leave`, whatever happens.
+ * Every ticket from `enter` must be returned with `leave`.
  */
 export class Breaker {
   readonly protects: Protected
@@ -30,7 +30,7 @@ export class Breaker {
   #successCount = 0
   #failureCount = 0
   #slot = 0
-  /** Counts changes of state: a ticket of an earlier state does not count. */
+  /** Counts changes of state: tickets of earlier states are ignored. */
   #generation = 0
   #state: BreakerState = "closed"
   #openUntil = 0
@@ -53,7 +53,7 @@ export class Breaker {
       : this.#state
   }
 
-  /** Probes that run. */
+  /** Running probes. */
   get probing(): number {
     return this.#state === "half-open" ? this.#probes : 0
   }
@@ -94,13 +94,13 @@ export class Breaker {
     }
   }
 
-  /** A failure of something that had succeeded at first, such as a stream that breaks off. */
+  /** A failure after an initial success, such as a stream that breaks off. */
   fail(code?: string): void {
     this.lastCode = code
     if (this.#state === "closed") this.#count("failure")
   }
 
-  /** Milliseconds until the next probe is possible; while probes run, as long as the circuit would rest again. */
+  /** Milliseconds until the next probe is possible; while probes run, the duration of another rest. */
   retryAfter(): number {
     if (this.#state === "closed") return 0
     const left = this.#openUntil - this.#clock.now()

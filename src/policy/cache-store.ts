@@ -1,7 +1,7 @@
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Revalidation } from "../core/middleware.ts"
 
-/** A result that is kept. Times are those of the registry's clock. */
+/** A cached result, with times of the registry's clock. */
 export interface CacheEntry {
   /** Frozen all the way down. */
   readonly envelope: ResponseEnvelope
@@ -47,7 +47,7 @@ export class CachePool {
   }
 }
 
-/** The results of one operation; of too many, the least recently used one goes first. */
+/** The results of one operation; if there are too many, the least recently used one is removed. */
 export class CacheStore {
   readonly #max: number
   readonly #pool: CachePool
@@ -101,7 +101,7 @@ export class CacheStore {
     this.#grow(-this.bytes)
   }
 
-  /** Empties it and gives its memory back for good. */
+  /** Empties it and releases its memory. */
   close(): void {
     this.clear()
     this.#pool.delete(this)

@@ -32,7 +32,7 @@ export class Cache {
   readonly #shared: SharedCalls
   readonly #run: MiddlewareFunction
   readonly #store: CacheStore
-  /** Loads that run. */
+  /** Running loads. */
   #loading = new Map<string, SharedCall<Loaded>>()
   readonly counts = { hits: 0, stale: 0, joined: 0, misses: 0 }
 
@@ -105,7 +105,7 @@ export class Cache {
     }
   }
 
-  /** Starts to load a result. It goes on when this caller leaves. */
+  /** Starts loading a result. Loading continues when this caller leaves. */
   #load(
     call: MiddlewareCall,
     next: Next,
@@ -134,7 +134,7 @@ export class Cache {
         }
       },
     )
-    // It may have settled already only in later turns: nothing above runs to its end at once.
+    // It cannot have settled yet, because nothing above finishes synchronously.
     loading.set(key, shared)
     return shared
   }
@@ -156,7 +156,7 @@ export class Cache {
     return { envelope: kept, isShareable: true }
   }
 
-  /** Makes an entry fresh again, if the server answered that it has not changed. */
+  /** Makes an entry fresh again if the server reported that it has not changed. */
   #renew(
     key: string,
     { envelope, size, validators }: CacheEntry,

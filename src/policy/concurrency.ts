@@ -8,7 +8,7 @@ interface Waiter {
   readonly admit: () => void
 }
 
-/** Limits how many calls run at once; further ones wait in turn. Whoever has entered leaves, once. */
+/** Limits how many calls run at the same time; further ones wait in turn. Every `enter` needs one `leave`. */
 export class Slots {
   readonly #most: number
   readonly #queue: number
@@ -16,7 +16,7 @@ export class Slots {
   readonly #clock: Clock
   readonly #waiting = new Set<Waiter>()
   #running = 0
-  /** The average time between two places that became free while calls waited. */
+  /** The average time between two slots that became free while calls waited. */
   #interval = 0
   #freedAt: number | undefined
 
@@ -35,7 +35,7 @@ export class Slots {
     return this.#waiting.size
   }
 
-  /** Takes a place: at once, or when the promise resolves. Throws `OVERLOADED` if there is none. */
+  /** Takes a slot: immediately, or when the promise resolves. Throws `OVERLOADED` if there is none. */
   enter(call: MiddlewareCall): Promise<void> | undefined {
     if (this.#running < this.#most) {
       this.#running++

@@ -3,7 +3,7 @@ import { isResponseEnvelope, localEnvelope } from "../core/envelope.ts"
 import type { MiddlewareFunction } from "../core/middleware.ts"
 import type { Fallback } from "../core/resilience.ts"
 
-/** Codes without a fallback: mistakes of the caller, and calls that nobody waits for. */
+/** Codes without a fallback: mistakes of the caller, and calls that were aborted. */
 const NO_FALLBACK: ReadonlySet<string> = new Set([
   "VALIDATION_ERROR",
   "ACCESS_DENIED",
@@ -12,7 +12,7 @@ const NO_FALLBACK: ReadonlySet<string> = new Set([
   "ABORTED",
 ])
 
-/** Returns something else when everything further in has failed. */
+/** Returns the fallback when everything else has failed. */
 export function withFallback(fallback: Fallback, run: MiddlewareFunction): MiddlewareFunction {
   return async (call, next) => {
     try {

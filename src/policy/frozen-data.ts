@@ -1,13 +1,13 @@
 import { isPlainObject } from "../internal/guards.ts"
 
-/** Data that can be shared, and about how many bytes they take. */
+/** Data that can be shared, and its approximate size in bytes. */
 export interface FrozenData {
   readonly data: unknown
   readonly size: number
 }
 
 const MAX_DEPTH = 512
-/** What an object or a number takes besides its content, roughly. */
+/** Approximate bytes of an object or a number besides its content. */
 const OVERHEAD = 16
 
 /**

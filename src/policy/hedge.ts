@@ -7,7 +7,7 @@ import type { RetryBudget } from "../internal/retry-budget.ts"
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import type { Tally } from "./outcome.ts"
 
-/** How many durations are remembered, and how many are needed. */
+/** Number of durations that are kept, and the minimum that is needed. */
 const REMEMBERED = 200
 const NEEDED = 20
 

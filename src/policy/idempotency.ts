@@ -29,10 +29,13 @@ const DAY_MS = 86_400_000
 const MAX_RUN_MS = 600_000
 /** Added to the end of a call, for clocks of other processes that differ. */
 const GRACE_MS = 5_000
-/** How often another process is asked for the outcome. */
+/** Interval at which the outcome of another process is requested. */
 const POLL_MS = 100
 
-/** Errors after which the call may or may not have had its effect. Refusals are those of a later attempt. */
+/**
+ * Errors after which the call may or may not have had its effect. For codes of refused calls, this is about an
+ * earlier attempt.
+ */
 const IN_DOUBT: ReadonlySet<string> = new Set([
   ...["TIMEOUT", "ABORTED", "WORKER_LOST", "DATA_LOSS", "UNAVAILABLE"],
   ...["OVERLOADED", "RATE_LIMITED", "CIRCUIT_OPEN"],
@@ -162,7 +165,9 @@ export class Idempotency {
     await this.#write(call, () => this.#store.forget(key))
   }
 
-  /** The caller gets its outcome even if it cannot be stored; the key is in doubt then. */
+  /**
+   * Stores an outcome. If that fails, the caller still gets the outcome, and the state of the key is unknown.
+   */
   async #write(call: MiddlewareCall, write: () => unknown): Promise<void> {
     try {
       await write()
@@ -210,7 +215,7 @@ function inDoubt({ operationId }: MiddlewareCall): CallError {
 function notComparable(operationId: string): CallError {
   return refuse(
     "VALIDATION_ERROR",
-    `"${operationId}" was called with an idempotency key, and its input is not JSON, so that it cannot be compared.`,
+    `"${operationId}" was called with an idempotency key, but its input is not JSON and cannot be compared.`,
     { operationId },
   )
 }

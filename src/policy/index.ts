@@ -1,4 +1,4 @@
-// The policies of a registry: what each operation does when something fails, is slow or is asked too often.
+// The policies of a registry: what happens when a call fails, is slow or is made too often.
 import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
 import type { AppliedPolicy, BreakerStatus, PolicyState, Protected } from "../core/policy-state.ts"
 import type { Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
@@ -39,13 +39,13 @@ interface Made {
   readonly policies?: AttemptPolicies
 }
 
-/** The policies of one registry, with everything that calls have in common. */
+/** The policies of one registry, with the state that calls share. */
 export class RegistryPolicies implements Policies {
   readonly #host: PolicyHost
   readonly #random: () => number
   readonly #made = new Map<string, Made>()
   readonly #budgets = new Map<string, RetryBudget>()
-  /** Those of sources; the breaker of one operation goes with it. */
+  /** Breakers of sources; the breaker of a single operation is stored with the operation. */
   readonly #breakers = new Map<string, Breaker>()
   readonly #rateLimits = new Map<string, RateLimit>()
   readonly #pool = new CachePool()
@@ -169,7 +169,7 @@ export class RegistryPolicies implements Policies {
     }
   }
 
-  /** Operations of a source with the same settings have one breaker, unless it is for the operation alone. */
+  /** Operations of a source with the same settings share a breaker, unless its scope is the operation. */
   #breaker(target: PolicyTarget, policy: NonNullable<ResolvedResilience["breaker"]>): Breaker {
     const protects = protectedBy(target, policy.scope)
     const make = (): Breaker => new Breaker(policy, protects, this.#host.clock)
@@ -189,7 +189,7 @@ export class RegistryPolicies implements Policies {
   }
 }
 
-/** The thing that is protected: another system with all its operations, or one operation. */
+/** What is protected: another system with all its operations, or one operation. */
 function protectedBy(
   { isImported, source, operationId }: PolicyTarget,
   scope = "source",

@@ -1,6 +1,6 @@
 import { isPlainObject } from "../internal/guards.ts"
 
-/** Deeper inputs are not worth a key. */
+/** Inputs with more levels get no key. */
 const MAX_DEPTH = 64
 
 /**
@@ -39,7 +39,7 @@ function print(value: unknown, depth: number): string {
   }
 }
 
-/** With its length in front, so that nothing in it has to be escaped. */
+/** A text with its length in front, so that nothing has to be escaped. */
 function quoted(text: string): string {
   return `"${text.length}:${text}`
 }

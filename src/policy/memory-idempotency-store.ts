@@ -3,7 +3,7 @@ import type { Clock } from "../internal/platform.ts"
 
 const MAX_KEYS = 10_000
 
-/** Keeps outcomes in memory: for one process, until it ends. Of too many, the oldest goes first. */
+/** Keeps outcomes in memory, for one process. If there are too many, the oldest is removed. */
 export class MemoryOutcomes implements IdempotencyStore {
   readonly #clock: Clock
   readonly #kept = new Map<string, { readonly value: string; readonly until: number }>()

@@ -43,7 +43,7 @@ export function isFailure(error: unknown): boolean {
   return status === undefined || status >= 500 || status === 408
 }
 
-/** The operation asked its caller for input, and this caller cannot be asked. */
+/** Whether the operation asked a caller that cannot be asked. */
 function isCallersLack({ details }: CallError): boolean {
   return isRecord(details) && details["reason"] === "INPUT_UNAVAILABLE"
 }

@@ -6,7 +6,7 @@ import { pause } from "../internal/wait.ts"
 import { refuse } from "./outcome.ts"
 import { TokenBuckets } from "./token-buckets.ts"
 
-/** Limits how many calls start in a time: all together, of each identity, or of each key. */
+/** Limits how many calls start per second: of all callers together, of each identity, or of each key. */
 export class RateLimit {
   readonly #policy: RateLimitPolicy
   readonly #name: string
@@ -25,7 +25,9 @@ export class RateLimit {
     this.#buckets = new TokenBuckets(policy.perSecond, this.#burst)
   }
 
-  /** Takes a token: at once, or when the promise resolves. Throws `RATE_LIMITED` if there is none in time. */
+  /**
+   * Takes a token: immediately, or when the promise resolves. Throws `RATE_LIMITED` if there is none in time.
+   */
   take(call: MiddlewareCall): Promise<void> | undefined {
     const { wait = 0, limiter } = this.#policy
     const key = this.#keyOf(call)

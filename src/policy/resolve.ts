@@ -14,7 +14,7 @@ const LOCAL_STANDARD: Resilience = {
   concurrency: { most: 64, queue: 256 },
 }
 
-/** The preset. Operations of this process do not fail like a network: they get the limits only. */
+/** The preset. Operations of this process get only the limits, because they do not fail like a network. */
 const STANDARD: Resilience = { ...LOCAL_STANDARD, retry: { attempts: 3 }, breaker: {} }
 
 interface Setting {
@@ -27,7 +27,7 @@ export function resolveResilience(target: PolicyTarget): ResolvedResilience {
   return Object.fromEntries(Array.from(settings, ([name, { value }]) => [name, value]))
 }
 
-/** The policies of an operation for people and programs that look at it. */
+/** Describes the policies of an operation. */
 export function describeResilience(target: PolicyTarget): AppliedPolicy[] {
   return Array.from(settingsOf(target), ([policy, { from, value }]) => ({
     policy,
@@ -38,7 +38,7 @@ export function describeResilience(target: PolicyTarget): AppliedPolicy[] {
   }))
 }
 
-/** Decides on each policy by itself: the first layer that mentions it counts, and `false` switches it off. */
+/** Resolves each policy separately: the first layer that mentions it counts, and `false` switches it off. */
 function settingsOf(target: PolicyTarget): ReadonlyMap<PolicyName, Setting> {
   const preset = target.isImported ? STANDARD : LOCAL_STANDARD
   const chosen = new Map<PolicyName, Setting>()

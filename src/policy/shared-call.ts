@@ -2,7 +2,7 @@ import type { Change, MiddlewareCall, Next } from "../core/middleware.ts"
 import type { Clock } from "../internal/platform.ts"
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 
-/** The shared work of one registry that runs. */
+/** The running shared work of one registry. */
 export class SharedCalls {
   readonly #clock: Clock
   readonly #running = new Set<SharedCall<unknown>>()
@@ -33,7 +33,7 @@ export class SharedCalls {
 /**
  * Work on behalf of a call that does not end with it: other calls may wait for the result, too.
  *
- * Its deadline and its signal are its own; the identity and the input are those of the first caller.
+ * It has its own deadline and signal, and the identity and input of the first caller.
  */
 export class SharedCall<TResult> {
   readonly #controller = new AbortController()
@@ -56,7 +56,7 @@ export class SharedCall<TResult> {
     this.#controller.abort(reason)
   }
 
-  /** Waits for the work, unless this caller leaves. The last one who leaves may end the work. */
+  /** Waits for the work, unless this caller leaves. When the last caller leaves, the work may end. */
   join(
     call: MiddlewareCall,
     { endsWithLast }: { readonly endsWithLast: boolean },
@@ -71,7 +71,7 @@ export class SharedCall<TResult> {
       const listener = {
         handleEvent: () => {
           leave()
-          // The call has ended with an error of its own, so that nobody sees this one.
+          // The call has ended with another error, so this one is not seen.
           reject(signal.reason as Error)
           if (endsWithLast && this.#members === 0) this.end(signal.reason)
         },

@@ -13,7 +13,7 @@ type Result = IteratorResult<ResponseEnvelope, undefined>
 const DONE: Result = Object.freeze({ done: true, value: undefined })
 
 /**
- * A stream with its policies: it is opened again until the first item, and holds its place to the end.
+ * A stream with its policies: it may be reopened before the first item, and keeps its slot until it ends.
  *
  * An iterator, not a generator: a generator that waits for an item could not be left.
  */
@@ -56,7 +56,7 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     return DONE
   }
 
-  /** The reader leaves, or the call was ended: the place is free at once, whatever the handler does. */
+  /** The reader leaves, or the call has ended: the slot is free immediately, whatever the handler does. */
   async return(): Promise<Result> {
     const source = this.#source
     this.#isOver = true
@@ -139,7 +139,7 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     this.#ticket = undefined
   }
 
-  /** Gives back what it holds: once, whoever is first. */
+  /** Releases its slot and ticket, once. */
   #release(): void {
     this.#leaveBreaker("neutral")
     if (!this.#hasPlace) return

@@ -1,14 +1,14 @@
-/** So many buckets at most, or callers with ever new identities would fill the memory. */
+/** Maximum number of buckets, so that callers with many identities cannot exhaust the memory. */
 const MAX_BUCKETS = 10_000
 
 /**
  * Token buckets by key, each as one number: the time at which it will be full again.
  *
- * A bucket that is full needs no entry. Of too many, the one that was unused for longest goes first.
+ * A full bucket needs no entry. If there are too many, the least recently used one is removed.
  */
 export class TokenBuckets {
   readonly #interval: number
-  /** How far in the future a bucket may be full and still have a token. */
+  /** A bucket has a token if it will be full within this time. */
   readonly #tolerance: number
   readonly #fullAt = new Map<string, number>()
 
@@ -33,7 +33,7 @@ export class TokenBuckets {
     return Math.max(wait, 0)
   }
 
-  /** When the bucket will be full; to give back the token that was taken last. */
+  /** When the bucket will be full; needed to return the last token. */
   fullAt(key: string): number | undefined {
     return this.#fullAt.get(key)
   }

@@ -61,7 +61,8 @@ type ClientNamespace<TOperations, TNamespace extends string> = {
  * The namespaces of an untyped client: any namespace, any name.
  *
  * They are `any` because of `noUncheckedIndexedAccess`: it makes every other type possibly `undefined`, and
- * `client.task.create()` an error, though a client has a function for every name. `client.call` gives `unknown`.
+ * `client.task.create()` an error, though a client has a function for every name. `client.call` returns
+ * `unknown`.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- see above
 type UntypedNamespaces = Readonly<Record<string, any>>
@@ -105,7 +106,7 @@ export function createClient<TRegistry = OperationRegistry>(
   return new Proxy(own, {
     get(target, key) {
       if (typeof key === "symbol" || Object.hasOwn(target, key)) return Reflect.get(target, key)
-      // Not a promise: `await client` gives the client.
+      // Not a promise: `await client` returns the client.
       if (key === "then") return undefined
       let namespace = namespaces.get(key)
       if (namespace === undefined) {
@@ -132,8 +133,8 @@ function namespaceOf(endpoint: Endpoint, streams: Set<string>, namespace: string
 /**
  * A promise of the result that can be iterated as well: only the peer knows which one it is.
  *
- * The call is made at once, with the input as it is now. If the operation is a subscription, the peer refuses the
- * call without running it; from then on the operation is opened as a stream right away.
+ * The call is made immediately, with the current input. If the operation is a subscription, the peer refuses
+ * the call without running it; from then on the operation is opened as a stream right away.
  */
 function callOrStream(
   endpoint: Endpoint,
@@ -145,7 +146,7 @@ function callOrStream(
   const call = startCall(endpoint, checkRequest, id, input, options, ({ code }, isAnswer) => {
     if (isAnswer && code === "INVALID_OPERATION_TYPE") streams.add(id)
     if (isAnswer && !OF_EITHER.has(code)) return
-    // Nobody may have awaited the call, if it was meant as a stream. Whoever awaits it still gets its error.
+    // The call may not be awaited if a stream was meant. A caller that awaits it still gets the error.
     queueMicrotask(() => void call.catch(() => undefined))
   }) as ClientCall
   let stream: PendingSubscription | undefined
@@ -165,7 +166,7 @@ function callOrStream(
   return Object.setPrototypeOf(call, ITERABLE)
 }
 
-/** Codes that say nothing about whether a call or an unread stream was meant. */
+/** Codes that do not tell whether a call or an unread stream was meant. */
 const OF_EITHER: ReadonlySet<string> = new Set([
   "INVALID_OPERATION_TYPE",
   "ABORTED",
@@ -254,7 +255,10 @@ function openStream(
   return opened
 }
 
-/** Whether the id and the options of a call need no closer look, like most. Spelled out, as every call is checked. */
+/**
+ * Whether the id and the options of a call are common ones that need no further check. Written out, because
+ * every call is checked.
+ */
 function isUsual(id: unknown, options: PendingOptions | undefined): boolean {
   if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_LENGTH) return false
   if (options === undefined) return true
@@ -290,7 +294,7 @@ function maybe(type: string, value: unknown): boolean {
   return value === undefined || (typeof value === type && value !== null)
 }
 
-/** Most options are like others before; messages about other ones are loaded on use. */
+/** Most options are common ones. The code for other options and their messages is loaded on use. */
 const checkRequest: CheckRequest = (id, options) => {
   if (isUsual(id, options)) return undefined
   if (loaded !== undefined) return loaded.requestError(id, options)

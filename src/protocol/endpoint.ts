@@ -15,7 +15,7 @@ export interface ServingSide {
   deliver(event: CallEvent, peer?: TransportPeer): void
   /** A result was not sent. */
   undelivered(event: CallRespondedEvent, error: CallError): void
-  /** The peer is gone: ends its requests. */
+  /** Ends the requests of a lost peer. */
   lost(): void
   close(): void
 }
@@ -43,7 +43,7 @@ export class Endpoint implements Deliverer {
   /** Notified when the peer is lost, and when it is back. */
   readonly watchers: Set<(state: "lost" | "restored") => void> = new Set()
   serving: ServingSide | undefined
-  /** Whether what arrived is an event. Whoever serves requests checks those, too. */
+  /** Whether a received value is an event. The serving side also checks requests. */
   isEvent: (value: unknown) => boolean = isEventForCaller
   /** The request that is being sent: a loopback server finds it here. */
   sending: Pending | undefined
@@ -152,13 +152,16 @@ export class Endpoint implements Deliverer {
     for (const watch of this.watchers) watch("restored")
   }
 
-  /** What the link knows of a request without an answer. Links from before `deliveryStatus` have `fateOf`. */
+  /**
+   * The delivery status of a request without a response. Older links have `fateOf` instead of
+   * `deliveryStatus`.
+   */
   deliveryStatus(requestId: string): CallFate | undefined {
     const { link } = this
     return link.deliveryStatus?.(requestId) ?? link.fateOf?.(requestId)
   }
 
-  /** Sends an event whose delivery nobody waits for, such as an abort or credit. A failure is only logged. */
+  /** Sends an event that needs no delivery report, such as an abort or credit. A failure is only logged. */
   trySend(event: CallEvent): void {
     try {
       this.link.send(event)

@@ -79,7 +79,7 @@ class Follower {
     } else {
       this.#synchronize(operations)
     }
-    // Ends with the stream. Whoever calls sees what ended it.
+    // Ends with the stream. Callers see the error that ended it.
     void this.#follow(stream)
   }
 
@@ -104,7 +104,9 @@ class Follower {
       }
     } catch (error) {
       // The peer is gone, as callers see from their errors. Following resumes when it is back.
-      endpointOver(this.#map).settings.logger.debug("A peer is no longer followed", { error })
+      endpointOver(this.#map).settings.logger.debug("Changes of a peer are no longer followed", {
+        error,
+      })
     }
   }
 

@@ -1,7 +1,7 @@
 import type { AnyOperation } from "../core/define.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
-import { answererOf } from "../core/input.ts"
+import { answererOf } from "../core/input-requests.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { lightSignal } from "../internal/signals.ts"
@@ -115,7 +115,7 @@ async function loadAll(
     const { data } = await map.call("services.schema", { ids: now }, { signal })
     const { specs, rest } = (data ?? {}) as { specs?: unknown; rest?: unknown }
     if (!isListOf(specs, "object") || !isListOf(rest, "string")) throw unreadable("services.schema")
-    // Otherwise a peer that makes no progress would be asked for ever.
+    // Otherwise a peer that makes no progress would be asked forever.
     if (rest.length >= now.length) throw unreadable("services.schema")
     all.push(...specs.map((spec) => pickSpecFields(spec as OperationSpec)))
     wanted = [...(rest as string[]), ...later]

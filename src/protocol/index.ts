@@ -1,4 +1,4 @@
-// The call protocol: one way to call, whatever lies between the caller and the handler.
+// The call protocol: one way to call, whatever is between the caller and the handler.
 
 export { CallEventMap, CallEventSchema } from "../core/events.ts"
 export type {

@@ -1,5 +1,5 @@
 import { isAdopted } from "./trusted-schemas.ts"
-import { quote, typeName } from "../internal/describe.ts"
+import { quote, typeName } from "../internal/message-text.ts"
 import { type Budget, detachSchema } from "./detach.ts"
 import type { Report, SchemaDiagnostic } from "./diagnostics.ts"
 import { type Dialect, dialectOf, type Lowering, lowerSchema } from "./dialect.ts"

@@ -1,4 +1,4 @@
-import { listed } from "../internal/describe.ts"
+import { listed } from "../internal/message-text.ts"
 import type { Report } from "./diagnostics.ts"
 import { isRecord } from "../internal/guards.ts"
 import { childPointer, setOwn } from "./json.ts"

@@ -1,6 +1,6 @@
 // Explains each keyword: a long list.
 import { Check } from "typebox/schema"
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 import {
   containsMessage,
   foldUnion,

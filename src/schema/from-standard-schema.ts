@@ -2,7 +2,7 @@ import type { TSchema, TUnsafe } from "typebox"
 import { FROM_STANDARD_SCHEMA_OPTIONS, FromSchema, type FromSchemaOptions } from "./from-schema.ts"
 import type { InputOf, OutputOf, StandardSchemaLike } from "./standard.ts"
 import { validateOptions } from "../internal/options.ts"
-import { quote } from "../internal/describe.ts"
+import { quote } from "../internal/message-text.ts"
 import { jsonSchemaOf, standardProps, type SchemaSide } from "./standard.ts"
 
 /** How `fromStandardSchema` reads a schema. */

@@ -1,4 +1,4 @@
-import { listed, quote, typeName } from "../internal/describe.ts"
+import { listed, quote, typeName } from "../internal/message-text.ts"
 
 /** One reason why a value does not match its schema. */
 export interface SchemaIssue {

@@ -1,4 +1,4 @@
-import { quote } from "../internal/describe.ts"
+import { quote } from "../internal/message-text.ts"
 import type { Report } from "./diagnostics.ts"
 import { isRecord } from "../internal/guards.ts"
 import { childPointer, isSchema, JSON_TYPES, setOwn } from "./json.ts"

@@ -1,5 +1,5 @@
 import type { SchemaType } from "./infer.ts"
-import { quote, reasonOf } from "../internal/describe.ts"
+import { quote, reasonOf } from "../internal/message-text.ts"
 import { isRecord } from "../internal/guards.ts"
 import { isValibotSchema, valibotJsonSchema } from "./valibot.ts"
 

@@ -1,4 +1,4 @@
-import { quote, reasonOf } from "../internal/describe.ts"
+import { quote, reasonOf } from "../internal/message-text.ts"
 import { setOwn } from "./json.ts"
 import { applyAction, isJson } from "./valibot/actions.ts"
 import {

@@ -50,7 +50,7 @@ export class Dictionary {
     return term !== undefined && this.#uses[term]! > 0 ? term : undefined
   }
 
-  /** The terms that share the root of a word: its other forms, and what is made from the same verb. */
+  /** The terms that share the root of a word: its inflected forms, and words derived from the same verb. */
   relatives(word: string): number[] {
     const root = rootOf(word)
     const terms = (this.#roots.get(root) ?? []).filter((term) => this.#uses[term]! > 0)

@@ -2,8 +2,8 @@ import { grown, mergeSorted } from "./arrays.ts"
 import { partsOf } from "./tokenize.ts"
 
 /**
- * The documents of the index, numbered in the order they came; a removed one leaves its number
- * unused until the index is packed.
+ * The documents of the index, numbered in the order of insertion. The number of a removed document is unused
+ * until the index is packed.
  */
 export class Documents {
   readonly #numbers = new Map<string, number>()
@@ -31,7 +31,7 @@ export class Documents {
     return this.#ids
   }
 
-  /** 1 for each number whose document is still there. */
+  /** 1 for each number whose document exists. */
   get alive(): Uint8Array {
     return this.#alive
   }
@@ -135,8 +135,8 @@ export class Documents {
 /**
  * FNV-1a over the words of a name, so that `createIssue`, `create_issue` and "create issue" agree.
  *
- * Only ever compared for documents that contain all the words, where a chance collision is
- * practically excluded and would do no more than rank a full match higher.
+ * Compared only for documents that contain all the words. A collision is very unlikely, and would only rank a
+ * full match higher.
  */
 export function hashParts(parts: readonly string[]): number {
   let hash = 0x811c9dc5

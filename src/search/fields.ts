@@ -13,9 +13,9 @@ export interface SearchDocument {
 
 interface Field {
   readonly weight: number
-  /** The usual number of words: a fixed figure, so that one document never changes another's weight. */
+  /** The typical number of words: fixed, so that a document never changes the weights of others. */
   readonly typicalLength: number
-  /** How much a field longer than usual counts for less, 0 to 1. */
+  /** How much less a longer field counts, 0 to 1. */
   readonly slope: number
   /** A field shorter than usual is read as if it were this share of the usual length; no limit unless given. */
   readonly minShare?: number
@@ -26,7 +26,7 @@ interface Field {
 const NAMESPACE: Field = { weight: 4, typicalLength: 1, slope: 0.2, once: true }
 const NAME: Field = { weight: 6, typicalLength: 4, slope: 0.8, once: true }
 const TITLE: Field = { weight: 4, typicalLength: 5, slope: 0.8, minShare: 0.5 }
-/** The first sentence of a description. It stands for a title where there is none. */
+/** The first sentence of a description. It serves as the title if there is none. */
 const LEAD: Field = { weight: 1.25, typicalLength: 8, slope: 0.5, minShare: 1 }
 const ONLY_LEAD: Field = { ...LEAD, weight: 2.5 }
 const TAGS: Field = { weight: 2, typicalLength: 2, slope: 0.5, once: true }
@@ -97,7 +97,7 @@ function addWeight(weights: Map<string, number>, word: string, weight: number): 
 
 const MAX_LEAD = 300
 
-/** A description without what is not read: tags of HTML, addresses of links. */
+/** A description without HTML tags and link addresses. */
 function proseOf(text: string): string {
   // Most have none, and a description can have megabytes.
   const start = text.slice(0, MAX_TEXT_LENGTH)
@@ -105,7 +105,7 @@ function proseOf(text: string): string {
   return start.replaceAll(/<\/?[a-z][^<>]{0,300}>|\]\([^()\s]{0,300}\)/gi, " ")
 }
 
-/** Where the first sentence ends, or what a reader would take for one. */
+/** Where the first sentence, or a similar unit, ends. */
 function endOfLead(prose: string): number {
   const end = prose.slice(0, MAX_LEAD).search(/(?<=\S)(?:[.!?](?:\s|$)|\n\s*\n)/)
   return end < 0 ? Math.min(prose.length, MAX_LEAD) : end

@@ -34,11 +34,11 @@ const MIN_UNUSED = 1024
 /**
  * A ranked full-text index of operations that changes at any time.
  *
- * First the operation whose id is the query, then those whose name is, then those with all of its
- * words, then those with some; by relevance within each, and by id where that is the same. Words
- * count by their other forms, by what is made from the same verb, by synonyms, as a prefix, and with
- * one typing mistake where nothing else is found, each for less than the one before. Where a word of
- * the query is answered by nothing at all, prefixes and corrections of the others are no answers.
+ * Results are in this order: the operation whose id is the query, those whose name is, those with all of its
+ * words, those with some; then by relevance, then by id. A word also matches its inflected forms, words
+ * derived from the same verb, synonyms, longer words that start with it and, if nothing else matches, words
+ * with one typo; each of these counts less than the one before. If a word of the query has no match at all,
+ * prefixes and corrections of the others do not count.
  */
 export class SearchIndex {
   #dictionary = new Dictionary()
@@ -56,7 +56,7 @@ export class SearchIndex {
     return this.#documents.numberOf(id) !== undefined
   }
 
-  /** Adds a document, in place of one with the same id. */
+  /** Adds a document, or replaces the one with the same id. */
   add(document: SearchDocument): void {
     const impacts = [...impactsOf(document)]
     this.remove(document.id)
@@ -65,7 +65,7 @@ export class SearchIndex {
     for (const [i, [, impact]] of impacts.entries()) this.#postings.add(terms[i]!, number, impact)
   }
 
-  /** Removes a document; `false` when there was none. */
+  /** Removes a document; returns `false` if there was none. */
   remove(id: string): boolean {
     const number = this.#documents.numberOf(id)
     if (number === undefined) return false
@@ -122,7 +122,7 @@ export class SearchIndex {
       }
       return rankKey(tier + relevance, places[number]!)
     })
-    // An id without letters or digits, say, has no words to be found by.
+    // For example, an id without letters or digits has no words.
     return isExactFound ? keys : appended(keys, rankKey(Tier.ID, places[exact!]!))
   }
 

@@ -3,16 +3,16 @@ import { REMOVING, synonymsOf, withoutPhrases } from "./synonyms.ts"
 import { readWords } from "./tokenize.ts"
 import { STOP_WORDS, singular, stem } from "./words.ts"
 
-/** Term numbers with how well each answers a word, up to 1. */
+/** Term numbers with how well each matches a word, up to 1. */
 export type TermWeights = ReadonlyMap<number, number>
 
-/** A word of the query, as the terms of the index that answer it; the best in a document counts. */
+/** A word of the query, as the terms of the index that match it; the best one in a document counts. */
 export interface QueryWord {
   /** Whether a document must have it to count as matching the whole query. */
   readonly required: boolean
-  /** The word itself and its relatives: how many documents have one says how rare the word is. */
+  /** The word itself and related words; the number of documents with one of them shows how rare the word is. */
   readonly forms: TermWeights
-  /** Synonyms, and the word joined with its neighbour. */
+  /** Synonyms, and the word joined with its neighbor. */
   readonly others: TermWeights
   /** Guesses: longer words, and corrections. */
   readonly guesses: TermWeights
@@ -27,7 +27,7 @@ export interface QueryPlan {
 
 const MAX_QUERY_LENGTH = 4096
 const MAX_QUERY_WORDS = 32
-/** The same after words have been split, so that a count of them fits a byte. */
+/** The same after splitting words, so that their number fits into a byte. */
 const MAX_PLANNED_WORDS = 64
 /** Correcting a word reads the whole dictionary; a query of gibberish gets this many tries. */
 const MAX_CORRECTIONS = 8
@@ -53,7 +53,7 @@ export function queryParts(query: string, isKnown: (word: string) => boolean): s
   return parts.slice(0, MAX_QUERY_WORDS)
 }
 
-/** Finds for each word of a query the terms that answer it. */
+/** Finds the terms that match each word of a query. */
 export function planQuery(parts: readonly string[], dictionary: Dictionary): QueryPlan {
   const words: QueryWord[] = []
   const asked = withoutPhrases(parts)

@@ -24,9 +24,9 @@ export function readRequest(query: string): RequestQuery | undefined {
 }
 
 /**
- * How well a path answers: 0 for not at all; more for the whole path than for its beginning, and for that than for a
- * later part. A placeholder answers any segment, but at least one has to be the same. The last segment may not have
- * been typed to its end.
+ * How well a path matches: 0 for no match; a whole path scores more than its beginning, which scores more
+ * than a later part. A placeholder answers any segment, but at least one has to be the same. The last segment
+ * may not have been typed to its end.
  */
 export function pathScore(wanted: readonly string[], path: string): number {
   const segments = path.slice(1).toLowerCase().split("/", MAX_SEGMENTS)

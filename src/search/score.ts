@@ -11,8 +11,8 @@ const HALF_SCORE = 8
 const FULL_VALUE = 40
 
 /**
- * How much a longer word or a correction counts: little in a query with a word that has no match at all, because
- * then the index may have nothing that was meant.
+ * How much a longer word or a correction counts: little if a word of the query has no match at all, because
+ * then the index may not contain what was meant.
  */
 const GUESSED = 0.5
 const GUESSED_IN_VAIN = 0.05
@@ -20,13 +20,13 @@ const GUESSED_IN_VAIN = 0.05
 /** Minimum share of the words that a document must have. */
 const MIN_SHARE = 0.24
 
-/** The factor for a document whose name says that it removes something, if the query does not. */
+/** The factor for a document whose name is about removal, if the query is not. */
 const UNWANTED = 0.75
 /** A word is in the name of a document when its impact is this large. */
 const NAME_IMPACT = 110
 
 /**
- * Adds up how well documents answer the words of a query.
+ * Adds up how well documents match the words of a query.
  *
  * Keeps one place per document between searches, all zero while no search runs.
  */

@@ -1,9 +1,9 @@
-/** How well a synonym answers a word: an abbreviation nearly as well as the word itself. */
+/** How well a synonym matches a word: an abbreviation almost as well as the word itself. */
 const SAME = 0.85
 const ALIKE = 0.7
 const CLOSE = 0.5
 
-/** Verbs for which APIs have different words. */
+/** Verbs that APIs express with different words. */
 const VERBS: readonly string[] = [
   "get read retrieve fetch show",
   "create add new make insert post",
@@ -42,7 +42,7 @@ const ABBREVIATIONS: readonly string[] = [
 
 /** Words that people and APIs use for one another. A word may be in several groups. */
 const GROUPS: readonly string[] = [
-  // What is done.
+  // Actions.
   "get view see display print inspect describe download read retrieve show",
   "list all index show get enumerate browse",
   "search find locate look filter get",
@@ -79,7 +79,7 @@ const GROUPS: readonly string[] = [
   "split divide share",
   "compress zip gzip",
   "backup snapshot export",
-  // What it is done to.
+  // Objects.
   "user person people member account friend colleague who",
   "customer client buyer",
   "picture image photo icon drawing",
@@ -117,7 +117,7 @@ const GROUPS: readonly string[] = [
   "logout signout",
 ]
 
-/** Phrases that stand for other words. The first of those is what matters, the others help. */
+/** Phrases that stand for other words. The first of those is required, the others are optional. */
 const PHRASES: readonly (readonly [string, string])[] = [
   ["who am i", "whoami user get"],
   ["who i am", "whoami user get"],

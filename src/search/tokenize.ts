@@ -1,6 +1,6 @@
-/** How many words of one field are read; what follows is the long tail of a description. */
+/** Maximum number of words that are read from one field. */
 export const MAX_FIELD_WORDS = 256
-/** How much text is looked at before splitting, so that a huge text costs no more than a long one. */
+/** Maximum number of characters that are read, so that a huge text costs no more than a long one. */
 export const MAX_TEXT_LENGTH = 16_384
 const MAX_WORD_LENGTH = 64
 

@@ -46,24 +46,24 @@ function withoutSuffix(word: string): string {
   return /([bdfgmnprt])\1$/.test(base) ? base.slice(0, -1) : base
 }
 
-/** Words that end like those made from a verb, and are not. */
+/** Words that look as if they were derived from a verb, but are not. */
 const UNRELATED: ReadonlySet<string> = /* @__PURE__ */ new Set(
   /* @__PURE__ */ "container customer computer parameter character register transfer newsletter vector".split(
     " ",
   ),
 )
 
-/** Endings that make a noun of a verb, with what is left of the verb's stem. */
+/** Endings that turn a verb into a noun, with the rest of the verb's stem. */
 const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/scription$/, "scrib"],
   [/(?<=[a-z]{4})ation$/, "at"],
-  // A stem that still ends in "e" had two.
+  // If a stem still ends in "e", the word had two.
   [/(?<=[a-z]{4})(?:ion|ment|al|e)$/, ""],
   [/(?<=[a-z]{5})(?:er|or)$/, ""],
 ]
 
 /**
- * What a word has in common with those made from the same verb: `contribut` for `contributor`,
+ * The root that a word shares with words derived from the same verb: `contribut` for `contributor`,
  * `contribution` and `contributed`. Looser than `stem`, so that what shares it counts for less.
  */
 export function rootOf(word: string): string {

@@ -2,7 +2,7 @@ import type { CallEvent } from "../core/events.ts"
 import { refusal } from "../core/errors.ts"
 import type { Transport, TransportReceiver } from "../protocol/transport.ts"
 
-/** Two ends of a link within this process: what one sends the other receives, at once. */
+/** Two ends of a link within this process: what one end sends, the other receives immediately. */
 export function createMemoryTransports(): [Transport, Transport] {
   const left = new MemoryTransport()
   const right = new MemoryTransport()

@@ -5,7 +5,7 @@ import type { CallEvent } from "../core/events.ts"
 import { refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
-import { reasonOf } from "../internal/describe.ts"
+import { reasonOf } from "../internal/message-text.ts"
 import { HAS_FILE, withOwnBytes } from "./own-bytes.ts"
 import type { Transport, TransportReceiver } from "../protocol/transport.ts"
 
@@ -22,7 +22,7 @@ export interface PortLike {
 export interface WorkerTransportOptions {
   /** Accept identities that the other thread claims. Off by default: a worker may run foreign code. */
   readonly isTrusted?: boolean | undefined
-  /** `close()` also terminates the worker. Off by default: whoever created it terminates it. */
+  /** `close()` also terminates the worker. Off by default: the creator of the worker terminates it. */
   readonly terminate?: boolean | undefined
 }
 
@@ -211,7 +211,7 @@ class PortTransport implements WorkerTransport {
 function unavailable(what: string, cause?: unknown, mayHaveExecuted = false): CallError {
   return refusal(
     "UNAVAILABLE",
-    `The thread at the other end ${what}. To go on, start a worker and make a new transport for it.`,
+    `The thread at the other end ${what}. To continue, start a worker and create a new transport for it.`,
     {
       mayHaveExecuted,
       // Another worker may run it; this transport never will.

@@ -15,9 +15,9 @@ describe("deprecation of an operation", () => {
   test.each([
     [{ since: "yesterday" }, 'deprecation.since must be a date such as "2026-03-01"'],
     [{ sunset: "2026-03-01T10:00:00" }, "deprecation.sunset must be a date"],
-    [{ since: "2026-02-31" }, "deprecation.since is not a date of the calendar: 2026-02-31"],
-    [{ since: "2026-13-01" }, "deprecation.since is not a date of the calendar"],
-    [{ since: "2026-03-01T25:00Z" }, "deprecation.since is not a date of the calendar"],
+    [{ since: "2026-02-31" }, "deprecation.since is not a valid date: 2026-02-31"],
+    [{ since: "2026-13-01" }, "deprecation.since is not a valid date"],
+    [{ since: "2026-03-01T25:00Z" }, "deprecation.since is not a valid date"],
     [
       { since: "2026-03-02", sunset: "2026-03-01" },
       "deprecation.sunset must not be before since (2026-03-02)",
@@ -36,7 +36,7 @@ describe("deprecation of an operation", () => {
   test("is refused beside deprecated: false", () => {
     const definition = { ...greet, deprecated: false, deprecation: { since: "2026-03-01" } }
     expect(String(thrown(() => quietRegistry([definition])))).toContain(
-      "deprecated must not be false where deprecation is given",
+      "deprecated must not be false if there is a deprecation",
     )
   })
 

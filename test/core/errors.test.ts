@@ -238,7 +238,7 @@ describe("mapError", () => {
     expect(mapped.code).toBe("NOT_FOUND")
     expect(mapped.details).toBeUndefined()
     expect(mapped.message).toBe(
-      "gone (Its details do not fit the declared schema and are left out.)",
+      "gone (Its details do not match the declared schema and were removed.)",
     )
   })
 

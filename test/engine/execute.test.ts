@@ -333,7 +333,7 @@ describe("input checks of other libraries that take time", () => {
     const odd = slow(() => ({ issues: "many" }))
     expect(await rejection(odd.execute("a.call"))).toMatchObject({
       code: "VALIDATION_ERROR",
-      message: `Input for "a.call" is invalid: was refused by its schema.`,
+      message: `Input for "a.call" is invalid: was rejected by its schema.`,
     })
   })
 

@@ -74,7 +74,7 @@ describe("OperationRegistry.register", () => {
     expect(() => registry.register(greet)).toThrow(
       expect.objectContaining({
         code: "CONFLICT",
-        message: `Operation "demo.greet" is registered already. To take its place on purpose, pass { replace: true }.`,
+        message: `Operation "demo.greet" is already registered. To replace it, pass { replace: true }.`,
       }),
     )
     registry.register({ ...greet, handler: () => ({ text: "other" }) }, { replace: true })
@@ -95,7 +95,7 @@ describe("OperationRegistry.register", () => {
     registry.onChange(changes)
     const bads: [unknown, string][] = [
       [{ ...count, version: "" }, "version"],
-      [greet, "is registered already"],
+      [greet, "is already registered"],
       [null, "definition must be an object"],
       [{ ...count, handler: 5 }, "handler must be a function"],
     ]
@@ -122,10 +122,10 @@ describe("OperationRegistry.register", () => {
     expect(registry.get("demo.greet")).not.toHaveProperty("handler")
     registry.registerHandler("demo.greet", (input: { name: string }) => ({ text: input.name }))
     expect((await registry.execute("demo.greet", { name: "late" })).data).toEqual({ text: "late" })
-    expect(() => registry.registerHandler("demo.greet", () => 1)).toThrow("has a handler already")
+    expect(() => registry.registerHandler("demo.greet", () => 1)).toThrow("already has a handler")
     registry.registerHandler("demo.greet", () => ({ text: "new" }), { replace: true })
     expect((await registry.execute("demo.greet", { name: "x" })).data).toEqual({ text: "new" })
-    expect(() => registry.registerSpec(greet)).toThrow("is registered already")
+    expect(() => registry.registerSpec(greet)).toThrow("is already registered")
     registry.registerSpec(greet, { replace: true })
     expect(registry.getHandler("demo.greet")).toBeUndefined()
   })

@@ -123,18 +123,18 @@ describe("audit", () => {
   })
 
   test("finds a success that never ran", () => {
-    expect(found([], { calls: [call()] }).untrue).toEqual(["c1 succeeded, and never ran."])
+    expect(found([], { calls: [call()] }).untrue).toEqual(["c1 succeeded, but never ran."])
   })
 
   test("finds a success with the answer of another run", () => {
     expect(found(run(), { calls: [call({ run: "r9" })] }).untrue).toEqual([
-      "c1 succeeded with the answer of no run of it (r9).",
+      "c1 succeeded with the answer of another call (r9).",
     ])
   })
 
   test("finds a success of a run that did not end", () => {
     expect(found([entry("start")], { calls: [call()] }).untrue).toEqual([
-      "c1 succeeded, and run r1 did not end.",
+      "c1 succeeded, but run r1 did not end.",
     ])
   })
 
@@ -202,7 +202,9 @@ describe("audit", () => {
   })
 
   test("finds a run that nobody asked for", () => {
-    expect(found(run({ call: "x" }), { calls: [] }).untrue).toEqual(["Nobody called x; it ran."])
+    expect(found(run({ call: "x" }), { calls: [] }).untrue).toEqual([
+      "x ran, but no caller has a record of it.",
+    ])
   })
 
   test("does not overlook a line that cannot be read", () => {

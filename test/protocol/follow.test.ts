@@ -143,7 +143,7 @@ test("follows again once the peer is back, and says when that fails", async () =
   const stop = await follow()
   streams[0]?.fail(new Error("lost"))
   await turn()
-  expect(logs).toContain("A peer is no longer followed")
+  expect(logs).toContain("Changes of a peer are no longer followed")
   notify("lost")
   expect(streams).toHaveLength(1)
   peer.names = ["b"]

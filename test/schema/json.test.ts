@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { listed, quote, reasonOf, typeName } from "../../src/internal/describe.ts"
+import { listed, quote, reasonOf, typeName } from "../../src/internal/message-text.ts"
 import { isRecord } from "../../src/internal/guards.ts"
 import {
   childPointer,

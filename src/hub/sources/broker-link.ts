@@ -1,7 +1,7 @@
 import type { CallEvent } from "../../core/events.ts"
 import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { withoutUndefined } from "../../internal/own.ts"
 import type { BusOptions } from "../../transport/bus/options.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"

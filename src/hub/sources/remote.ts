@@ -1,7 +1,7 @@
 import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { isUnencrypted } from "../../internal/unencrypted.ts"
 import { fill } from "../resolve-references.ts"
 import type { OpenSource, OpenSourceOf, SourceContext } from "../model.ts"

@@ -6,7 +6,7 @@ export interface RedisCommandClient {
   call(command: string, ...args: string[]): Promise<unknown>
 }
 
-/** Sends a command; rejects if there is no answer in time, such as while the client reconnects. */
+/** Sends a command; rejects if there is no response in time, for example while the client reconnects. */
 export async function sendCommand(
   client: RedisCommandClient,
   [command, ...args]: readonly [string, ...string[]],

@@ -1,7 +1,7 @@
 import { CallError } from "../../core/errors.ts"
 import type { RateLimiter } from "../../core/resilience.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { consoleLogger } from "../../internal/logger.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { validateOptions } from "../../internal/options.ts"
@@ -17,8 +17,8 @@ export interface RedisLimiterOptions {
   /** In front of all keys; `"operations:limit:"`. */
   readonly prefix?: string | undefined
   /**
-   * While Redis does not answer: `share`, which is the default, limits each process by itself to its share;
-   * `refuse` lets no call through.
+   * While Redis does not answer: `share` (the default) limits each process to its share; `refuse` rejects all
+   * calls.
    */
   readonly whenAway?: "share" | "refuse" | undefined
   /** How many processes share the limit, for their shares; 1. */
@@ -39,7 +39,10 @@ export const REDIS_LIMITER_OPTIONS: OptionsSchema<RedisLimiterOptions> = {
   clock: "clock",
 }
 
-/** The bucket as the time at which it is full again, by the clock of Redis. Returns the milliseconds until there is a token. */
+/**
+ * Stores a bucket as the time at which it is full again, by the clock of Redis. Returns the milliseconds until
+ * there is a token.
+ */
 const SCRIPT = `local time = redis.call("TIME")
 local now = time[1] * 1000 + time[2] / 1000
 local full = tonumber(redis.call("GET", KEYS[1]) or 0)
@@ -49,7 +52,7 @@ full = math.max(full, now) + tonumber(ARGV[1])
 redis.call("SET", KEYS[1], string.format("%.3f", full), "PX", math.ceil(full - now))
 return "0"`
 
-/** How long Redis is left alone after it did not answer. */
+/** How long no request is sent to Redis after it did not respond, in milliseconds. */
 const AWAY_MS = 1_000
 const MAX_LIMITS = 1_000
 
@@ -66,7 +69,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): RateLimiter {
 class RedisLimiter implements RateLimiter {
   readonly #options: RedisLimiterOptions
   readonly #clock: Clock
-  /** For each limit, what this process may do by itself. */
+  /** For each limit, the share of this process. */
   readonly #shares = new Map<string, TokenBuckets>()
   #awayUntil = Number.NEGATIVE_INFINITY
   #isAway = false
@@ -102,7 +105,7 @@ class RedisLimiter implements RateLimiter {
     this.#isAway = true
     const { logger = consoleLogger, whenAway = "share" } = this.#options
     const effect =
-      whenAway === "refuse" ? "no call is let through" : "each process is limited by itself"
+      whenAway === "refuse" ? "all calls are rejected" : "each process is limited to its share"
     logger.warn(`Redis does not answer; until it does, ${effect}`, { reason: reasonOf(error) })
   }
 

@@ -6,7 +6,7 @@ import type { Logger } from "../../internal/logger.ts"
 import type { Transport } from "../transport.ts"
 import type { Pending } from "./table.ts"
 
-/** More open questions of one call are a mistake, or an attack, of the peer. */
+/** Maximum number of open questions of one call; more are a mistake or an attack of the peer. */
 const MAX_OPEN = 100
 
 /** An endpoint, as far as questions need it. */
@@ -27,7 +27,7 @@ export function deliverQuestion(endpoint: Endpoint, event: CallAskedEvent): void
   if (request !== undefined) void answerQuestion(endpoint, request, event)
 }
 
-/** Answers a question of the peer, or says that nobody can. */
+/** Answers a question of the peer, or reports that it cannot be answered. */
 async function answerQuestion(
   endpoint: Endpoint,
   request: Pending,
@@ -75,7 +75,7 @@ function send(endpoint: Endpoint, { served }: Pending, answer: CallAnsweredEvent
   else served.answered(answer)
 }
 
-/** Why there is no answer, for the peer. Errors that were not written for others stay here. */
+/** The reason for the peer why there is no answer. Errors that were not written for others are not sent. */
 function failed(
   endpoint: Endpoint,
   { operationId }: Pending,

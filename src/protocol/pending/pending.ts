@@ -21,7 +21,7 @@ import type { Endpoint } from "../endpoint.ts"
 import type { Pending, Served } from "./table.ts"
 import { requestEvent } from "./request-event.ts"
 import type { PendingOptions } from "./options.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { notify } from "../../internal/notify.ts"
 
 /** The common part of pending calls and streams: one start, and exactly one end. */
@@ -54,7 +54,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   abstract readonly kind: "call" | "stream"
   abstract responded(event: CallRespondedEvent): void
   abstract completed(event: CallCompletedEvent): void
-  /** Rejects whoever waits. */
+  /** Rejects the caller's promise. */
   protected abstract settle(error: CallError): void
 
   /** Sends the request, or fails without having sent it. */

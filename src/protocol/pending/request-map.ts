@@ -8,7 +8,7 @@ import { validateOptions } from "../../internal/options.ts"
 import { isCallEvent } from "../../core/is-event.ts"
 import { isResponseEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { reasonOf, typeName } from "../../internal/describe.ts"
+import { reasonOf, typeName } from "../../internal/message-text.ts"
 import type { Transport } from "../transport.ts"
 import { Endpoint } from "../endpoint.ts"
 import { LoopbackLink } from "../links.ts"
@@ -64,7 +64,7 @@ export class PendingRequestMap {
   respond(requestId: string, output: ResponseEnvelope, seq?: number): void {
     if (!isResponseEnvelope(output)) {
       throw new TypeError(
-        `respond("${String(requestId)}") takes an envelope, got ${typeName(output)}; wrap the value with localEnvelope().`,
+        `respond("${String(requestId)}") requires an envelope, got ${typeName(output)}; wrap the value with localEnvelope().`,
       )
     }
     const { link } = this.#endpoint

@@ -3,7 +3,7 @@ import type { EnvelopeStream } from "../../core/infer.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { snapshot } from "../../core/plain-json.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { typeName } from "../../internal/describe.ts"
+import { typeName } from "../../internal/message-text.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 import { hasMethods } from "../../internal/options.ts"
@@ -17,7 +17,7 @@ import type { PendingOptions } from "./options.ts"
 
 /** Options of `PendingRequestMap`. */
 export interface PendingRequestMapOptions {
-  /** Milliseconds a call may take when its caller gives no deadline; 30,000. `Infinity` for no limit. */
+  /** Timeout in milliseconds for calls without a deadline; 30,000. `Infinity` for no limit. */
   readonly timeout?: number | undefined
   /** Stream items that may be in flight to their consumer; 256. */
   readonly window?: number | undefined
@@ -46,7 +46,7 @@ export interface PendingSubscription<TOutput = unknown> extends EnvelopeStream<T
   abort(reason?: string): void
 }
 
-/** Checks the id and the options of a request. A promise where that has to be loaded. */
+/** Checks the id and the options of a request. Returns a promise if the check must be loaded first. */
 export type CheckRequest = (
   operationId: string,
   options: PendingOptions | undefined,
@@ -98,7 +98,7 @@ export function registerEndpoint(map: object, endpoint: Endpoint): void {
   endpoints.set(map, endpoint)
 }
 
-/** The endpoint of a map or a link. A transport that was closed is opened anew. */
+/** The endpoint of a map or a link. A closed transport is opened again. */
 export function endpointOver(link: object, options: PendingRequestMapOptions = {}): Endpoint {
   const known = endpoints.get(link)
   if (known !== undefined && (known.link !== link || !known.isClosed)) return known

@@ -47,7 +47,7 @@ export class OperationSlots {
     return this.#mayRun(operationId) || this.#mayWait(operationId)
   }
 
-  /** Takes a slot, which `leave` gives back. */
+  /** Takes a slot; `leave` releases it. */
   tryEnter(operationId: string): boolean {
     this.#called(operationId)
     if (!this.#mayRun(operationId)) return false

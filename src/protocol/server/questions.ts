@@ -1,4 +1,4 @@
-import { inputUnavailable } from "../../core/input.ts"
+import { inputUnavailable } from "../../core/input-requests.ts"
 import { refusal } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
@@ -40,7 +40,7 @@ export class Questions {
         )
       }
       const question = ++this.#asked
-      // First: on a link within this process the answer may come at once.
+      // First, because on a link within this process the answer may arrive synchronously.
       this.#open.set(question, { resolve, reject })
       try {
         this.#send({ type: "call.asked", requestId: this.#requestId, question, request })
@@ -62,7 +62,7 @@ export class Questions {
     }
   }
 
-  /** The request is over: nobody waits for answers any more. */
+  /** The request has ended: answers are no longer needed. */
   end(): void {
     this.#isOver = true
     const open = [...this.#open.values()]

@@ -108,7 +108,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   const { callMap: ownMap, transport, logger, clock } = options
   if (ownMap === undefined && transport === undefined) {
     throw new TypeError(
-      "serveCalls(options): give either callMap or transport, the way by which calls arrive; got neither.",
+      "serveCalls(options): pass either callMap or transport, over which calls arrive; got neither.",
     )
   }
   const callMap = ownMap ?? callMapOver(transport as CallLink, { logger, clock })

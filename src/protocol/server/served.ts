@@ -88,7 +88,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     return this.#due === undefined ? this.event.timeout : undefined
   }
 
-  /** Starts its timeout, because it will not run at once. */
+  /** Starts its timeout, because it does not run immediately. */
   postpone(): void {
     const { timeout, deadline } = this.event
     if (this.#due !== undefined) return

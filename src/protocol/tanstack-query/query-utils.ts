@@ -25,7 +25,7 @@ type Given = Readonly<Record<string, unknown>>
 /**
  * Options for TanStack Query, by operation: `useQuery(utils.task.list.queryOptions({ done: false }))`.
  *
- * It calls nothing by itself, and needs no package: any adapter of TanStack Query 5 takes the options.
+ * It calls nothing by itself, and needs no package: every adapter of TanStack Query 5 accepts the options.
  */
 export function createQueryUtils<TOperations>(
   client: Client<TOperations>,
@@ -137,7 +137,7 @@ class OperationOptions {
   }
 }
 
-/** TanStack Query takes `undefined` for a mistake. */
+/** The data of an envelope; `null` for `undefined`, which TanStack Query treats as a mistake. */
 function dataOf(envelope: ResponseEnvelope): unknown {
   const data = unwrapOrThrow(envelope)
   return data === undefined ? null : data

@@ -1,4 +1,4 @@
-import { quote, reasonOf } from "../../internal/describe.ts"
+import { quote, reasonOf } from "../../internal/message-text.ts"
 import { limitMessage } from "../issues.ts"
 import { ownRefinements } from "../prepare.ts"
 import { planMatch, safeRegExp } from "./safe-regexp.ts"

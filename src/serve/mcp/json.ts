@@ -1,5 +1,5 @@
 import { CallError } from "../../core/errors.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { encodeValue } from "../../core/envelope-codec.ts"
 
 /** The JSON of data; `undefined` for values that JSON omits. Throws a `CallError` that names the unsupported place. */

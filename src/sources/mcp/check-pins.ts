@@ -1,5 +1,5 @@
 import { CallError } from "../../core/errors.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { diffOf, diffText } from "./definition-diff.ts"
 import type { DefinitionChange } from "./definition-diff.ts"
 import { fingerprintOf, pinnedPart } from "./fingerprint.ts"

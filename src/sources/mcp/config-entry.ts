@@ -1,6 +1,6 @@
 import { isRecord } from "../../internal/guards.ts"
 import { setOwn } from "../../schema/json.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { asText, configError, fieldName, MCP_FIELDS } from "./config-fields.ts"
 import { fillVariables, VariableError } from "./config-variables.ts"

@@ -2,7 +2,7 @@
 
 import { CallError, isCallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { readJsonc } from "../../internal/jsonc.ts"
 import { ParseError } from "../../internal/located.ts"
 import { resolveServer } from "./config-resolve.ts"

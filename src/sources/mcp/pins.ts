@@ -2,7 +2,7 @@
 
 import { CallError } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import type { DefinitionChange } from "./definition-diff.ts"
 import { fingerprintOf } from "./fingerprint.ts"
 import type { PinnedDefinition } from "./fingerprint.ts"

@@ -2,7 +2,7 @@
 
 import type { TSchema } from "typebox"
 import { FromSchema } from "../../schema/from-schema.ts"
-import { reasonOf, typeName } from "../../internal/describe.ts"
+import { reasonOf, typeName } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
 
 /** A mapped schema, and the parts of its source that are not checked. */

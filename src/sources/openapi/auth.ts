@@ -1,5 +1,5 @@
 import { CallError } from "../../core/errors.ts"
-import { listed } from "../../internal/describe.ts"
+import { listed } from "../../internal/message-text.ts"
 import { getOwn } from "../../schema/json.ts"
 import { CredentialWriter } from "./auth/apply.ts"
 import type { AuthContext } from "./auth/context.ts"

@@ -1,5 +1,5 @@
 import { isCallError } from "../../core/errors.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { parseText } from "./parse.ts"
 import { fileOf, mentionsExternal, referencesAt, selfOf } from "./references.ts"
 import type { FoundReference } from "./references.ts"

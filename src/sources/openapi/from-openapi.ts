@@ -28,7 +28,7 @@ import { isPrivateHost } from "../../internal/private-host.ts"
 import { parseUrl } from "../../http-client/egress.ts"
 import { resolveFetch } from "../../http-client/public-fetch.ts"
 import type { OpenAPIFS } from "../../internal/platform.ts"
-import { quote, reasonOf } from "../../internal/describe.ts"
+import { quote, reasonOf } from "../../internal/message-text.ts"
 
 export type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
 

@@ -1,6 +1,6 @@
 import { CallError, isCallError } from "../../core/errors.ts"
 import { parseUrl, sameOrigin } from "../../http-client/egress.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 
 export interface UrlLoaderOptions {
   readonly fetch: typeof globalThis.fetch

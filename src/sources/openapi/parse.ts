@@ -1,6 +1,6 @@
 import { CallError } from "../../core/errors.ts"
 import { reading } from "../../internal/brands.ts"
-import { reasonOf, typeName } from "../../internal/describe.ts"
+import { reasonOf, typeName } from "../../internal/message-text.ts"
 import { MAX_DEPTH, isDeep } from "./size-limits.ts"
 import { type TextPosition, positionAt } from "./text-position.ts"
 import { checkIsOpenAPI, invalidDocument } from "./version.ts"

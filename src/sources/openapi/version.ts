@@ -1,6 +1,6 @@
 import { CallError } from "../../core/errors.ts"
 import type { CallErrorOptions } from "../../core/errors.ts"
-import { quote, typeName } from "../../internal/describe.ts"
+import { quote, typeName } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { getOwn } from "../../schema/json.ts"
 

@@ -7,7 +7,7 @@ import {
   parseEvents,
 } from "js-yaml"
 import { CallError } from "../../core/errors.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { MAX_DEPTH, measureExpansion } from "./size-limits.ts"
 import { positionAt, type TextPosition } from "./text-position.ts"
 import { invalidDocument } from "./version.ts"

@@ -1,5 +1,5 @@
 import { isDefinedOperation, type AnyOperation } from "../../core/define.ts"
-import { quote, reasonOf } from "../../internal/describe.ts"
+import { quote, reasonOf } from "../../internal/message-text.ts"
 import { jsonSchemaOf, standardProps } from "../../schema/standard.ts"
 import { specFields } from "../../core/spec-schemas.ts"
 import {

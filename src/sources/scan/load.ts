@@ -1,5 +1,5 @@
 import { MAX_TIMER_DELAY, systemClock } from "../../internal/clock.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { aborted } from "./walk.ts"
 
 /** A loaded module, or why loading failed. */

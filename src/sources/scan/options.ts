@@ -1,7 +1,7 @@
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { consoleLogger } from "../../internal/logger.ts"
-import { quote } from "../../internal/describe.ts"
+import { quote } from "../../internal/message-text.ts"
 import { isObject } from "../../internal/guards.ts"
 import type { ScannerFS, ScanOptions, ScanProblem } from "./types.ts"
 

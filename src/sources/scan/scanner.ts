@@ -1,6 +1,6 @@
 import { specFields } from "../../core/spec-schemas.ts"
 import type { AnyOperation } from "../../core/define.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { type Candidate, findCandidateIssue, candidatesOf, describeExport } from "./exports.ts"
 import { type Loaded, loadModules } from "./load.ts"
 import { type ScanSettings, resolveScanOptions } from "./options.ts"

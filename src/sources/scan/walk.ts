@@ -1,5 +1,5 @@
 import { CallError } from "../../core/errors.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { isUnder, joinPath } from "./paths.ts"
 import type { ScannerEntry, ScannerFS, ScanProblem } from "./types.ts"
 

@@ -1,4 +1,4 @@
-/** What decides whether a broker is safe to use: where it is, and how it is connected. */
+/** Whether a broker is safe to use: its address, and how it is connected. */
 export interface BrokerSafety {
   /** Hosts, without brackets around IPv6 addresses. */
   readonly hosts: readonly string[]

@@ -18,7 +18,7 @@ export interface BusOptions {
   /**
    * Serving: identifies a caller by its user; callers are anonymous when left out.
    *
-   * Use it only if the broker enforces users: on an open broker everybody can claim any.
+   * Use it only if the broker enforces users: on an open broker anyone can claim any user.
    */
   readonly identify?:
     | ((user: string) => Identity | undefined | Promise<Identity | undefined>)

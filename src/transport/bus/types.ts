@@ -1,8 +1,8 @@
 import type { CallError } from "../../core/errors.ts"
 
 /**
- * What a broker has to provide: text messages to one worker, to any worker of an operation, to all workers and to all
- * callers. Messages may get lost.
+ * The interface of a broker: it carries text messages to one worker, to any worker of an operation, to all
+ * workers and to all callers. Messages may get lost.
  *
  * NATS, Redis and the simulation implement it; the delivery guarantees on top are the same for all.
  */
@@ -26,7 +26,7 @@ export interface Bus {
    * Sends a request to any worker of an operation; only where `hasQueues`.
    *
    * This and all other sending methods throw a `CallError` when a message cannot be sent, such as `PAYLOAD_TOO_LARGE`.
-   * `receiver.noResponders` is called with `correlationId` when nobody received it.
+   * `receiver.noResponders` is called with `correlationId` if there was no receiver.
    */
   toAny(operationId: string, text: string, correlationId: string): void
   /** Sends a request to one worker; the operation is part of the address, for the broker's permissions. */

@@ -4,7 +4,7 @@ import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../../core/errors.ts"
 import { retryAfterOf } from "../../http-client/retry-after.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
 import { loadFiles } from "./lazy-files.ts"
@@ -94,7 +94,7 @@ export async function readText(peer: HTTPPeer, response: Response): Promise<stri
 }
 
 /**
- * Passes on each line of an answer as it arrives, and waits for whoever takes it.
+ * Passes on each line of a response as it arrives, and waits until it is handled.
  *
  * Throws a `CallError` when the connection is lost, or a line is longer than the limit.
  */
@@ -123,7 +123,7 @@ export async function readLines(
   await take(rest)
 }
 
-/** Passes on the text of an answer piece by piece, and cancels what is not read. */
+/** Passes on the text of a response in pieces, and cancels the rest if reading stops. */
 async function readPieces(
   peer: HTTPPeer,
   response: Response,
@@ -149,7 +149,7 @@ async function readPieces(
       await take(piece)
     }
   } finally {
-    // A body that failed has nothing left.
+    // A failed body has no further data.
     if (!isWhole) reader?.cancel().catch(() => undefined)
   }
 }
@@ -192,7 +192,7 @@ export function parse({ url }: HTTPPeer, text: string): unknown {
   }
 }
 
-/** The result in an answer. One with bytes may have to wait until what decodes them is loaded. */
+/** The result in a response. A result with bytes may wait until their decoder is loaded. */
 export function resultOf(
   peer: HTTPPeer,
   value: unknown,

@@ -10,7 +10,7 @@ export { uploadOf } from "../../http-client/file-bodies.ts"
 
 /** Files that are read after their calls were answered. */
 export class Downloads {
-  // Weak: a file that nobody reads is not kept.
+  // Weak, so that unused files can be collected.
   readonly #open = new Set<WeakRef<AbortController>>()
 
   /** The result that is the file of an answer; `undefined` if that has no body. */
@@ -34,7 +34,7 @@ export class Downloads {
   }
 }
 
-/** The same bytes; whoever stops reading them aborts their request. */
+/** The same bytes; if the reader stops, their request is aborted. */
 function watch(
   body: ReadableStream<Uint8Array>,
   request: AbortController,

@@ -6,7 +6,7 @@ import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
 import { deferOn, systemClock } from "../../internal/clock.ts"
-import { reasonOf } from "../../internal/describe.ts"
+import { reasonOf } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { FILE_PREFERENCE, HEADERS } from "../../internal/headers.ts"
 import { validateOptions } from "../../internal/options.ts"
@@ -135,7 +135,10 @@ function openTransport(
     downloads?.abort(unanswered(peer, why))
   }
 
-  /** The page was left or frozen: a browser may keep its requests open, and the server would go on working for it. */
+  /**
+   * The page was left or frozen: a browser may keep its requests open, and the server would continue to work
+   * for it.
+   */
   const suspend = (): void => {
     for (const outgoing of [...open.values()]) {
       reject(outgoing, unanswered(peer, PAGE_LEFT))
@@ -155,7 +158,10 @@ function openTransport(
     })
   }
 
-  /** Repeats a call whose error says that it may be repeated; reports the error otherwise. Without one, nobody answered. */
+  /**
+   * Repeats a call whose error is retryable; reports the error otherwise. Without an error, there was no
+   * response.
+   */
   const fail = (outgoing: Outgoing, thrown: unknown): void => {
     if (!isOpen(outgoing)) return
     const error = thrown === undefined ? unanswered(peer) : connectionError(peer, thrown)

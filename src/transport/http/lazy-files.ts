@@ -10,7 +10,7 @@ export async function loadFiles(): Promise<Files> {
   return (files ??= await import("./files.ts"))
 }
 
-/** The same where it was loaded; throws `NotReady` elsewhere. */
+/** The same if it is already loaded; throws `NotReady` otherwise. */
 export function loadedFiles(): Files {
   if (files !== undefined) return files
   throw new NotReady("The module for files was not loaded.", async () => void (await loadFiles()))

@@ -3,7 +3,7 @@ import { isPlainJson } from "../../core/plain-json.ts"
 import { loadedFiles } from "./lazy-files.ts"
 import type { Upload } from "../../http-client/file-bodies.ts"
 
-/** Larger timeouts are left out: nobody waits that long. */
+/** Larger timeouts are not sent, because they have no effect. */
 const MAX_TIMEOUT = 9_999_999_999
 
 /** A request of the call protocol, from when it was sent until its answer. */
@@ -12,7 +12,7 @@ export class Outgoing {
   /** The input as JSON; `undefined` without one. */
   readonly input: string | undefined
   readonly binary: Readonly<Record<string, unknown>> | undefined
-  /** The body of an input with large files, which is sent in a request of its own. */
+  /** The body of an input with large files, which is sent in a separate request. */
   readonly upload: Upload | undefined
   readonly began: number
   /** Failed attempts. */
@@ -35,7 +35,7 @@ export class Outgoing {
     }
   }
 
-  /** Some things only the items of a batch can say. */
+  /** Whether the request has options that only an item of a batch can carry. */
   get needsBatch(): boolean {
     const { progress, metadata, parentRequestId, policy, idempotencyKey } = this.event
     return (
@@ -48,7 +48,7 @@ export class Outgoing {
     )
   }
 
-  /** The headers of a request of its own. */
+  /** The headers of a separate request. */
   headers(now: number): Record<string, string> {
     const { requestId, traceparent, idempotencyKey } = this.event
     const timeout = this.#timeLeft(now)
@@ -96,7 +96,7 @@ export class Outgoing {
   }
 }
 
-/** What a header can say as it is: quotes around it would be taken for those of the header. */
+/** Text that a header can carry unchanged; quotes around it would be read as those of the header. */
 const HEADER_TEXT = /^[!#-~][!-~]*$/
 
 function headerText(text: string): string {

@@ -24,13 +24,13 @@ export interface StreamHost {
   readonly clock: Clock
   readonly retries: number
   readonly resumes: number
-  /** Whether nobody has given up the request. */
+  /** Whether the request has not been abandoned. */
   readonly isOpen: (outgoing: Outgoing) => boolean
   readonly receive: (event: CallEvent) => void
   /** Passes on the last event of a request. */
   readonly deliver: (outgoing: Outgoing, event: CallEvent) => void
   readonly reject: (outgoing: Outgoing, error: CallError) => void
-  /** Waits before another attempt; `false` if the request was given up meanwhile. */
+  /** Waits before another attempt; resolves to `false` if the request was abandoned meanwhile. */
   readonly pause: (outgoing: Outgoing, failures: number, asked?: number) => Promise<boolean>
   /** Sends a request, and reads its answer. */
   readonly send: (
@@ -160,7 +160,7 @@ async function readEvents(
   if (!isOver) throw unanswered(peer, "the stream was cut off")
 }
 
-/** How many items the consumer takes: reading waits for it, and with it the server. */
+/** The number of items that the consumer accepts: reading waits for it, and so does the server. */
 class Credit {
   #limit: number
   #waiting: Promise<void> | undefined

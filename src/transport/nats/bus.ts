@@ -107,7 +107,7 @@ export class NatsBus implements Bus {
     if (warning === undefined) return undefined
     const server = connection.getServer()
     if (isLoopback(server.slice(0, server.lastIndexOf(":")))) return undefined
-    return `${warning}, or give createNatsTransport() { insecure: true } if its network is yours alone.`
+    return `${warning}, or pass { insecure: true } to createNatsTransport() if its network is private.`
   }
 
   open(receiver: BusReceiver): void {

@@ -217,7 +217,7 @@ export class NatsLink {
 
   /** Keeps the process alive: a worker must not exit because its broker starts later. */
   async #pause(refusals: number): Promise<void> {
-    // Credentials that were accepted once and are refused now are tried ever more slowly.
+    // Credentials that were accepted before and are rejected now are retried at increasing intervals.
     const slowly = refusals < MAX_REFUSALS ? 0 : backOff(1 + refusals - MAX_REFUSALS, 1000, 30_000)
     await pause(slowly + this.#pace.draw(), { clock: this.#clock, signal: this.#closing.signal })
   }

@@ -229,7 +229,7 @@ export class RedisBus implements Bus, SessionEvents {
 
   #reconnectLater(): void {
     if (this.#isOver) return
-    // Credentials that were accepted once and are refused now are tried ever more slowly.
+    // Credentials that were accepted before and are rejected now are retried at increasing intervals.
     const slowly =
       this.#refusals < MAX_REFUSALS ? 0 : backOff(1 + this.#refusals - MAX_REFUSALS, 1000, 30_000)
     const delay = slowly + reconnectDelay(this.#failures++, this.#peers)

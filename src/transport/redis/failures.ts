@@ -10,7 +10,7 @@ export function permanentFailure(error: unknown, peer: string): CallError | unde
   if (/^NOAUTH\b/.test(message)) {
     return lasting(
       "UNAUTHENTICATED",
-      `${peer} requires a password, and none was given. ${ADVICE}`,
+      `${peer} requires a password, and there is none. ${ADVICE}`,
       error,
     )
   }

@@ -6,7 +6,7 @@ import type { PipelineResult, RedisLike } from "./ioredis.ts"
 export interface Outgoing {
   readonly channel: string
   readonly text: string
-  /** Reported when nobody received the message. */
+  /** Reported if the message has no receiver. */
   readonly correlationId?: string | undefined
   /** The called operation, for requests. */
   readonly operationId?: string | undefined

@@ -93,7 +93,7 @@ function hostOf(node: unknown): string {
   return typeof host === "string" ? host : "localhost"
 }
 
-// `ioredis` has null where an option was not given.
+// `ioredis` uses null for options that are not set.
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false
 }

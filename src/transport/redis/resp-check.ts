@@ -18,7 +18,7 @@ const MESSAGES: Readonly<Record<string, RegExp>> = {
 /**
  * Validates data of a server before `ioredis` reads it, in both versions of the protocol.
  *
- * `ioredis` does not expect damaged data: it throws where nobody can catch it.
+ * `ioredis` does not expect damaged data: it throws an error that cannot be caught.
  */
 export class RespCheck {
   readonly #isListening: boolean

@@ -89,7 +89,7 @@ export class RedisSession {
   /** Resolves when both connections are open, and everything is subscribed. */
   async open(): Promise<void> {
     const { clock, connectTimeout } = this.#parts
-    // The client would wait for a lost answer for ever, even after the connection is closed.
+    // The client would wait for a lost answer forever, even after the connection is closed.
     const over = new Promise<never>((_resolve, reject) => {
       this.#giveUp = reject
     })

@@ -55,7 +55,7 @@ const CONNECT_TIMEOUT = 5000
 /**
  * Creates a transport over Redis or Valkey publish/subscribe; nothing is stored there.
  *
- * Needs the package `ioredis`. The server may be absent: the transport connects in the background, for ever, and calls
+ * Needs the package `ioredis`. The server may be absent: the transport connects in the background, forever, and calls
  * wait for it until their deadline. Close the transport when you no longer need it.
  */
 export function createRedisTransport(options: RedisTransportOptions = {}): BusTransport {

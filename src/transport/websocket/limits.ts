@@ -37,12 +37,12 @@ export function resolveLimits(
   }
 }
 
-/** The largest frame for a client that accepts it, at a server that sets no limit of its own. */
+/** The largest frame for a client that accepts it, if the server sets no limit. */
 const MAX_SENT_BYTES = 16 * MIB
 
 /**
- * The limits for a client: `?maxResultBytes=` in the URL of its upgrade says that it accepts larger frames. A limit that the
- * server was configured with holds for every client.
+ * The limits for a client: `?maxResultBytes=` in the URL of its upgrade means that it accepts larger frames.
+ * A configured limit of the server applies to every client.
  */
 export function limitsFor(
   url: string | undefined,

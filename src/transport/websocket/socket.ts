@@ -229,10 +229,14 @@ export class SocketLink implements LivePeer {
       )
     }
     this.#fail(1013, "it reads too slowly")
-    throw refusal("SLOW_CONSUMER", `The peer was given up: ${buffered} bytes waited for it.`, {
-      requestId,
-      details,
-    })
+    throw refusal(
+      "SLOW_CONSUMER",
+      `The peer was disconnected: ${buffered} bytes were waiting for it.`,
+      {
+        requestId,
+        details,
+      },
+    )
   }
 
   #onPing(): void {

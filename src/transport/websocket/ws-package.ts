@@ -1,4 +1,4 @@
-// The package `ws`. In a module of its own, so that pages, which have sockets, need not download it.
+// The package `ws`. In a separate module, so that pages, which have sockets, need not download it.
 
 import { checkPeer, importPeer } from "../../internal/import-peer.ts"
 import type { WsModule } from "./ws.ts"
@@ -8,12 +8,12 @@ export function loadWs(user: string): Promise<WsModule> {
   return importPeer(user, "ws", importWs)
 }
 
-/** Rejects if `ws` is not installed. Loading it takes Node longer than all else that a server needs. */
+/** Rejects if `ws` is not installed. Node takes longer to load it than everything else that a server needs. */
 export function checkWs(user: string): Promise<void> {
   return checkPeer(user, "ws", importWs)
 }
 
-// Bundlers skip imports whose failure is handled, or that say so: browser projects do not have `ws`.
+// Bundlers ignore imports whose failure is handled, or with this comment: browser projects do not have `ws`.
 function importWs(): Promise<WsModule> {
   const module: Promise<unknown> = import(/* webpackIgnore: true */ "ws").catch(
     (error: unknown) => {

@@ -32,7 +32,7 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
   test.each([
     ["a wrong password", as("alice", "canary-password"), /refuses this user or password/],
     ["an unknown user", as("mallory"), /refuses this user or password/],
-    ["no password", { connect: {} }, /requires a password, and none was given/],
+    ["no password", { connect: {} }, /requires a password, and there is none/],
   ])("refuses %s for good, in words that help", async (_what, options, message) => {
     await using end = openEnd(broker.url, options)
     await expect

@@ -1,4 +1,4 @@
-import { reasonOf } from "../../../internal/describe.ts"
+import { reasonOf } from "../../../internal/message-text.ts"
 import type { ProgressUpdate } from "../../../core/types.ts"
 import type { RequestCaller } from "./model.ts"
 import type { Message, SendOptions, TransportLike } from "./sdk.ts"

@@ -2,7 +2,7 @@ import { isCallError } from "../../../core/errors.ts"
 import type { CallErrorJSON } from "../../../core/errors.ts"
 import { redactText } from "../../../internal/redact.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
-import { reasonOf } from "../../../internal/describe.ts"
+import { reasonOf } from "../../../internal/message-text.ts"
 import type { MCPConnection, MCPConnectionStatus } from "./model.ts"
 
 /** The status of a server; contains no secrets. */

@@ -1,6 +1,6 @@
 import type { CallError } from "../../../core/errors.ts"
 import { pointerSegment } from "../../../internal/pointer.ts"
-import { reasonOf, typeName } from "../../../internal/describe.ts"
+import { reasonOf, typeName } from "../../../internal/message-text.ts"
 import { invalid } from "../../../core/validation.ts"
 
 /** Deeper than any real input, and far below the limit of serialisers. */

@@ -1,6 +1,6 @@
 import { CallError } from "../../../core/errors.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
-import { listed } from "../../../internal/describe.ts"
+import { listed } from "../../../internal/message-text.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { PageInput, PageInputs } from "./inputs.ts"
 import { type Candidate, type PageRead, type PageRule, candidatesOf } from "./strategies.ts"

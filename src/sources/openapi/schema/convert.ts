@@ -1,5 +1,5 @@
 // Converts a schema of a document to the schema that is checked, in one walk.
-import { quote } from "../../../internal/describe.ts"
+import { quote } from "../../../internal/message-text.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { childPointer, isSchema, JSON_TYPES, setOwn } from "../../../schema/json.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"

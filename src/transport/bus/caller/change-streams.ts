@@ -6,7 +6,7 @@ import { deferOn, wallTimeOf } from "../../../internal/clock.ts"
 
 /** Changes within this time are reported as one. */
 const TOGETHER_MS = 50
-/** How often workers are discovered anew, and after which silence an idle worker is forgotten. */
+/** Interval at which workers are discovered again, and the silence after which an idle worker is forgotten. */
 const ASK_MS = 10_000
 const FORGET_MS = 25_000
 
@@ -19,7 +19,8 @@ interface ChangeStream {
 }
 
 /**
- * `services.changes` for all workers together. Its items say only that something changed: consumers then list again.
+ * `services.changes` for all workers together. Its items report only that something changed; consumers then
+ * list again.
  */
 export class ChangeStreams {
   readonly #state: CallerState

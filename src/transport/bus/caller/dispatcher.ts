@@ -294,7 +294,7 @@ export class Dispatcher {
     } else if (!this.#failIfStuck(entry)) waitOn()
   }
 
-  /** Fails a call without a deadline that would wait for ever, because the retry budget is used up. */
+  /** Fails a call without a deadline that would wait forever, because the retry budget is used up. */
   #failIfStuck(entry: CallEntry): boolean {
     const state = this.#state
     if (entry.deadline !== Number.POSITIVE_INFINITY) return false

@@ -1,6 +1,6 @@
 import { isCallError, refusal } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
-import { quote, reasonOf } from "../../../internal/describe.ts"
+import { quote, reasonOf } from "../../../internal/message-text.ts"
 import type { CallEntry } from "./model.ts"
 
 /** Messages of errors for calls that found no worker, or lost theirs. */

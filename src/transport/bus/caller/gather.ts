@@ -27,7 +27,7 @@ const MAX_TICKET_MS = 3_600_000
 export class Gather implements DeadlineEntry {
   readonly requestId: string
   readonly event: CallRequestedEvent
-  /** Identifies the request when the broker reports that nobody received it. */
+  /** Identifies the request when the broker reports that it has no receiver. */
   readonly correlationId: string
   isOver = false
   isHeld = false

@@ -254,7 +254,7 @@ export class KnownWorker {
   readonly #outbox: Outbox
   /** Ids of received results, as JSON. */
   #done: string[] = []
-  /** Streams that nobody here reads: it was asked to stop them, which need not be repeated for each item. */
+  /** Streams without a reader: the worker was asked to stop them, which is not repeated for each item. */
   readonly #strays = new Set<string>()
 
   constructor(address: string, outbox: Outbox, now: number) {
@@ -293,7 +293,7 @@ export class KnownWorker {
     this.#outbox.add(doneText(ids))
   }
 
-  /** Stops a stream that nobody reads. */
+  /** Stops a stream without a reader. */
   stopStray(requestId: string): void {
     if (this.#strays.has(requestId)) return
     this.#strays.add(requestId)

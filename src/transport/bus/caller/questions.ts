@@ -6,7 +6,7 @@ interface Asker {
   sendText(text: string): void
 }
 
-/** More questions of one call are a mistake of its handler. */
+/** Maximum number of questions of one call; more are a mistake of its handler. */
 const MAX_QUESTIONS = 1000
 
 interface Asked {
@@ -19,7 +19,7 @@ interface Asked {
 
 /**
  * The questions of one call. A worker repeats a question until it has the answer, and a repeated call may be asked by
- * several workers: each question gets a number of its own here, and its answer goes to the worker that asked.
+ * several workers: each question gets its own number here, and the answer goes to the worker that asked.
  */
 export class CallQuestions {
   readonly #asked: Asked[] = []

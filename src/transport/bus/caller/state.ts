@@ -128,7 +128,7 @@ export class CallerState {
     return kind + (this.#correlationIds++).toString(36)
   }
 
-  /** A message as a frame of its own. */
+  /** A message as a separate frame. */
   frame(text: string): string {
     return frameText(this.bus.address, [text])
   }

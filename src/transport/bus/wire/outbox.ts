@@ -54,7 +54,7 @@ export class Outbox {
   }
 }
 
-/** The size of a message in a frame of its own, in bytes, if it exceeds a limit; otherwise `undefined`. */
+/** The size of a message in a separate frame, in bytes, if it exceeds a limit; otherwise `undefined`. */
 export function bytesBeyond(limit: number, from: string, message: MessageText): number | undefined {
   const overhead = frameOverhead(from)
   const { text, head } = message

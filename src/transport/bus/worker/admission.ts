@@ -232,7 +232,7 @@ function scheduleReminder(entry: WorkerEntry, after: number, now: number): void 
   entry.remindAt = now + after
 }
 
-/** A number from 0 to 1 that nobody can guess. */
+/** An unpredictable number from 0 to 1. */
 function platformRandom(): number {
   const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2))
   return (high * 2 ** 20 + (low >>> 12)) / 2 ** 52

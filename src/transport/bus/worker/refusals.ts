@@ -39,7 +39,7 @@ export function wrongVersion(operationId: string, imported: string, version: str
   )
 }
 
-/** The error after this process stood still for so long that its callers may have given up. */
+/** The error after this process stalled for a time after which its callers may have given up. */
 export function stoodStill(operationId: string, milliseconds: number): CallError {
   return refusal(
     "UNAVAILABLE",
@@ -100,14 +100,14 @@ export function answerTooLarge(
   bytes: number,
   maxPayload: number,
 ): CallError {
-  const [what, cure] =
+  const [what, advice] =
     type === "call.asked"
       ? ["A question", "ask for less"]
       : ["The result", "return less, return a stream"]
   return refusal(
     "PAYLOAD_TOO_LARGE",
     `${what} of "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
-      `${cure}, or raise the broker's limit.`,
+      `${advice}, or raise the broker's limit.`,
     {
       requestId,
       operationId,

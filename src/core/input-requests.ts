@@ -2,14 +2,14 @@ import { CallError } from "./errors.ts"
 import type { OperationContext } from "./handler.ts"
 import type { CallOptions } from "./types.ts"
 
-/** What answers the questions of a handler; `undefined` if its caller cannot be asked. */
+/** The function that answers questions of a handler; `undefined` if its caller cannot be asked. */
 export function answererOf(
   context: OperationContext & { readonly answerer?: CallOptions["requestInput"] },
 ): CallOptions["requestInput"] {
   return "answerer" in context ? context.answerer : context.requestInput
 }
 
-/** The error for a question that the caller cannot answer; it may have said why. */
+/** The error for a question that the caller cannot answer, with the caller's reason if there is one. */
 export function inputUnavailable(operationId: string, reason?: string): CallError {
   const what = `"${operationId}" asks its caller for input, and this caller `
   return new CallError(

@@ -1,12 +1,12 @@
 const MAX_QUOTE = 80
 
-/** A value for a message: JSON where possible, cut at 80 characters. Never throws. */
+/** Formats a value for a message: as JSON if possible, cut at 80 characters. Never throws. */
 export function quote(value: unknown): string {
   const text = print(value, 0)
   return text.length > MAX_QUOTE ? `${text.slice(0, MAX_QUOTE - 1)}…` : text
 }
 
-/** The JSON type of a value, or its JavaScript type where JSON has none. */
+/** The JSON type of a value, or its JavaScript type if JSON has none. */
 export function typeName(value: unknown): string {
   if (value === null) return "null"
   if (Array.isArray(value)) return "array"
@@ -29,7 +29,7 @@ export function reasonOf(thrown: unknown): string {
   }
 }
 
-// JSON.stringify would walk all of a large value (and fail on a cyclic one) to show 80 characters of it.
+// `JSON.stringify` would walk all of a large value, and fail on a cyclic one.
 function print(value: unknown, depth: number): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, MAX_QUOTE + 1))
   if (typeof value === "bigint") return `${value}n`

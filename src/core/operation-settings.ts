@@ -14,18 +14,18 @@ export interface OperationPolicy {
   /** Declared defaults of inputs are filled in; `leave` if the called system fills in its own. */
   readonly defaults?: "fill" | "leave" | undefined
   /**
-   * Timeout in milliseconds for calls without one of their own, instead of the registry's default.
+   * Timeout in milliseconds for calls without a timeout, instead of the registry's default.
    * `Infinity` for no limit.
    */
   readonly timeout?: number | undefined
   /**
-   * The operation runs elsewhere, and its description may lag behind: where neither `normalize` nor
-   * the registry says otherwise, results are normalised with `"keep"` instead of `"strip"`.
+   * The operation runs elsewhere, and its description may be out of date. Unless `normalize` or the registry
+   * sets a mode, results are normalized with `"keep"` instead of `"strip"`.
    */
   readonly imported?: boolean | undefined
   /**
-   * What an input that does not match its schema is as JSON data, where the handler also takes values
-   * that JSON has no form for, such as a `Date`. If that matches, the handler gets the input as it is.
+   * Converts an input that does not match its schema to JSON data, if the handler also accepts values without
+   * a JSON form, such as a `Date`. If the result matches, the handler gets the original input.
    */
   readonly asData?: ((input: unknown) => unknown) | undefined
   /**
@@ -35,6 +35,6 @@ export interface OperationPolicy {
   readonly sendsKey?: boolean | undefined
   /** Middleware of this operation, inside that of the registry; the first one is outermost. */
   readonly use?: readonly (Middleware | MiddlewareFunction)[] | undefined
-  /** What happens when a call fails, is slow or is made too often; `"standard"` for usual limits. */
+  /** What happens when a call fails, is slow or is made too often; `"standard"` for common limits. */
   readonly resilience?: Resilience | "standard" | undefined
 }
