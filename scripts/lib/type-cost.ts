@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
-import { dirname, join, resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import type ts from "typescript-6.0"
 
@@ -70,7 +70,7 @@ export async function createTypeApplication(): Promise<TypeApplication> {
     throw error
   }
   let count = 0
-  const parsed = new Map<Compiler, ParsedFiles>()
+  const checkers = new Map<Compiler, Checker>()
   const write = async (program: string): Promise<string> => {
     const at = join(folder, `${(count += 1)}`)
     await mkdir(at)
@@ -97,9 +97,9 @@ export async function createTypeApplication(): Promise<TypeApplication> {
     },
     async check(compiler, program) {
       if (compiler === "typescript") return await application.compile(compiler, program)
-      const files = parsed.get(compiler) ?? new Map()
-      parsed.set(compiler, files)
-      return checkHere(compiler, join(await write(program), "program.ts"), files)
+      const check = checkers.get(compiler) ?? createChecker(compiler, folder)
+      checkers.set(compiler, check)
+      return check(program)
     },
     [Symbol.asyncDispose]: remove,
   }
@@ -132,27 +132,35 @@ async function outputOf(compiler: Compiler, cwd: string): Promise<string> {
   }
 }
 
-type ParsedFiles = Map<string, ts.SourceFile | undefined>
+type Checker = (program: string) => Checked
 
-/** Compiles a file in this process. Files that were parsed for others are taken as they are. */
-function checkHere(compiler: Compiler, file: string, parsed: ParsedFiles): Checked {
+/** Compiles programs in this process, one after the other. What they import is resolved and parsed once. */
+function createChecker(compiler: Compiler, folder: string): Checker {
   const compilers = createRequire(import.meta.url)(compiler) as typeof ts
-  const { options } = compilers.convertCompilerOptionsFromJson(OPTIONS, dirname(file))
+  const file = join(folder, "program.ts")
+  const { options } = compilers.convertCompilerOptionsFromJson(OPTIONS, folder)
   const host = compilers.createCompilerHost(options)
+  // As the command does: comments in declarations mean nothing to it.
+  host.jsDocParsingMode = compilers.JSDocParsingMode.ParseForTypeErrors
   const disk = { ...host }
-  host.getSourceFile = (path, ...rest) => {
-    if (!parsed.has(path)) parsed.set(path, disk.getSourceFile(path, ...rest))
-    return parsed.get(path)
-  }
-  let declarations = ""
-  host.writeFile = (_, text) => (declarations += text)
-  const program = compilers.createProgram([file], options, host)
-  const found = [...compilers.getPreEmitDiagnostics(program), ...program.emit().diagnostics]
-  const text = compilers.formatDiagnostics(found, host)
-  return {
-    errors: text.split("\n").filter((line) => line.includes("error TS")),
-    instantiations: program.getInstantiationCount(),
-    declarations,
+  const parsed = new Map<string, ts.SourceFile | undefined>()
+  let program: ts.Program | undefined
+  return (text) => {
+    host.getSourceFile = (path, settings, ...rest) => {
+      if (path === file) return compilers.createSourceFile(path, text, settings)
+      if (!parsed.has(path)) parsed.set(path, disk.getSourceFile(path, settings, ...rest))
+      return parsed.get(path)
+    }
+    let declarations = ""
+    host.writeFile = (_, emitted) => (declarations += emitted)
+    program = compilers.createProgram([file], options, host, program)
+    const found = [...compilers.getPreEmitDiagnostics(program), ...program.emit().diagnostics]
+    const output = compilers.formatDiagnostics(found, host)
+    return {
+      errors: output.split("\n").filter((line) => line.includes("error TS")),
+      instantiations: program.getInstantiationCount(),
+      declarations,
+    }
   }
 }
 
