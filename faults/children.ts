@@ -2,9 +2,9 @@ import { execFileSync, spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { Listeners } from "../src/internal/listeners.ts"
-import { programPath } from "./programs.ts"
-import type { Program } from "./programs.ts"
+import { program } from "../test/sources/mcp/support/program.ts"
 
 /** How a process ended. */
 export interface Exit {
@@ -27,6 +27,9 @@ process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")
 })
 
+/** The programs that the lab runs as separate processes. */
+type Program = "worker.ts" | "caller-process.ts" | "hub-process.ts"
+
 /** A process of the lab: one of its programs, connected by messages. */
 export class Child implements AsyncDisposable {
   readonly name: string
@@ -36,9 +39,9 @@ export class Child implements AsyncDisposable {
   readonly #received: Message[] = []
   #stderr = ""
 
-  constructor(program: Program, name: string, settings: unknown) {
+  constructor(file: Program, name: string, settings: unknown) {
     this.name = name
-    const args = [programPath(program), JSON.stringify(settings)]
+    const args = [program(join(import.meta.dirname, file)), JSON.stringify(settings)]
     const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe", "ipc"] })
     this.#process = child
     running.add(child)

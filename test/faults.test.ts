@@ -1,8 +1,7 @@
-import { afterAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { provideBroker } from "../faults/brokers.ts"
 import { ENGINES } from "../faults/engines.ts"
 import type { Engine } from "../faults/engines.ts"
-import { removePrograms } from "../faults/programs.ts"
 import { runScenario } from "../faults/runner.ts"
 import type { Lab } from "../faults/lab.ts"
 import type { Sabotage } from "../faults/operations.ts"
@@ -31,8 +30,6 @@ const SHORT = [
 const SEED = Math.floor(Date.now() / 86_400_000)
 
 const before = processes()
-
-afterAll(removePrograms)
 
 for (const engine of ENGINES) {
   const isThere = await provideBroker(engine)

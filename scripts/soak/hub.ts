@@ -9,8 +9,8 @@ import { createHub, loadConfig, serveHub } from "../../src/node.ts"
 import type { Hub, ServedHub } from "../../src/node.ts"
 import { provideNats, provideRedis, startNats, startRedis } from "../../test/support/brokers.ts"
 import type { Broker } from "../../test/support/brokers.ts"
-import { BusWorkerProgram } from "../../test/hub/bus-worker-program.ts"
 import { ROOT, sourceOf } from "../../test/hub/plain.ts"
+import { program } from "../../test/sources/mcp/support/program.ts"
 import { PROCESS_PATIENCE } from "../../test/support/patience.ts"
 
 /** A broker with one worker. */
@@ -87,11 +87,9 @@ async function allReady(hub: Hub): Promise<void> {
   }
 }
 
-let program: BusWorkerProgram | undefined
 const workers = new Set<ChildProcess>()
 process.once("exit", () => {
   for (const worker of workers) worker.kill("SIGKILL")
-  program?.close()
 })
 
 async function startBus(name: Bus["name"], broker: Broker): Promise<Bus> {
@@ -99,8 +97,7 @@ async function startBus(name: Bus["name"], broker: Broker): Promise<Bus> {
 }
 
 async function startWorker(url: string): Promise<ChildProcess> {
-  program ??= new BusWorkerProgram()
-  const args = [program.path, url, JSON.stringify({ name: "a" })]
+  const args = [program(join(ROOT, "test/hub/bus-worker.ts")), url, JSON.stringify({ name: "a" })]
   const worker = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] })
   workers.add(worker)
   worker.once("exit", () => workers.delete(worker))

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
 import { setTimeout as setTimeoutPromise } from "node:timers/promises"
 import type { ChildProcess } from "node:child_process"
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import type { Clock } from "../../src/internal/platform.ts"
 import type { RemoteSource } from "../../src/config/model.ts"
 import type { Hub, HubOptions } from "../../src/hub/model.ts"
@@ -11,14 +11,8 @@ import { serveHub } from "../../src/hub/serve-hub.ts"
 import { provideNats, provideRedis, startNats, startRedis } from "../support/brokers.ts"
 import type { Broker, BrokerOptions } from "../support/brokers.ts"
 import type { BusWorkerSettings } from "./bus-worker.ts"
-import { BusWorkers } from "./bus-workers.ts"
+import { startBusWorker } from "./bus-workers.ts"
 import { hubOf, kill, sourceOf, untilSource } from "./support.ts"
-
-let workers: BusWorkers
-beforeAll(() => {
-  workers = new BusWorkers()
-})
-afterAll(() => workers.close())
 
 const ENGINES = [
   { engine: "NATS", provide: provideNats, starting: startNats },
@@ -343,7 +337,7 @@ async function workerOf(
   { url }: Pick<Broker, "url">,
   settings: BusWorkerSettings,
 ): Promise<ChildProcess> {
-  return await workers.start(url, settings)
+  return await startBusWorker(url, settings)
 }
 
 function statusOf(hub: Hub): Hub["sources"][number] | undefined {

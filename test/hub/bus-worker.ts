@@ -1,4 +1,4 @@
-// A worker behind a broker in a process of its own: node --import tsx bus-worker.ts <url> <settings as JSON>
+// A worker behind a broker in a process of its own: node bus-worker.mjs <url> <settings as JSON>
 import { setTimeout as sleep } from "node:timers/promises"
 import { createRegistry, serveCalls, silentLogger } from "../../src/index.ts"
 import type { AnyOperation, OperationContext } from "../../src/index.ts"

@@ -7,6 +7,8 @@ import { createLeakRegistry } from "./leak-operations.ts"
 
 const callMap = new PendingRequestMap(createWorkerTransport(parentPort as MessagePort))
 serveCalls({ registry: createLeakRegistry().registry, callMap })
+// A thread that is ended keeps nothing of what it compiled for the next.
+if (workerData === "ends") process.exit()
 if (workerData === "calls back") {
   // Never answered: the thread is ended while it waits.
   callMap.call("leak.hang", {}).catch(() => undefined)
