@@ -119,7 +119,7 @@ function checkArity(command: Command, { positionals }: CommandArgs, { program }:
   const [least, most] = command.arity
   const usage = `${program} ${command.name} ${command.usage}`.trimEnd()
   if (positionals.length < least) {
-    throw new UsageError(`"${command.name}" needs more than that: ${usage}`)
+    throw new UsageError(`"${command.name}" needs more arguments: ${usage}`)
   }
   const extra = positionals[most]
   if (extra !== undefined) {

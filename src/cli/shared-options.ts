@@ -3,8 +3,8 @@ import type { OptionSpec, OptionSpecs } from "./model.ts"
 /** Options of every command. */
 export const commonOptions: OptionSpecs = {
   json: { type: "boolean", description: "Print one JSON value" },
-  quiet: { type: "boolean", short: "q", description: "Say nothing but results and errors" },
-  verbose: { type: "boolean", short: "v", description: "Say what is going on" },
+  quiet: { type: "boolean", short: "q", description: "Print only results and errors" },
+  verbose: { type: "boolean", short: "v", description: "Print details of what happens" },
   help: { type: "boolean", short: "h", description: "Show this help" },
 }
 
@@ -25,7 +25,7 @@ export const sourceOptions: OptionSpecs = {
   hub: {
     type: "string",
     value: "url",
-    description: "A hub that runs, instead of a configuration; also OPERATIONS_HUB",
+    description: "A running hub, instead of a configuration; also OPERATIONS_HUB",
   },
   token: {
     type: "string",

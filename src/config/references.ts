@@ -75,11 +75,6 @@ export function parseReferences(text: string): readonly TextPart[] {
   return parts
 }
 
-/** Whether a text contains a reference. */
-export function hasReference(text: string): boolean {
-  return text.includes("${") && parseReferences(text).some((part) => part.kind !== "text")
-}
-
 /** Lists every reference in a value, so that a command can say which are needed. */
 export function referencesIn(value: unknown): readonly Reference[] {
   const references: Reference[] = []

@@ -76,7 +76,7 @@ const NO_SOURCES: Parameters<typeof createHubRoutes>[0] & Parameters<typeof crea
   detailsOf: () => undefined,
 }
 
-/** The calls of exposed operations; whoever may not call an operation here does not see that others do. */
+/** The calls of exposed operations; those of hidden ones are not shown. */
 function observedRegistry(registry: AnyRegistry, expose: ExposeOptions = {}): Observed {
   const { onCall } = registry as Partial<Pick<OperationRegistry, "onCall">>
   const isExposed = exposure(expose)

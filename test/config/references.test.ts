@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { splitCommandLine } from "../../src/config/command-line.ts"
 import { sourceName } from "../../src/config/names.ts"
-import { hasReference, parseReferences, referencesIn } from "../../src/config/references.ts"
+import { parseReferences, referencesIn } from "../../src/config/references.ts"
 
 describe("parseReferences", () => {
   test.each<[string, readonly unknown[]]>([
@@ -46,7 +46,7 @@ describe("parseReferences", () => {
   })
 
   test("a large text with many braces takes no time to speak of", () => {
-    expect(hasReference("${".repeat(20_000))).toBe(false)
+    expect(referencesIn("${".repeat(20_000))).toEqual([])
   })
 })
 

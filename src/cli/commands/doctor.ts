@@ -15,7 +15,7 @@ export const command: CommandDefinition = {
   examples: [
     ["doctor", "the configuration here or above"],
     ["doctor --source github --verbose", "one source, with everything there is to say"],
-    ["doctor --hub http://127.0.0.1:3000", "the sources of a hub that runs"],
+    ["doctor --hub http://127.0.0.1:3000", "the sources of a running hub"],
   ],
   options: {},
   hasSources: true,

@@ -24,8 +24,8 @@ export const command: CommandDefinition = {
     port: { type: "string", short: "p", value: "number", description: "0 for any that is free" },
     host: { type: "string", value: "address", description: "Default: 127.0.0.1" },
     stdio: { type: "boolean", description: "Serve MCP on standard input and output" },
-    watch: { type: "boolean", description: "Take up changes of files; on" },
-    "no-watch": { type: "boolean", description: "Leave everything as it was at the start" },
+    watch: { type: "boolean", description: "Apply changes of files; on by default" },
+    "no-watch": { type: "boolean", description: "Do not apply changes of files" },
   },
   hasSources: true,
   arity: [0, 0],
@@ -77,9 +77,7 @@ function checkOptions(args: CommandArgs): void {
     throw new UsageError(`--stdio serves no port, and prints nothing; it goes without --${web}.`)
   }
   if (args.flag("hub")) {
-    throw new UsageError(
-      "--hub is a hub that runs already. To serve its operations: --remote <url>",
-    )
+    throw new UsageError("--hub names a running hub. To serve its operations: --remote <url>")
   }
 }
 
@@ -114,7 +112,7 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
     await Promise.race([hub.ready(), stopped])
     if (!io.signal.aborted) tellSummary(hub, served, args.flag("json"), io)
     await stopped
-    note(io, "Stopping: calls that run are finished, no new ones are taken.")
+    note(io, "Stopping: running calls are finished, new ones are refused.")
   } finally {
     await served.close()
   }

@@ -49,7 +49,7 @@ export function readPlan({ prefix, users, workers, hubs }: PlanInput): Plan {
   }
   if (drafts.size === 0) {
     throw new UsageError(
-      "Say who is there: --user alice=task.list, --worker w1=task.* or --hub hub.",
+      "Name at least one user: --user alice=task.list, --worker w1=task.* or --hub hub.",
     )
   }
   const accounts = Array.from(drafts, ([name, draft]) => ({

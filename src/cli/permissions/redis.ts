@@ -17,7 +17,9 @@ const EVERYBODY = "+ping +client|setname +pubsub|numsub +unsubscribe +punsubscri
 /** Converts a plan to permissions of Redis 7.0 or later. Throws a `UsageError` for a name with a meaning there. */
 export function redisRules({ prefix, accounts }: Plan): readonly RedisRules[] {
   if (accounts.some(({ name }) => name === "default")) {
-    throw new UsageError('On Redis "default" is whoever does not say who it is. Give another name.')
+    throw new UsageError(
+      'On Redis "default" is the user of connections without credentials. Give another name.',
+    )
   }
   return accounts.map(({ name, calls, serves, variable }) => ({
     user: name,

@@ -22,10 +22,10 @@ export function followConfig(
       const isServedAnew = JSON.stringify(config.server) !== JSON.stringify(hub.config.server)
       await hub.apply(config)
       note(io, `${escapeForTerminal(file)} has changed and is in use.`)
-      if (isServedAnew) note(io, `What is under "server" counts after a restart.`)
+      if (isServedAnew) note(io, `Changes under "server" take effect after a restart.`)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      printError(io, `${escapeForTerminal(reason)}\nThe configuration from before stays in use.`)
+      printError(io, `${escapeForTerminal(reason)}\nThe previous configuration stays in use.`)
     }
   }
   const watching = watchFiles([file], () => {

@@ -4,19 +4,15 @@ import { nearest } from "../../internal/suggest.ts"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 
-export interface ConfigForOptions {
-  /** Reads the file again. A user who trusted it agreed to its changes, too. */
-  readonly fresh?: boolean | undefined
-}
-
 /**
  * The configuration of a command line: sources that it defines, the file of `--config`,
  * both, or the file that is found here or above. Throws a `UsageError` when there is none.
+ * With `fresh`, the file is read again: a user who trusted it agreed to its changes, too.
  */
 export async function configFor(
   args: CommandArgs,
   io: CommandIO,
-  { fresh }: ConfigForOptions = {},
+  { fresh }: { readonly fresh?: boolean } = {},
 ): Promise<ResolvedConfig> {
   const isAdHoc = ["openapi", "mcp", "scan", "remote", "base-url", "header"].some((name) =>
     args.flag(name),

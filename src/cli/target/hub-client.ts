@@ -126,6 +126,6 @@ export function problemError(data: unknown, hub: string): CallError | undefined 
 
 function cureOf(code: string, hub: string): string {
   return code === "UNAUTHENTICATED"
-    ? `\nThe hub at ${hub} wants to know who calls: set OPERATIONS_TOKEN, or give --token.`
+    ? `\nThe hub at ${hub} needs a credential: set OPERATIONS_TOKEN, or give --token.`
     : ""
 }

@@ -133,7 +133,7 @@ export class LocalTarget implements Target {
 function failedSources({ sources }: Hub): FailedSource[] {
   return sources
     .filter(({ state }) => state === "failed" || state === "lost")
-    .map(({ name, namespace, reason = "It did not say why." }) => ({ name, namespace, reason }))
+    .map(({ name, namespace, reason = "No reason was given." }) => ({ name, namespace, reason }))
 }
 
 /**

@@ -120,7 +120,7 @@ export class RemoteTarget implements Target {
     if (!Array.isArray(sources)) return
     this.failures = sources
       .filter(isFailedSource)
-      .map(({ name, namespace, reason = "It did not say why." }) => ({ name, namespace, reason }))
+      .map(({ name, namespace, reason = "No reason was given." }) => ({ name, namespace, reason }))
   }
 
   async #describe(id: string): Promise<OperationSpec> {

@@ -153,7 +153,7 @@ function toRecordedCall(entry: Entry, identity: Identity | undefined): RecordedC
   const { requestId, operationId, at, type }: CallTrace = started
   const about = { requestId, operationId, at, ...(traceId !== undefined && { traceId }) }
   const recordedInput = toValue(input)
-  // Access may depend on the input: whoever may read one project does not see calls about others.
+  // Access may depend on the input: a caller who may read one project does not see calls about others.
   if (!allows(requirement, identity, recordedInput.value)) return { ...about, isHidden: true }
   const [result] = results
   return {

@@ -148,7 +148,7 @@ export class Guard {
       const cause = outage.cause instanceof Error ? outage.cause.message : undefined
       this.#logger.warn("Callers cannot be authenticated at the moment", { reason, cause })
       const { retryAfterMs = 5000 } = outage
-      const message = "Who calls cannot be found out at the moment. Try again later."
+      const message = "Callers cannot be authenticated at the moment. Try again later."
       const error = refusal("UNAVAILABLE", message, { retryAfterMs })
       return this.#refuse(503, error, headers, reason)
     }
@@ -160,7 +160,7 @@ export class Guard {
       "UNAUTHENTICATED",
       isPresent
         ? "The credential is not accepted. Get a new one."
-        : "Say who you are: send a token in the Authorization header, or a key in X-API-Key.",
+        : "Authenticate: send a token in the Authorization header, or a key in X-API-Key.",
     )
     const challenge = isPresent ? 'Bearer error="invalid_token"' : "Bearer"
     return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)

@@ -66,7 +66,7 @@ export class Servers {
 
   create(sdk: ServerSDK, { era, caller, isLasting, onCancelled }: ServerUse): SDKServer {
     const { surface, seal, notices, logger, inputTimeoutMs, serverInfo } = this.#parts
-    // Most servers answer a single call, and nobody would read the instructions.
+    // Most servers answer a single call, whose client does not read the instructions.
     const isRead = isLasting || caller.isNew === true
     const instructions = isRead ? this.#parts.instructions(caller) : undefined
     const server = new sdk.Server(serverInfo, {

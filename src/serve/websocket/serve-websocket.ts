@@ -183,7 +183,7 @@ class Served implements ServedWebSocket {
   async #close(): Promise<void> {
     this.gate.isClosed = true
     this.#options.server?.off("upgrade", this.#onUpgrade)
-    // Whoever asked before is answered: that the server is closing.
+    // Pending upgrades are answered: the server is closing.
     const sockets = this.#sockets ?? (await this.#loading?.catch(() => undefined))
     if (sockets === undefined) return
     // Idle connections would keep the port's server from closing.

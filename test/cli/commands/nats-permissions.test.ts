@@ -334,7 +334,7 @@ describe("what cannot be part of an address", () => {
     )
     const nobody = await permissions()
     expect(nobody).toMatchObject({ code: 2, stdout: "" })
-    expect(nobody.stderr).toContain("Say who is there: --user alice=task.list")
+    expect(nobody.stderr).toContain("Name at least one user: --user alice=task.list")
   })
 
   test("is a name that would share a password with another, or means something to Redis", async () => {
@@ -346,7 +346,7 @@ describe("what cannot be part of an address", () => {
     )
     const { code, stderr } = await permissions("--user=default=x.y", "--redis")
     expect(code).toBe(2)
-    expect(stderr).toContain('On Redis "default" is whoever does not say who it is.')
+    expect(stderr).toContain('On Redis "default" is the user of connections without credentials.')
     expect((await permissions("--user=default=x.y")).code).toBe(0)
   })
 

@@ -65,7 +65,7 @@ describe("operations serve", () => {
     )
 
     await writeFile(file, config({ others: { scn: "./others" } }))
-    await served.said("The configuration from before stays in use.")
+    await served.said("The previous configuration stays in use.")
     expect(await data(served.url, "others.second")).toBe("second")
 
     await writeFile(join(folder.path, "operations/own.mjs"), moduleText("own", "third"))

@@ -67,7 +67,7 @@ test("followConfig applies and reports a change, and what needs a restart", asyn
     await waitFor(() => expect(io.stderr.text).toContain("has changed and is in use."))
     await following.close()
     expect(hub.applied).toEqual([next])
-    expect(io.stderr.text.includes(`What is under "server" counts after a restart.`)).toBe(
+    expect(io.stderr.text.includes(`Changes under "server" take effect after a restart.`)).toBe(
       "title" in server,
     )
     expect(watching.closed).toBe(1)
@@ -84,7 +84,7 @@ test("followConfig reports a mistake, escaped, and keeps the configuration", asy
     await waitFor(() => expect(io.stderr.text).not.toBe(""))
     await following.close()
     expect(io.stderr.text).toBe(
-      `${String.raw`Not \u001b[2JJSON.`}\nThe configuration from before stays in use.\n`,
+      `${String.raw`Not \u001b[2JJSON.`}\nThe previous configuration stays in use.\n`,
     )
     expect(hub.applied).toEqual([])
   }

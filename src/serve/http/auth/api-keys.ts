@@ -24,7 +24,7 @@ export function hashApiKey(key: string): string {
 /**
  * Finds identities by keys.
  *
- * Keys are looked up by hash: the time this takes depends on hashes, which nobody can choose,
+ * Keys are looked up by hash: the time this takes depends on hashes, which callers cannot choose,
  * and reveals nothing about keys.
  */
 export class ApiKeys {

@@ -55,7 +55,7 @@ function checkAlgorithms(algorithms: readonly string[]): boolean {
     if (typeof name !== "string" || !ALGORITHM.test(name)) {
       throw new TypeError(
         `auth.jwt.algorithms: "${String(name)}" is not an accepted signature algorithm. Use ` +
-          "RS256, PS256, ES256, EdDSA, HS256 or their kin.",
+          "RS256, PS256, ES256, EdDSA, HS256 or a variant of these.",
       )
     }
   }

@@ -19,7 +19,7 @@ export const PROBLEM_SCHEMA: JsonSchema = {
     title: { type: "string" },
     status: { type: "integer" },
     detail: { type: "string", description: "What happened, in words." },
-    code: { type: "string", description: "What programs go by." },
+    code: { type: "string", description: "The code that programs check." },
     retryable: {
       type: "boolean",
       description: "The same request may be sent again, and may work.",
@@ -40,7 +40,7 @@ export function sharedResponses(isSecured: boolean): JsonObject {
     Problem: problemResponse("The request failed.", PROBLEM_REF),
     BadRequest: problemResponse("The input is not what the operation takes.", PROBLEM_REF),
     ...(isSecured && {
-      Unauthenticated: problemResponse("It is not known who is calling.", PROBLEM_REF),
+      Unauthenticated: problemResponse("The caller is not authenticated.", PROBLEM_REF),
       AccessDenied: problemResponse("The caller may not do this.", PROBLEM_REF),
     }),
   }
