@@ -10,9 +10,16 @@ import { SearchableJson } from "../result/SearchableJson.tsx"
 import { download } from "../result/download.ts"
 import { drafts } from "../try/drafts.ts"
 import { Dialog } from "../ui/Dialog.tsx"
-import { Button, CopyButton, ErrorBox, Icon, Spinner, formatDuration } from "../ui/index.ts"
+import {
+  Button,
+  CopyButton,
+  ErrorBox,
+  Icon,
+  Spinner,
+  clockText,
+  formatDuration,
+} from "../ui/index.ts"
 import { printJson } from "../ui/json-text.ts"
-import { clockText } from "../watch/time.ts"
 import { Outcome } from "./CallLine.tsx"
 import { Waterfall } from "./Waterfall.tsx"
 import type { CallForest, LoggedCall } from "./call-forest.ts"

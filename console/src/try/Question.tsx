@@ -3,10 +3,11 @@ import type { KeyboardEvent, ReactNode } from "react"
 import type { InputRequest, InputResponse } from "../api/model.ts"
 import { JsonTree } from "../result/JsonTree.tsx"
 import { Button } from "../ui/Button.tsx"
-import { InputEditor } from "./InputEditor.tsx"
+import { InputEditor, VALID } from "./InputEditor.tsx"
 import type { InputEditorHandle, InputValidity } from "./InputEditor.tsx"
+import { isRunKey } from "./Request.tsx"
 import { own } from "./schema/json.ts"
-import { startValue } from "./start-value.ts"
+import { startValue } from "./schema/initial.ts"
 
 /** How a question is shown, and what its answer is made of. */
 interface Asked {
@@ -28,7 +29,7 @@ export function Question({
 }): ReactNode {
   const asked = useMemo(() => askedBy(request), [request])
   const [value, setValue] = useState<unknown>(() => startValue(asked.schema) ?? {})
-  const [{ isJson, issues }, setValidity] = useState<InputValidity>({ isJson: true, issues: [] })
+  const [{ isJson, issues }, setValidity] = useState<InputValidity>(VALID)
   const title = useId()
   const editor = useRef<InputEditorHandle>(null)
   const section = useRef<HTMLElement>(null)
@@ -41,7 +42,7 @@ export function Question({
     else onAnswer({ action: "accept", content: asked.content(value) })
   }
   const press = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+    if (!isRunKey(event)) return
     event.preventDefault()
     // Not also for the panel around it.
     event.stopPropagation()

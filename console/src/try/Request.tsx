@@ -22,7 +22,7 @@ export function Request({
   readonly onRun: () => void
 }): ReactNode {
   const press = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+    if (!isRunKey(event)) return
     event.preventDefault()
     onRun()
   }
@@ -38,6 +38,11 @@ export function Request({
       </div>
     </div>
   )
+}
+
+/** Whether Ctrl or ⌘ and Enter were pressed. */
+export function isRunKey({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  return key === "Enter" && (ctrlKey || metaKey)
 }
 
 /** Copies the request as a command, and as a link. */

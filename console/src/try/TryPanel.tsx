@@ -11,7 +11,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { Output } from "../ui/Output.tsx"
 import { formatCount, formatDuration } from "../ui/format.ts"
 import { logText } from "../ui/log-lines.ts"
-import { InputEditor } from "./InputEditor.tsx"
+import { InputEditor, VALID } from "./InputEditor.tsx"
 import type { InputEditorHandle, InputValidity } from "./InputEditor.tsx"
 import { Request, ShareButtons } from "./Request.tsx"
 import { RunningCall } from "./RunningCall.tsx"
@@ -179,8 +179,6 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
     />
   )
 }
-
-const VALID: InputValidity = { isJson: true, issues: [] }
 
 function Deadline({
   text,
