@@ -103,7 +103,7 @@ export const CallLine = memo(function CallLine({
         )}
       </span>
       <span role="gridcell">{source ?? call.source ?? "–"}</span>
-      <span role="gridcell" className="call-identity" title={call.identity}>
+      <span role="gridcell" title={call.identity}>
         {call.identity ?? "anonymous"}
       </span>
       <span role="gridcell">

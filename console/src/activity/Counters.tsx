@@ -76,7 +76,7 @@ function Figure({
   readonly title?: string
 }): ReactNode {
   return (
-    <div className="counter" title={title}>
+    <div title={title}>
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>

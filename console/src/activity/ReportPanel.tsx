@@ -47,7 +47,7 @@ export function ReportPanel({
   if (error !== undefined) return <ErrorBox error={error} onRetry={again} />
   if (report === undefined) return <Spinner label="Asking for the report" />
   return (
-    <div className="report">
+    <div className="stack">
       <dl className="report-counts">
         {COUNTS.map(([count, meaning]) => (
           <div key={count} title={meaning}>

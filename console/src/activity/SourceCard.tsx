@@ -53,8 +53,8 @@ export function SourceCard({
   const panel = useId()
   const toggle = (wanted: Part): void => setChosen(part === wanted ? "none" : wanted)
   return (
-    <article className="card source" aria-label={`Source ${name}`}>
-      <div className="source-head">
+    <article className="card source stack" aria-label={`Source ${name}`}>
+      <div className="row">
         <h2>{name}</h2>
         <Badge
           tone={SOURCE_TONES[state]}
@@ -65,7 +65,7 @@ export function SourceCard({
         <Badge>{kind}</Badge>
         <span className="muted">{formatCount(status.operations, "operation")}</span>
       </div>
-      <p className="source-origin">
+      <p className="row">
         <code>{origin}</code>
         {namespace !== name && (
           <span className="muted">
@@ -97,7 +97,7 @@ export function SourceCard({
         ))}
       </div>
       {part !== "none" && (
-        <div id={panel} className="source-panel">
+        <div id={panel} className="source-panel stack">
           {part === "operations" && <Operations name={name} operations={operations} />}
           {part === "report" && (
             <ReportPanel name={name} version={`${state} ${status.operations}`} />
@@ -165,7 +165,7 @@ function Operations({
   return (
     <LongList label={`Operations of ${name}`} items={operations} keyOf={idOf} height={32}>
       {({ id, type, title }) => (
-        <div className="source-operation">
+        <div className="source-operation row">
           <TypeBadge type={type} />
           <a href={linkTo({ view: "operation", id })}>{id}</a>
           {title !== undefined && <span className="muted">{title}</span>}

@@ -18,14 +18,14 @@ export function Overview(): ReactNode {
   const sources = useSources() ?? []
   if (status !== "ready") {
     return (
-      <div className="page overview">
+      <div className="page overview stack-l">
         <h1>{title}</h1>
         {status === "loading" && <Skeleton label="Loading" />}
       </div>
     )
   }
   return (
-    <div className="page overview">
+    <div className="page overview stack-l">
       <header>
         <h1>{title}</h1>
         {operations.length > 0 && (

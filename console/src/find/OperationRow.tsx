@@ -83,7 +83,7 @@ export const OperationRow = memo(function OperationRow(props: RowProps): ReactNo
       </span>
       <span className="visually-hidden">, {operation.type}</span>
       {isSearch && operation.source !== undefined && (
-        <span className="find-source">{operation.source}</span>
+        <span className="find-source ellipsis">{operation.source}</span>
       )}
       <Flags operation={operation} />
     </a>

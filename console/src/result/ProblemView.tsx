@@ -25,7 +25,7 @@ export function ProblemView({
   const page = /^https:\/\//.test(type) ? type : undefined
   return (
     <div className="error-box">
-      <p className="error-title">
+      <p className="row">
         <strong>{upstream === undefined ? title : `The API answered ${upstream}`}</strong>{" "}
         <Badge tone="bad">{codeOf(problem)}</Badge>{" "}
         {retryable && <Badge tone="info">can be tried again</Badge>}{" "}

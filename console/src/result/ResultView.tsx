@@ -47,7 +47,7 @@ export function ResultView({
   const text = (): string => printJson(resultOf(outcome), 2) ?? ""
   const { text: ending, tone } = endingOf(outcome)
   return (
-    <div className="result">
+    <div className="result stack">
       <div className="result-bar">
         <Badge tone={tone}>{ending}</Badge>
         <span className="muted">{formatDuration(outcome.durationMs)}</span>

@@ -28,7 +28,7 @@ export function HistoryView(): ReactNode {
     // The two that were chosen last.
     setChosen(isChosen ? [...chosen, id].slice(-2) : chosen.filter((one) => one !== id))
   return (
-    <div className="page history">
+    <div className="page stack">
       <header className="page-head">
         <h1 tabIndex={-1}>History</h1>
         <p className="muted">

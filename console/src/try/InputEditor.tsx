@@ -124,9 +124,9 @@ export function InputEditor({
     change(structuredClone(example ?? fullSampleOf({ schema, scope: scopeOf(schema) })))
   }
   return (
-    <section className="input-editor" aria-label={answerTo ?? "Input"}>
+    <section className="input-editor stack" aria-label={answerTo ?? "Input"}>
       {answerTo === undefined && (
-        <div className="input-bar">
+        <div className="row">
           <div className="segments" role="group" aria-label="Input view">
             {VIEWS.map(({ id, label }) => (
               <button

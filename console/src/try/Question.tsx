@@ -52,7 +52,7 @@ export function Question({
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys of all that is inside
     <section
       ref={section}
-      className="question"
+      className="question stack"
       aria-labelledby={title}
       tabIndex={-1}
       onKeyDown={press}

@@ -28,13 +28,13 @@ export function Request({
   }
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- keys of all that is inside
-    <div className="try" onKeyDown={press}>
+    <div className="try stack-l" onKeyDown={press}>
       <div className="action-bar" role="group" aria-label="Actions">
         {bar}
       </div>
       <div className="request">
-        <div className="request-input">{request}</div>
-        <div className="request-response">{response}</div>
+        <div className="request-input stack-l">{request}</div>
+        <div className="request-response stack-l">{response}</div>
       </div>
     </div>
   )

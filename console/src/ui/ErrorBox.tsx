@@ -25,7 +25,7 @@ export function ErrorBox({
   const cure = problem === undefined ? undefined : adviceFor(problem)
   return (
     <div className="error-box" role="alert">
-      <p className="error-title">
+      <p className="row">
         <strong>{problem?.title ?? "Something went wrong"}</strong>
         {problem !== undefined && <Badge tone="bad">{problem.code}</Badge>}
       </p>

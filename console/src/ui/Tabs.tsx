@@ -1,6 +1,5 @@
 import { useId, useState } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
-import { cx } from "./cx.ts"
 
 export interface Tab {
   readonly id: string
@@ -18,13 +17,11 @@ export function Tabs({
   tabs,
   value,
   onChange,
-  className,
 }: {
   readonly label: string
   readonly tabs: readonly Tab[]
   readonly value: string
   readonly onChange: (id: string) => void
-  readonly className?: string | undefined
 }): ReactNode {
   const base = useId()
   const [seen, setSeen] = useState<ReadonlySet<string>>(() => new Set([value]))
@@ -37,7 +34,7 @@ export function Tabs({
     document.getElementById(`${base}-tab-${to}`)?.focus()
   }
   return (
-    <div className={cx("tabs", className)}>
+    <div>
       <div className="tabs-list" role="tablist" aria-label={label}>
         {tabs.map(({ id, label: text }) => (
           <button

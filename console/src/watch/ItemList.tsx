@@ -55,7 +55,7 @@ const Item = memo(function Item({
         <time className="item-time" dateTime={new Date(at).toISOString()}>
           {clockText(at)}
         </time>
-        <code className="item-preview">{preview}</code>
+        <code className="ellipsis">{preview}</code>
       </button>
       {isOpen && (
         <div className="item-body">

@@ -65,7 +65,7 @@ export function WatchPanel({ spec }: { readonly spec: OperationSpec }): ReactNod
         phase === "idle" ? (
           <Empty title="Not started">Items appear here as they arrive.</Empty>
         ) : (
-          <div className="watch">
+          <div className="stack-l">
             <WatchBar state={state} dispatch={dispatch} text={text} onText={setText} />
             {error !== undefined && <ErrorBox error={error} />}
             <SeriesChart entries={entries} />

@@ -210,7 +210,7 @@ function Description({ id, description }: DescriptionFieldProps): ReactNode {
 function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps): ReactNode {
   if (errors.length === 0) return null
   return (
-    <ul className="field-errors" id={errorId(fieldPathId)}>
+    <ul id={errorId(fieldPathId)}>
       {errors.map((error, at) => (
         <li key={at} className="field-error">
           {error}
