@@ -39,7 +39,7 @@ export function SourceCard({
 }): ReactNode {
   const { name, kind, namespace, origin, state, reason } = status
   const [chosen, setChosen] = useState<Part | "none">()
-  // Of a source that has failed, the details are why one looks at it. It keeps its reason while it is opened again.
+  // A failed source is opened for its details. It keeps its reason while it is opened again.
   const [hasFailed, setFailed] = useState(false)
   if (reason !== undefined && !hasFailed) setFailed(true)
   const part = chosen ?? (hasFailed ? "details" : "none")
@@ -161,7 +161,7 @@ function Operations({
   readonly name: string
   readonly operations: readonly OperationSummary[]
 }): ReactNode {
-  if (operations.length === 0) return <p className="muted">None that you may call.</p>
+  if (operations.length === 0) return <p className="muted">There are none that you may call.</p>
   return (
     <LongList label={`Operations of ${name}`} items={operations} keyOf={idOf} height={32}>
       {({ id, type, title }) => (

@@ -38,7 +38,7 @@ export function SourcesView(): ReactNode {
       </header>
       {error !== undefined && <ErrorBox error={error} onRetry={again} />}
       {sources === undefined ? (
-        error === undefined && <Spinner label="Asking for the sources" />
+        error === undefined && <Spinner label="Loading the sources" />
       ) : (
         <>
           <p className="muted" role="status">

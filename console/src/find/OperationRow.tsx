@@ -114,7 +114,7 @@ function Flags({ operation }: { readonly operation: OperationSummary }): ReactNo
 /** Characters of a long text that are always shown at its end. */
 const TAIL = 16
 
-/** A text of which the middle is cut where there is no room: neighbours often differ at their ends. */
+/** A text whose middle is cut where there is no room: neighbours often differ at their ends. */
 function Clipped({
   text,
   tokens,

@@ -16,7 +16,7 @@ export type DisplayBlock =
       readonly kind: "resource"
       readonly uri: string
       readonly text: string | undefined
-      /** Bytes that are not drawn. */
+      /** The number of bytes that are not displayed. */
       readonly bytes: number | undefined
       readonly inner: DisplayBlock | undefined
     }

@@ -143,7 +143,7 @@ function Row({
           <JsonTree value={entry.input} label="Input" />
           <h3>Result</h3>
           {entry.result === undefined ? (
-            <p className="muted">It had none, or it was too large to keep.</p>
+            <p className="muted">There was none, or it was too large to keep.</p>
           ) : (
             <SearchableJson value={entry.result} label="Result" />
           )}

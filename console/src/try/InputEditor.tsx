@@ -170,7 +170,7 @@ export function InputEditor({
               </Suspense>
             </FormGuard>
             {answerTo === undefined && isEmptyForm(form.schema) && (
-              <p className="muted">It takes no input.</p>
+              <p className="muted">This operation takes no input.</p>
             )}
             {form.hidden.length > 0 && (
               <p className="field-note">

@@ -117,9 +117,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
       request={
         <>
           {removed.length > 0 && (
-            <p className="input-problem">
-              Not kept, please enter again: {removed.slice(0, 8).join(", ")}
-            </p>
+            <p className="input-problem">Not kept; enter again: {removed.slice(0, 8).join(", ")}</p>
           )}
           <InputEditor
             schema={spec.inputSchema}
@@ -159,7 +157,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
             )}
             {!isRunning && isPlain === true && outcome?.status !== 0 && (
               <p className="field-note">
-                There is no WebSocket to the hub: the operation could not report progress, and not
+                There is no WebSocket to the hub, so the operation could neither report progress nor
                 ask you anything.
               </p>
             )}

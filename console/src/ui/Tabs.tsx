@@ -8,9 +8,9 @@ export interface Tab {
 }
 
 /**
- * Panels of which one is seen.
+ * Panels, one of which is visible.
  *
- * A panel is made when it is first seen and stays: what was typed in it is there on coming back.
+ * A panel is created when it is first opened, and stays: text that was typed in it is not lost.
  */
 export function Tabs({
   label,

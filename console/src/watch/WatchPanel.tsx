@@ -88,6 +88,6 @@ function Nothing({
   readonly isFiltered: boolean
   readonly isRunning: boolean
 }): ReactNode {
-  if (isFiltered) return <Empty title="No item has this text in it." />
+  if (isFiltered) return <Empty title="No item contains this text." />
   return <Empty title={isRunning ? "Waiting for items" : "There are no items."} />
 }
