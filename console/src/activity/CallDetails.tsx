@@ -10,18 +10,25 @@ import { SearchableJson } from "../result/SearchableJson.tsx"
 import { download } from "../result/download.ts"
 import { drafts } from "../try/drafts.ts"
 import { Dialog } from "../ui/Dialog.tsx"
-import { Button, CopyButton, ErrorBox, Icon, Spinner, formatDuration } from "../ui/index.ts"
+import {
+  Button,
+  CopyButton,
+  ErrorBox,
+  Icon,
+  Spinner,
+  clockText,
+  formatDuration,
+} from "../ui/index.ts"
 import { printJson } from "../ui/json-text.ts"
-import { clockText } from "../watch/time.ts"
 import { Outcome } from "./CallLine.tsx"
 import { Waterfall } from "./Waterfall.tsx"
 import type { CallForest, LoggedCall } from "./call-forest.ts"
 import { factsOf, findRecord } from "./call-record.ts"
 import { durationAt } from "./call-log.ts"
 import type { CallLog } from "./call-log.ts"
-import { useAsked } from "./use-requested.ts"
+import { useRequested } from "./use-requested.ts"
 
-/** Everything that is known of one call: when it and its neighbours ran, what went in and what came out. */
+/** Everything that is known about one call: when it and its neighbours ran, its input and its result. */
 export function CallDetails({
   call,
   forest,
@@ -104,7 +111,7 @@ function useRecord(call: LoggedCall): {
     }),
     [hub, requestId, isRecording],
   )
-  const { value, error, again } = useAsked(ask, { version: call.state })
+  const { value, error, again } = useRequested(ask, { version: call.state })
   // The last answer may be of the call that was selected before.
   const isCurrent = value?.requestId === requestId
   return {
@@ -184,13 +191,13 @@ function Recorded({
   readonly record: RecordedCall | "none" | undefined
   readonly call: LoggedCall
 }): ReactNode {
-  if (record === undefined) return <Spinner label="Asking for what was recorded" />
+  if (record === undefined) return <Spinner label="Loading the recorded call" />
   if (record === "none")
-    return <p className="muted">Nothing is recorded of this call any more, or not yet.</p>
+    return <p className="muted">This call is not recorded yet, or no longer.</p>
   if (record.isHidden) {
     return (
       <p className="muted">
-        You may not call this operation with this input, so what went in and came out is not shown.
+        You may not call this operation with this input, so its input and result are not shown.
       </p>
     )
   }
@@ -236,7 +243,7 @@ function Value({
       {isOmitted ? (
         <p className="muted">It was too large to record.</p>
       ) : value === undefined ? (
-        <p className="muted">There was none.</p>
+        <p className="muted">None.</p>
       ) : (
         <SearchableJson value={value} label={name} />
       )}

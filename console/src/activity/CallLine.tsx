@@ -1,8 +1,7 @@
 import { memo } from "react"
 import type { MouseEvent, ReactNode } from "react"
-import { Badge, Icon, cx, formatDuration } from "../ui/index.ts"
+import { Badge, Icon, cx, clockText, formatDuration } from "../ui/index.ts"
 import type { Tone } from "../ui/index.ts"
-import { clockText } from "../watch/time.ts"
 import { durationAt } from "./call-log.ts"
 import type { CallLog } from "./call-log.ts"
 import type { CallState, LoggedCall } from "./call-forest.ts"
@@ -104,7 +103,7 @@ export const CallLine = memo(function CallLine({
         )}
       </span>
       <span role="gridcell">{source ?? call.source ?? "–"}</span>
-      <span role="gridcell" className="call-identity" title={call.identity}>
+      <span role="gridcell" title={call.identity}>
         {call.identity ?? "anonymous"}
       </span>
       <span role="gridcell">

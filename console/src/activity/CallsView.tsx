@@ -24,7 +24,7 @@ export function CallsView(): ReactNode {
   const isPaused = state.frozen !== undefined
   const showCode = useCallback((text: string) => setFilter({ text, state: "any" }), [])
   return (
-    <div className="activity page">
+    <div className="activity page stack-l">
       <header className="page-head">
         <h1 tabIndex={-1}>Calls</h1>
         <ConnectionNote connection={connection} />

@@ -20,7 +20,7 @@ export function ConnectionNote({
       )
     case "waiting":
       return (
-        <p className="connection-lost" role="status">
+        <p className="row" role="status">
           <Badge tone="warn">Not connected</Badge>
           <span>Next try {untilText(connection.retryAt, now)}.</span>
           <Button size="small" onClick={connection.retry}>

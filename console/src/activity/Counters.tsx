@@ -5,7 +5,7 @@ import { useHub, useOperations } from "../app/context.tsx"
 import { ErrorBox, Spinner, formatDuration } from "../ui/index.ts"
 import { Sparkline } from "./Sparkline.tsx"
 import { describeHistory, errorCounts, formatRate } from "./counters.ts"
-import { useAsked } from "./use-requested.ts"
+import { useRequested } from "./use-requested.ts"
 
 /** The polling interval of the counters. */
 const EVERY_MS = 2000
@@ -22,10 +22,14 @@ export function Counters({ onCode }: { readonly onCode: (code: string) => void }
   const { operations } = useOperations()
   const ask = useCallback((signal: AbortSignal) => hub.stats(signal), [hub])
   // Another list may belong to another identity with more rights.
-  const { value: stats, error, again } = useAsked(ask, { everyMs: EVERY_MS, version: operations })
+  const {
+    value: stats,
+    error,
+    again,
+  } = useRequested(ask, { everyMs: EVERY_MS, version: operations })
   if (stats === undefined) {
     return error === undefined ? (
-      <Spinner label="Asking for the counters" />
+      <Spinner label="Loading the counters" />
     ) : (
       <ErrorBox error={error} onRetry={again} />
     )
@@ -47,7 +51,7 @@ export function Counters({ onCode }: { readonly onCode: (code: string) => void }
       </dl>
       <Errors errors={stats.errors} onCode={onCode} />
       {error !== undefined && (
-        <p className="counters-stale">These are not up to date: {error.message}</p>
+        <p className="counters-stale">These numbers are outdated: {error.message}</p>
       )}
     </section>
   )
@@ -76,7 +80,7 @@ function Figure({
   readonly title?: string
 }): ReactNode {
   return (
-    <div className="counter" title={title}>
+    <div title={title}>
       <dt>{name}</dt>
       <dd>{value}</dd>
     </div>

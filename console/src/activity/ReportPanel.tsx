@@ -7,7 +7,7 @@ import { LongList } from "./LongList.tsx"
 import { filterReport } from "./source-list.ts"
 import type { Tone } from "../ui/tone.ts"
 import type { ReportFilter } from "./source-list.ts"
-import { useAsked } from "./use-requested.ts"
+import { useRequested } from "./use-requested.ts"
 
 type ReportItem = SourceReport["items"][number]
 
@@ -26,10 +26,10 @@ const STATUSES: readonly (readonly [status: ReportFilter["status"], text: string
 
 /** What each count of a report means. */
 const COUNTS = [
-  ["kept", "It is here as its source describes it."],
-  ["widened", "It works, and accepts or returns more than its source describes."],
-  ["skipped", "It is not here; its note says why."],
-  ["filtered", "It was left out by include or exclude in the configuration."],
+  ["kept", "Imported as its source describes it."],
+  ["widened", "Imported, but accepts or returns more than its source describes."],
+  ["skipped", "Not imported; its note says why."],
+  ["filtered", "Left out by include or exclude in the configuration."],
 ] as const
 
 /** The import report of a source; requested when it is opened, and when the source has changed. */
@@ -43,11 +43,11 @@ export function ReportPanel({
 }): ReactNode {
   const hub = useHub()
   const ask = useCallback((signal: AbortSignal) => hub.report(name, signal), [hub, name])
-  const { value: report, error, again } = useAsked(ask, { version })
+  const { value: report, error, again } = useRequested(ask, { version })
   if (error !== undefined) return <ErrorBox error={error} onRetry={again} />
-  if (report === undefined) return <Spinner label="Asking for the report" />
+  if (report === undefined) return <Spinner label="Loading the report" />
   return (
-    <div className="report">
+    <div className="stack">
       <dl className="report-counts">
         {COUNTS.map(([count, meaning]) => (
           <div key={count} title={meaning}>
@@ -78,7 +78,7 @@ function Items({
   const [filter, setFilter] = useState<ReportFilter>({ text: "", status: "any" })
   const items = useMemo(() => filterReport(report, filter), [report, filter])
   if (report.items.length === 0)
-    return <p className="muted">There are no notes: everything is as its source describes it.</p>
+    return <p className="muted">No notes: everything is imported as its source describes it.</p>
   return (
     <>
       <ReportFilters filter={filter} onChange={setFilter} />

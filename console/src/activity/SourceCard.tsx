@@ -39,7 +39,7 @@ export function SourceCard({
 }): ReactNode {
   const { name, kind, namespace, origin, state, reason } = status
   const [chosen, setChosen] = useState<Part | "none">()
-  // Of a source that has failed, the details are why one looks at it. It keeps its reason while it is opened again.
+  // A failed source is opened for its details. It keeps its reason while it is opened again.
   const [hasFailed, setFailed] = useState(false)
   if (reason !== undefined && !hasFailed) setFailed(true)
   const part = chosen ?? (hasFailed ? "details" : "none")
@@ -53,8 +53,8 @@ export function SourceCard({
   const panel = useId()
   const toggle = (wanted: Part): void => setChosen(part === wanted ? "none" : wanted)
   return (
-    <article className="card source" aria-label={`Source ${name}`}>
-      <div className="source-head">
+    <article className="card source stack" aria-label={`Source ${name}`}>
+      <div className="row">
         <h2>{name}</h2>
         <Badge
           tone={SOURCE_TONES[state]}
@@ -65,7 +65,7 @@ export function SourceCard({
         <Badge>{kind}</Badge>
         <span className="muted">{formatCount(status.operations, "operation")}</span>
       </div>
-      <p className="source-origin">
+      <p className="row">
         <code>{origin}</code>
         {namespace !== name && (
           <span className="muted">
@@ -97,7 +97,7 @@ export function SourceCard({
         ))}
       </div>
       {part !== "none" && (
-        <div id={panel} className="source-panel">
+        <div id={panel} className="source-panel stack">
           {part === "operations" && <Operations name={name} operations={operations} />}
           {part === "report" && (
             <ReportPanel name={name} version={`${state} ${status.operations}`} />
@@ -161,11 +161,11 @@ function Operations({
   readonly name: string
   readonly operations: readonly OperationSummary[]
 }): ReactNode {
-  if (operations.length === 0) return <p className="muted">None that you may call.</p>
+  if (operations.length === 0) return <p className="muted">There are none that you may call.</p>
   return (
     <LongList label={`Operations of ${name}`} items={operations} keyOf={idOf} height={32}>
       {({ id, type, title }) => (
-        <div className="source-operation">
+        <div className="source-operation row">
           <TypeBadge type={type} />
           <a href={linkTo({ view: "operation", id })}>{id}</a>
           {title !== undefined && <span className="muted">{title}</span>}

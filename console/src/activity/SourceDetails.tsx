@@ -7,7 +7,7 @@ import { logText } from "../ui/log-lines.ts"
 import { BreakerLine } from "./BreakerLine.tsx"
 import type { SourceBreakers } from "./policy-text.ts"
 import { describeChanges } from "./source-list.ts"
-import { useAsked } from "./use-requested.ts"
+import { useRequested } from "./use-requested.ts"
 
 /** Output of a process, and reloads of files, change nothing in the status. */
 const EVERY_MS = 5000
@@ -31,9 +31,9 @@ export function SourceDetails({
   const hub = useHub()
   const ask = useCallback((signal: AbortSignal) => hub.source(name, signal), [hub, name])
   const version = `${state} ${attempts} ${operations} ${reopened}`
-  const { value: info, error, again } = useAsked(ask, { version, everyMs: EVERY_MS })
+  const { value: info, error, again } = useRequested(ask, { version, everyMs: EVERY_MS })
   if (error !== undefined) return <ErrorBox error={error} onRetry={again} />
-  if (info === undefined) return <Spinner label="Asking for the details" />
+  if (info === undefined) return <Spinner label="Loading the details" />
   const { lastError, missing, stderr, changes } = info
   return (
     <div className="stack">
@@ -52,7 +52,7 @@ export function SourceDetails({
       <section>
         <h3>Last error</h3>
         {lastError === undefined ? (
-          <p className="muted">None since the hub was started.</p>
+          <p className="muted">None since the hub started.</p>
         ) : (
           <p>
             <Time at={lastError.at} />
@@ -72,7 +72,7 @@ export function SourceDetails({
           <h3>Log</h3>
           {log.length === 0 ? (
             <p className="muted">
-              What the server logs while this page is open is shown here. The hub does not keep it.
+              What the server logs while this page is open appears here. The hub does not keep it.
             </p>
           ) : (
             <Output label={`Log of ${name}`} text={logText(log)} />

@@ -26,7 +26,7 @@ export function SourcesView(): ReactNode {
   const refuses = ({ name }: ListedSource): boolean =>
     circuits.get(name)?.breakers[0]?.state === "open"
   return (
-    <div className="activity page">
+    <div className="activity page stack-l">
       <header className="page-head">
         <h1 tabIndex={-1}>Sources</h1>
         <div className="row">
@@ -38,7 +38,7 @@ export function SourcesView(): ReactNode {
       </header>
       {error !== undefined && <ErrorBox error={error} onRetry={again} />}
       {sources === undefined ? (
-        error === undefined && <Spinner label="Asking for the sources" />
+        error === undefined && <Spinner label="Loading the sources" />
       ) : (
         <>
           <p className="muted" role="status">
@@ -50,7 +50,7 @@ export function SourcesView(): ReactNode {
               with <code>operations import</code>.
             </Empty>
           )}
-          <ul className="source-list">
+          <ul className="stack">
             {failedFirst(sources, refuses).map((status) => (
               <li key={status.name}>
                 <SourceCard

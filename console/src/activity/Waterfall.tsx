@@ -45,7 +45,7 @@ export function Waterfall({
                 onClick={() => onSelect(one)}
               >
                 <span
-                  className="waterfall-name"
+                  className="waterfall-name ellipsis"
                   style={{ paddingInlineStart: `${Math.min(level, 12)}rem` }}
                 >
                   {one.operationId}

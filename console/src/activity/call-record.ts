@@ -26,28 +26,28 @@ export function factsOf(
   record: RecordedCall | "none" | undefined,
 ): readonly CallFact[] {
   const { traceId, meta = {}, problem } = typeof record === "object" ? record : NOTHING
-  const attempts = meta["attempts"] ?? (isRecord(problem) ? problem["attempts"] : undefined)
-  return [
-    { name: "Request", text: call.requestId, isCopied: true },
-    ...(call.parentRequestId === undefined
-      ? []
-      : [{ name: "Called by", text: call.parentRequestId, isCopied: true }]),
-    ...(traceId === undefined ? [] : [{ name: "Trace", text: traceId, isCopied: true }]),
-    { name: "Caller", text: call.identity ?? "anonymous" },
-    ...line("Source", source ?? call.source),
-    ...line("Status of the API", meta["statusCode"]),
-    ...line("Attempts", attempts),
-    ...line("Cache", cacheText(meta["cache"])),
-    ...(meta["fallback"] === true
-      ? [{ name: "Fallback", text: "used, because the call failed" }]
-      : []),
-    ...(meta["replayed"] === true
-      ? [{ name: "Idempotency", text: "the outcome of an earlier call with the same key" }]
-      : []),
-    ...(problem !== undefined && isRecord(problem) && problem["code"] === "CIRCUIT_OPEN"
-      ? [{ name: "Breaker", text: "open: the call was not sent" }]
-      : []),
+  const { attempts, code } = isRecord(problem) ? problem : {}
+  const facts: readonly (Omit<CallFact, "text"> & { readonly value: unknown })[] = [
+    { name: "Request", value: call.requestId, isCopied: true },
+    { name: "Called by", value: call.parentRequestId, isCopied: true },
+    { name: "Trace", value: traceId, isCopied: true },
+    { name: "Caller", value: call.identity ?? "anonymous" },
+    { name: "Source", value: source ?? call.source },
+    { name: "Status of the API", value: meta["statusCode"] },
+    { name: "Attempts", value: meta["attempts"] ?? attempts },
+    { name: "Cache", value: cacheText(meta["cache"]) },
+    { name: "Fallback", value: meta["fallback"] === true && "used, because the call failed" },
+    {
+      name: "Idempotency",
+      value: meta["replayed"] === true && "the outcome of an earlier call with the same key",
+    },
+    { name: "Breaker", value: code === "CIRCUIT_OPEN" && "open: the call was not sent" },
   ]
+  return facts.flatMap(({ value, ...fact }) =>
+    typeof value === "string" || typeof value === "number"
+      ? [{ ...fact, text: String(value) }]
+      : [],
+  )
 }
 
 const NOTHING: Pick<RecordedCall, "traceId" | "meta" | "problem"> = {}
@@ -56,10 +56,4 @@ function cacheText(cache: unknown): string | undefined {
   if (!isRecord(cache)) return undefined
   const { age, state } = cache
   return `${String(state)}, ${typeof age === "number" ? formatDuration(age) : "unknown time"} old`
-}
-
-function line(name: string, value: unknown): readonly CallFact[] {
-  return typeof value === "string" || typeof value === "number"
-    ? [{ name, text: String(value) }]
-    : []
 }

@@ -2,7 +2,7 @@ import { useCallback } from "react"
 import { useHub, useHubInfo } from "../app/context.tsx"
 import { steadyNow } from "../ui/steady-now.ts"
 import type { TimedPolicyState } from "./policy-text.ts"
-import { useAsked } from "./use-requested.ts"
+import { useRequested } from "./use-requested.ts"
 
 /** The state of the policies of the hub, requested every so often; `undefined` for callers who may not see it. */
 export function usePolicies(everyMs: number, isNeeded = true): TimedPolicyState | undefined {
@@ -13,6 +13,6 @@ export function usePolicies(everyMs: number, isNeeded = true): TimedPolicyState 
       isAsked ? { ...(await hub.policies(signal)), at: steadyNow() } : undefined,
     [hub, isAsked],
   )
-  const { value } = useAsked(ask, isAsked ? { everyMs } : {})
+  const { value } = useRequested(ask, isAsked ? { everyMs } : {})
   return isAsked ? value : undefined
 }

@@ -3,13 +3,13 @@ import { asError } from "../app/as-error.ts"
 import { isRefusal } from "./refusal.ts"
 
 /** A requested value; the last one stays while it is requested again, or the request fails. */
-export interface Asked<TValue> {
+export interface Requested<TValue> {
   readonly value: TValue | undefined
   readonly error: Error | undefined
   readonly again: () => void
 }
 
-export interface AskOptions {
+export interface RequestOptions {
   /** Requests again after this many milliseconds. */
   readonly everyMs?: number
   /** Requests again when it changes. */
@@ -21,10 +21,10 @@ export interface AskOptions {
  *
  * Pass the same `ask` function in each render.
  */
-export function useAsked<TValue>(
+export function useRequested<TValue>(
   ask: (signal: AbortSignal) => Promise<TValue>,
-  { everyMs, version }: AskOptions = {},
-): Asked<TValue> {
+  { everyMs, version }: RequestOptions = {},
+): Requested<TValue> {
   const [value, setValue] = useState<TValue>()
   const [error, setError] = useState<Error>()
   const [attempt, setAttempt] = useState(0)

@@ -10,6 +10,8 @@ export interface RowsOptions {
   readonly height: number
   /** A row that always stays in the page: the one with the focus, or -1. */
   readonly pinned: number
+  /** Whether only the visible rows are in the page; if not, the caller renders all. */
+  readonly isVirtual?: boolean | undefined
 }
 
 export interface Rows {
@@ -22,7 +24,7 @@ export interface Rows {
 }
 
 /** A virtual list: only the visible rows are in the page. */
-export function useRows({ count, keyOf, height, pinned }: RowsOptions): Rows {
+export function useRows({ count, keyOf, height, pinned, isVirtual = true }: RowsOptions): Rows {
   const scroller = useRef<HTMLDivElement>(null)
   const rangeExtractor = useCallback(
     (range: Range) => {
@@ -34,6 +36,7 @@ export function useRows({ count, keyOf, height, pinned }: RowsOptions): Rows {
   )
   const virtualizer = useVirtualizer({
     count,
+    enabled: isVirtual,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     getItemKey: keyOf,

@@ -5,7 +5,7 @@ import { withLines } from "../ui/log-lines.ts"
 import type { FollowState } from "./follow.ts"
 import { groupBy } from "../ui/group-by.ts"
 import { withStatuses } from "./source-list.ts"
-import { useAsked } from "./use-requested.ts"
+import { useRequested } from "./use-requested.ts"
 import { useHubEvents } from "./use-hub-events.ts"
 import type { EventHandlers } from "./use-hub-events.ts"
 
@@ -40,7 +40,7 @@ export function useLiveSources(): LiveSources {
   )
   const { operations } = useOperations()
   // A new list of operations means that sources have changed, or the identity.
-  const { error, again } = useAsked(ask, { everyMs: EVERY_MS, version: operations })
+  const { error, again } = useRequested(ask, { everyMs: EVERY_MS, version: operations })
   const take = useCallback((changed: readonly SourceStatus[]) => {
     updates.current.push(...changed)
     setSources((before) => before && withStatuses(before, changed))

@@ -70,8 +70,7 @@ export function createHubClient(options: HubClientOptions): HubClient {
     watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),
     async sources(signal) {
       const { sources, calls } = await requests.json("hub/sources", signal)
-      if (!Array.isArray(sources)) throw unexpectedAnswer("The list of sources")
-      return (sources as SourceStatus[]).map((status) => {
+      return expectList<SourceStatus>(sources, "The list of sources").map((status) => {
         const counted = isRecord(calls) ? getOwn(calls, status.name) : undefined
         return counted === undefined ? status : { ...status, calls: counted as SourceCalls }
       })
@@ -88,8 +87,7 @@ export function createHubClient(options: HubClientOptions): HubClient {
     async recorded(requestId, signal) {
       const query = new URLSearchParams({ requestId })
       const { calls } = await requests.json(`hub/calls?${query}`, signal)
-      if (!Array.isArray(calls)) throw unexpectedAnswer("The recorded call")
-      return calls as RecordedCall[]
+      return expectList<RecordedCall>(calls, "The recorded call")
     },
     report: (name, signal) =>
       json<SourceReport>(`hub/sources/${encodeURIComponent(name)}/report`, signal),
@@ -120,15 +118,12 @@ async function listAll(
   onInfo: (info: HubInfo) => void,
   signal: AbortSignal | undefined,
 ): Promise<readonly OperationSummary[]> {
-  try {
-    const { operations, ...about } = await requests.json("hub/operations", signal)
-    if (!Array.isArray(operations)) throw unexpectedAnswer("The list of operations")
-    onInfo(infoOf(about))
-    return operations as OperationSummary[]
-  } catch (error) {
-    if (!(error instanceof ProblemError) || error.status !== 404) throw error
-  }
-  return await listPages(requests, signal)
+  const response = await fromHub(requests, "hub/operations", signal)
+  if (response === undefined) return await listPages(requests, signal)
+  const { operations, ...about } = response
+  const list = expectList<OperationSummary>(operations, "The list of operations")
+  onInfo(infoOf(about))
+  return list
 }
 
 /** Longer queries are refused. */
@@ -141,19 +136,34 @@ async function searchIds(
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
   const query = text.slice(0, MAX_QUERY)
-  try {
-    const { ids } = await requests.json(`hub/search?${new URLSearchParams({ query })}`, signal)
-    if (!Array.isArray(ids)) throw unexpectedAnswer("The search")
-    return ids.filter((id) => typeof id === "string")
-  } catch (error) {
-    if (!(error instanceof ProblemError) || error.status !== 404) throw error
+  const response = await fromHub(requests, `hub/search?${new URLSearchParams({ query })}`, signal)
+  if (response !== undefined) {
+    return expectList(response["ids"], "The search").filter((id) => typeof id === "string")
   }
   const { operations } = await requests.json(
     `operations?${new URLSearchParams({ query, limit: String(PAGE) })}`,
     signal,
   )
-  if (!Array.isArray(operations)) throw unexpectedAnswer("The search")
-  return (operations as OperationSummary[]).map(({ id }) => id)
+  return expectList<OperationSummary>(operations, "The search").map(({ id }) => id)
+}
+
+/** The response of a hub; `undefined` from a server that is not a hub. */
+async function fromHub(
+  requests: Requests,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<JsonRecord | undefined> {
+  try {
+    return await requests.json(path, signal)
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+function expectList<TItem>(value: unknown, what: string): readonly TItem[] {
+  if (!Array.isArray(value)) throw unexpectedAnswer(what)
+  return value as TItem[]
 }
 
 function infoOf({ title, description, caller, mcp, websocket, records }: JsonRecord): HubInfo {
@@ -181,8 +191,7 @@ async function listPages(
     const query = new URLSearchParams({ limit: String(PAGE) })
     if (cursor !== undefined) query.set("cursor", cursor)
     const { operations, nextCursor } = await requests.json(`operations?${query}`, signal)
-    if (!Array.isArray(operations)) throw unexpectedAnswer("The list of operations")
-    for (const operation of operations as OperationSummary[]) all.push(operation)
+    all.push(...expectList<OperationSummary>(operations, "The list of operations"))
     if (typeof nextCursor !== "string" || nextCursor === cursor) return all
     cursor = nextCursor
   }

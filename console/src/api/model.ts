@@ -57,7 +57,7 @@ export interface OperationSummary {
   readonly isProtected?: boolean | undefined
 }
 
-/** What a hub says about itself, and about who asks. */
+/** What a hub says about itself, and about the caller. */
 export interface HubInfo {
   readonly title: string
   readonly description?: string | undefined

@@ -12,7 +12,7 @@ import { startPolling } from "./poll.ts"
 import { HubStore } from "./store.ts"
 import { startTheme } from "./theme.ts"
 
-// Before anything is drawn.
+// Before anything is rendered.
 startTheme()
 
 /** The console of the hub that this page came from. */

@@ -45,7 +45,7 @@ export function IdentityList(): ReactNode {
   const identities = useIdentities()
   if (identities.length === 0) return null
   return (
-    <ul className="identities" aria-label="Identities">
+    <ul className="row" aria-label="Identities">
       {identities.map(({ credential, name }, at) => {
         const isUsed = credential === session.credential
         return (

@@ -18,14 +18,14 @@ export function Overview(): ReactNode {
   const sources = useSources() ?? []
   if (status !== "ready") {
     return (
-      <div className="page overview">
+      <div className="page overview stack-l">
         <h1>{title}</h1>
         {status === "loading" && <Skeleton label="Loading" />}
       </div>
     )
   }
   return (
-    <div className="page overview">
+    <div className="page overview stack-l">
       <header>
         <h1>{title}</h1>
         {operations.length > 0 && (
@@ -100,7 +100,7 @@ function Suggestions({
 
 const MAX_FAILURES = 5
 
-/** The calls that failed last, for whoever may see them. */
+/** The last calls that failed, for callers who may see them. */
 function Failures(): ReactNode {
   const hub = useHub()
   const { isAdmin } = useHubInfo()
@@ -121,7 +121,7 @@ function Failures(): ReactNode {
   return (
     <section className="card stack" aria-labelledby="overview-failures">
       <div className="page-head overview-head">
-        <h2 id="overview-failures">Failed last</h2>
+        <h2 id="overview-failures">Recent failures</h2>
         <a href={linkTo({ view: "calls" })}>All calls</a>
       </div>
       <ul className="overview-list">

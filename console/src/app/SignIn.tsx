@@ -29,7 +29,7 @@ export function SignInPage(): ReactNode {
   const others = useIdentities()
   return (
     <main className="main sign-in-page">
-      <div className="card">
+      <div className="card stack-l">
         <h1 tabIndex={-1}>{title}</h1>
         <p>
           <strong>Sign in to continue.</strong> This hub needs an API key or a token. Whoever runs
@@ -81,7 +81,7 @@ function SignInForm({ onClose }: { readonly onClose?: (() => void) | undefined }
     if (!isBusy) void enter()
   }
   return (
-    <form className="sign-in" onSubmit={submit} noValidate>
+    <form className="sign-in stack" onSubmit={submit} noValidate>
       <fieldset className="sign-in-kinds">
         <legend>What do you have?</legend>
         {(["key", "token"] as const).map((one) => (

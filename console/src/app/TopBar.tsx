@@ -111,7 +111,7 @@ function SessionButton({
       {callerId !== undefined && (
         <button
           type="button"
-          className="top-caller"
+          className="top-caller ellipsis"
           aria-haspopup="dialog"
           title="Who you are; other identities"
           onClick={onIdentity}

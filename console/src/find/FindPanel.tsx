@@ -102,7 +102,7 @@ export function FindPanel({
         </div>
         <FilterBar label={status === "ready" ? label : ""} />
       </div>
-      {status === "loading" && <Skeleton label="Reading the operations" lines={8} />}
+      {status === "loading" && <Skeleton label="Loading the operations" lines={8} />}
       {status === "failed" && (
         <div className="find-failed">
           <ErrorBox error={error} onRetry={reload} />

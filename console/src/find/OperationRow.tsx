@@ -83,7 +83,7 @@ export const OperationRow = memo(function OperationRow(props: RowProps): ReactNo
       </span>
       <span className="visually-hidden">, {operation.type}</span>
       {isSearch && operation.source !== undefined && (
-        <span className="find-source">{operation.source}</span>
+        <span className="find-source ellipsis">{operation.source}</span>
       )}
       <Flags operation={operation} />
     </a>
@@ -114,7 +114,7 @@ function Flags({ operation }: { readonly operation: OperationSummary }): ReactNo
 /** Characters of a long text that are always shown at its end. */
 const TAIL = 16
 
-/** A text of which the middle is cut where there is no room: neighbours often differ at their ends. */
+/** A text whose middle is cut where there is no room: neighbours often differ at their ends. */
 function Clipped({
   text,
   tokens,

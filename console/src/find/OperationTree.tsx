@@ -53,7 +53,7 @@ export function OperationTree(props: OperationTreeProps): ReactNode {
   const seen = useRef<string>(undefined)
   useEffect(() => {
     if (current === seen.current) return
-    // What is shown is seen in the list too, as after a deep link; later the list stays where it is put.
+    // Scrolls to the displayed operation once, as after a deep link; later the list stays where the user scrolls it.
     const at = rows.findIndex((row) => row.key === `o:${current}`)
     // The folder that it is in may not be open yet.
     if (at === -1) return

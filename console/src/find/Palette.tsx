@@ -167,8 +167,10 @@ function SectionList({
             onClick={() => onRun(item)}
           >
             {item.icon}
-            <span className="palette-label">{item.label}</span>
-            {item.detail !== undefined && <span className="palette-detail">{item.detail}</span>}
+            <span className="ellipsis">{item.label}</span>
+            {item.detail !== undefined && (
+              <span className="palette-detail ellipsis">{item.detail}</span>
+            )}
           </div>
         )
       })}

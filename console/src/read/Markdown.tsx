@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "react"
 import type { ReactNode } from "react"
 import { cx } from "../ui/index.ts"
 import { sanitize } from "./markdown/sanitize.ts"
-import { isPlain, toHtml, toInlineHtml } from "./markdown/to-html.ts"
+import { isPlain, MAX_INLINE, toHtml, toInlineHtml } from "./markdown/to-html.ts"
 import "./markdown.css"
 
 interface MarkdownProps {
@@ -26,7 +26,7 @@ export function Markdown({ text, className }: MarkdownProps): ReactNode {
 /** The same within a line. */
 export function InlineMarkdown({ text, className }: MarkdownProps): ReactNode {
   const names = cx("markdown", className)
-  if (isPlain(text) && text.length <= 2000) return <span className={names}>{text}</span>
+  if (isPlain(text) && text.length <= MAX_INLINE) return <span className={names}>{text}</span>
   return <Rich html={toInlineHtml(text)} className={names} element="span" />
 }
 

@@ -64,7 +64,7 @@ export function OperationHeader({
         </Button>
       </div>
       <p className="operation-line">
-        <code className="operation-id">{id}</code>
+        <code>{id}</code>
         <CopyButton text={id} label="Copy id" />
         {facts.map((fact) => (
           <span key={fact}>{fact}</span>
@@ -76,7 +76,7 @@ export function OperationHeader({
           <Facts spec={spec} origins={provenanceOf(spec, source)} />
         </div>
       ) : (
-        summary.replace(/\.$/, "") !== title && <p className="operation-summary">{summary}</p>
+        summary.replace(/\.$/, "") !== title && <p className="ellipsis">{summary}</p>
       )}
     </header>
   )

@@ -30,7 +30,7 @@ export function OperationView({ id }: { readonly id: string }): ReactNode {
       {status === "failed" ? (
         <ErrorBox error={error} onRetry={() => operations.reload()} />
       ) : (
-        <Skeleton label={`Reading ${id}`} />
+        <Skeleton label={`Loading ${id}`} />
       )}
     </article>
   )

@@ -1,7 +1,6 @@
-import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual"
-import type { Virtualizer } from "@tanstack/react-virtual"
-import { useId, useMemo, useState } from "react"
+import { useCallback, useId, useMemo, useState } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
+import { useRows } from "../activity/use-rows.ts"
 import { SchemaRow } from "./SchemaRow.tsx"
 import type { RowPlace } from "./SchemaRow.tsx"
 import type { SchemaNode } from "./schema/node.ts"
@@ -29,13 +28,19 @@ export function TreeRows({
 }): ReactNode {
   const base = useId()
   const [activeKey, setActiveKey] = useState<string>()
-  const [frame, setFrame] = useState<HTMLDivElement | null>(null)
   const active = useActive(rows, activeKey)
   const isLong = rows.length > MAX_ROWS_ON_PAGE
-  const virtualizer = useRowsInSight(rows, active, isLong ? frame : null)
+  const keyOf = useCallback((index: number) => rows[index]?.node.key ?? index, [rows])
+  const list = useRows({
+    count: rows.length,
+    keyOf,
+    height: USUAL_HEIGHT,
+    pinned: active,
+    isVirtual: isLong,
+  })
   const idOf = (node: SchemaNode): string => `${base}${node.key}`
   const show = (index: number): void => {
-    if (isLong) virtualizer.scrollToIndex(index)
+    if (isLong) list.show(index)
     const node = rows[index]?.node
     if (node !== undefined)
       document.getElementById(idOf(node))?.scrollIntoView({ block: "nearest" })
@@ -70,7 +75,7 @@ export function TreeRows({
   }
   const current = rows[active]
   return (
-    <div ref={setFrame} className={isLong ? "schema-frame" : undefined}>
+    <div ref={list.scroller} className={isLong ? "schema-frame" : undefined}>
       <div
         role="tree"
         aria-label={label}
@@ -78,39 +83,14 @@ export function TreeRows({
         tabIndex={0}
         className="schema-tree"
         onKeyDown={press}
-        style={isLong ? { height: virtualizer.getTotalSize() } : undefined}
+        style={isLong ? { height: list.totalHeight } : undefined}
       >
         {isLong
-          ? virtualizer
-              .getVirtualItems()
-              .map(({ index, start }) =>
-                rowAt(index, { start, measure: virtualizer.measureElement }),
-              )
+          ? list.visible.map(({ index, start }) => rowAt(index, { start, measure: list.measure }))
           : rows.map((_, index) => rowAt(index))}
       </div>
     </div>
   )
-}
-
-/** The visible rows, and always the active one. */
-function useRowsInSight(
-  rows: readonly Row[],
-  active: number,
-  frame: HTMLDivElement | null,
-): Virtualizer<HTMLDivElement, Element> {
-  return useVirtualizer<HTMLDivElement, Element>({
-    count: rows.length,
-    enabled: frame !== null,
-    getScrollElement: () => frame,
-    getItemKey: (index) => rows[index]?.node.key ?? index,
-    estimateSize: () => USUAL_HEIGHT,
-    overscan: 12,
-    rangeExtractor: (range) => {
-      const inSight = defaultRangeExtractor(range)
-      if (inSight.includes(active) || active >= rows.length) return inSight
-      return [...inSight, active].toSorted((left, right) => left - right)
-    },
-  })
 }
 
 /** The active row: the one last used, as long as it exists. */

@@ -13,7 +13,7 @@ import type { DisplayBlock } from "./blocks.ts"
 export function ContentView({ content }: { readonly content: readonly unknown[] }): ReactNode {
   const blocks = useMemo(() => content.slice(0, 100).map(toDisplayBlock), [content])
   return (
-    <ol className="content-blocks">
+    <ol className="stack">
       {blocks.map((block, at) => (
         <li key={at} className="content-block">
           <Block block={block} number={at + 1} />

@@ -12,7 +12,7 @@ const STEP = 200
 /** Texts are cut at this length until they are expanded. */
 const MAX_TEXT = 400
 
-/** A JSON value as a tree that opens part by part: what is closed is not drawn. */
+/** A JSON value as a tree that opens part by part: closed parts are not rendered. */
 export function JsonTree({
   value,
   label = "JSON",

@@ -3,6 +3,7 @@ import { isRecord } from "../../../src/internal/guards.ts"
 import type { HTTPProblem } from "../api/model.ts"
 import { codeOf, upstreamStatus } from "../api/outcome.ts"
 import { Badge } from "../ui/Badge.tsx"
+import { Issues } from "../ui/ErrorBox.tsx"
 import { adviceFor, issuesOf } from "../ui/advice.ts"
 import { JsonTree } from "./JsonTree.tsx"
 
@@ -20,36 +21,22 @@ export function ProblemView({
 }): ReactNode {
   const { title, detail, retryable, mayHaveExecuted, requestId, type, details } = problem
   const cure = adviceFor(problem)
-  const issues = issuesOf(problem)
   const upstream = upstreamStatus(problem)
   const page = /^https:\/\//.test(type) ? type : undefined
   return (
     <div className="error-box">
-      <p className="error-title">
+      <p className="row">
         <strong>{upstream === undefined ? title : `The API answered ${upstream}`}</strong>{" "}
         <Badge tone="bad">{codeOf(problem)}</Badge>{" "}
         {retryable && <Badge tone="info">can be tried again</Badge>}{" "}
         {mayHaveExecuted && !isQuery && <Badge tone="warn">may have taken effect</Badge>}
       </p>
       <p className="error-detail">{detail}</p>
-      {issues.length > 0 && (
-        <ul className="error-issues">
-          {issues.slice(0, 100).map(({ path, message }, at) => (
-            <li key={at}>
-              {onIssue === undefined ? (
-                <code>{path === "" ? "/" : path}</code>
-              ) : (
-                <button type="button" className="issue-link" onClick={() => onIssue(path)}>
-                  {path === "" ? "/" : path}
-                </button>
-              )}{" "}
-              {message}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Issues problem={problem} onIssue={onIssue} />
       {cure !== undefined && <p className="error-cure">{cure}</p>}
-      {issues.length === 0 && <Details details={details} isUpstream={upstream !== undefined} />}
+      {issuesOf(problem).length === 0 && (
+        <Details details={details} isUpstream={upstream !== undefined} />
+      )}
       <p className="error-id">
         {requestId !== undefined && !detail.includes(requestId) && (
           <>
@@ -78,7 +65,7 @@ function Details({
   if (value === undefined || value === "") return null
   const name = isUpstream ? "Response body" : "Details"
   return (
-    <div className="error-details">
+    <div>
       <strong>{name}</strong>
       <JsonTree value={value} label={name} />
     </div>

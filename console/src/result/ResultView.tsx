@@ -47,7 +47,7 @@ export function ResultView({
   const text = (): string => printJson(resultOf(outcome), 2) ?? ""
   const { text: ending, tone } = endingOf(outcome)
   return (
-    <div className="result">
+    <div className="result stack">
       <div className="result-bar">
         <Badge tone={tone}>{ending}</Badge>
         <span className="muted">{formatDuration(outcome.durationMs)}</span>
@@ -106,14 +106,14 @@ function tabsOf(
   return tabs
 }
 
-/** What is different from the result before. */
+/** The differences from the previous result. */
 function comparison(previous: CallOutcome, outcome: CallOutcome): Tab {
   return {
     id: "compare",
     label: "Compare",
     panel: (
       <>
-        <p className="field-note">Compared with the result of the run before.</p>
+        <p className="field-note">Compared with the result of the previous run.</p>
         <DiffView before={resultOf(previous)} after={resultOf(outcome)} />
       </>
     ),
@@ -127,7 +127,7 @@ function isContent(data: unknown, meta: ResponseEnvelope["meta"]): boolean {
   return types(data) === types(meta.content)
 }
 
-/** Everything that came, as it came. */
+/** The whole response, unprocessed. */
 function Raw({ outcome }: { readonly outcome: CallOutcome }): ReactNode {
   const { status, durationMs, headers } = outcome
   const body = outcome.ok ? outcome.envelope : outcome.problem

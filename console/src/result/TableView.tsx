@@ -30,7 +30,13 @@ export function TableView({ model }: { readonly model: TableModel }): ReactNode 
           <thead>
             <tr>
               {columns.map((name, at) => (
-                <th key={name} scope="col" aria-sort={orderOf(sort, at)}>
+                <th
+                  key={name}
+                  scope="col"
+                  aria-sort={
+                    sort?.column !== at ? undefined : sort.isDescending ? "descending" : "ascending"
+                  }
+                >
                   <button type="button" className="sort" onClick={() => press(at)}>
                     {name}
                     {sort?.column === at && (
@@ -61,12 +67,4 @@ export function TableView({ model }: { readonly model: TableModel }): ReactNode 
       )}
     </>
   )
-}
-
-function orderOf(
-  sort: { readonly column: number; readonly isDescending: boolean } | undefined,
-  column: number,
-): "ascending" | "descending" | undefined {
-  if (sort?.column !== column) return undefined
-  return sort.isDescending ? "descending" : "ascending"
 }

@@ -1,3 +1,5 @@
+import { isRecord } from "../../../src/internal/guards.ts"
+
 /** A block of an MCP result for display. A malformed block is displayed as JSON. */
 export type DisplayBlock =
   | { readonly kind: "text"; readonly text: string; readonly isJson: boolean }
@@ -14,7 +16,7 @@ export type DisplayBlock =
       readonly kind: "resource"
       readonly uri: string
       readonly text: string | undefined
-      /** Bytes that are not drawn. */
+      /** The number of bytes that are not displayed. */
       readonly bytes: number | undefined
       readonly inner: DisplayBlock | undefined
     }
@@ -43,24 +45,26 @@ const AUDIO: ReadonlySet<string> = new Set([
   "audio/mp4",
 ])
 
-/** How a block of an MCP result is drawn. */
+/** How a block of an MCP result is displayed. */
 export function toDisplayBlock(block: unknown): DisplayBlock {
-  if (typeof block !== "object" || block === null) return { kind: "unknown", value: block }
-  const fields = block as Readonly<Record<string, unknown>>
-  switch (fields["type"]) {
+  return (isRecord(block) ? knownBlock(block) : undefined) ?? { kind: "unknown", value: block }
+}
+
+function knownBlock(fields: Readonly<Record<string, unknown>>): DisplayBlock | undefined {
+  const { type, text, data, mimeType, resource } = fields
+  switch (type) {
     case "text":
-      return typeof fields["text"] === "string"
-        ? { kind: "text", text: fields["text"], isJson: isJsonText(fields["text"]) }
-        : { kind: "unknown", value: block }
+      if (typeof text !== "string") return undefined
+      return { kind: "text", text, isJson: isJsonText(text) }
     case "image":
     case "audio":
-      return mediaOf(fields["data"], fields["mimeType"]) ?? { kind: "unknown", value: block }
+      return mediaOf(data, mimeType)
     case "resource_link":
-      return linkOf(fields) ?? { kind: "unknown", value: block }
+      return linkOf(fields)
     case "resource":
-      return resourceOf(fields["resource"]) ?? { kind: "unknown", value: block }
+      return isRecord(resource) ? resourceOf(resource) : undefined
     default:
-      return { kind: "unknown", value: block }
+      return undefined
   }
 }
 
@@ -87,9 +91,8 @@ function linkOf(fields: Readonly<Record<string, unknown>>): DisplayBlock | undef
   }
 }
 
-function resourceOf(resource: unknown): DisplayBlock | undefined {
-  if (typeof resource !== "object" || resource === null) return undefined
-  const { uri, text, blob, mimeType } = resource as Readonly<Record<string, unknown>>
+function resourceOf(resource: Readonly<Record<string, unknown>>): DisplayBlock | undefined {
+  const { uri, text, blob, mimeType } = resource
   if (typeof uri !== "string") return undefined
   return {
     kind: "resource",

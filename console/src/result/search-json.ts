@@ -20,7 +20,7 @@ const MAX_VALUES = 500_000
 export function searchJson(root: unknown, text: string): JsonSearch | undefined {
   const wanted = text.trim().toLowerCase()
   if (wanted === "") return undefined
-  // The places of items are no names.
+  // The index of an item is not a name.
   const isMatch = ({ key, value }: Entry, holder: object): boolean =>
     (!Array.isArray(holder) && key.toLowerCase().includes(wanted)) ||
     leafText(value).includes(wanted)

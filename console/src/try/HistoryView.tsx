@@ -28,7 +28,7 @@ export function HistoryView(): ReactNode {
     // The two that were chosen last.
     setChosen(isChosen ? [...chosen, id].slice(-2) : chosen.filter((one) => one !== id))
   return (
-    <div className="page history">
+    <div className="page stack">
       <header className="page-head">
         <h1 tabIndex={-1}>History</h1>
         <p className="muted">
@@ -143,7 +143,7 @@ function Row({
           <JsonTree value={entry.input} label="Input" />
           <h3>Result</h3>
           {entry.result === undefined ? (
-            <p className="muted">It had none, or it was too large to keep.</p>
+            <p className="muted">There was none, or it was too large to keep.</p>
           ) : (
             <SearchableJson value={entry.result} label="Result" />
           )}

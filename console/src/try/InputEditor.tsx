@@ -45,6 +45,9 @@ export interface InputValidity {
   readonly issues: readonly InputIssue[]
 }
 
+/** The validity of an input that has not been edited yet. */
+export const VALID: InputValidity = { isJson: true, issues: [] }
+
 /** The imperative handle of the editor. */
 export interface InputEditorHandle {
   /** Puts the focus on the field at a path. */
@@ -99,7 +102,7 @@ export function InputEditor({
     [onChange],
   )
   useEffect(() => onValidity?.({ isJson, issues }), [onValidity, isJson, issues])
-  const json = useRef<{ focus(): void; moveTo(from: number): void }>(null)
+  const json = useRef<{ focus(): void }>(null)
   const pane = useRef<HTMLDivElement>(null)
   const focusPath = (path: readonly string[]): void => {
     // At once: only fields that are marked can be found.
@@ -121,9 +124,9 @@ export function InputEditor({
     change(structuredClone(example ?? fullSampleOf({ schema, scope: scopeOf(schema) })))
   }
   return (
-    <section className="input-editor" aria-label={answerTo ?? "Input"}>
+    <section className="input-editor stack" aria-label={answerTo ?? "Input"}>
       {answerTo === undefined && (
-        <div className="input-bar">
+        <div className="row">
           <div className="segments" role="group" aria-label="Input view">
             {VIEWS.map(({ id, label }) => (
               <button
@@ -160,14 +163,14 @@ export function InputEditor({
                   form={form}
                   check={check}
                   value={value}
-                  issues={isTouched ? issues : NO_ISSUES}
+                  issues={isTouched ? issues : VALID.issues}
                   idPrefix={prefix}
                   onChange={change}
                 />
               </Suspense>
             </FormGuard>
             {answerTo === undefined && isEmptyForm(form.schema) && (
-              <p className="muted">It takes no input.</p>
+              <p className="muted">This operation takes no input.</p>
             )}
             {form.hidden.length > 0 && (
               <p className="field-note">
@@ -201,8 +204,6 @@ function isEmptyForm(schema: JsonRecord): boolean {
   const more = ["additionalProperties", "anyOf", "oneOf", "if", "dependencies"]
   return type === "object" && isBare && !more.some((keyword) => keyword in rest)
 }
-
-const NO_ISSUES: readonly InputIssue[] = []
 
 /** Both where there is room for both, beside the result. */
 function firstView(): View {

@@ -20,7 +20,7 @@ export function JsonEditor({
   readonly schema: JsonSchema
   readonly check: InputCheck
   readonly onText: (text: string) => void
-  readonly handle?: Ref<Pick<JsonEditorHandle, "focus" | "moveTo">>
+  readonly handle?: Ref<Pick<JsonEditorHandle, "focus">>
 }): ReactNode {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<JsonEditorHandle>(undefined)
@@ -64,10 +64,7 @@ export function JsonEditor({
     shownText.current = now.current.text
     editor.current?.setText(shownText.current)
   }, [version])
-  useImperativeHandle(handle, () => ({
-    focus: () => editor.current?.focus(),
-    moveTo: (from) => editor.current?.moveTo(from),
-  }))
+  useImperativeHandle(handle, () => ({ focus: () => editor.current?.focus() }))
   return (
     <div className="json-editor">
       <div ref={host} className="json-editor-host" />

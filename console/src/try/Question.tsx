@@ -3,13 +3,14 @@ import type { KeyboardEvent, ReactNode } from "react"
 import type { InputRequest, InputResponse } from "../api/model.ts"
 import { JsonTree } from "../result/JsonTree.tsx"
 import { Button } from "../ui/Button.tsx"
-import { InputEditor } from "./InputEditor.tsx"
+import { InputEditor, VALID } from "./InputEditor.tsx"
 import type { InputEditorHandle, InputValidity } from "./InputEditor.tsx"
+import { isRunKey } from "./Request.tsx"
 import { own } from "./schema/json.ts"
-import { startValue } from "./start-value.ts"
+import { startValue } from "./schema/initial.ts"
 
-/** How a question is shown, and what its answer is made of. */
-interface Asked {
+/** How a question is displayed, and how its answer is created. */
+interface QuestionForm {
   readonly title: string
   readonly message?: string | undefined
   readonly schema: unknown
@@ -26,9 +27,9 @@ export function Question({
   readonly request: InputRequest
   readonly onAnswer: (response: InputResponse) => void
 }): ReactNode {
-  const asked = useMemo(() => askedBy(request), [request])
-  const [value, setValue] = useState<unknown>(() => startValue(asked.schema) ?? {})
-  const [{ isJson, issues }, setValidity] = useState<InputValidity>({ isJson: true, issues: [] })
+  const form = useMemo(() => formOf(request), [request])
+  const [value, setValue] = useState<unknown>(() => startValue(form.schema) ?? {})
+  const [{ isJson, issues }, setValidity] = useState<InputValidity>(VALID)
   const title = useId()
   const editor = useRef<InputEditorHandle>(null)
   const section = useRef<HTMLElement>(null)
@@ -38,10 +39,10 @@ export function Question({
   }, [])
   const answer = (): void => {
     if (!isJson || issues.length > 0) editor.current?.showIssues()
-    else onAnswer({ action: "accept", content: asked.content(value) })
+    else onAnswer({ action: "accept", content: form.content(value) })
   }
   const press = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+    if (!isRunKey(event)) return
     event.preventDefault()
     // Not also for the panel around it.
     event.stopPropagation()
@@ -51,17 +52,17 @@ export function Question({
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys of all that is inside
     <section
       ref={section}
-      className="question"
+      className="question stack"
       aria-labelledby={title}
       tabIndex={-1}
       onKeyDown={press}
     >
-      <h2 id={title}>{asked.title}</h2>
-      {asked.message !== undefined && <p className="question-text">{asked.message}</p>}
+      <h2 id={title}>{form.title}</h2>
+      {form.message !== undefined && <p className="question-text">{form.message}</p>}
       {request.type === "url" && <Address url={request.url} />}
       {request.type === "sampling" && <JsonTree value={request.params} label="What it asks" />}
       <InputEditor
-        schema={asked.schema}
+        schema={form.schema}
         value={value}
         onChange={setValue}
         onValidity={setValidity}
@@ -70,7 +71,7 @@ export function Question({
       />
       <div className="question-buttons">
         <Button variant="primary" onClick={answer}>
-          {asked.yes}
+          {form.yes}
         </Button>
         <Button onClick={() => onAnswer({ action: "decline" })}>Decline</Button>
       </div>
@@ -92,14 +93,14 @@ function Address({ url }: { readonly url: string }): ReactNode {
 
 const NOTHING = { type: "object", properties: {} }
 
-function askedBy(request: InputRequest): Asked {
+function formOf(request: InputRequest): QuestionForm {
   switch (request.type) {
     case "url":
       return {
         title: "The operation asks you to visit a page",
         message: request.message,
         schema: NOTHING,
-        yes: "I have done it",
+        yes: "Done",
         content: () => undefined,
       }
     case "sampling":

@@ -22,22 +22,27 @@ export function Request({
   readonly onRun: () => void
 }): ReactNode {
   const press = (event: KeyboardEvent): void => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return
+    if (!isRunKey(event)) return
     event.preventDefault()
     onRun()
   }
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- keys of all that is inside
-    <div className="try" onKeyDown={press}>
+    <div className="try stack-l" onKeyDown={press}>
       <div className="action-bar" role="group" aria-label="Actions">
         {bar}
       </div>
       <div className="request">
-        <div className="request-input">{request}</div>
-        <div className="request-response">{response}</div>
+        <div className="request-input stack-l">{request}</div>
+        <div className="request-response stack-l">{response}</div>
       </div>
     </div>
   )
+}
+
+/** Whether Ctrl or ⌘ and Enter were pressed. */
+export function isRunKey({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  return key === "Enter" && (ctrlKey || metaKey)
 }
 
 /** Copies the request as a command, and as a link. */

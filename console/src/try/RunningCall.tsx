@@ -17,7 +17,7 @@ export function RunningCall({
   const [started] = useState(steadyNow)
   const now = useNow(true, 200)
   return (
-    <div className="running">
+    <div className="stack">
       <div className="running-line">
         <Spinner label={questions.length === 0 ? "Running…" : "Waiting for your answer…"} />
         {/* Not read aloud: it changes all the time. */}

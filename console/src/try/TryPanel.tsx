@@ -11,7 +11,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { Output } from "../ui/Output.tsx"
 import { formatCount, formatDuration } from "../ui/format.ts"
 import { logText } from "../ui/log-lines.ts"
-import { InputEditor } from "./InputEditor.tsx"
+import { InputEditor, VALID } from "./InputEditor.tsx"
 import type { InputEditorHandle, InputValidity } from "./InputEditor.tsx"
 import { Request, ShareButtons } from "./Request.tsx"
 import { RunningCall } from "./RunningCall.tsx"
@@ -117,9 +117,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
       request={
         <>
           {removed.length > 0 && (
-            <p className="input-problem">
-              Not kept, please enter again: {removed.slice(0, 8).join(", ")}
-            </p>
+            <p className="input-problem">Not kept; enter again: {removed.slice(0, 8).join(", ")}</p>
           )}
           <InputEditor
             schema={spec.inputSchema}
@@ -159,7 +157,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
             )}
             {!isRunning && isPlain === true && outcome?.status !== 0 && (
               <p className="field-note">
-                There is no WebSocket to the hub: the operation could not report progress, and not
+                There is no WebSocket to the hub, so the operation could neither report progress nor
                 ask you anything.
               </p>
             )}
@@ -179,8 +177,6 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
     />
   )
 }
-
-const VALID: InputValidity = { isJson: true, issues: [] }
 
 function Deadline({
   text,

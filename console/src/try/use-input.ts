@@ -5,9 +5,9 @@ import { printJson } from "../ui/json-text.ts"
 import { drafts } from "./drafts.ts"
 import type { Draft } from "./drafts.ts"
 import { withoutSecrets } from "./history/mask.ts"
+import { startValue } from "./schema/initial.ts"
 import { own, sameJson } from "./schema/json.ts"
 import { fromPointer } from "./schema/pointer.ts"
-import { startValue } from "./start-value.ts"
 
 /** Longer links are cut by chats and mail programs. */
 const MAX_LINK = 4000

@@ -4,7 +4,7 @@ import { Icon } from "./Icon.tsx"
 import { cx } from "./cx.ts"
 import type { Tone } from "./tone.ts"
 
-/** A short word about a thing. */
+/** A short label. */
 export function Badge({
   tone = "neutral",
   title,
@@ -23,7 +23,7 @@ export function Badge({
   )
 }
 
-/** What an operation does, in the colour that it has everywhere. */
+/** The type of an operation, in its colour. */
 export function TypeBadge({ type }: { readonly type: OperationType }): ReactNode {
   return (
     <span className={cx("badge", `badge-${type}`)}>

@@ -4,7 +4,7 @@ import { cx } from "./cx.ts"
 export interface ButtonProps extends ComponentProps<"button"> {
   readonly variant?: "primary" | "plain" | "danger" | "quiet" | undefined
   readonly size?: "small" | undefined
-  /** Something it started is under way: it turns, and cannot be pressed. */
+  /** Something that it started is running: it shows a spinner, and cannot be pressed. */
   readonly busy?: boolean | undefined
 }
 
@@ -37,7 +37,7 @@ export function Button({
   )
 }
 
-/** A button that is only a drawing; `label` is its name and its tooltip. */
+/** A button that is only an icon; `label` is its name and its tooltip. */
 export function IconButton({
   label,
   className,

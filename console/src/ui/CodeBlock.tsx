@@ -19,7 +19,7 @@ export function CodeBlock({
   return (
     <div className="code-block">
       <div className="code-head">
-        <span className="code-language">{shown}</span>
+        <span>{shown}</span>
         <CopyButton text={code} />
       </div>
       {/* What scrolls can be reached by keyboard. */}

@@ -23,7 +23,7 @@ export function Dialog({ title, open, onClose, className, children }: DialogProp
   return (
     <dialog {...modal} className={cx("dialog", className)} aria-labelledby={id}>
       {open && (
-        <div className="dialog-content">
+        <div className="dialog-content stack-l">
           <header className="dialog-head">
             <h2 id={id}>{title}</h2>
             <IconButton label="Close" onClick={onClose}>

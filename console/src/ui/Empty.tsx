@@ -11,7 +11,7 @@ export function Empty({
   return (
     <div className="empty">
       <p className="empty-title">{title}</p>
-      {children !== undefined && <div className="empty-text">{children}</div>}
+      {children !== undefined && <div>{children}</div>}
     </div>
   )
 }

@@ -7,6 +7,8 @@ import { Button } from "./Button.tsx"
 import { Empty } from "./Empty.tsx"
 import { adviceFor, issuesOf } from "./advice.ts"
 
+const MAX_ISSUES = 100
+
 /** What went wrong, and what to do about it: of a `ProblemError`, a problem, or anything thrown. */
 export function ErrorBox({
   error,
@@ -21,23 +23,14 @@ export function ErrorBox({
     return <Empty title="Sign in to continue">This hub needs an API key or a token.</Empty>
   }
   const cure = problem === undefined ? undefined : adviceFor(problem)
-  const issues = problem === undefined ? [] : issuesOf(problem)
   return (
     <div className="error-box" role="alert">
-      <p className="error-title">
+      <p className="row">
         <strong>{problem?.title ?? "Something went wrong"}</strong>
         {problem !== undefined && <Badge tone="bad">{problem.code}</Badge>}
       </p>
       <p className="error-detail">{problem?.detail ?? messageOf(error)}</p>
-      {issues.length > 0 && (
-        <ul className="error-issues">
-          {issues.map(({ path, message }, at) => (
-            <li key={at}>
-              <code>{path === "" ? "/" : path}</code> {message}
-            </li>
-          ))}
-        </ul>
-      )}
+      {problem !== undefined && <Issues problem={problem} />}
       {cure !== undefined && <p className="error-cure">{cure}</p>}
       {problem?.mayHaveExecuted === true && (
         <p className="error-cure">The call may have taken effect.</p>
@@ -49,6 +42,35 @@ export function ErrorBox({
       )}
       {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
     </div>
+  )
+}
+
+/** The validation errors of an input. */
+export function Issues({
+  problem,
+  onIssue,
+}: {
+  readonly problem: HTTPProblem
+  /** Focuses the field of a validation error. */
+  readonly onIssue?: ((pointer: string) => void) | undefined
+}): ReactNode {
+  const issues = issuesOf(problem).slice(0, MAX_ISSUES)
+  if (issues.length === 0) return null
+  return (
+    <ul className="error-issues">
+      {issues.map(({ path, message }, at) => (
+        <li key={at}>
+          {onIssue === undefined ? (
+            <code>{path === "" ? "/" : path}</code>
+          ) : (
+            <button type="button" className="issue-link" onClick={() => onIssue(path)}>
+              {path === "" ? "/" : path}
+            </button>
+          )}{" "}
+          {message}
+        </li>
+      ))}
+    </ul>
   )
 }
 

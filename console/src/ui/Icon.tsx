@@ -21,7 +21,7 @@ export function Icon({
   )
 }
 
-/** What an operation does, as an icon in the colour that it has everywhere. */
+/** The type of an operation, as an icon in its colour. */
 export function TypeIcon({ type }: { readonly type: OperationType }): ReactNode {
   return (
     <span className={cx("type-icon", `badge-${type}`)} title={type} aria-hidden="true">
@@ -30,7 +30,7 @@ export function TypeIcon({ type }: { readonly type: OperationType }): ReactNode 
   )
 }
 
-/** The mark of the console: what comes from many places goes on from one. */
+/** The logo of the console: many sources, one hub. */
 export function Logo(): ReactNode {
   return (
     <svg className="logo" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 
-/** Says that something is under way, and what. */
+/** Says what is being loaded or done. */
 export function Spinner({ label }: { readonly label: string }): ReactNode {
   return (
     <div className="spinner" role="status">

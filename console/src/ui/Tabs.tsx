@@ -1,6 +1,5 @@
 import { useId, useState } from "react"
 import type { KeyboardEvent, ReactNode } from "react"
-import { cx } from "./cx.ts"
 
 export interface Tab {
   readonly id: string
@@ -9,22 +8,20 @@ export interface Tab {
 }
 
 /**
- * Panels of which one is seen.
+ * Panels, one of which is visible.
  *
- * A panel is made when it is first seen and stays: what was typed in it is there on coming back.
+ * A panel is created when it is first opened, and stays: text that was typed in it is not lost.
  */
 export function Tabs({
   label,
   tabs,
   value,
   onChange,
-  className,
 }: {
   readonly label: string
   readonly tabs: readonly Tab[]
   readonly value: string
   readonly onChange: (id: string) => void
-  readonly className?: string | undefined
 }): ReactNode {
   const base = useId()
   const [seen, setSeen] = useState<ReadonlySet<string>>(() => new Set([value]))
@@ -37,7 +34,7 @@ export function Tabs({
     document.getElementById(`${base}-tab-${to}`)?.focus()
   }
   return (
-    <div className={cx("tabs", className)}>
+    <div>
       <div className="tabs-list" role="tablist" aria-label={label}>
         {tabs.map(({ id, label: text }) => (
           <button

@@ -13,7 +13,7 @@ function copyBySelection(text: string): boolean {
   const before = document.activeElement
   const area = document.createElement("textarea")
   area.value = text
-  area.className = "hidden-copy"
+  area.className = "visually-hidden"
   area.setAttribute("aria-hidden", "true")
   // Within an open dialog: outside of it nothing can be selected.
   const parent = before?.closest("dialog") ?? document.body

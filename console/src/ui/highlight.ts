@@ -6,7 +6,7 @@ export interface Token {
   readonly text: string
 }
 
-// Longer texts would be thousands of elements for little.
+// Longer texts would be thousands of elements for little benefit.
 const MAX_LENGTH = 40_000
 
 const STRING = String.raw`"(?:[^"\\\n]|\\.)*"`

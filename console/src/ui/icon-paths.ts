@@ -22,9 +22,7 @@ export const ICON_PATHS = {
   stop: "M4 4h8v8H4z",
   pause: "M5 3.5v9m6-9v9",
   plus: "M8 3v10M3 8h10",
-  minus: "M3 8h10",
   warn: "M8 2.2 14.5 13.5h-13zM8 6.5v3.2m0 2h.01",
-  external: "M9 2.5h4.5V7M13.5 2.5 7.5 8.5M6.5 3.5h-4v10h10v-4",
   trash: "M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.7 9h6.6l.7-9",
   query:
     "M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8ZM8 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4Z",

@@ -1,10 +1,10 @@
 import { memo, useCallback, useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import { LongList } from "../activity/LongList.tsx"
+import { clockText } from "../ui/index.ts"
 import { JsonTree } from "../result/JsonTree.tsx"
 import type { WatchEntry } from "./model.ts"
 import { printShort } from "./text.ts"
-import { clockText } from "./time.ts"
 
 /** The height of a closed row, as the style sheet has it. */
 const ROW_HEIGHT = 34
@@ -55,7 +55,7 @@ const Item = memo(function Item({
         <time className="item-time" dateTime={new Date(at).toISOString()}>
           {clockText(at)}
         </time>
-        <code className="item-preview">{preview}</code>
+        <code className="ellipsis">{preview}</code>
       </button>
       {isOpen && (
         <div className="item-body">

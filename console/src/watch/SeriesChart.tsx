@@ -1,13 +1,12 @@
 import { useId, useMemo, useState } from "react"
 import type { PointerEvent, ReactNode } from "react"
-import { Select } from "../ui/index.ts"
+import { Select, clockText } from "../ui/index.ts"
 import { drawSeries, formatNumber, positionOn, scaleOf } from "./scale.ts"
 import type { Scale } from "./scale.ts"
 import { numericFields, preferredField, readNumber } from "./series.ts"
 import type { NumericField } from "./series.ts"
 import { describeSeries, summarise } from "./summary.ts"
 import type { WatchEntry } from "./model.ts"
-import { clockText } from "./time.ts"
 
 /** What the drawing is made in; it is stretched to the room there is. */
 const BOX = { width: 1000, height: 200 }

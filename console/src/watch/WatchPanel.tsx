@@ -2,7 +2,7 @@ import { useMemo, useState } from "react"
 import type { ReactNode } from "react"
 import { idOf } from "../api/model.ts"
 import type { OperationSpec } from "../api/model.ts"
-import { InputEditor } from "../try/InputEditor.tsx"
+import { InputEditor, VALID } from "../try/InputEditor.tsx"
 import type { InputValidity } from "../try/InputEditor.tsx"
 import { Request, ShareButtons } from "../try/Request.tsx"
 import { useInput } from "../try/use-input.ts"
@@ -13,8 +13,6 @@ import { WatchBar } from "./WatchBar.tsx"
 import { isMatch } from "./model.ts"
 import { useWatch } from "./use-watch.ts"
 import "./watch.css"
-
-const VALID: InputValidity = { isJson: true, issues: [] }
 
 /** Reads a subscription, as a live list and, where there are numbers, as a chart. */
 export function WatchPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
@@ -67,7 +65,7 @@ export function WatchPanel({ spec }: { readonly spec: OperationSpec }): ReactNod
         phase === "idle" ? (
           <Empty title="Not started">Items appear here as they arrive.</Empty>
         ) : (
-          <div className="watch">
+          <div className="stack-l">
             <WatchBar state={state} dispatch={dispatch} text={text} onText={setText} />
             {error !== undefined && <ErrorBox error={error} />}
             <SeriesChart entries={entries} />
@@ -90,6 +88,6 @@ function Nothing({
   readonly isFiltered: boolean
   readonly isRunning: boolean
 }): ReactNode {
-  if (isFiltered) return <Empty title="No item has this text in it." />
+  if (isFiltered) return <Empty title="No item contains this text." />
   return <Empty title={isRunning ? "Waiting for items" : "There are no items."} />
 }

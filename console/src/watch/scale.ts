@@ -13,7 +13,7 @@ export interface Scale {
   readonly ticks: readonly Tick[]
 }
 
-/** What is drawn: lines, and dots for values that stand alone. */
+/** The shapes of a chart: lines, and dots for values that stand alone. */
 export interface ChartShape {
   /** Each `x,y x,y …`, as a polyline has it. */
   readonly lines: readonly string[]

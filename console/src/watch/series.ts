@@ -1,3 +1,6 @@
+import { isRecord } from "../../../src/internal/guards.ts"
+import { pointerSegment, valueAt } from "../../../src/internal/pointer.ts"
+
 /** A numeric part of the items. */
 export interface NumericField {
   /** Its JSON pointer, which is unique among the fields; empty for the item itself. */
@@ -28,11 +31,7 @@ export function preferredField(fields: readonly NumericField[]): NumericField | 
 
 /** The number at a path; `undefined` if there is none. */
 export function readNumber(value: unknown, path: readonly string[]): number | undefined {
-  let at = value
-  for (const key of path) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined
-    at = (at as Record<string, unknown>)[key]
-  }
+  const at = valueAt(value, path)
   if (typeof at === "bigint") return Number(at)
   return isNumber(at) ? at : undefined
 }
@@ -46,8 +45,7 @@ function collect(
     count(path, fields)
     return
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return
-  if (path.length >= MAX_DEPTH) return
+  if (!isRecord(value) || path.length >= MAX_DEPTH) return
   for (const [key, part] of Object.entries(value)) collect(part, [...path, key], fields)
 }
 
@@ -55,7 +53,7 @@ function count(
   path: readonly string[],
   fields: Map<string, { field: NumericField; count: number }>,
 ): void {
-  const pointer = path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
+  const pointer = path.map(pointerSegment).join("")
   const entry = fields.get(pointer)
   if (entry !== undefined) {
     entry.count++

@@ -103,9 +103,9 @@ describe("the tree of a schema", () => {
     expect(childOf(tree, "c").facts.type).toBe("boolean")
   })
 
-  test("looks references up in another root", () => {
-    const root = { $defs: { "a/b~c d": { type: "string", format: "uuid" } } }
-    const { facts } = schemaTree({ $ref: "#/$defs/a~1b~0c%20d" }, root)
+  test("follows references with escaped names", () => {
+    const $defs = { "a/b~c d": { type: "string", format: "uuid" } }
+    const { facts } = schemaTree({ $ref: "#/$defs/a~1b~0c%20d", $defs })
     expect(facts).toMatchObject({ type: "string", format: "uuid" })
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { printShort } from "../../../console/src/watch/text.ts"
 import { weigh } from "../../../src/internal/weigh.ts"
-import { clockText } from "../../../console/src/watch/time.ts"
+import { clockText } from "../../../console/src/ui/format.ts"
 
 function nested(depth: number): unknown {
   let value: unknown = 1

@@ -9,7 +9,7 @@ purify.addHook("afterSanitizeAttributes", (node) => {
   node.setAttribute("rel", "noopener noreferrer nofollow")
 })
 
-/** Elements of the page made of HTML, of which nothing can run, load or leave its place. */
+/** HTML as elements of the page: nothing in them can run, load anything, or leave its place. */
 export function sanitize(html: string): DocumentFragment {
   return purify.sanitize(html, {
     ALLOWED_TAGS: [...TAGS],

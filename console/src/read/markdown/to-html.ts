@@ -7,6 +7,9 @@ import { isWebAddress, plainHtml } from "./plain-html.ts"
 /** Longer texts are cut: nobody reads them, and a parser may take long over them. */
 export const MAX_MARKDOWN = 20_000
 
+/** The same within a line. */
+export const MAX_INLINE = 2000
+
 // Below the heading of the page.
 const FIRST_LEVEL = 2
 
@@ -51,8 +54,8 @@ export function toHtml(text: string): string {
 }
 
 /** The HTML of a text within a line: no paragraphs, headings or lists. */
-export function toInlineHtml(text: string, most = 2000): string {
-  const shown = text.length > most ? `${text.slice(0, most)}…` : text
+export function toInlineHtml(text: string): string {
+  const shown = text.length > MAX_INLINE ? `${text.slice(0, MAX_INLINE)}…` : text
   try {
     return marked.parseInline(shown) as string
   } catch {

@@ -28,17 +28,13 @@ export interface SchemaNode {
   children(): readonly SchemaNode[]
 }
 
-/** The tree of a schema; references are looked up in `root`, which is the schema itself if not given. */
-export function schemaTree(schema: unknown, root: unknown = schema): SchemaNode {
-  const part = { schema, scope: scopeOf(root) }
+/** The tree of a schema. */
+export function schemaTree(schema: unknown): SchemaNode {
+  const part = { schema, scope: scopeOf(schema) }
   return new Node({ key: "", kind: "root", label: "", isRequired: false, parts: [part] }, undefined)
 }
 
-interface NodeInit {
-  readonly key: string
-  readonly kind: ChildKind | "root"
-  readonly label: string
-  readonly isRequired: boolean
+interface NodeInit extends Pick<SchemaNode, "key" | "kind" | "label" | "isRequired"> {
   readonly parts: readonly Part[]
 }
 

@@ -50,7 +50,7 @@ class Writer {
     return this.#at >= this.#pattern.length
   }
 
-  /** The first of those parted by `|`; the others are passed over. */
+  /** The first of the alternatives that `|` separates; the others are skipped. */
   alternatives(): string {
     if (++this.#depth > 20) this.#at = this.#pattern.length
     const [first = "", ...others] = this.#branches()

@@ -31,8 +31,6 @@ export interface JsonEditorHandle {
   /** Replaces the text; undo restores the typed one. */
   setText(text: string): void
   focus(): void
-  /** Puts the cursor at a place of the text, and shows it. */
-  moveTo(from: number): void
   destroy(): void
 }
 
@@ -66,13 +64,6 @@ export function createJsonEditor(options: JsonEditorOptions): JsonEditorHandle {
       forceLinting(view)
     },
     focus: () => view.focus(),
-    moveTo: (from) => {
-      view.dispatch({
-        selection: { anchor: Math.min(from, view.state.doc.length) },
-        scrollIntoView: true,
-      })
-      view.focus()
-    },
     destroy: () => view.destroy(),
   }
 }

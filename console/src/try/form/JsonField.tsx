@@ -6,7 +6,7 @@ import { printJson } from "../../ui/json-text.ts"
 import { readJson } from "../editor/read-json.ts"
 import { sameJson } from "../schema/json.ts"
 
-/** Any value, as JSON text; text that is no JSON stays as it is typed, and the value as it was. */
+/** Any value, as JSON text. Invalid text stays as it was typed, and does not change the value. */
 export function JsonField(props: FieldProps): ReactNode {
   const { fieldPathId, disabled, readonly, schema, rawErrors, required, onChange } = props
   const formData: unknown = props.formData

@@ -19,7 +19,6 @@ import type { ReactNode } from "react"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { SearchField } from "../../ui/SearchField.tsx"
-import { cx } from "../../ui/cx.ts"
 import { limitsOf } from "../../../../src/schema/read/constraints.ts"
 import { Markdown } from "../../read/Markdown.tsx"
 import { initialValue } from "../schema/initial.ts"
@@ -60,7 +59,7 @@ function FieldTemplate(props: FieldTemplateProps): ReactNode {
   if (isFolded(props)) return <Folded {...props} />
   return (
     <Wrap {...props}>
-      <div className={cx("field", (props.rawErrors?.length ?? 0) > 0 && "field-faulty")}>
+      <div className="field">
         {displayLabel === true && label !== "" && (
           <div className="field-head">
             <label className="field-label" htmlFor={id}>
@@ -211,7 +210,7 @@ function Description({ id, description }: DescriptionFieldProps): ReactNode {
 function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps): ReactNode {
   if (errors.length === 0) return null
   return (
-    <ul className="field-errors" id={errorId(fieldPathId)}>
+    <ul id={errorId(fieldPathId)}>
       {errors.map((error, at) => (
         <li key={at} className="field-error">
           {error}
@@ -304,13 +303,25 @@ function ObjectTemplate(props: ObjectFieldTemplateProps): ReactNode {
   return (
     <fieldset id={fieldPathId.$id} className="group">
       <legend id={titleId(fieldPathId)} className="group-title">
-        <span className="field-label">
-          {title}
-          {required === true && <Required />}
-        </span>
+        <Label title={title} required={required} />
       </legend>
       {content}
     </fieldset>
+  )
+}
+
+function Label({
+  title,
+  required,
+}: {
+  readonly title: string
+  readonly required?: boolean | undefined
+}): ReactNode {
+  return (
+    <span className="field-label">
+      {title}
+      {required === true && <Required />}
+    </span>
   )
 }
 
@@ -329,13 +340,9 @@ function ArrayTemplate(props: ArrayFieldTemplateProps): ReactNode {
   const { disabled, readonly, onAddClick } = props
   const title = itemTitle(fieldPathId.path) ?? props.title
   return (
-    <fieldset id={fieldPathId.$id} className="group group-list">
+    <fieldset id={fieldPathId.$id} className="group">
       <legend className="group-title">
-        <span className="field-label">
-          {title}
-          {required === true && <Required />}
-        </span>{" "}
-        <span className="field-kind">list</span>
+        <Label title={title} required={required} /> <span className="field-kind">list</span>
       </legend>
       <Text id={descriptionId(fieldPathId)} text={schema.description} />
       <ol className="items">{items}</ol>

@@ -7,8 +7,7 @@ import type { ChangeEvent, ReactNode } from "react"
 import { Button } from "../../ui/Button.tsx"
 import { printJson } from "../../ui/json-text.ts"
 import { formatBytes } from "../../ui/format.ts"
-import { toLocal, toMoment } from "./dates.ts"
-import { base64Bytes, toBase64 } from "./files.ts"
+import { toBase64 } from "../../../../src/internal/base64.ts"
 
 /** More values than this are searched, not listed. */
 const MAX_LISTED = 200
@@ -240,7 +239,7 @@ function FileWidget(props: WidgetProps): ReactNode {
   const take = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return
     try {
-      onChange(await toBase64(file))
+      onChange(await readFile(file))
       setName(file.name)
       setProblem(undefined)
     } catch (thrown) {
@@ -250,7 +249,7 @@ function FileWidget(props: WidgetProps): ReactNode {
   const accept: unknown = schema["contentMediaType"]
   const isFixed = disabled === true || readonly === true
   return (
-    <div className="file">
+    <div>
       <input
         id={id}
         type="file"
@@ -284,6 +283,25 @@ function FileWidget(props: WidgetProps): ReactNode {
   )
 }
 
+/** Larger files would make a page that holds them as text slow. */
+const MAX_FILE_BYTES = 8 * 1024 * 1024
+
+/** The bytes of a file as base64 text. Rejects with what to do when it is too large. */
+async function readFile(file: File): Promise<string> {
+  if (file.size > MAX_FILE_BYTES) {
+    throw new Error(
+      `"${file.name}" is larger than 8 MB. Send it with the command or the API instead.`,
+    )
+  }
+  return toBase64(new Uint8Array(await file.arrayBuffer()))
+}
+
+/** How many bytes base64 text stands for. */
+function base64Bytes(text: string): number {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0
+  return Math.max(0, Math.floor((text.length * 3) / 4) - padding)
+}
+
 /** A moment in the reader's own time; sent in UTC. An invalid one stays text. */
 function DateTimeWidget(props: WidgetProps): ReactNode {
   const { id, value, disabled, readonly, onChange, registry } = props
@@ -308,6 +326,21 @@ function DateTimeWidget(props: WidgetProps): ReactNode {
       {typeof value === "string" && <p className="field-note">Sent as {value}</p>}
     </>
   )
+}
+
+/** A moment as an input of the browser shows it: local, without an offset. `undefined` if it is invalid. */
+function toLocal(value: string): string | undefined {
+  const moment = new Date(value)
+  if (value === "" || Number.isNaN(moment.getTime())) return undefined
+  const shifted = new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000)
+  return shifted.toISOString().slice(0, 19)
+}
+
+/** What the browser's input holds, as a moment with its offset. */
+function toMoment(local: string): string | undefined {
+  const moment = new Date(local)
+  if (local === "" || Number.isNaN(moment.getTime())) return undefined
+  return moment.toISOString().replace(/\.000Z$/, "Z")
 }
 
 /** The controls by the names that the form library asks for. */

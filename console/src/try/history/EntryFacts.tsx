@@ -16,7 +16,7 @@ export function EntryFacts({ entry }: { readonly entry: HistoryEntry }): ReactNo
       {code !== undefined && code !== "ABORTED" && <code>{code}</code>}
       <time dateTime={isoOf(at)}>{new Date(at).toLocaleString()}</time>
       <span className="muted">{formatDuration(durationMs)}</span>
-      <code className="entry-input" title={text.slice(0, 500)}>
+      <code className="entry-input ellipsis" title={text.slice(0, 500)}>
         {text.slice(0, 120)}
       </code>
     </span>

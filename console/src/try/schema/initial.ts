@@ -9,6 +9,11 @@ export function initialValue(root: JsonSchema, schema: JsonSchema = root): unkno
   return fill(root, schema, 0)
 }
 
+/** The initial input of an operation. */
+export function startValue(schema: unknown): unknown {
+  return isSchema(schema) ? initialValue(schema) : undefined
+}
+
 const MAX_DEPTH = 6
 const MAX_PROPERTIES = 200
 

@@ -207,7 +207,7 @@ function wordsFor(keyword: string, error: string): string {
         error.replace(/^Instance does not match (any of )?/, "must be $1").replace(/\.$/, ""),
       )
     case "not":
-      return "is of a kind that is not allowed"
+      return "is not allowed by this schema"
     default:
       return clipped(error.replace(/^(Instance|String|Array) /, "").replace(/\.$/, ""))
   }

@@ -16,8 +16,6 @@ export const SCALAR_FIELD = "ScalarField"
 /** A schema for the form, and what the form cannot show. */
 export interface FormSchema {
   readonly schema: JsonRecord
-  /** Places where a form would be endless or too large: they are edited as JSON. */
-  readonly cut: number
   /** Names of properties that are left to the JSON editor. */
   readonly hidden: readonly string[]
 }
@@ -29,41 +27,30 @@ const MAX_NODES = 1500
 /** Maximum number of properties of an object; the rest is left to the JSON editor. */
 const MAX_PROPERTIES = 300
 
-/** Keywords that the form understands and that contain no schema. */
-const PLAIN = [
-  "title",
-  "description",
-  "default",
-  "format",
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-  "minLength",
-  "maxLength",
-  "pattern",
-  "minItems",
-  "maxItems",
-  "uniqueItems",
-  "minProperties",
-  "maxProperties",
-  "readOnly",
-  "writeOnly",
-  "deprecated",
-]
+/**
+ * Keywords that the form understands and that contain no schema, by the type of their value.
+ *
+ * A value of another type would break the form: `"title": {}`, `"minItems": "2"`.
+ */
+const PLAIN: Readonly<Record<string, readonly string[]>> = {
+  string: ["title", "description", "format", "pattern"],
+  boolean: ["uniqueItems", "readOnly", "writeOnly", "deprecated"],
+  number: [
+    ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+    ...["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"],
+  ],
+}
 
 /** Creates the form's schema. Pure; any schema gives a tree of bounded size. */
 export function toFormSchema(root: JsonSchema): FormSchema {
-  const state: State = { root, nodes: 0, cut: 0, hidden: [] }
+  const state: State = { root, nodes: 0, hidden: [] }
   const schema = convert(root, state, 0)
-  return { schema, cut: state.cut, hidden: state.hidden }
+  return { schema, hidden: state.hidden }
 }
 
 interface State {
   readonly root: JsonSchema
   nodes: number
-  cut: number
   readonly hidden: string[]
 }
 
@@ -71,7 +58,6 @@ function convert(source: JsonSchema, state: State, depth: number): JsonRecord {
   const schema = merged(state.root, source)
   if (schema === undefined) return asJson({})
   if (++state.nodes > MAX_NODES || depth > MAX_DEPTH) {
-    if (!isScalar(schema)) state.cut++
     return isScalar(schema) ? scalar(schema) : asJson(schema)
   }
   const union = asUnion(schema, state.root)
@@ -327,24 +313,17 @@ function asJson(schema: JsonRecord): JsonRecord {
 
 function annotations(schema: JsonRecord): JsonRecord {
   const kept: Record<string, unknown> = {}
-  for (const keyword of PLAIN) {
-    const value = own(schema, keyword)
-    if (value !== undefined && isFit(keyword, value)) kept[keyword] = value
+  for (const [type, keywords] of Object.entries(PLAIN)) {
+    for (const keyword of keywords) {
+      const value = own(schema, keyword)
+      if (typeof value === type) kept[keyword] = value
+    }
   }
+  const preset = own(schema, "default")
+  if (preset !== undefined) kept["default"] = preset
   const examples = own(schema, "examples")
   const example = own(schema, "example")
   if (Array.isArray(examples) && examples.length > 0) kept["examples"] = examples.slice(0, 20)
   else if (example !== undefined) kept["examples"] = [example]
   return kept
-}
-
-/** A keyword of the wrong type would break the form: `"title": {}`, `"minItems": "2"`. */
-function isFit(keyword: string, value: unknown): boolean {
-  if (keyword === "default") return true
-  if (["title", "description", "format", "pattern"].includes(keyword))
-    return typeof value === "string"
-  if (["readOnly", "writeOnly", "deprecated", "uniqueItems"].includes(keyword)) {
-    return typeof value === "boolean"
-  }
-  return typeof value === "number" && Number.isFinite(value)
 }
