@@ -1,4 +1,5 @@
 import { CallError } from "../../../../core/errors.ts"
+import { codeOf } from "../../../../http-client/connection-failure.ts"
 import { isWindows } from "./group.ts"
 import type { ChildLike, NodeLike } from "./node.ts"
 
@@ -110,11 +111,6 @@ async function isFolder(node: NodeLike, path: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = (error as { readonly code?: unknown } | null | undefined)?.code
-  return typeof code === "string" ? code : undefined
 }
 
 function invalid(message: string): CallError {
