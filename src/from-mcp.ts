@@ -1,6 +1,6 @@
 // The entry `@alkdev/operations/from-mcp`: operations of MCP servers.
 
-export { closeMCPClient, createMCPClient } from "./sources/mcp/create-client.ts"
+export { closeMCPClient, createMCPClient } from "./sources/mcp/client/connect.ts"
 export { mapMCPContentBlocks } from "./mcp/content.ts"
 export { MCPClientLoader } from "./sources/mcp/client/loader.ts"
 export { mcpEnvelope } from "./core/envelope.ts"

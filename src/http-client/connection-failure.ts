@@ -158,7 +158,8 @@ function* causes(thrown: unknown): Generator {
   }
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The code of a platform's error, such as `ECONNREFUSED`. */
+export function codeOf(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown } | null | undefined)?.code
   return typeof code === "string" ? code : undefined
 }

@@ -11,14 +11,11 @@ import { createSharedTask } from "./shared-task.ts"
 import { systemClock } from "../internal/clock.ts"
 import { isObject } from "../internal/guards.ts"
 
-/** A value, or a function that returns it; called for each token request. */
-type Source = string | (() => string | Promise<string>)
-
 /** How tokens are requested: OAuth 2 client credentials (RFC 6749, 4.4). */
 export interface TokenSourceOptions {
   readonly tokenUrl: string
-  readonly clientId: Source
-  readonly clientSecret: Source
+  readonly clientId: string
+  readonly clientSecret: string
   readonly scopes?: readonly string[] | undefined
   readonly fetch: typeof globalThis.fetch
   /** Where the client sends its secret: in a header (default) or in the form. */
@@ -80,26 +77,18 @@ async function fetchToken(
   const late = (): void => controller.abort(new DOMException("The time is up.", "TimeoutError"))
   const timer = setTimeout(late, timeout)
   try {
-    const id = await read(options.clientId, "id", url)
-    const secret = await read(options.clientSecret, "secret", url)
-    return await request(url, id, secret, controller.signal, options)
+    return await request(url, controller.signal, options)
   } finally {
     clearTimeout(timer)
   }
 }
 
-async function request(
-  url: URL,
-  id: string,
-  secret: string,
-  signal: AbortSignal,
-  options: TokenSourceOptions,
-): Promise<Token> {
-  const { fetch, now = () => systemClock.now() } = options
+async function request(url: URL, signal: AbortSignal, options: TokenSourceOptions): Promise<Token> {
+  const { fetch, clientSecret, now = () => systemClock.now() } = options
   const requestedAt = now()
-  const { headers, form } = credentials(id, secret, options)
+  const { headers, form } = credentials(options)
   const basic = headers["authorization"]?.slice("Basic ".length)
-  const secrets = basic === undefined ? [secret] : [secret, basic]
+  const secrets = basic === undefined ? [clientSecret] : [clientSecret, basic]
   const context = { signal, secrets, mayHaveEffect: false, subject: SUBJECT }
   const response = await exchange(
     { method: "POST", url: url.href, headers, body: form.toString() },
@@ -111,11 +100,11 @@ async function request(
   return tokenOf(url, answer, requestedAt)
 }
 
-function credentials(
-  id: string,
-  secret: string,
-  { scopes = [], authMethod = "basic" }: TokenSourceOptions,
-): { headers: Record<string, string>; form: URLSearchParams } {
+function credentials(options: TokenSourceOptions): {
+  headers: Record<string, string>
+  form: URLSearchParams
+} {
+  const { clientId: id, clientSecret: secret, scopes = [], authMethod = "basic" } = options
   const form = new URLSearchParams({ grant_type: "client_credentials" })
   if (scopes.length > 0) form.set("scope", scopes.join(" "))
   const headers: Record<string, string> = {
@@ -175,20 +164,6 @@ function fieldsOf(data: unknown, contentType: string): Fields {
     return new Map(isForm ? new URLSearchParams(data) : [])
   }
   return new Map(isObject(data) && !(data instanceof Uint8Array) ? Object.entries(data) : [])
-}
-
-async function read(source: Source, what: string, url: URL): Promise<string> {
-  let value: unknown
-  try {
-    value = typeof source === "string" ? source : await source()
-  } catch {
-    // The exception may quote the secret, so it is not passed on.
-  }
-  if (typeof value === "string") return value
-  throw new CallError(
-    "UNAUTHENTICATED",
-    `The client's ${what} for the token endpoint at ${url.origin} could not be read.`,
-  )
 }
 
 function formEncoded(text: string): string {

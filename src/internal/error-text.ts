@@ -23,7 +23,7 @@ function causesOf(error: { readonly cause?: unknown }): unknown[] {
   const causes: unknown[] = []
   let at: unknown = error
   while (causes.length < MAX_CAUSES && typeof at === "object" && at !== null) {
-    const cause = read(at, "cause")
+    const cause = readProperty(at, "cause")
     if (cause === undefined || causes.includes(cause)) break
     causes.push(cause)
     at = cause
@@ -32,13 +32,13 @@ function causesOf(error: { readonly cause?: unknown }): unknown[] {
 }
 
 function stackOf(error: unknown): string {
-  const stack = read(error, "stack")
+  const stack = readProperty(error, "stack")
   return typeof stack === "string" && stack !== "" ? stack : nameOf(error)
 }
 
 function nameOf(cause: unknown): string {
   if (!(cause instanceof Error)) return preview(cause)
-  return `${String(read(cause, "name"))}: ${String(read(cause, "message"))}`
+  return `${String(readProperty(cause, "name"))}: ${String(readProperty(cause, "message"))}`
 }
 
 function preview(value: unknown): string {
@@ -51,7 +51,7 @@ function preview(value: unknown): string {
 }
 
 /** A property of any value; `undefined` if reading it throws. */
-function read(value: unknown, key: string): unknown {
+export function readProperty(value: unknown, key: string): unknown {
   try {
     return (value as Readonly<Record<string, unknown>>)[key]
   } catch {

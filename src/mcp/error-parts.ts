@@ -1,5 +1,7 @@
 // Reads the properties of thrown values without depending on the classes of an SDK.
 
+import { readProperty } from "../internal/error-text.ts"
+
 /** A JSON-RPC error of a server. */
 export interface JsonRpcError {
   readonly code: number
@@ -21,26 +23,19 @@ export interface ErrorParts {
 
 /** Reads the known properties of a thrown value; never throws. */
 export function readErrorParts(thrown: unknown): ErrorParts {
-  const code = read(thrown, "code")
-  const data = read(thrown, "data")
-  const message = textOf(read(thrown, "message")) ?? ""
+  const code = readProperty(thrown, "code")
+  const data = readProperty(thrown, "data")
+  const message = textOf(readProperty(thrown, "message")) ?? ""
   return {
-    name: textOf(read(thrown, "name")) ?? "",
+    name: textOf(readProperty(thrown, "name")) ?? "",
     message,
     code: codeIn(thrown),
-    status: statusOf(read(thrown, "status")) ?? statusOf(read(data, "status")) ?? statusOf(code),
-    rpcError: toRpcError(code, message, data) ?? rpcErrorInBody(read(data, "text")),
-    scope: textOf(read(thrown, "requiredScope")),
-  }
-}
-
-/** Reads a property of any value; `undefined` when reading it fails. */
-function read(value: unknown, key: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined
-  try {
-    return (value as Record<string, unknown>)[key]
-  } catch {
-    return undefined
+    status:
+      statusOf(readProperty(thrown, "status")) ??
+      statusOf(readProperty(data, "status")) ??
+      statusOf(code),
+    rpcError: toRpcError(code, message, data) ?? rpcErrorInBody(readProperty(data, "text")),
+    scope: textOf(readProperty(thrown, "requiredScope")),
   }
 }
 
@@ -52,12 +47,12 @@ function codeIn(thrown: unknown): string | undefined {
   let current = thrown
   let outer: string | undefined
   for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth++) {
-    const code = textOf(read(current, "code"))
+    const code = textOf(readProperty(current, "code"))
     if (code !== undefined && code !== CONNECTING_FAILED) return code
     outer ??= code
     // An aggregate error: several addresses of a name were tried.
-    const errors = read(current, "errors")
-    current = (Array.isArray(errors) ? errors[0] : undefined) ?? read(current, "cause")
+    const errors = readProperty(current, "errors")
+    current = (Array.isArray(errors) ? errors[0] : undefined) ?? readProperty(current, "cause")
   }
   return outer
 }
@@ -76,9 +71,9 @@ function rpcErrorInBody(body: unknown): JsonRpcError | undefined {
     return undefined
   }
   try {
-    const error = read(JSON.parse(body), "error")
-    const message = textOf(read(error, "message")) ?? ""
-    return toRpcError(read(error, "code"), message, read(error, "data"))
+    const error = readProperty(JSON.parse(body), "error")
+    const message = textOf(readProperty(error, "message")) ?? ""
+    return toRpcError(readProperty(error, "code"), message, readProperty(error, "data"))
   } catch {
     return undefined
   }

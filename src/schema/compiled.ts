@@ -4,8 +4,7 @@ import type { SchemaIssue, SchemaValidator } from "./validator.ts"
 import { pointerTokens } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
 import { extractPart } from "./extract.ts"
-import { compileNormalizer } from "./normalize/index.ts"
-import type { Normalizer } from "./normalize/index.ts"
+import { Normalizer } from "./normalize/index.ts"
 import { References } from "./normalize/references.ts"
 import { compileReadOnce } from "./read-once.ts"
 import type { ReadOnce } from "./read-once.ts"
@@ -134,7 +133,7 @@ export class Compiled implements CompiledSchema {
   /** The normaliser for this schema, of one of four kinds. */
   normalizer(kind: NormalizerKind): Normalizer {
     this.#normalizers ??= {}
-    return (this.#normalizers[kind] ??= compileNormalizer(this.schema, {
+    return (this.#normalizers[kind] ??= new Normalizer(this.schema, {
       strip: kind === "strip",
       defaults: kind !== "convert",
       convert: kind !== "defaults",

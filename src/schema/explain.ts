@@ -28,6 +28,17 @@ interface Evaluated {
   readonly items: Set<number>
 }
 
+/** One schema applied to one value. */
+interface Place {
+  readonly schema: Node
+  readonly value: unknown
+  readonly path: string
+  readonly scope: readonly Resource[]
+  readonly evaluated: Evaluated | undefined
+  readonly out: RawIssue[]
+  readonly limit: number
+}
+
 /** Maximum number of visited schemas: a value can be far more expensive to explain than to check. */
 const MAX_VISITS = 200_000
 
@@ -102,16 +113,8 @@ class Explainer {
       out.push({ path, keyword: "false", message: "is not allowed" })
       return evaluated
     }
-    const at = new Place(
-      this,
-      schema,
-      value,
-      path,
-      this.#enter(schema, outer),
-      evaluated,
-      out,
-      limit,
-    )
+    const scope = this.#enter(schema, outer)
+    const at: Place = { schema, value, path, scope, evaluated, out, limit }
     const before = out.length
     // Further issues of a value of the wrong type are noise.
     if (!this.#type(at)) return evaluated
@@ -129,6 +132,39 @@ class Explainer {
     return evaluated
   }
 
+  /** Applies another schema to a part of the value. */
+  #child({ scope, out, limit }: Place, schema: SchemaNode, value: unknown, path: string): void {
+    this.visit(schema, value, path, scope, out, limit)
+  }
+
+  /** Applies another schema to the same value, which has to match too. */
+  #same(at: Place, schema: SchemaNode): void {
+    merge(at, this.#branch(at, schema, at.out, at.limit))
+  }
+
+  /** Applies another schema to the same value, with its issues kept apart. */
+  #branch(at: Place, schema: SchemaNode, out: RawIssue[], limit: number): Evaluated | undefined {
+    return this.visit(schema, at.value, at.path, at.scope, out, limit)
+  }
+
+  #matches({ path, scope }: Place, schema: SchemaNode, value: unknown): boolean {
+    const issues: RawIssue[] = []
+    this.visit(schema, value, path, scope, issues, 1)
+    return issues.length === 0
+  }
+
+  #rest(
+    at: Place,
+    keyword: string,
+    schema: SchemaNode,
+    value: unknown,
+    key: string | number,
+  ): void {
+    const path = childPointer(at.path, key)
+    if (schema === false) add(at, { path, keyword, message: "is not allowed" })
+    else this.#child(at, schema, value, path)
+  }
+
   #enter(schema: Node, outer: readonly Resource[]): readonly Resource[] {
     const resource = this.#links.index.resourceOf.get(schema)
     if (resource === undefined || outer[outer.length - 1] === resource) return outer
@@ -140,17 +176,17 @@ class Explainer {
     if (type === undefined) return true
     const types = (Array.isArray(type) ? type : [type]) as string[]
     if (types.some((name) => isOfType(at.value, name))) return true
-    at.add(typeIssue(at.path, types, at.value))
+    add(at, typeIssue(at.path, types, at.value))
     return false
   }
 
   #values(at: Place): void {
     const { schema, value, path } = at
     if ("const" in schema && !Check({ const: schema["const"] }, value)) {
-      at.add(valueIssue(path, "const", [schema["const"]]))
+      add(at, valueIssue(path, "const", [schema["const"]]))
     }
     if (Array.isArray(schema["enum"]) && !Check({ enum: schema["enum"] }, value)) {
-      at.add(valueIssue(path, "enum", schema["enum"]))
+      add(at, valueIssue(path, "enum", schema["enum"]))
     }
   }
 
@@ -161,7 +197,7 @@ class Explainer {
       if (limit === undefined || (keyword === "format" && !this.#formats)) continue
       const checked = keyword === "pattern" ? safeRegExp(limit as string) : limit
       if (Check({ [keyword]: checked }, value)) continue
-      at.add({ path, keyword, message: limitMessage(keyword, limit) })
+      add(at, { path, keyword, message: limitMessage(keyword, limit) })
     }
   }
 
@@ -173,14 +209,14 @@ class Explainer {
     value.forEach((item, index) => {
       const member = prefix[index] ?? (index < prefix.length ? undefined : rest)
       if (member === undefined) return
-      at.child(member, item, childPointer(path, index))
+      this.#child(at, member, item, childPointer(path, index))
       evaluated?.items.add(index)
     })
     const contains = schema["contains"] as SchemaNode | undefined
     if (contains === undefined) return
     let count = 0
     value.forEach((item, index) => {
-      if (!at.matches(contains, item)) return
+      if (!this.#matches(at, contains, item)) return
       count++
       evaluated?.items.add(index)
     })
@@ -188,7 +224,7 @@ class Explainer {
     const max = (schema["maxContains"] ?? Infinity) as number
     if (count >= min && count <= max) return
     const keyword = count > max ? "maxContains" : "contains"
-    at.add({ path, keyword, message: containsMessage(min, max, count) })
+    add(at, { path, keyword, message: containsMessage(min, max, count) })
   }
 
   #object(at: Place, value: Node): void {
@@ -206,7 +242,7 @@ class Explainer {
       evaluated?.keys.add(key)
       const required = Array.isArray(schema["required"]) && schema["required"].includes(key)
       if (value[key] === undefined && !required) continue
-      at.child(property, value[key], childPointer(path, key))
+      this.#child(at, property, value[key], childPointer(path, key))
     }
     for (const key of Object.keys(value)) {
       const here = childPointer(path, key)
@@ -217,13 +253,13 @@ class Explainer {
         declared = true
         if (matched === undefined) continue
         evaluated?.keys.add(key)
-        at.child(property, value[key], here)
+        this.#child(at, property, value[key], here)
       }
       if (additional !== undefined && !declared) {
         evaluated?.keys.add(key)
         if (additional === false) {
-          at.add({ path: here, keyword: "additionalProperties", message: "is not allowed" })
-        } else at.child(additional, value[key], here)
+          add(at, { path: here, keyword: "additionalProperties", message: "is not allowed" })
+        } else this.#child(at, additional, value[key], here)
       }
       if (names !== undefined) this.#name(at, names, key, here)
     }
@@ -239,7 +275,7 @@ class Explainer {
         value[key] === undefined && undefinedIn(schema, key, this.#links) === "allowed"
       if (!isMissing(value, key, tolerant) || missing.has(key)) continue
       missing.add(key)
-      at.add({ path: childPointer(path, key), keyword: "required", message: "is required" })
+      add(at, { path: childPointer(path, key), keyword: "required", message: "is required" })
     }
     return missing
   }
@@ -249,7 +285,7 @@ class Explainer {
     this.visit(schema, key, path, at.scope, issues, at.limit)
     for (const { message } of issues) {
       const text = message === "is not allowed" ? message : `has a name that ${message}`
-      at.add({ path, keyword: "propertyNames", message: text })
+      add(at, { path, keyword: "propertyNames", message: text })
     }
   }
 
@@ -261,42 +297,43 @@ class Explainer {
       for (const other of others) {
         if (hasKey(value, other)) continue
         const message = `is required when ${JSON.stringify(key)} is present`
-        at.add({ path: childPointer(path, other), keyword: "dependentRequired", message })
+        add(at, { path: childPointer(path, other), keyword: "dependentRequired", message })
       }
     }
     const schemas = (schema["dependentSchemas"] ?? {}) as Record<string, SchemaNode>
-    for (const [key, member] of Object.entries(schemas)) if (hasKey(value, key)) at.same(member)
+    for (const [key, member] of Object.entries(schemas))
+      if (hasKey(value, key)) this.#same(at, member)
   }
 
   #references(at: Place): void {
     const { schema, scope } = at
-    if ("$ref" in schema) at.same(this.#links.target(schema, "$ref"))
+    if ("$ref" in schema) this.#same(at, this.#links.target(schema, "$ref"))
     if (!("$dynamicRef" in schema)) return
     const name = this.#links.dynamicName(schema)
     const override =
       name === undefined
         ? undefined
         : scope.find((resource) => resource.dynamicAnchors.has(name))?.dynamicAnchors.get(name)
-    at.same(override ?? this.#links.target(schema, "$dynamicRef"))
+    this.#same(at, override ?? this.#links.target(schema, "$dynamicRef"))
   }
 
   #combinations(at: Place): void {
     const { schema } = at
-    for (const member of (schema["allOf"] ?? []) as SchemaNode[]) at.same(member)
+    for (const member of (schema["allOf"] ?? []) as SchemaNode[]) this.#same(at, member)
     this.#union(at, "anyOf")
     this.#union(at, "oneOf")
     const not = schema["not"] as SchemaNode | undefined
-    if (not !== undefined && at.matches(not, at.value)) {
+    if (not !== undefined && this.#matches(at, not, at.value)) {
       const open = not === true || (isRecord(not) && Object.keys(not).length === 0)
       const message = open ? "is not allowed" : "must not match what the schema excludes"
-      at.add({ path: at.path, keyword: "not", message })
+      add(at, { path: at.path, keyword: "not", message })
     }
     if (!("if" in schema)) return
     const condition: RawIssue[] = []
-    const evaluated = at.branch(schema["if"] as SchemaNode, condition, 1)
-    if (condition.length === 0) at.merge(evaluated)
+    const evaluated = this.#branch(at, schema["if"] as SchemaNode, condition, 1)
+    if (condition.length === 0) merge(at, evaluated)
     const branch = schema[condition.length === 0 ? "then" : "else"] as SchemaNode | undefined
-    if (branch !== undefined) at.same(branch)
+    if (branch !== undefined) this.#same(at, branch)
   }
 
   #union(at: Place, keyword: "anyOf" | "oneOf"): void {
@@ -306,18 +343,18 @@ class Explainer {
     const passed: number[] = []
     members.forEach((member: SchemaNode, index) => {
       const issues: RawIssue[] = []
-      const evaluated = at.branch(member, issues, at.limit)
+      const evaluated = this.#branch(at, member, issues, at.limit)
       if (issues.length > 0) failed.push(issues)
       else {
         passed.push(index + 1)
-        at.merge(evaluated)
+        merge(at, evaluated)
       }
     })
     if (passed.length === 0) {
-      for (const issue of foldUnion(at.path, keyword, failed, at.value)) at.add(issue)
+      for (const issue of foldUnion(at.path, keyword, failed, at.value)) add(at, issue)
     } else if (keyword === "oneOf" && passed.length > 1) {
       const message = `must match exactly one alternative, but matches ${passed.length} (numbers ${passed.join(", ")})`
-      at.add({ path: at.path, keyword, message })
+      add(at, { path: at.path, keyword, message })
     }
   }
 
@@ -325,7 +362,8 @@ class Explainer {
     const schema = at.schema["unevaluatedItems"] as SchemaNode | undefined
     if (schema === undefined) return
     value.forEach((item, index) => {
-      if (at.evaluated?.items.has(index) !== true) at.rest("unevaluatedItems", schema, item, index)
+      if (at.evaluated?.items.has(index) !== true)
+        this.#rest(at, "unevaluatedItems", schema, item, index)
       at.evaluated?.items.add(index)
     })
   }
@@ -336,7 +374,7 @@ class Explainer {
     for (const key of Object.keys(value)) {
       if (value[key] === undefined) continue
       if (at.evaluated?.keys.has(key) !== true)
-        at.rest("unevaluatedProperties", schema, value[key], key)
+        this.#rest(at, "unevaluatedProperties", schema, value[key], key)
       at.evaluated?.keys.add(key)
     }
   }
@@ -351,77 +389,19 @@ class Explainer {
       } catch (thrown) {
         message = `cannot be refined: ${reasonOf(thrown)}`
       }
-      at.add({ path, keyword: "~refine", message })
+      add(at, { path, keyword: "~refine", message })
     }
   }
 }
 
-/** One schema applied to one value. */
-class Place {
-  readonly #explainer: Explainer
-  readonly schema: Node
-  readonly value: unknown
-  readonly path: string
-  readonly scope: readonly Resource[]
-  readonly evaluated: Evaluated | undefined
-  readonly limit: number
-  readonly #out: RawIssue[]
+/** Adds what another schema evaluated in the same value. */
+function merge({ evaluated }: Place, more: Evaluated | undefined): void {
+  for (const key of more?.keys ?? []) evaluated?.keys.add(key)
+  for (const index of more?.items ?? []) evaluated?.items.add(index)
+}
 
-  constructor(
-    explainer: Explainer,
-    schema: Node,
-    value: unknown,
-    path: string,
-    scope: readonly Resource[],
-    evaluated: Evaluated | undefined,
-    out: RawIssue[],
-    limit: number,
-  ) {
-    this.#explainer = explainer
-    this.schema = schema
-    this.value = value
-    this.path = path
-    this.scope = scope
-    this.evaluated = evaluated
-    this.#out = out
-    this.limit = limit
-  }
-
-  add(issue: RawIssue): void {
-    if (this.#out.length < this.limit) this.#out.push(issue)
-  }
-
-  /** Another schema for a part of the value. */
-  child(schema: SchemaNode, value: unknown, path: string): void {
-    this.#explainer.visit(schema, value, path, this.scope, this.#out, this.limit)
-  }
-
-  /** Another schema for the same value, which has to match too. */
-  same(schema: SchemaNode): void {
-    this.merge(this.branch(schema, this.#out, this.limit))
-  }
-
-  /** Another schema for the same value, with its issues kept apart. */
-  branch(schema: SchemaNode, out: RawIssue[], limit: number): Evaluated | undefined {
-    return this.#explainer.visit(schema, this.value, this.path, this.scope, out, limit)
-  }
-
-  matches(schema: SchemaNode, value: unknown): boolean {
-    const issues: RawIssue[] = []
-    this.#explainer.visit(schema, value, this.path, this.scope, issues, 1)
-    return issues.length === 0
-  }
-
-  rest(keyword: string, schema: SchemaNode, value: unknown, key: string | number): void {
-    const path = childPointer(this.path, key)
-    if (schema === false) this.add({ path, keyword, message: "is not allowed" })
-    else this.child(schema, value, path)
-  }
-
-  merge(evaluated: Evaluated | undefined): void {
-    for (const key of evaluated?.keys ?? []) this.evaluated?.keys.add(key)
-    for (const index of evaluated?.items ?? []) this.evaluated?.items.add(index)
-  }
+function add({ out, limit }: Place, issue: RawIssue): void {
+  if (out.length < limit) out.push(issue)
 }
 
 function isOfType(value: unknown, type: string): boolean {

@@ -186,20 +186,6 @@ describe("createTokenSource", () => {
 
     expect(await source(server).token(never())).toBe("abc")
   })
-
-  test("secrets are asked for with each request", async () => {
-    await using server = await counting({ expires_in: 0 })
-    let count = 0
-    const tokens = source(server, { clientSecret: () => Promise.resolve(`s${++count}`) })
-
-    await tokens.token(never())
-    await tokens.token(never())
-
-    expect(server.headers.map(({ authorization }) => atob(authorization?.slice(6) ?? ""))).toEqual([
-      "me%3A1:s1",
-      "me%3A1:s2",
-    ])
-  })
 })
 
 describe("what can go wrong", () => {
@@ -270,20 +256,6 @@ describe("what can go wrong", () => {
       code: "TIMEOUT",
     })
     await until(() => silent.open() === 0)
-  })
-
-  test("a secret that cannot be read says so, and not why", async () => {
-    await using server = await counting()
-    const broken = (): never => {
-      throw new Error(`vault has ${SECRET}`)
-    }
-
-    const error = await failureOf(source(server, { clientSecret: broken }).token(never()))
-
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED" })
-    expect((error as Error).cause).toBeUndefined()
-    expect((error as Error).message).not.toContain("canary")
-    expect(server.requests).toEqual([])
   })
 
   test.each(["", "/token", "ftp://a.test/x", "https://a:b@c.test/", "file:///etc/passwd"])(

@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { compileNormalizer } from "../../src/schema/normalize/index.ts"
+import { Normalizer } from "../../src/schema/normalize/index.ts"
 import { changesOf, isClean, normalize, normalizerOf } from "./normalize-support.ts"
 
 const A = { properties: { a: { default: 1 } } }
@@ -229,7 +229,7 @@ describe("the probe of a normaliser", () => {
   test("nothing is compiled before it is needed", () => {
     const check = vi.fn(() => () => true)
     const schema = { anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }] }
-    const normalizer = compileNormalizer(schema, {
+    const normalizer = new Normalizer(schema, {
       strip: true,
       defaults: true,
       convert: true,

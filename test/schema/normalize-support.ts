@@ -1,14 +1,13 @@
 import { Compile } from "typebox/schema"
 import { deepFreeze, setOwn } from "../../src/schema/json.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
-import { compileNormalizer } from "../../src/schema/normalize/index.ts"
-import type { Normalizer } from "../../src/schema/normalize/index.ts"
+import { Normalizer } from "../../src/schema/normalize/index.ts"
 import type { NormalizerOptions } from "../../src/schema/normalize/model.ts"
 
 export type Changes = Partial<Omit<NormalizerOptions, "check">>
 
 /** A normaliser, and what its probe answers. */
-interface ProbedNormalizer extends Normalizer {
+interface ProbedNormalizer extends Pick<Normalizer, "isNoop" | "probe" | "normalize"> {
   readonly hasProbe: boolean
   /** Whether a valid value needs no change; false if there is no probe. */
   isClean(value: unknown): boolean
@@ -17,7 +16,7 @@ interface ProbedNormalizer extends Normalizer {
 /** A normaliser with all changes enabled by default. */
 export function normalizerOf(schema: JsonSchema, options: Changes = {}): ProbedNormalizer {
   deepFreeze(schema)
-  const normalizer = compileNormalizer(schema, {
+  const normalizer = new Normalizer(schema, {
     strip: true,
     defaults: true,
     convert: true,
@@ -38,7 +37,10 @@ export function normalizerOf(schema: JsonSchema, options: Changes = {}): ProbedN
 }
 
 /** As callers use the probe: where it throws, the normaliser decides. */
-export function isClean(normalizer: Normalizer, value: unknown): boolean {
+export function isClean(
+  normalizer: Pick<Normalizer, "probe" | "normalize">,
+  value: unknown,
+): boolean {
   const probe = normalizer.probe()
   if (probe === null) return false
   try {

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
 import { compileValidator } from "../../src/schema/validator.ts"
-import { compileNormalizer } from "../../src/schema/normalize/index.ts"
+import { Normalizer } from "../../src/schema/normalize/index.ts"
 import { LinearMatcher } from "../../src/schema/regex/match.ts"
 import { parseRegex } from "../../src/schema/regex/parse.ts"
 import { compileRegex, type Program } from "../../src/schema/regex/program.ts"
@@ -195,7 +195,7 @@ describe("schemas with patterns that a backtracking engine takes long for", () =
       type: "object",
       patternProperties: { [slow]: { type: "number" } },
     })
-    const normalizer = compileNormalizer(schema, {
+    const normalizer = new Normalizer(schema, {
       strip: true,
       defaults: true,
       convert: true,

@@ -12,31 +12,16 @@ import type { Subschema } from "./references.ts"
 import { Report } from "./report.ts"
 import type { NormalizeChange } from "./report.ts"
 
-/** Changes values to match a schema. */
-export interface Normalizer {
-  /** Compiles a function that finds whether a valid value needs no change. It may throw; `null` if there is none. */
-  probe(): Probe | null
-  /** Whether no valid value can ever need a change. */
-  readonly isNoop: boolean
-  /**
-   * The value with defaults filled in and excess properties removed; the same object if nothing changes.
-   *
-   * Never throws, never changes its argument, never makes a valid value invalid.
-   */
-  normalize(value: unknown): {
-    readonly value: unknown
-    readonly changes: readonly NormalizeChange[]
-  }
-}
-
-/** Prepares the normaliser of a schema. This is cheap: everything is built when it is first used. */
-export function compileNormalizer(schema: JsonSchema, options: NormalizerOptions): Normalizer {
-  return new SchemaNormalizer(schema, options)
+/** A normalised value, and its changes. */
+export interface Normalized {
+  readonly value: unknown
+  readonly changes: readonly NormalizeChange[]
 }
 
 const NO_CHANGES: readonly NormalizeChange[] = Object.freeze([])
 
-class SchemaNormalizer implements Normalizer {
+/** Changes values to match a schema. Creating one is cheap: everything is built when it is first used. */
+export class Normalizer {
   readonly #schema: JsonSchema
   readonly #options: NormalizerOptions
   #compilation: Compilation | undefined
@@ -50,6 +35,7 @@ class SchemaNormalizer implements Normalizer {
     this.#options = options
   }
 
+  /** Whether no valid value can ever need a change. */
   get isNoop(): boolean {
     if (this.#isNoop === undefined) {
       const { work } = this.#context
@@ -58,6 +44,7 @@ class SchemaNormalizer implements Normalizer {
     return this.#isNoop
   }
 
+  /** Compiles a function that finds whether a valid value needs no change. It may throw; `null` if there is none. */
   probe(): Probe | null {
     if (this.#probe !== undefined) return this.#probe
     if (this.isNoop) this.#probe = () => true
@@ -72,7 +59,12 @@ class SchemaNormalizer implements Normalizer {
     return this.#probe
   }
 
-  normalize(value: unknown): ReturnType<Normalizer["normalize"]> {
+  /**
+   * The value with defaults filled in and excess properties removed; the same object if nothing changes.
+   *
+   * Never throws, never changes its argument, never makes a valid value invalid.
+   */
+  normalize(value: unknown): Normalized {
     try {
       const slot = value === undefined ? this.#findDefault() : null
       if (slot?.isUsable === true) {
@@ -112,7 +104,7 @@ class SchemaNormalizer implements Normalizer {
 
 type Check = (value: unknown) => boolean
 
-/** The shared state of one normaliser's parts. Everything in it is computed once, on demand. */
+/** Everything in it is computed once, on demand. */
 class SchemaCompilation implements Compilation {
   readonly root: JsonSchema
   readonly options: NormalizerOptions
@@ -130,7 +122,6 @@ class SchemaCompilation implements Compilation {
     this.work = new Work(this.refs, options)
   }
 
-  /** The plan for a value to which all of `entries` apply. The same entries give the same plan. */
   plan(entries: readonly Entry[], strip: boolean): Plan {
     const ids = entries.map(({ schema, fill }) => this.#idOf(schema) * 2 + (fill ? 1 : 0))
     const key = `${strip ? "s" : "k"}${[...new Set(ids)].toSorted((a, b) => a - b).join()}`
@@ -139,7 +130,6 @@ class SchemaCompilation implements Compilation {
     return plan
   }
 
-  /** Every type that a valid value may have. */
   types(schema: Subschema): TypeMask {
     return typesOf(schema, this.refs, this.#types)
   }

@@ -123,7 +123,6 @@ export class PropertyDefault implements DefaultSlot {
     this.#value = value
   }
 
-  /** Whether there is a value to fill. */
   get isUsable(): boolean {
     if (this.#state === "new") this.#build()
     // Needed while it is being built: it contains itself, and filling it in would never end.
@@ -131,7 +130,6 @@ export class PropertyDefault implements DefaultSlot {
     return this.#state === "ready"
   }
 
-  /** A fresh copy, itself normalised. Check `isUsable` first. */
   make(): unknown {
     return cloneJson(this.#value)
   }

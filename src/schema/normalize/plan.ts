@@ -12,7 +12,7 @@ import type { Report } from "./report.ts"
 /** Maximum number of passes over a value that keeps changing. */
 const MAX_ROUNDS = 8
 
-/** Changes one value to match the schemas that apply to it. Its parts are built on first use. */
+/** Its parts are built on first use. */
 export class ValuePlan implements Plan {
   readonly entries: readonly Entry[]
   readonly #compilation: Compilation
@@ -28,7 +28,6 @@ export class ValuePlan implements Plan {
     this.#strip = strip
   }
 
-  /** Every type that a valid value may have. */
   get types(): TypeMask {
     return (this.#types ??= this.entries.reduce(
       (mask, { schema }) => mask & this.#compilation.types(schema),
@@ -40,7 +39,6 @@ export class ValuePlan implements Plan {
     return (this.#node ??= new SchemaNode(this.#compilation, this.entries, this.#strip))
   }
 
-  /** Whether a valid value may have something to strip or fill in. */
   get hasWork(): boolean {
     return (this.#hasWork ??= this.entries.some(({ schema }) =>
       this.#compilation.work.reaches(schema),
@@ -59,7 +57,6 @@ export class ValuePlan implements Plan {
     return slot
   }
 
-  /** The changed value; the same object if nothing changes. */
   run(value: unknown, report: Report): unknown {
     const converts = this.#compilation.options.convert
     if (typeof value === "object" && value !== null) {
@@ -145,9 +142,7 @@ class SchemaNode implements Node {
   readonly members: readonly Member[]
   readonly mentioned: readonly string[]
   readonly isDelicate: boolean
-  /** All possible keys are known, so that others can be stripped. */
   readonly isClosed: boolean
-  /** Nothing is known about the value: it stays unchanged. */
   readonly isBlind: boolean
   readonly conditional: Conditional | undefined
   readonly #compilation: Compilation
@@ -187,7 +182,6 @@ class SchemaNode implements Node {
     this.#waiting = waiting.slice(1)
   }
 
-  /** The node after a choice. */
   after(choice: Choice): SchemaNode {
     let next = this.#next.get(choice)
     if (next === undefined) {
@@ -197,14 +191,12 @@ class SchemaNode implements Node {
     return next
   }
 
-  /** The last node for a value. */
   for(value: object): SchemaNode {
     let node: SchemaNode = this
     while (node.conditional !== undefined) node = node.after(node.conditional.choose(value))
     return node
   }
 
-  /** The shape of an object or array for which this is the last node. */
   get shape(): Shape {
     return (this.#shape ??= shapeOf(this.members, this.mentioned, this.#compilation, {
       here: this.#strip && this.isClosed && !this.members.some(isObscure),

@@ -18,7 +18,7 @@ export interface AnswerOrigin {
 export interface ToolAnswerOrigin extends AnswerOrigin {
   readonly tool: MCPToolDefinition
   /** The compiled output schema, used only to read a text as data. */
-  readonly output?: { check(value: unknown): boolean } | undefined
+  readonly output?: { readonly isOpen?: boolean; check(value: unknown): boolean } | undefined
 }
 
 /**
@@ -87,7 +87,10 @@ function readText(
   { content, unknown }: MappedBlocks,
   { tool, output }: ToolAnswerOrigin,
 ): { readonly value: unknown } | undefined {
-  if (tool.outputSchema === undefined || output === undefined) return undefined
+  // A schema that accepts everything does not describe the text.
+  if (tool.outputSchema === undefined || output === undefined || output.isOpen === true) {
+    return undefined
+  }
   const texts = content.filter(isTextBlock)
   const [only] = texts
   // Blocks of unknown type have become texts here.

@@ -19,7 +19,7 @@ import type { AuthContext, TokenRequest } from "./auth.ts"
 import type { SelectedAuth } from "./auth/apply.ts"
 import { credentialContext } from "./auth/context.ts"
 import { createTokenStore } from "./auth/token-store.ts"
-import type { HTTPServiceConfig } from "./config.ts"
+import type { HTTPServiceConfig, RequestOptions } from "./config.ts"
 import type { PreparedRequest } from "../../http-client/request.ts"
 import type { OperationSource } from "./operation/source.ts"
 import { isProblem } from "./operation/problems.ts"
@@ -30,7 +30,6 @@ import { encodeMultipart } from "./request/multipart.ts"
 import { chooseServer } from "./request/server.ts"
 import { type CallLimits, createCallLimits } from "./call-limits.ts"
 import type { HandlerContext } from "./call-limits.ts"
-import type { RequestOptions } from "./config.ts"
 
 /** A request that contains its secrets. */
 interface ReadyRequest {

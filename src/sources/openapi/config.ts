@@ -1,6 +1,5 @@
-import type { Identity } from "../../core/types.ts"
+import type { CredentialContext, Identity } from "../../core/types.ts"
 import type { CallHeaders } from "../../core/call-headers.ts"
-import type { CredentialContext } from "../../core/types.ts"
 
 /** A secret, or a function that returns it; called for each request with its caller and operation. */
 export type Secret = string | ((context: CredentialContext) => string | Promise<string>)

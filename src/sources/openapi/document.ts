@@ -4,6 +4,9 @@ import { childPointer, getOwn, pointerTokens } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
 import { fileOf, selfOf } from "./references.ts"
 
+/** An object in a document, as written. */
+export type Raw = Readonly<Record<string, unknown>>
+
 /** One file of a document. */
 export interface SourceFile {
   /** Absolute, without a fragment; "" for an object or text without an address. */
@@ -21,7 +24,7 @@ export interface Place {
 
 /** A place that holds an object. */
 export interface ObjectPlace extends Place {
-  readonly value: Readonly<Record<string, unknown>>
+  readonly value: Raw
 }
 
 /** A reference that cannot be resolved, and why. */
@@ -39,7 +42,7 @@ const NOTHING = "there is nothing at that place"
 
 /** A document and the files it refers to. References are resolved once and never copied. */
 export class OpenAPIDocument {
-  readonly root: Readonly<Record<string, unknown>>
+  readonly root: Raw
   readonly entry: SourceFile
   /** 3.2 and later count as 3.1: their additions are optional. */
   readonly version: Version
@@ -57,7 +60,7 @@ export class OpenAPIDocument {
   #hops = 0
 
   constructor(
-    root: Readonly<Record<string, unknown>>,
+    root: Raw,
     url = "",
     external: ReadonlyMap<string, unknown> = new Map(),
     refused: ReadonlyMap<string, string> = new Map(),
@@ -215,7 +218,7 @@ export function brokenRefMessage({ ref, reason }: BrokenRef): string {
   return `Reference "${ref.length > 200 ? `${ref.slice(0, 200)}…` : ref}" cannot be followed: ${reason}.`
 }
 
-function versionOf(root: Readonly<Record<string, unknown>>): Version {
+function versionOf(root: Raw): Version {
   if (getOwn(root, "swagger") !== undefined) return "2.0"
   return String(getOwn(root, "openapi")).startsWith("3.0") ? "3.0" : "3.1"
 }

@@ -1,3 +1,6 @@
+/** The input of an operation. */
+export type OperationInput = Readonly<Record<string, unknown>>
+
 /** Where an input goes in a request. */
 export type InputLocation = "path" | "query" | "header" | "cookie" | "querystring" | "body"
 

@@ -4,8 +4,7 @@ import { HEADERS } from "../../internal/headers.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
 import { IDENTITY, validateOptions } from "../../internal/options.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
-import type { RequestOptions } from "./config.ts"
-import type { Credential, HTTPServiceConfig } from "./config.ts"
+import type { Credential, HTTPServiceConfig, RequestOptions } from "./config.ts"
 import type { ImportConfig } from "./import.ts"
 
 /** How a document is imported, and how its operations are called. */

@@ -3,8 +3,7 @@ import { isRecord } from "../../../internal/guards.ts"
 import { setOwn } from "../../../schema/json.ts"
 import type { SchemaNode } from "../schema/model.ts"
 import { isTooDeepToPrint } from "../size-limits.ts"
-
-type Raw = Readonly<Record<string, unknown>>
+import type { Raw } from "../document.ts"
 
 /** Sets the description of a schema. */
 export function described(schema: SchemaNode, description: string | undefined): SchemaNode {

@@ -1,5 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
+import type { Raw } from "../document.ts"
 import { readDeprecation } from "../../../core/deprecation.ts"
 import { DEPRECATION_EXTENSION, SUNSET_EXTENSION } from "../../../core/openapi-marks.ts"
 import type { OperationAnnotations, OperationDeprecation } from "../../../core/types.ts"
@@ -40,10 +41,7 @@ export function declaredAnnotations(value: unknown): OperationAnnotations | unde
  *
  * An operation that replaces it has the same id here only if the namespace is the same.
  */
-export function declaredDeprecation(
-  raw: Readonly<Record<string, unknown>>,
-  namespace: string,
-): OperationDeprecation | undefined {
+export function declaredDeprecation(raw: Raw, namespace: string): OperationDeprecation | undefined {
   if (raw["deprecated"] !== true) return undefined
   const own = recordAt(raw, DEPRECATION_EXTENSION)
   const other = recordAt(raw, "x-ms-deprecation")
@@ -56,10 +54,7 @@ export function declaredDeprecation(
   })
 }
 
-function recordAt(
-  raw: Readonly<Record<string, unknown>>,
-  key: string,
-): Readonly<Record<string, unknown>> {
+function recordAt(raw: Raw, key: string): Raw {
   const value = getOwn(raw, key)
   return isRecord(value) ? value : {}
 }

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type {
   EncodingModel,
@@ -16,8 +16,6 @@ import { child, followedChild, correctedType, itemsAt, mediaClass, readContent }
 import type { Media } from "./media.ts"
 import { legacyStyle } from "./parameter.ts"
 import type { LegacyBody } from "./parameters.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** A request body, with the places of its schemas. */
 export interface Body {

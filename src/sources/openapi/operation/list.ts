@@ -1,12 +1,10 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import { child } from "./media.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** A path item and its place in the document. */
 interface PathItem {

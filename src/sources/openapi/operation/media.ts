@@ -9,11 +9,9 @@ import type { StreamKind } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** How values of a content type are read and written. */
 export type MediaClass = "json" | "form" | "multipart" | "text" | "binary" | StreamKind

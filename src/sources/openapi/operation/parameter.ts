@@ -1,13 +1,11 @@
 import { getOwn, textOf } from "../../../schema/json.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { ParameterModel, ParameterStyle, Serialization } from "../model.ts"
 import type { Note } from "../note.ts"
 import type { Converted } from "../schema/definition.ts"
 import { refusedName } from "../request/headers.ts"
 import { child, readContent } from "./media.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** A parameter with the place of its schema. */
 export interface Parameter extends ParameterModel {

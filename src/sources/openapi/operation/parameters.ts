@@ -3,7 +3,7 @@ import type { TSchema } from "typebox"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import type { RawOperation } from "./list.ts"
@@ -11,8 +11,6 @@ import { withKeys } from "./input-keys.ts"
 import { readParameter, undeclaredParameter } from "./parameter.ts"
 import type { Parameter, ParameterResult, SendsHeader } from "./parameter.ts"
 import { undeclaredNames } from "./path-variables.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** The body, which Swagger 2.0 declares among the parameters. */
 export interface LegacyBody {

@@ -1,11 +1,9 @@
 import { isRecord } from "../../../internal/guards.ts"
-import type { OpenAPIDocument } from "../document.ts"
+import type { OpenAPIDocument, Raw } from "../document.ts"
 import { onlyRef } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
 import { correctedType, mediaClass } from "./media.ts"
 import { isSuccess } from "./responses.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** The only success of an operation has no content. */
 export const EMPTY: Raw = Object.freeze({})

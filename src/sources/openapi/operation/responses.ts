@@ -1,7 +1,7 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import { contentTypes, propertiesOf } from "./body.ts"
@@ -96,7 +96,7 @@ export function responseMode(document: OpenAPIDocument, operation: RawOperation)
 function contentTypesOf(
   document: OpenAPIDocument,
   operation: RawOperation,
-  responses: Readonly<Record<string, unknown>>,
+  responses: Raw,
 ): readonly string[] {
   if (typeof responses["$ref"] === "string") {
     const success = readResponses(document, operation, "success", [])
@@ -179,7 +179,7 @@ function readResponse(
   { value: responses, file, pointer: holder }: Place,
   notes: Note[],
 ): Response {
-  const value = (responses as Readonly<Record<string, unknown>>)[code]
+  const value = (responses as Raw)[code]
   const pointer = `${holder}/${escapeToken(code)}`
   const followed = document.follow({ value, file, pointer })
   if (isBroken(followed)) {

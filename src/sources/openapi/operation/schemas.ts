@@ -6,7 +6,7 @@ import { isRecord } from "../../../internal/guards.ts"
 import { NO_VALUE, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition } from "../../../core/types.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import type { SchemaNode, View } from "../schema/model.ts"
@@ -24,8 +24,6 @@ import type { DeclaredProblem, Problems } from "./problems.ts"
 import type { Response } from "./responses.ts"
 import { isWatch } from "./stream-plan.ts"
 import { isPlainText, scalarTypesOf } from "./text-scalars.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** An input for one property of a body. */
 export interface FlatProperty {

@@ -1,15 +1,13 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { escapeToken } from "../../../schema/json.ts"
 import { brokenRefMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import type { OpenAPIDocument, Place, Raw } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import type { SecurityRequirement, SecurityScheme, ServerModel } from "../model.ts"
 import { typesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
 import { child, followedChild } from "./media.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** Reads the security requirements of an operation; default: those of the document. */
 export function readSecurity(

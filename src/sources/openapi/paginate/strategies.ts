@@ -3,8 +3,14 @@ import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
 import { AFTER_ITEM, CURSORS, FLAGS, NEXT_URLS, OFFSETS, PAGES } from "./conventions.ts"
-import { type InputTarget, type PageInput, type PageInputs, fitInput } from "./inputs.ts"
-import { readInput, withInput } from "./inputs.ts"
+import {
+  fitInput,
+  type InputTarget,
+  type PageInput,
+  type PageInputs,
+  readInput,
+  withInput,
+} from "./inputs.ts"
 import { at, itemsOf, pageCountOf, totalOf } from "./items.ts"
 import { inputOfUrl, isAddress, linkOf } from "./link.ts"
 

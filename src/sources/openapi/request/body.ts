@@ -1,7 +1,7 @@
 import { essenceOf } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
-import type { BodyModel, MediaModel, RequestPlan } from "../model.ts"
+import type { OperationInput, BodyModel, MediaModel, RequestPlan } from "../model.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
 import { invalidInputError, withValueName, Unwritable } from "./errors.ts"
 import { formText } from "./form.ts"
@@ -29,7 +29,7 @@ const NO_BODY: WrittenBody = { body: undefined }
  */
 export function writeBody(
   plan: RequestPlan,
-  input: Readonly<Record<string, unknown>>,
+  input: OperationInput,
   wanted: string | undefined,
   labelled: string | undefined,
 ): WrittenBody {
@@ -59,7 +59,7 @@ export function writeBody(
   })
 }
 
-function bodyValue(model: BodyModel, input: Readonly<Record<string, unknown>>): unknown {
+function bodyValue(model: BodyModel, input: OperationInput): unknown {
   if (model.flat === undefined) return getOwn(input, "body")
   const value: Record<string, unknown> = {}
   for (const [key, name] of model.flat) {

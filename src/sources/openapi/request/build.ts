@@ -1,5 +1,5 @@
 import { getOwn, setOwn } from "../../../schema/json.ts"
-import type { RequestPlan } from "../model.ts"
+import type { OperationInput, RequestPlan } from "../model.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
 import { writeBody } from "./body.ts"
@@ -25,7 +25,7 @@ export interface BuildOptions {
  */
 export function buildRequest(
   plan: RequestPlan,
-  raw: Readonly<Record<string, unknown>>,
+  raw: OperationInput,
   options: BuildOptions,
 ): PreparedRequest {
   const whole = plan.hasPresets === true ? withPresets(plan, raw, options.headers) : raw
@@ -46,10 +46,7 @@ export function buildRequest(
 }
 
 /** Converts dates in an input to text. */
-function withDays(
-  raw: Readonly<Record<string, unknown>>,
-  days: ReadonlySet<string>,
-): Readonly<Record<string, unknown>> {
+function withDays(raw: OperationInput, days: ReadonlySet<string>): OperationInput {
   const input = { ...raw }
   for (const key of days) {
     const value = getOwn(raw, key)
@@ -67,9 +64,9 @@ function dayOf(value: unknown): unknown {
 /** Adds the presets of missing parameters to an input. */
 function withPresets(
   plan: RequestPlan,
-  raw: Readonly<Record<string, unknown>>,
+  raw: OperationInput,
   headers: BuildOptions["headers"],
-): Readonly<Record<string, unknown>> {
+): OperationInput {
   const input: Record<string, unknown> = {}
   for (const { key, name, in: location, preset } of plan.parameters) {
     if (preset === undefined) continue

@@ -1,6 +1,6 @@
 import { isSecretHeader } from "../../../http-client/headers.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
-import type { RequestPlan } from "../model.ts"
+import type { OperationInput, RequestPlan } from "../model.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
 import { invalidInputError, withValueName, unusableError } from "./errors.ts"
@@ -9,7 +9,7 @@ import { encodeStrict } from "./text.ts"
 
 /** The sources of the headers of a request. */
 export interface HeaderSources {
-  readonly input: Readonly<Record<string, unknown>>
+  readonly input: OperationInput
   /** The content type of the body, if there is one. */
   readonly contentType: string | undefined
   readonly hasBody: boolean
@@ -73,10 +73,7 @@ export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<
 }
 
 /** The value of a declared `Content-Type` parameter. */
-export function labelledType(
-  plan: RequestPlan,
-  input: Readonly<Record<string, unknown>>,
-): string | undefined {
+export function labelledType(plan: RequestPlan, input: OperationInput): string | undefined {
   const parameter = plan.parameters.find(
     (each) => each.in === "header" && each.name.toLowerCase() === "content-type",
   )

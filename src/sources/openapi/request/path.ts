@@ -1,6 +1,6 @@
 import { parseUrl } from "../../../http-client/egress.ts"
 import { getOwn } from "../../../schema/json.ts"
-import type { ParameterModel, RequestPlan } from "../model.ts"
+import type { OperationInput, ParameterModel, RequestPlan } from "../model.ts"
 import { invalidInputError, withValueName, unusableError } from "./errors.ts"
 import { serializePath } from "./serialize.ts"
 import { encodeKeeping, PATH_RESERVED, QUERY_RESERVED } from "./text.ts"
@@ -24,7 +24,7 @@ type Token = { readonly literal: string } | { readonly variable: string }
  * The result has the segments of the template and no dot segments, so that no value and no document can reach
  * another resource.
  */
-export function fillPath(plan: RequestPlan, input: Readonly<Record<string, unknown>>): FilledPath {
+export function fillPath(plan: RequestPlan, input: OperationInput): FilledPath {
   const [path = "", query] = splitQuery(plan.path)
   const used = new Set<string>()
   const filled = tokensOf(path)
@@ -66,11 +66,7 @@ function parseBase(id: string, base: string): URL {
   throw unusableError(id, "its server is not an absolute http: or https: URL; check `baseUrl`")
 }
 
-function pathValue(
-  plan: RequestPlan,
-  name: string,
-  input: Readonly<Record<string, unknown>>,
-): string {
+function pathValue(plan: RequestPlan, name: string, input: OperationInput): string {
   const parameter = plan.parameters.find((each) => each.in === "path" && each.name === name)
   if (parameter === undefined) {
     throw unusableError(plan.id, `no path parameter is declared for "{${name}}" in "${plan.path}"`)
@@ -88,7 +84,7 @@ function pathValue(
 function queryPiece(
   plan: RequestPlan,
   piece: string,
-  input: Readonly<Record<string, unknown>>,
+  input: OperationInput,
   used: Set<string>,
 ): string[] {
   const texts: string[] = []

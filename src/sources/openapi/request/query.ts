@@ -1,6 +1,6 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
-import type { ParameterModel, RequestPlan } from "../model.ts"
+import type { OperationInput, ParameterModel, RequestPlan } from "../model.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
 import { withValueName } from "./errors.ts"
 import { formText } from "./form.ts"
@@ -18,7 +18,7 @@ import { encodeKeeping, encodeStrict, QUERY_RESERVED } from "./text.ts"
  */
 export function writeQuery(
   plan: RequestPlan,
-  input: Readonly<Record<string, unknown>>,
+  input: OperationInput,
   filled: FilledPath,
   auth: AppliedAuth | undefined,
 ): string {

@@ -4,7 +4,7 @@ import { isRecord } from "../../../internal/guards.ts"
 import { childPointer, isSchema, JSON_TYPES, setOwn } from "../../../schema/json.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"
 import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
-import type { OpenAPIDocument, SourceFile } from "../document.ts"
+import type { OpenAPIDocument, Raw, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import { isTooDeepToPrint } from "../size-limits.ts"
@@ -33,8 +33,6 @@ const MAX_PATTERN = 4096
 const SHALLOW = "less deep"
 // In a regular expression literal a slash is escaped, or in a class.
 const LITERAL = /^\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/([dgimsuvy]*)$/su
-
-type Raw = Readonly<Record<string, unknown>>
 
 // Shared by all schemas that have none.
 export const NO_REFS: readonly Definition[] = Object.freeze([])

@@ -2,9 +2,7 @@ import { isRecord } from "../../../internal/guards.ts"
 import { addToList } from "../../../internal/lists.ts"
 import { escapeToken, getOwn } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
-
-type Raw = Readonly<Record<string, unknown>>
+import type { OpenAPIDocument, Place, Raw, SourceFile } from "../document.ts"
 
 const MAX_DEPTH = 8
 /** Maximum number of subtypes of a reference; more would not be useful. */

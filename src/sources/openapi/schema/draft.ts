@@ -1,6 +1,5 @@
 import { setOwn } from "../../../schema/json.ts"
-
-type Raw = Readonly<Record<string, unknown>>
+import type { Raw } from "../document.ts"
 
 /** A copy-on-write object: the source itself until the first change. */
 export class Draft {

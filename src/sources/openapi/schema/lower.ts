@@ -2,8 +2,8 @@ import { isRecord } from "../../../internal/guards.ts"
 import { setOwn } from "../../../schema/json.ts"
 import type { SchemaNode } from "./model.ts"
 import type { Draft } from "./draft.ts"
+import type { Raw } from "../document.ts"
 
-type Raw = Readonly<Record<string, unknown>>
 type Mutable = Record<string, unknown>
 
 /** Whether a schema declares raw bytes, in any of the common ways. */

@@ -1,8 +1,7 @@
 import { isRecord } from "../../../internal/guards.ts"
 import { JSON_TYPES } from "../../../schema/json.ts"
 import { isNumber } from "./lower.ts"
-
-type Raw = Readonly<Record<string, unknown>>
+import type { Raw } from "../document.ts"
 
 /** Maximum number of parts to check; a larger schema is walked, which has its own limits. */
 const MAX_PARTS = 1000

@@ -1,9 +1,7 @@
 import { isRecord } from "../../../internal/guards.ts"
-import type { OpenAPIDocument, SourceFile } from "../document.ts"
+import type { OpenAPIDocument, Raw, SourceFile } from "../document.ts"
 import { JSON_TYPES } from "../../../schema/json.ts"
 import { isBinary, isNullable, isNumber } from "./lower.ts"
-
-type Raw = Readonly<Record<string, unknown>>
 
 /** A schema and its file. */
 interface Member {

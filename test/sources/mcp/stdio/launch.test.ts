@@ -1,11 +1,6 @@
 import { describe, expect, test, vi } from "vitest"
-import {
-  launch,
-  launchFailure,
-  validateLaunch,
-} from "../../../../src/sources/mcp/client/stdio/launch.ts"
+import { launch, launchFailure } from "../../../../src/sources/mcp/client/stdio/launch.ts"
 import type { NodeLike } from "../../../../src/sources/mcp/client/stdio/node.ts"
-import { thrown } from "../../../support/operations.ts"
 
 const parameters = { command: "run", args: ["a"], env: { A: "1" } }
 
@@ -30,27 +25,6 @@ async function said(
 ): Promise<{ readonly retryable: boolean; readonly message: string }> {
   return await launchFailure("It", on, { ...parameters, ...parts }, cause)
 }
-
-describe("what no process can be started with", () => {
-  test.each<[string, object]>([
-    ['"command" is empty', { command: "" }],
-    ["command contains a NUL", { command: "a\0" }],
-    ["args[1] contains a NUL", { args: ["a", "b\0"] }],
-    ["cwd contains a NUL", { cwd: "/\0" }],
-    ["env.SECRET contains a NUL", { env: { SECRET: "hunter2\0" } }],
-    ["a name in env contains a NUL", { env: { "hunter2\0": "" } }],
-  ])("is refused: %s", (words, parts) => {
-    const error = thrown(() => validateLaunch("It", { ...parameters, ...parts }))
-
-    expect(error).toMatchObject({ code: "VALIDATION_ERROR" })
-    expect(String(error)).toContain(words)
-    expect(String(error)).not.toContain("hunter2")
-  })
-
-  test("is not what is usual", () => {
-    expect(() => validateLaunch("It", { ...parameters, cwd: "/tmp" })).not.toThrow()
-  })
-})
 
 test("a program leads a group of its own where there are groups, and runs without a shell", () => {
   const [onLinux, onWindows] = [vi.fn(), vi.fn()]

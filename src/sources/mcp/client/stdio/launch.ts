@@ -1,35 +1,14 @@
 import { CallError } from "../../../../core/errors.ts"
+import { codeOf } from "../../../../http-client/connection-failure.ts"
 import { isWindows } from "./group.ts"
 import type { ChildLike, NodeLike } from "./node.ts"
 
-/** The program to start. */
+/** The program to start; the configuration was validated before. */
 export interface LaunchParameters {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd?: string | undefined
-}
-
-/**
- * Throws for parameters with which no process can be started.
- *
- * For the system a NUL byte ends an argument: the rest would silently be lost.
- */
-export function validateLaunch(label: string, parameters: LaunchParameters): void {
-  const { command, args, env, cwd } = parameters
-  if (command === "") throw invalid(`${label}: "command" is empty. Name a program.`)
-  const faulty = [
-    ["command", command] as const,
-    ...args.map((value, at) => [`args[${at}]`, value] as const),
-    ["cwd", cwd ?? ""] as const,
-    // Messages show no values, and no name that contains the NUL.
-    ...Object.entries(env).map(([name, value]) =>
-      name.includes("\0") ? (["a name in env", name] as const) : ([`env.${name}`, value] as const),
-    ),
-  ].find(([, value]) => value.includes("\0"))
-  if (faulty !== undefined) {
-    throw invalid(`${label}: ${faulty[0]} contains a NUL character. Remove it.`)
-  }
 }
 
 /**
@@ -110,13 +89,4 @@ async function isFolder(node: NodeLike, path: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  const code = (error as { readonly code?: unknown } | null | undefined)?.code
-  return typeof code === "string" ? code : undefined
-}
-
-function invalid(message: string): CallError {
-  return new CallError("VALIDATION_ERROR", message)
 }

@@ -3,7 +3,7 @@ import type { Logger } from "../../../../internal/logger.ts"
 import { deferred, withTimeout } from "../../../../internal/wait.ts"
 import type { Deferred } from "../../../../internal/wait.ts"
 import { processGroup, type ProcessGroup } from "./group.ts"
-import { launch, launched, launchFailure, validateLaunch } from "./launch.ts"
+import { launch, launched, launchFailure } from "./launch.ts"
 import type { LaunchParameters } from "./launch.ts"
 import { lineReader } from "./lines.ts"
 import { messagesOf } from "./messages.ts"
@@ -96,7 +96,6 @@ export class ChildTransport {
   async start(): Promise<void> {
     if (this.#isStarted) throw new TypeError("ChildTransport.start() was called twice.")
     this.#isStarted = true
-    validateLaunch(this.#label, this.#parameters)
     const node = await loadNode(this.#label)
     if (this.#closing !== undefined) throw this.#lost("it was closed before it ran")
     this.#lease = sharedReaper(node).lease()
