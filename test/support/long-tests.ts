@@ -40,7 +40,7 @@ export const LONG_TESTS: readonly string[] = [
   "test/sources/mcp/connection/calls.test.ts",
   "test/sources/mcp/interop/clients.test.ts",
   "test/sources/mcp/round-trip/asks.test.ts",
-  "test/sources/mcp/round-trip/results.test.ts",
+  "test/sources/mcp/round-trip/lanes.test.ts",
   "test/sources/openapi/corpus-behaviours.test.ts",
   "test/sources/openapi/corpus.test.ts",
   "test/sources/openapi/fuzz.test.ts",

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { resolve } from "node:path"
 import { describe, expect, test } from "vitest"
 import { serveAwkward } from "../awkward/http.ts"
+import { awkward } from "../support/awkward.ts"
 import { program } from "../support/program.ts"
 
 interface Host {
@@ -11,10 +12,9 @@ interface Host {
 }
 
 /** Runs a host to its end, which it has to come to by itself. */
-async function run(what: string, url: string): Promise<Host> {
+async function run(what: string, url: string, server = awkward()): Promise<Host> {
   const host = program(resolve(import.meta.dirname, "leftovers-run.ts"))
-  const server = program(resolve(import.meta.dirname, "../awkward/stdio.ts"))
-  const args = ["--expose-gc", host, process.execPath, server, url, what]
+  const args = ["--expose-gc", host, server.command, ...server.args, url, what]
   const child = spawn(process.execPath, args)
   let stdout = ""
   let stderr = ""
@@ -45,7 +45,8 @@ describe("what a host has left when its servers are closed", { timeout: 180_000 
   })
 
   test("after dozens of restarts: no listeners, no memory to speak of", async () => {
-    const { said, code, stderr } = await run("restarts", "")
+    const args = [resolve(import.meta.dirname, "restarted.sh")]
+    const { said, code, stderr } = await run("restarts", "", { command: "/bin/sh", args })
 
     expect({ code, stderr, left: said["left"] }).toEqual({ code: 0, stderr: "", left: [] })
     expect(said["perRestart"]).toBeLessThan(120_000)

@@ -1,9 +1,10 @@
-import { describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import { serveAwkward } from "../awkward/http.ts"
 import { ALL_BLOCKS } from "../awkward/answers.ts"
 import { awkward } from "../support/awkward.ts"
 import { definitionOf, failure, open, textOf, until } from "./support.ts"
+import type { TestConnection } from "./support.ts"
 
 type Way = readonly [
   name: string,
@@ -33,13 +34,28 @@ const WAYS: readonly Way[] = [
   ["old transport", overHttp({ era: "legacy", sse: true })],
 ]
 
+/** A connection for all tests of a block that leave it as it was; it is there once they run. */
+function shared(start: Way[1]): () => TestConnection {
+  let way: Awaited<ReturnType<Way[1]>>
+  let server: TestConnection
+  beforeAll(async () => {
+    way = await start()
+    server = open(way.config)
+  })
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]()
+    await way[Symbol.asyncDispose]()
+  })
+  return () => server
+}
+
 describe.each(WAYS)("calling tools over %s", (name, start) => {
+  const connected = shared(start)
   // A single JSON value has no room for notices.
   const hasProgress = !name.includes("JSON")
 
   test("gives results as they came", async () => {
-    await using way = await start()
-    await using server = open(way.config)
+    const server = connected()
 
     expect(await server.call("blocks")).toMatchObject({
       content: ALL_BLOCKS,
@@ -60,16 +76,14 @@ describe.each(WAYS)("calling tools over %s", (name, start) => {
   test.each([0, "", false, null, [], { __proto__: null, a: 1 }])(
     "keeps the structured result %o",
     async (value) => {
-      await using way = await start()
-      await using server = open(way.config)
+      const server = connected()
 
       expect((await server.call("structured", { value }))["structuredContent"]).toEqual(value)
     },
   )
 
   test("takes results that do not fit what their tools declare", async () => {
-    await using way = await start()
-    await using server = open(way.config)
+    const server = connected()
     for (const tool of ["mismatch", "text_json", "text_prose", "error_mismatch"]) {
       const definition = await definitionOf(server.connection, tool)
       const result = await server.connection.callTool(definition, {}, {})
@@ -80,8 +94,7 @@ describe.each(WAYS)("calling tools over %s", (name, start) => {
   })
 
   test("outlives what is no answer to anything", async () => {
-    await using way = await start()
-    await using server = open(way.config)
+    const server = connected()
     const seen: unknown[] = []
 
     const odd = await server.call("odd_progress", {}, { progress: (update) => seen.push(update) })
@@ -106,8 +119,7 @@ describe.each(WAYS)("calling tools over %s", (name, start) => {
   })
 
   test("hands on errors of the protocol with code and data", async () => {
-    await using way = await start()
-    await using server = open(way.config)
+    const server = connected()
 
     expect(
       await failure(server.call("rpc_error", { code: -32050, message: "No.", data: [1] })),
@@ -135,7 +147,7 @@ describe.each(WAYS)("calling tools over %s", (name, start) => {
 
   test("ends at a deadline whatever happens", async () => {
     await using way = await start()
-    await using server = open(way.config)
+    const server = connected()
     await server.connection.connect()
     const input = { count: 1000, ms: 10 }
 
@@ -157,8 +169,7 @@ describe.each(WAYS)("calling tools over %s", (name, start) => {
   })
 
   test("does not mix up calls that run at the same time", async () => {
-    await using way = await start()
-    await using server = open(way.config)
+    const server = connected()
 
     const texts = await Promise.all(
       Array.from({ length: 40 }, async (_, at) =>
@@ -170,8 +181,7 @@ describe.each(WAYS)("calling tools over %s", (name, start) => {
   })
 
   test("sends trace context and input untouched", async () => {
-    await using way = await start()
-    await using server = open(way.config)
+    const server = connected()
 
     const { structuredContent } = await server.call(
       "anything",
@@ -252,9 +262,10 @@ describe("many calls at once", () => {
 describe.each(WAYS.filter(([name]) => !name.includes("JSON")))(
   "notices during calls over %s",
   (_, start) => {
+    const connected = shared(start)
+
     test("reports all progress, in order, before the result", async () => {
-      await using way = await start()
-      await using server = open(way.config)
+      const server = connected()
       for (let round = 0; round < 5; round++) {
         const seen: unknown[] = []
 
@@ -270,8 +281,7 @@ describe.each(WAYS.filter(([name]) => !name.includes("JSON")))(
     })
 
     test("tells the server when a call is aborted, and ignores what comes late", async () => {
-      await using way = await start()
-      await using server = open(way.config)
+      const server = connected()
       const controller = new AbortController()
       const seen: unknown[] = []
 

@@ -1,6 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
-import { describeLanes, openLane } from "./lanes.ts"
+import { describeLanes, openLane, openThrough } from "./lanes.ts"
 import type { Pair } from "./lanes.ts"
 import { dataOf } from "./support.ts"
 
@@ -111,9 +111,9 @@ describeLanes("questions", (lane) => {
 
 describeLanes("questions to a client that cannot be asked", (lane) => {
   test("end with what it would need, and not with a wait", async () => {
-    await using pair = await openLane(lane, {}, { forwardInput: true })
+    await using lone = await openThrough(lane, {}, { forwardInput: true })
 
-    const answer = await pair.through.call("ask", { kind: "sampling" })
+    const answer = await lone.through.call("ask", { kind: "sampling" })
 
     // A server of the older era asks over its connection, and decides itself what a refusal means.
     const legacy = {
@@ -121,6 +121,6 @@ describeLanes("questions to a client that cannot be asked", (lane) => {
     }
     const data = { requiredCapabilities: { sampling: {} } }
     expect(answer).toMatchObject(lane.up === "modern" ? { error: { code: -32021, data } } : legacy)
-    expect((await pair.through.call("echo", { text: "on" })).result).toBeDefined()
+    expect((await lone.through.call("echo", { text: "on" })).result).toBeDefined()
   })
 })

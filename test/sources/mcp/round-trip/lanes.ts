@@ -21,49 +21,72 @@ const LANES: readonly Lane[] = (["stdio to HTTP", "HTTP to stdio"] as const).fla
   ERAS.flatMap((up) => ERAS.map((down) => ({ up, down, kind }))),
 )
 
-/** The same client twice: one speaks to the server, the other to what a gateway makes of it. */
-export interface Pair extends AsyncDisposable {
-  readonly direct: WatchedClient
+/** A client of what a gateway makes of a server. */
+export interface Through extends AsyncDisposable {
   readonly through: WatchedClient
+}
+
+/** The same client twice: one speaks to the server, the other to the gateway. */
+export interface Pair extends Through {
+  readonly direct: WatchedClient
 }
 
 export type AwkwardFaults = Readonly<Record<string, string | number | boolean>>
 
-/** Opens a lane to an awkward server. */
+type LaneSettings = ClientSettings & { readonly forwardInput?: boolean }
+
+/** Opens a lane to an awkward server, and the way without the gateway to another of the same kind. */
 export async function openLane(
-  { up, down, kind }: Lane,
+  lane: Lane,
   faults: AwkwardFaults = {},
-  settings: ClientSettings & { readonly forwardInput?: boolean } = {},
+  settings: LaneSettings = {},
 ): Promise<Pair> {
-  const stack: AsyncDisposable[] = []
-  const keep = <TResource extends AsyncDisposable>(resource: TResource): TResource => {
-    stack.push(resource)
-    return resource
-  }
-  const { forwardInput = false } = settings
-  const start = (): ReturnType<typeof serveAwkward> => serveAwkward({ sessions: true, ...faults })
-  try {
-    if (kind === "HTTP to stdio") {
-      // A server of its own for each: the awkward ones take clients with the same ids for one.
-      const [server, other] = [keep(await start()), keep(await start())]
-      const way = gatewayProcess({ url: server.url, era: up, forwardInput })
-      const through = keep(await connect(way, down, settings))
-      const direct = keep(await connect({ url: other.url }, down, settings))
-      return { direct, through, [Symbol.asyncDispose]: () => closeAll(stack) }
-    }
-    const server = awkward(faults)
-    const gate = keep(await gateway({ ...server, era: up, forwardInput }))
-    const through = keep(await connect(gate.way, down, settings))
-    const direct = keep(await connect(server, down, settings))
-    return { direct, through, [Symbol.asyncDispose]: () => closeAll(stack) }
-  } catch (error) {
-    await closeAll(stack)
-    throw error
-  }
+  return await stacked(async (keep) => {
+    const { through } = keep(await openThrough(lane, faults, settings))
+    // A server of its own: the awkward ones take clients with the same ids for one.
+    const way =
+      lane.kind === "HTTP to stdio" ? { url: keep(await served(faults)).url } : awkward(faults)
+    return { through, direct: keep(await connect(way, lane.down, settings)) }
+  })
 }
 
-async function closeAll(stack: readonly AsyncDisposable[]): Promise<void> {
-  for (const resource of stack.toReversed()) await resource[Symbol.asyncDispose]()
+/** Opens a lane to an awkward server. */
+export async function openThrough(
+  { up, down, kind }: Lane,
+  faults: AwkwardFaults = {},
+  { forwardInput = false, ...settings }: LaneSettings = {},
+): Promise<Through> {
+  return await stacked(async (keep) => {
+    const config = { era: up, forwardInput }
+    const way =
+      kind === "HTTP to stdio"
+        ? gatewayProcess({ url: keep(await served(faults)).url, ...config })
+        : keep(await gateway({ ...awkward(faults), ...config })).way
+    return { through: keep(await connect(way, down, settings)) }
+  })
+}
+
+const served = (faults: AwkwardFaults): ReturnType<typeof serveAwkward> =>
+  serveAwkward({ sessions: true, ...faults })
+
+/** What is opened, to be closed in the opposite order; at once, if opening fails. */
+async function stacked<TOpened>(
+  open: (keep: <TResource extends AsyncDisposable>(resource: TResource) => TResource) => TOpened,
+): Promise<Awaited<TOpened> & AsyncDisposable> {
+  const stack: AsyncDisposable[] = []
+  const close = async (): Promise<void> => {
+    for (const resource of stack.toReversed()) await resource[Symbol.asyncDispose]()
+  }
+  try {
+    const opened = await open((resource) => {
+      stack.push(resource)
+      return resource
+    })
+    return { ...opened, [Symbol.asyncDispose]: close }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }
 
 /** Describes something for every lane. */

@@ -102,3 +102,14 @@ describe.each(ERAS)("a %s client that leaves", (era) => {
 async function terminate(transport: unknown): Promise<void> {
   await (transport as { terminateSession(): Promise<void> }).terminateSession()
 }
+
+test("a definition too deep for clients is left out: the list with it is lost to them", async () => {
+  await using gate = await gateway(awkward({ groups: "schemas" }))
+  await using client = await connect(gate.way, "legacy")
+
+  const { tools } = await client.client.listTools()
+
+  expect(tools.map(({ name }) => name)).toContain("recursive")
+  expect(tools.map(({ name }) => name)).not.toContain("deep")
+  expect(gate.wrapper.warnings.join()).toContain("nested deeper")
+})

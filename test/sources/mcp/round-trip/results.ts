@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { describeLanes, openLane } from "./lanes.ts"
-import type { Pair } from "./lanes.ts"
+import { beforeAll, expect, test } from "vitest"
+import type { Lane, Pair } from "./lanes.ts"
 import type { Answer } from "./support.ts"
 
 const SERVER_INFO = "io.modelcontextprotocol/serverInfo"
@@ -34,14 +33,13 @@ function essence({ result }: Answer): object {
   return { ...rest, ...(Object.keys(meta).length > 0 && { _meta: meta }) }
 }
 
-describeLanes("results", (lane) => {
+/** Results, on a lane that is open. */
+export function testResults(lane: Lane, opened: () => Pair): void {
   let pair: Pair
 
-  beforeAll(async () => {
-    pair = await openLane(lane, { groups: "hints,schemas" })
+  beforeAll(() => {
+    pair = opened()
   })
-
-  afterAll(() => pair[Symbol.asyncDispose]())
 
   test.each(SAME)("%s with %o is the same", async (tool, input) => {
     const [direct, through] = await Promise.all([
@@ -141,4 +139,4 @@ describeLanes("results", (lane) => {
 
     expect(result).toMatchObject({ structuredContent: { args: input } })
   })
-})
+}

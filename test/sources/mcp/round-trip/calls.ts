@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { describeLanes, openLane } from "./lanes.ts"
+import { beforeAll, expect, test } from "vitest"
 import type { Pair } from "./lanes.ts"
 import { dataOf } from "./support.ts"
 import { rejection } from "../../../support/operations.ts"
 import { waitFor } from "../../../support/wait-for.ts"
 
-describeLanes("running calls", (lane) => {
+/** Calls that run for a while, on a lane that is open. */
+export function testCalls(opened: () => Pair): void {
   let pair: Pair
 
-  beforeAll(async () => {
-    pair = await openLane(lane)
+  beforeAll(() => {
+    pair = opened()
   })
-
-  afterAll(() => pair[Symbol.asyncDispose]())
 
   /** What a client hears of the progress of a call. */
   async function heard(
@@ -72,4 +70,4 @@ describeLanes("running calls", (lane) => {
     const { journal: entries } = dataOf<{ journal: { params: { name?: string } }[] }>(result)
     return entries.filter(({ params }) => params.name === tool).length
   }
-})
+}

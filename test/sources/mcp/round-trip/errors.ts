@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { describeLanes, openLane } from "./lanes.ts"
+import { beforeAll, expect, test } from "vitest"
 import type { Pair } from "./lanes.ts"
 
 const DATA = { reason: "none", list: [1, null] }
@@ -15,14 +14,13 @@ const SAME: readonly [string, object][] = [
   ["no_such_tool", {}],
 ]
 
-describeLanes("errors", (lane) => {
+/** Errors, on a lane that is open. */
+export function testErrors(opened: () => Pair): void {
   let pair: Pair
 
-  beforeAll(async () => {
-    pair = await openLane(lane, { groups: "task" })
+  beforeAll(() => {
+    pair = opened()
   })
-
-  afterAll(() => pair[Symbol.asyncDispose]())
 
   test.each(SAME)("%s with %o is the same", async (tool, input) => {
     const [direct, through] = await Promise.all([
@@ -82,4 +80,4 @@ describeLanes("errors", (lane) => {
     expect(result).toMatchObject({ content: [{ type: "text", text: "still here" }] })
     expect((await pair.through.call("echo", { text: "after" })).result).toBeDefined()
   })
-})
+}

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
-import { describeLanes, openLane } from "./lanes.ts"
+import type { Pair } from "./lanes.ts"
 import type { WatchedClient } from "./support.ts"
 import { waitFor } from "../../../support/wait-for.ts"
 
 const CHANGED = "notifications/tools/list_changed"
 
 /** How often a client was told that the tools have changed. */
-function told({ received }: WatchedClient): number {
+export function told({ received }: WatchedClient): number {
   return received.filter(({ method }) => method === CHANGED).length
 }
 
@@ -14,10 +14,10 @@ async function namesOf(client: WatchedClient): Promise<unknown[]> {
   return (await client.tools()).map(({ name }) => name)
 }
 
-describeLanes("changes", (lane) => {
+/** Changes of the tools, on a lane that is open. */
+export function testChanges(opened: () => Pair): void {
   test("of the tools reach the client, who finds them done", async () => {
-    await using pair = await openLane(lane, {}, { listens: true })
-    const { through } = pair
+    const { through } = opened()
     await through.call("echo", { text: "connected" })
     const before = told(through)
     const add = {
@@ -38,4 +38,4 @@ describeLanes("changes", (lane) => {
     expect(await namesOf(through)).not.toContain("later")
     expect((await through.call("later")).error).toMatchObject({ code: -32602 })
   })
-})
+}

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { beforeAll, expect, test } from "vitest"
 import { definitionsOf, nameOf } from "../awkward/definitions.ts"
 import { faultsOf } from "../awkward/faults.ts"
-import { awkward } from "../support/awkward.ts"
-import { describeLanes, openLane } from "./lanes.ts"
-import type { Pair } from "./lanes.ts"
-import { connect, gateway, until } from "./support.ts"
+import { waitFor } from "../../../support/wait-for.ts"
+import { told } from "./changes.ts"
+import type { Lane, Pair } from "./lanes.ts"
+import { until } from "./support.ts"
 
 type Definition = Readonly<Record<string, unknown>>
 
-const GROUPS = "names,schemas,inputs,huge,hidden,task,hints,duplicates,nameless"
+/** Tools that a server has for these tests. */
+export const GROUPS = "names,schemas,inputs,huge,hidden,task,hints,duplicates,nameless"
 
 // More than the awkward server has of its own.
 const DRESSED = {
@@ -49,14 +50,15 @@ const DIFFERENT = new Set([
 ])
 const WRAPPED = ["array_output", "string_output", "union_output", "tuple_output", "null_output"]
 
-describeLanes("definitions", (lane) => {
+/** Definitions of tools, on a lane that is open. */
+export function testDefinitions(lane: Lane, opened: () => Pair): void {
   let pair: Pair
   let direct: ReadonlyMap<unknown, Definition>
   let through: ReadonlyMap<unknown, Definition>
   const both = (name: string): (Definition | undefined)[] => [direct.get(name), through.get(name)]
 
   beforeAll(async () => {
-    pair = await openLane(lane, { groups: GROUPS })
+    pair = opened()
     await pair.through.call("change", { add: DRESSED })
     await pair.direct.call("change", { add: DRESSED })
     // The SDK cannot read a list with a schema as deep as that one.
@@ -68,9 +70,9 @@ describeLanes("definitions", (lane) => {
       through = named(await pair.through.tools())
       return through.has("dressed")
     })
+    // Tests after these count what the client hears.
+    await waitFor(() => expect(told(pair.through)).toBe(1))
   })
-
-  afterAll(() => pair[Symbol.asyncDispose]())
 
   test("are the same, schemas byte for byte", () => {
     const same = [...direct.keys()].filter(
@@ -158,15 +160,4 @@ describeLanes("definitions", (lane) => {
 
     expect(tools.length).toBe(through.size)
   })
-})
-
-test("a definition too deep for clients is left out: the list with it is lost to them", async () => {
-  await using gate = await gateway(awkward({ groups: "schemas" }))
-  await using client = await connect(gate.way, "legacy")
-
-  const { tools } = await client.client.listTools()
-
-  expect(tools.map(({ name }) => name)).toContain("recursive")
-  expect(tools.map(({ name }) => name)).not.toContain("deep")
-  expect(gate.wrapper.warnings.join()).toContain("nested deeper")
-})
+}
