@@ -89,7 +89,7 @@ describe.each(FAULTS)("a listener that %s", (_how, fault) => {
     heard.length = 0
     broker.stop()
     broker.start()
-    expect(heard).toEqual(["The broker is out of reach.", undefined])
+    expect(heard).toEqual(["The broker is unreachable.", undefined])
     await expect.poll(() => lines).toContain("A listener of onHealth threw")
     expect(map.getPendingCount()).toBe(0)
   })

@@ -125,7 +125,7 @@ const OLD = "2.9.10"
 const FIXED = "2.12.7"
 
 describe.skipIf(!(await provideNats()))(
-  "tickets over a server with known ways round its permissions",
+  "tickets over a NATS server with known ways to bypass its permissions",
   () => {
     const at = ({ port }: Front): string => `${ELSEWHERE}:${port}`
     const refused = {
