@@ -307,7 +307,7 @@ describe("the rules themselves", () => {
     expect(circlesOf(graph)).toEqual(["b -> c -> b"])
   })
 
-  test("an entry with code of its own is found", () => {
+  test("an entry that contains code is found", () => {
     expect(
       onlyReExports(
         '// About.\n\nexport { a } from "./a.ts"\nexport type {\n  B,\n} from "./b.ts"\n',

@@ -55,7 +55,7 @@ describe("the pages", () => {
     },
   )
 
-  test("each page opens with an example of its own", () => {
+  test("each page opens with its own example", () => {
     const pages = ["README.md", ...markdownIn("docs")]
     const openings = pages.map((page) => ({
       page,

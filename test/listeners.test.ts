@@ -66,7 +66,7 @@ describe.each(FAULTS)("a listener that %s", (_how, fault) => {
     expect(lines).toContain(line)
   })
 
-  test("as progress of a call over a link is logged, and the call goes on", async () => {
+  test("as progress of a call over a link is logged, and the call continues", async () => {
     const { logger, lines } = keeping()
     const [near, far] = createMemoryTransports()
     const registry = createRegistry([steps], { logger })
@@ -89,7 +89,7 @@ describe.each(FAULTS)("a listener that %s", (_how, fault) => {
     heard.length = 0
     broker.stop()
     broker.start()
-    expect(heard).toEqual(["The broker is out of reach.", undefined])
+    expect(heard).toEqual(["The broker is unreachable.", undefined])
     await expect.poll(() => lines).toContain("A listener of onHealth threw")
     expect(map.getPendingCount()).toBe(0)
   })

@@ -80,7 +80,7 @@ describe("options of every exported function", () => {
       expect(String(error)).not.toMatch(/\(\): .*(must be|is required|is not an option)/)
     })
 
-    test("options that are no plain object are a TypeError", async () => {
+    test("options that are not a plain object are a TypeError", async () => {
       for (const options of [null, [], "x", 1, true, () => {}, new Map(), Promise.resolve({})]) {
         const message = await messageOf(() => construct(options as never))
         expect(message).toMatch(startOf(`${caller}(): options must be an object, got `))

@@ -90,7 +90,9 @@ class PortTransport implements WorkerTransport {
 
   open(receiver: TransportReceiver): void {
     if (this.#receiver !== undefined) {
-      throw new TypeError("This worker transport is already open: make one for each use of a port.")
+      throw new TypeError(
+        "This worker transport is already open: create one for each use of a port.",
+      )
     }
     this.#receiver = receiver
     if (this.#over !== undefined) return

@@ -40,7 +40,7 @@ describe("deprecation of an operation", () => {
     )
   })
 
-  test("is told in words", () => {
+  test("is described in sentences", () => {
     expect(deprecationText({})).toBe("Deprecated.")
     expect(
       deprecationText({

@@ -99,7 +99,7 @@ describe("unwrap and unwrapOrThrow", () => {
     ],
   })
 
-  test("unwrap gives the data of anything, error results included", () => {
+  test("unwrap returns the data of any envelope, error results included", () => {
     expect(unwrap(localEnvelope(5, "a.b"))).toBe(5)
     expect(unwrap(failed)).toHaveLength(1)
   })

@@ -125,7 +125,7 @@ describe("CallError", () => {
     expect(({} as { a?: number }).a).toBeUndefined()
   })
 
-  test("any details give JSON", () => {
+  test("toJSON works with any details", () => {
     fc.assert(
       fc.property(
         fc.anything({
@@ -204,12 +204,12 @@ describe("mapError", () => {
     { code: "ACCESS_DENIED", description: "claims a code of ours", schema: {} },
   ] as never
 
-  test("leaves a CallError as it is", () => {
+  test("returns a CallError unchanged", () => {
     const error = new CallError("ANY", "x")
     expect(mapError(error, schemas)).toBe(error)
   })
 
-  test("gives a declared code, with details that fit its schema", () => {
+  test("keeps a declared code, with details that match its schema", () => {
     const thrown = Object.assign(new Error("Task 7 is gone"), {
       code: "NOT_FOUND",
       details: { id: "7" },
@@ -230,7 +230,7 @@ describe("mapError", () => {
     })
   })
 
-  test("omits details that do not match, and says so", () => {
+  test("removes details that do not match, and the message says so", () => {
     const mapped = mapError(
       Object.assign(new Error("gone"), { code: "NOT_FOUND", details: { id: 7 } }),
       schemas,
@@ -285,7 +285,7 @@ describe("mapError", () => {
     expect(mapError(thrown)).toMatchObject({ code: "UNKNOWN_ERROR", details: { raw } })
   })
 
-  test("gives EXECUTION_ERROR for odd errors", () => {
+  test("returns EXECUTION_ERROR for unusual errors", () => {
     expect(mapError(Object.freeze(new TypeError("frozen")))).toMatchObject({
       code: "EXECUTION_ERROR",
       message: "frozen",
@@ -330,7 +330,7 @@ describe("the table of codes", () => {
     expect(Object.fromEntries(shown)).toEqual(ERROR_CODES)
   })
 
-  test("gives every code a JSON-RPC number of its own", () => {
+  test("has a different JSON-RPC number for every code", () => {
     const numbers = Object.values(ERROR_CODES).map((info) => info.jsonRpc)
     expect(new Set(numbers).size).toBe(numbers.length)
   })

@@ -54,7 +54,7 @@ describe("isPlainJson", () => {
     expect(isPlainJson(value)).toBe(false)
   })
 
-  test("takes what JSON gives", () => {
+  test("accepts any parsed JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(isPlainJson(value)).toBe(true)

@@ -32,7 +32,7 @@ describe("collectErrors", () => {
 })
 
 describe("validateOrThrow", () => {
-  test("gives the value back, typed", () => {
+  test("returns the value, typed", () => {
     const value: unknown = { title: "x" }
     const task: { title: string } = validateOrThrow(Task, value)
     expect(task).toBe(value)
@@ -83,7 +83,7 @@ describe("assertIsSchema", () => {
 })
 
 describe("compileSchema", () => {
-  test("gives one compiled form per schema", () => {
+  test("returns one compiled form per schema", () => {
     expect(compileSchema(Task)).toBe(compileSchema(Task))
     expect(compileSchema(compileSchema(Task).schema)).toBe(compileSchema(Task))
     expect(compileSchema(Task, { formats: true })).not.toBe(compileSchema(Task))

@@ -240,7 +240,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     expect(await ask("call")).toEqual({ data: { text: "Hello, Ada" } })
   })
 
-  test("tells what is wrong with an input, and which operation was probably meant", async () => {
+  test("reports the issues of an input, and suggests a similar operation", async () => {
     expect(await ask("invalid")).toMatchObject({
       code: "VALIDATION_ERROR",
       message: expect.stringContaining("/name must be string"),
@@ -282,7 +282,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     await waitFor(() => expect(server.seen.ended).toEqual(["hang stopped", "hang stopped"]))
   })
 
-  test("fails with UNAVAILABLE what a server that dies owes, and goes on with its successor", async () => {
+  test("fails pending calls with UNAVAILABLE when a server dies, and continues with its successor", async () => {
     forget()
     await ask("hold")
     expect(server.seen.started).toBe(2)
@@ -322,7 +322,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     )
   })
 
-  test("a page that comes back from the back/forward cache goes on by itself", async () => {
+  test("a page that comes back from the back/forward cache reconnects automatically", async () => {
     server.seen.ended.length = 0
     await page.evaluate("history.back()")
     await waitFor(async () => expect(await page.evaluate("restored")).toBe(true))
@@ -337,7 +337,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     expect(server.calls.connections).toBe(1)
   })
 
-  test("a page that is frozen leaves, and goes on when it is resumed", async () => {
+  test("a frozen page disconnects, and reconnects when it is resumed", async () => {
     forget()
     await ask("hold")
     await page.send("Page.setWebLifecycleState", { state: "frozen" })
@@ -479,7 +479,7 @@ describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"
       expect(await ask("form", bytes)).toEqual({ title: "a form", ...file })
     })
 
-    test("gives a file, and stops one that the page leaves", async () => {
+    test("downloads a file, and stops the download when the page leaves it", async () => {
       server.seen.ended.length = 0
       const file = ["ä.bin", "application/x-demo", 3 * MB]
       expect(await ask("download", 3 * MB)).toEqual(file)

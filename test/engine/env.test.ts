@@ -15,7 +15,7 @@ const nest = (id: string, handler: Handler, parts: object = {}): ReturnType<type
 const ids = nest("x.ids", (_input, context) => [context.requestId, context.parentRequestId])
 
 describe("composition with context.env and context.call", () => {
-  test("env and call run other operations and give envelopes", async () => {
+  test("env and call run other operations and return envelopes", async () => {
     const registry = quietRegistry([
       greet,
       nest(
@@ -31,7 +31,7 @@ describe("composition with context.env and context.call", () => {
     expect((await registry.execute("a.dots")).data).toBe("dotted")
   })
 
-  test("a nested call has a request id of its own and names its parent", async () => {
+  test("a nested call has its own request id and names its parent", async () => {
     const registry = quietRegistry([
       ids,
       nest("a.b", async (_input, context) => [
@@ -73,7 +73,7 @@ describe("composition with context.env and context.call", () => {
     expect((await demo?.["greet"]?.({ name: "x" }))?.data).toEqual({ text: "Hello, x" })
   })
 
-  test("an unknown name gives a function that rejects with the unknown id", async () => {
+  test("an unknown name is a function that rejects with the unknown id", async () => {
     const env = buildEnv({ registry: quietRegistry([greet]) })
     expect(await rejection(env["demo"]?.["gret"]?.({}) ?? Promise.resolve())).toMatchObject({
       code: "OPERATION_NOT_FOUND",
@@ -98,7 +98,7 @@ describe("composition with context.env and context.call", () => {
     expect((await registry.execute("a.sum")).data).toBe(10)
   })
 
-  test("an env is no promise, and can be looked at", async () => {
+  test("an env is not a promise, and can be inspected", async () => {
     const env = buildEnv({ registry: quietRegistry([greet, count, ids]) })
     expect(await Promise.resolve(env)).toBe(env)
     expect(Object.keys(env)).toEqual(["demo", "x"])
@@ -213,7 +213,7 @@ describe("the signals of a plain context and of a call", () => {
     expect(await later).toMatchObject({ code: "ABORTED", cause: reason })
   })
 
-  test("a value that is no signal is refused", async () => {
+  test("a value that is not a signal is rejected", async () => {
     const { signal } = new AbortController()
     const env = buildEnv({ registry, context: { signal } })
     const refused = rejection(env["demo"]?.["greet"]?.({ name: "a" }, { signal: 1 }))
@@ -316,7 +316,7 @@ describe("nested calls, when their parent ends", () => {
     expect(standard).toBeLessThanOrEqual(Date.now() + 30_000)
   })
 
-  test("a child may carry a signal of its own", async () => {
+  test("a nested call may have its own signal", async () => {
     const registry = quietRegistry([
       nest("x.hang", () => new Promise(() => undefined)),
       nest("a.b", async (_input, context) => {

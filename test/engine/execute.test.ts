@@ -35,7 +35,7 @@ describe("OperationRegistry.execute", () => {
     expect((envelope.meta as { timestamp: number }).timestamp).toBeGreaterThanOrEqual(before)
   })
 
-  test("hands an envelope of the handler on as it is", async () => {
+  test("passes on an envelope of the handler unchanged", async () => {
     const envelope = httpEnvelope({ a: 1 }, { statusCode: 201, headers: {}, contentType: "x" })
     const registry = quietRegistry([
       operation("a.b", {
@@ -371,7 +371,7 @@ describe("input checks of other libraries that take time", () => {
     expect((await registry.execute("a.b", Promise.resolve(1))).data).toEqual([true])
   })
 
-  test("may give what the handler gets", async () => {
+  test("may transform the input of the handler", async () => {
     const registry = slow(
       async () => ({ value: "checked" }),
       vi.fn((input?: unknown) => input) as never,
@@ -539,7 +539,7 @@ describe("deadlines and signals of execute", () => {
     expect(remove).toHaveBeenCalledTimes(2)
   })
 
-  test("a clock of one's own is asked for everything", async () => {
+  test("a custom clock is used for all times", async () => {
     let now = 1000
     const timers: { callback: () => void; at: number }[] = []
     const clock: Clock = {
@@ -568,7 +568,7 @@ describe("the context of a handler", () => {
   const inspect = (run: (context: OperationContext) => unknown): ReturnType<typeof operation> =>
     operation("a.b", { handler: (_input: never, context: OperationContext) => run(context) })
 
-  test("has a request id of its own unless the caller gave one", async () => {
+  test("has its own request id unless the caller passed one", async () => {
     const registry = quietRegistry([inspect((context) => [context.requestId, context.requestId])])
     const [first, again] = (await registry.execute("a.b")).data as string[]
     expect(first).toBe(again)
@@ -683,7 +683,7 @@ describe("the context of a handler", () => {
     expect(await rejection(call)).toMatchObject({ code: "ABORTED" })
   })
 
-  test("an operation may have a time of its own, which its caller can still change", async () => {
+  test("an operation may have its own timeout, which its caller can still change", async () => {
     const deadlines = (timeout: number | undefined): ReturnType<typeof operation> =>
       operation("a.b", {
         ...(timeout !== undefined && { timeout }),
@@ -737,7 +737,7 @@ describe("the context of a handler", () => {
     expect(asked).toEqual([{ message: "Sure?", schema: {} }])
   })
 
-  test("requestInput fails at once if the caller cannot be asked, and says what would help", async () => {
+  test("requestInput fails immediately if the caller cannot be asked, with a hint", async () => {
     const registry = quietRegistry([
       inspect((context) => context.requestInput({ message: "Sure?", schema: {} })),
     ])

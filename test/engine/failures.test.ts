@@ -260,7 +260,7 @@ describe("an error on its way through several registries", () => {
 })
 
 describe("the log of a server", () => {
-  test("is the registry's where the server has none of its own, and its own otherwise", async () => {
+  test("is the registry's logger if the server has none, and its own otherwise", async () => {
     const [ofRegistry, ofServer] = [recorder(), recorder()]
     const registry = createRegistry([throwing("a.b", new Error("x"))], { logger: ofRegistry })
     const call = async (logger?: Logger): Promise<void> => {

@@ -121,7 +121,7 @@ describe("an input that cannot be read", () => {
     },
   }
 
-  test("gives a validation error that says so", async () => {
+  test("is a validation error with the reason", async () => {
     await expect(quietRegistry([pay]).execute("bank.pay", unreadable)).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       message: 'Input for "bank.pay" is invalid: cannot be read: broken.',

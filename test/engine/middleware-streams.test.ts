@@ -123,7 +123,7 @@ describe("middleware of streams", () => {
     })
   })
 
-  test("that gives something else than envelopes fails the stream, and is named", async () => {
+  test("that yields something other than envelopes fails the stream, and is named in the error", async () => {
     const registry = stream(async function* () {
       yield 1
     })
@@ -297,7 +297,7 @@ describe("middleware of streams", () => {
     expect(handler).toHaveBeenCalledTimes(1)
   })
 
-  test("runs for nobody who is refused", async () => {
+  test("does not run for rejected callers", async () => {
     const open = vi.fn((_call: MiddlewareCall, next: StreamNext) => next())
     const registry = stream(
       async function* () {

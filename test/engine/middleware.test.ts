@@ -237,7 +237,7 @@ describe("middleware", () => {
     }
   })
 
-  test("runs for nobody who is refused: no access, wrong input, unknown operation, deadline in the past", async () => {
+  test("does not run for rejected calls: no access, wrong input, unknown operation, deadline in the past", async () => {
     const middleware = vi.fn(pass)
     const registry = quietRegistry([
       operation("a.b", {
@@ -724,7 +724,7 @@ describe("next", () => {
     }
   })
 
-  test("whose promise nobody awaits yet, or ever, ends no process", async () => {
+  test("whose promise is not awaited, yet or ever, does not end the process", async () => {
     const registry = quietRegistry([
       operation("a.b", {
         handler: async () => {
@@ -744,7 +744,7 @@ describe("next", () => {
 })
 
 describe("next({ detached: true })", () => {
-  test("goes on when its caller leaves, with the caller's identity and ids", async () => {
+  test("continues when its caller leaves, with the caller's identity and ids", async () => {
     const clock = new VirtualClock()
     const seen: unknown[] = []
     const registry = quietRegistry(
@@ -939,7 +939,7 @@ describe("the end of a call with middleware", () => {
     },
   )
 
-  test("ends attempts that nobody waits for any more, and leaves nested calls alone", async () => {
+  test("ends attempts that are no longer needed, but not nested calls", async () => {
     const signals: AbortSignal[] = []
     let nested: Promise<unknown> | undefined
     const registry = quietRegistry([

@@ -30,7 +30,7 @@ describe("OperationRegistry.register", () => {
     expect(registry.getHandler("x.y")).toBeUndefined()
   })
 
-  test("gives a spec that is JSON, describes itself and cannot be changed", () => {
+  test("stores a spec that is JSON, describes itself and cannot be changed", () => {
     const registry = quietRegistry([
       {
         ...greet,
@@ -180,7 +180,7 @@ describe("OperationRegistry.register", () => {
     expect((await registry.execute("task.close")).data).toBe("ok")
   })
 
-  test("unregister takes an operation out, and calls that run go on", async () => {
+  test("unregister removes an operation, and running calls continue", async () => {
     let release: ((value: unknown) => void) | undefined
     const registry = quietRegistry([
       operation("a.b", { handler: () => new Promise((resolve) => (release = resolve)) }),
@@ -604,7 +604,7 @@ describe("OperationRegistry.close", () => {
 })
 
 describe("defineOperation", () => {
-  test("gives a frozen definition and changes nothing else", () => {
+  test("returns a frozen definition and changes nothing else", () => {
     const definition = { ...greet }
     const defined = defineOperation(definition)
     expect(defined).toEqual(definition)

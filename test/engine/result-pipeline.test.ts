@@ -215,7 +215,7 @@ describe("validating a result", () => {
     expect(await resultOf(cyclic)).toEqual({ id: 1, tags: ["a"] })
   })
 
-  test("odd results are returned unchanged", async () => {
+  test("unusual results are returned unchanged", async () => {
     class Money {
       amount = 5
     }

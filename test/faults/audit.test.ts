@@ -160,7 +160,7 @@ describe("audit", () => {
     },
   )
 
-  test("finds a call that began after its caller had been told that it did not run", () => {
+  test("finds a call that started after its caller received that it did not run", () => {
     const record = failing({ code: "TIMEOUT", mayHaveExecuted: false }, { settledAt: 1050 })
     const report = found(run(), { calls: [record] })
     expect(report.untrue).toEqual([
@@ -201,7 +201,7 @@ describe("audit", () => {
     expect(found([], { calls: [record] }).untrue).toHaveLength(1)
   })
 
-  test("finds a run that nobody asked for", () => {
+  test("finds a run without a call", () => {
     expect(found(run({ call: "x" }), { calls: [] }).untrue).toEqual([
       "x ran, but no caller has a record of it.",
     ])
@@ -266,7 +266,7 @@ describe("audit of streams", () => {
     expect(found([], { streams: [stream()] }).untrue).toHaveLength(1)
   })
 
-  test("finds one that ran twice, and one that says nothing for ever", () => {
+  test("finds a stream that ran twice, and one that stays silent", () => {
     const again = [...ran, entry("start", { call: "s1", run: "r2" })]
     const silent = stream({ settledAt: undefined, isComplete: undefined, received: 3 })
     expect(found(again, { streams: [stream()] }).twice).toEqual(["s1"])
@@ -275,7 +275,7 @@ describe("audit of streams", () => {
 })
 
 describe("latencyOf", () => {
-  test("gives the middle, the 99th part and the longest", () => {
+  test("returns the median, the 99th percentile and the maximum", () => {
     const times = Array.from({ length: 200 }, (_, at) => 200 - at)
     expect(latencyOf(times)).toEqual({ p50: 101, p99: 199, max: 200 })
     expect(latencyOf([])).toEqual({ p50: 0, p99: 0, max: 0 })

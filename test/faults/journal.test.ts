@@ -55,7 +55,7 @@ describe("a journal", () => {
     expect(readJournal(folder).entries).toHaveLength(500)
   })
 
-  test("of nobody is empty", () => {
+  test("without workers is empty", () => {
     expect(readJournal(folder)).toEqual({ entries: [], torn: [] })
   })
 })

@@ -125,7 +125,7 @@ describe("a fault proxy", () => {
     await until(() => proxy.connections === 0)
   })
 
-  test("cuts each connection anew, and stops when it is told to", async () => {
+  test("cuts each connection, and stops on command", async () => {
     proxy.set({ cutAfter: 10 })
     for (let at = 0; at < 3; at++) {
       const { socket, closed } = await dial()

@@ -51,7 +51,7 @@ describe("runScenario", () => {
     expect(summary([{ ...verdict, passed: true }])).toContain("all passed")
   })
 
-  test("gives a lab the same chances for the same seed", async () => {
+  test("uses the same random numbers for the same seed", async () => {
     const seen: number[][] = []
     for (const seed of [1, 1, 2]) {
       const run = async (lab: Lab): Promise<void> => {
@@ -113,7 +113,7 @@ describe("occupation", () => {
     run: "r",
   })
 
-  test("sees how much ran at once, and for how long all places were taken", () => {
+  test("returns how many calls ran at once, and how long all slots were taken", () => {
     const entries = [
       ...Array.from({ length: 10 }, () => entry("start", 0)),
       entry("start", 0, "w2"),

@@ -14,7 +14,7 @@ describe("backOff", () => {
 })
 
 describe("withJitter", () => {
-  test("takes off at most half, and gives whole milliseconds", () => {
+  test("subtracts at most half, and returns whole milliseconds", () => {
     expect(withJitter(1001, () => 0)).toBe(501)
     expect(withJitter(1001, () => 1)).toBe(1001)
   })

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { checkPeer, importPeer } from "../../src/internal/import-peer.ts"
 
 describe("importPeer", () => {
-  test("gives the module", async () => {
+  test("returns the module", async () => {
     expect(await importPeer("transport/x", "x", async () => ({ x: 1 }))).toEqual({ x: 1 })
   })
 

@@ -11,7 +11,7 @@ describe("RetryBudget", () => {
     expect([budget.left, budget.take(5), budget.denied]).toEqual([1, true, 2])
   })
 
-  test("pays ten times a second when it is empty, a second's worth at most at once", () => {
+  test("allows ten retries a second when it is empty, at most a second's worth at once", () => {
     const budget = new RetryBudget(1, { tricklesWhenEmpty: true })
     const takeAll = (now: number): number => {
       let taken = 0

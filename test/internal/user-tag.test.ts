@@ -13,7 +13,7 @@ describe("tagOf", () => {
     expect(tagOf("w1")).toBe("2b8qpizebl")
   })
 
-  test("gives different tags for many names", () => {
+  test("returns different tags for many names", () => {
     const tags = Array.from({ length: 20_000 }, (_, at) => tagOf(`worker-${at}`))
 
     expect(new Set(tags).size).toBe(tags.length)

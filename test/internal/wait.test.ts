@@ -5,7 +5,7 @@ import { VirtualClock } from "../support/virtual-clock.ts"
 const never = new Promise<never>(() => {})
 
 describe("withTimeout", () => {
-  test("gives the result of the promise, or of a plain value, and leaves no timer", async () => {
+  test("returns the result of the promise, or a plain value, and leaves no timer", async () => {
     const clock = new VirtualClock()
     const late = (): string => "late"
 
@@ -14,7 +14,7 @@ describe("withTimeout", () => {
     expect(clock.timers).toBe(0)
   })
 
-  test("gives what onLate returns or throws once the time is over", async () => {
+  test("returns or throws what onLate does after the timeout", async () => {
     const clock = new VirtualClock()
     const given = withTimeout(never, 100, () => "late", { clock })
     const thrown = withTimeout(

@@ -36,7 +36,7 @@ function counting(
 }
 
 describe("the cache", () => {
-  test("answers from memory while a result is fresh, and says so", async () => {
+  test("returns a fresh result from memory, with meta.cache", async () => {
     const { get, runs } = counting()
     await using it = guarded([get], { cache: { ttl: 1_000 } })
     const first = await it.registry.execute("api.get", { a: 1, b: [2, { c: 3 }] })
@@ -76,7 +76,7 @@ describe("the cache", () => {
     ])
   })
 
-  test("never gives one identity the result of another, nor of its own with other rights", async () => {
+  test("never returns the result of another identity, or of the same identity with other rights", async () => {
     const { get, runs } = counting((_runs, _input, { identity }) => ({
       who: identity?.id,
       scopes: identity?.scopes,
@@ -93,7 +93,7 @@ describe("the cache", () => {
     expect(runs()).toBe(callers.length)
   })
 
-  test("gives all callers the same where it does not vary, and groups by a function", async () => {
+  test("shares results among all callers with vary none, or by a function", async () => {
     const { get, runs } = counting()
     await using all = guarded([get], { cache: { ttl: 1_000, vary: "none" } })
     await all.registry.execute("api.get", 1, as("ada"))
@@ -121,7 +121,7 @@ describe("the cache", () => {
     })
   })
 
-  test("gives no result of an operation that was replaced, nor of one that was being loaded", async () => {
+  test("returns no result of a replaced operation, even if it was being loaded", async () => {
     const { get } = counting(() => "old")
     const other = counting(() => "new")
     await using it = guarded([get], { cache: { ttl: 1_000 } })
@@ -130,7 +130,7 @@ describe("the cache", () => {
     expect(await it.registry.execute("api.get", 1)).toMatchObject({ data: "new" })
   })
 
-  test("gives the others the result whoever of the waiting callers leaves", async () => {
+  test("returns the result to the other callers when one of them leaves", async () => {
     const leavers = fc.uniqueArray(fc.nat(9), { maxLength: 9 })
     await fc.assert(
       fc.asyncProperty(leavers, fc.nat(90), async (leaving, at) => {
@@ -246,7 +246,7 @@ describe("the cache", () => {
     expect(runs()).toBe(2)
   })
 
-  test("gives callers who share a result that cannot be frozen one each", async () => {
+  test("loads a separate result for each caller if it cannot be frozen", async () => {
     const clock = new VirtualClock()
     const { get } = counting(async () => {
       await clock.sleep(10)
@@ -260,7 +260,7 @@ describe("the cache", () => {
     expect(one?.data).not.toBe(two?.data)
   })
 
-  test("returns a stale result at once and loads another behind, once, also when nobody waits", async () => {
+  test("returns a stale result at once and reloads it once in the background", async () => {
     const clock = new VirtualClock()
     const { get, runs } = counting(async (count) => {
       await clock.sleep(50)

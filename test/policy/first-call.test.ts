@@ -43,7 +43,7 @@ test("the first stream of a registry has its policies: it is opened again, and h
   await registry.close()
 })
 
-test("whoever leaves the first stream leaves its handler, which has ended then", async () => {
+test("leaving the first stream of an operation with policies ends its handler", async () => {
   const { registry, closed } = counting()
   expect(await read(registry, 1)).toEqual(["a"])
   expect(closed()).toBe(1)
@@ -60,7 +60,7 @@ test("a registry that is closed while the policies are loaded starts nothing", a
   expect(opened()).toBe(0)
 })
 
-test("a policy that does not apply to a subscription leaves the first stream as it is", async () => {
+test("a policy that does not apply to a subscription does not change the first stream", async () => {
   const watch = operation("api.watch", {
     type: "subscription",
     handler: async function* () {

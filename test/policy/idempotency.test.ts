@@ -24,7 +24,7 @@ function paying(
 }
 
 describe("an idempotency key", () => {
-  test("runs a call once, and gives later ones its outcome", async () => {
+  test("runs a call once, and returns its outcome to later ones", async () => {
     const { pay, runs } = paying()
     await using it = guarded([pay], { idempotency: {} })
     const first = await it.registry.execute("shop.pay", { amount: 5, to: "x" }, key("k"))

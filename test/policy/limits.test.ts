@@ -78,7 +78,7 @@ describe("what policies keep in memory", () => {
     expect(outcomes.begin("k10000", "again", 1_000)).toBeUndefined()
   })
 
-  test("has at most 10,000 buckets: whoever comes after that takes the place of the one that waited longest", () => {
+  test("has at most 10,000 buckets: a new one replaces the least recently used", () => {
     const buckets = new TokenBuckets(1, 1)
     for (let key = 0; key <= 10_000; key++) buckets.take(`k${key}`, 0, 0)
     expect(buckets.take("k10000", 0, 0)).toBeLessThan(0)

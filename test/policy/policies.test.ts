@@ -52,7 +52,7 @@ describe("retry", () => {
     expect(error).toMatchObject({ reason: { code: "UNAVAILABLE", attempts: 2 } })
   })
 
-  test("gives the error at once if the wait would pass the deadline", async () => {
+  test("fails at once if the wait would exceed the deadline", async () => {
     const { operation: get, clock, starts } = scripted([fail(away({ retryAfterMs: 5_000 }))])
     await using it = guarded([get], { retry: {} }, { clock })
 
@@ -161,7 +161,7 @@ describe("retry", () => {
 })
 
 describe("the attempt timeout", () => {
-  test("ends an attempt with TIMEOUT and aborts its handler, while the call goes on", async () => {
+  test("ends an attempt with TIMEOUT and aborts its handler, while the call continues", async () => {
     const signals: AbortSignal[] = []
     const hang = ({ signal }: OperationContext): Promise<never> => {
       signals.push(signal)
@@ -365,7 +365,7 @@ describe("the breaker", () => {
 })
 
 describe("the concurrency limit", () => {
-  test("runs so many, lets others wait in turn, refuses the rest with OVERLOADED", async () => {
+  test("runs a limited number of calls, queues others, and refuses the rest with OVERLOADED", async () => {
     const order: unknown[] = []
     const clock = new VirtualClock()
     const get = operation("api.get", {
@@ -398,7 +398,7 @@ describe("the concurrency limit", () => {
     ])
   })
 
-  test("lets nobody wait longer than allowed, than its deadline, or than its caller", async () => {
+  test("lets no call wait longer than allowed, than its deadline, or than its caller", async () => {
     const clock = new VirtualClock()
     const get = operation("api.get", { type: "query", handler: () => clock.sleep(10_000) })
     await using it = guarded(
@@ -430,7 +430,7 @@ describe("the concurrency limit", () => {
 })
 
 describe("the rate limit", () => {
-  test("lets a burst through, then so many per second, and says when there is a token", async () => {
+  test("lets a burst through, then a number per second, and reports when there is a token", async () => {
     const { operation: get, clock } = scripted([() => "there"])
     await using it = guarded([get], { rateLimit: { perSecond: 10, burst: 3 } }, { clock })
     for (let calls = 0; calls < 3; calls++) await it.registry.execute("api.get")
@@ -622,7 +622,7 @@ describe("hedging", () => {
 })
 
 describe("the fallback", () => {
-  test("gives data or an envelope when everything else failed, and marks it", async () => {
+  test("returns data or an envelope when everything else failed, and marks it", async () => {
     const { operation: get, clock } = scripted([fail(away())])
     const fallback = (error: CallError): unknown => ({ instead: error.code })
     await using it = guarded([get], { retry: { attempts: 2 }, fallback }, { clock })

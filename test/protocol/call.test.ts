@@ -63,7 +63,7 @@ function handDriven(
 }
 
 describe("PendingRequestMap.call", () => {
-  test("gives a promise that knows its request, and settles with the response", async () => {
+  test("returns a promise with the request id, which settles with the response", async () => {
     const map = new PendingRequestMap()
     const call = map.call("demo.greet", { name: "Ada" })
 
@@ -384,7 +384,7 @@ describe("PendingRequestMap.call", () => {
     expect(logger.warn).toHaveBeenCalledTimes(1)
   })
 
-  test("a progress listener that throws harms nobody", async () => {
+  test("a progress listener that throws has no effect on the call", async () => {
     const { link, map } = handDriven()
     const call = map.call(
       "a.b",
@@ -655,7 +655,7 @@ describe("buildCallHandler", () => {
     ])
   })
 
-  test("refuses what is no request", async () => {
+  test("rejects events that are not requests", async () => {
     const { map } = handDriven()
     const handle = buildCallHandler({ registry: quietRegistry([greet]), callMap: map })
 
@@ -913,7 +913,7 @@ describe("serveCalls", () => {
     }
   })
 
-  test("closing a map ends what it serves, and says so", async () => {
+  test("closing a map ends the calls that it serves, and notifies callers", async () => {
     const target = new EventTarget()
     const hang = operation("demo.who", { handler: () => new Promise(() => undefined) })
     const callMap = new PendingRequestMap(target)

@@ -47,7 +47,7 @@ describe("createClient", () => {
     expect((await disposed.next()).done).toBe(false)
   })
 
-  test("a call that nobody awaits is made all the same", async () => {
+  test("a call that is not awaited is still made", async () => {
     const handler = vi.fn(() => "done")
     const [near, far] = createMemoryTransports()
     serveCalls({ registry: quietRegistry([operation("door.open", { handler })]), transport: far })
@@ -58,7 +58,7 @@ describe("createClient", () => {
     expect(handler).toHaveBeenCalledTimes(1)
   })
 
-  test("a wrong kind is an error for whoever waits", async () => {
+  test("iterating a query, or awaiting a subscription, is an error", async () => {
     await using client = connected()
 
     expect(
@@ -86,7 +86,7 @@ describe("createClient", () => {
     expect(map.getPendingCount()).toBe(0)
   })
 
-  test("is no promise, and neither is a namespace", async () => {
+  test("is not a promise, and neither is a namespace", async () => {
     const client = connected()
 
     expect(await (client as unknown)).toBe(client)

@@ -39,7 +39,7 @@ function ids(registry: OperationRegistry): string[] {
 }
 
 describe("fromCall", () => {
-  test("gives definitions whose calls are forwarded", async () => {
+  test("returns definitions whose calls are forwarded", async () => {
     const { near } = served([greet, count])
     const local = quietRegistry(await fromCall(near))
     const envelope = await local.execute("demo.greet", { name: "Ada" })
@@ -300,7 +300,7 @@ describe("fromCall", () => {
     ).toMatchObject({ code: "ABORTED" })
   })
 
-  test("a burst of changes that nobody reads is reported as one", async () => {
+  test("a burst of unread changes is reported as one", async () => {
     const { near, registry: remote } = served([])
     const map = new PendingRequestMap(near, { window: 1, logger: silentLogger })
     const changes = map.subscribe("services.changes")

@@ -189,7 +189,7 @@ describe.each(LINKS)("questions %s", (_name, open) => {
     expect((await call).data).toEqual([ADA, { action: "decline" }])
   })
 
-  test("to a caller that cannot be asked are refused at once", async () => {
+  test("to a caller that cannot be asked fail immediately", async () => {
     expect(await failure(opened().call("demo.ask"))).toMatchObject({
       ...CANNOT,
       message: expect.stringContaining("this caller cannot be asked") as string,
@@ -230,7 +230,7 @@ describe.each(LINKS)("questions %s", (_name, open) => {
     expect(requestInput).toHaveBeenCalledWith(request)
   })
 
-  test("end with their call, and the handler goes on", async () => {
+  test("end with their call, and the handler continues", async () => {
     const leaving = new AbortController()
     const map = opened()
     const asked = vi.fn(() => new Promise<InputResponse>(() => undefined))
@@ -274,7 +274,7 @@ describe("a served request that asks", () => {
     expect(link.sent).toHaveLength(2)
   })
 
-  test("takes an answer whose content does not fit the schema as it is: handlers check it", async () => {
+  test("accepts an answer whose content does not match the schema: handlers validate it", async () => {
     const { link, request, answer } = servedByHand()
     request("r")
     await waitFor(() => expect(link.of("call.asked")).toHaveLength(1))
@@ -473,7 +473,7 @@ describe("questions through hops", () => {
     expect(requestInput.mock.calls).toEqual([[NAME]])
   })
 
-  test("are refused at once if nobody is at the far end", async () => {
+  test("fail immediately if the first caller cannot be asked", async () => {
     const client = await hops()
     expect(await failure(client.call("demo.ask"))).toMatchObject(CANNOT)
   })

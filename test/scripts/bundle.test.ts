@@ -65,7 +65,7 @@ test("joins entries and what they share, keeps the declarations they need, and b
   expect(await readdir(root)).toEqual(["dist", "node_modules"])
 })
 
-test("keeps one copy of the library, in the chunks that entries have, for programs that need parts of it", async () => {
+test("bundleEntries keeps one copy of the library, in the chunks of its entries, for programs that need parts of it", async () => {
   const body = (name: string): string => `export const ${name} = () => "${name.repeat(9000)}"`
   await write({
     "dist/one.js": `export { a } from "./a.js"\nexport { b } from "./b.js"`,

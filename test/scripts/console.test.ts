@@ -88,7 +88,7 @@ test("refuses what is too much to load at first, and keeps what was there", asyn
   expect(await readdir(join(root, "dist"))).toEqual(["console"])
 })
 
-test("takes as much as one likes of what is loaded later", async () => {
+test("buildConsole does not limit files that are loaded later", async () => {
   await write({
     "console/later.js": `document.title = "${randomBytes(400_000).toString("base64")}"`,
   })
@@ -108,7 +108,7 @@ test("refuses code without a licence", async () => {
   expect(existsSync(folder)).toBe(false)
 })
 
-test("is stale when it is missing, or older than what it is made of", async () => {
+test("isStale is true if the console is missing, or older than its sources", async () => {
   const at = async (file: string, seconds: number): Promise<void> =>
     utimes(join(root, file), seconds, seconds)
   expect(await isStale(root, folder)).toBe(true)

@@ -161,7 +161,7 @@ describe("extractRegion", () => {
     expect(extractRegion(EXAMPLE, "call")).toBe("run({\n  a: 1,\n})")
   })
 
-  test("gives nothing for a region that is unknown or never ends", () => {
+  test("returns undefined for a region that is unknown or never ends", () => {
     expect(extractRegion(EXAMPLE, "none")).toBeUndefined()
     expect(extractRegion("// #region a\nx()", "a")).toBeUndefined()
   })

@@ -111,7 +111,7 @@ describe("SearchIndex on input it did not expect", () => {
 })
 
 describe("SearchIndex.search", () => {
-  test("gives every document in id order for an empty query", () => {
+  test("returns every document in id order for an empty query", () => {
     const index = indexOf("b.two", "a.one", "c.three")
 
     expect(idsOf(index, "")).toEqual(["a.one", "b.two", "c.three"])
@@ -210,7 +210,7 @@ describe("SearchIndex.search", () => {
     expect(idsOf(index, "tab")).toEqual([])
   })
 
-  test("gives no guesses where a word of the query is answered by nothing", () => {
+  test("returns no guesses if a word of the query has no match", () => {
     const index = indexOf("a.deploy", "b.factory", "c.report")
 
     expect(idsOf(index, "deplyo")).toEqual(["a.deploy"])
@@ -358,7 +358,7 @@ describe("SearchIndex.add and remove", () => {
     }
   })
 
-  test("gives the same answers after thousands of changes as an index made anew", () => {
+  test("returns the same results after thousands of changes as a new index", () => {
     const index = new SearchIndex()
     const document = (i: number): SearchDocument => ({
       id: `n${i % 7}.task${i}`,

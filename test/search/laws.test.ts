@@ -104,7 +104,7 @@ describe("SearchIndex obeys the law that", () => {
     )
   })
 
-  test("a limit gives the beginning of all answers", () => {
+  test("a limit returns the first of all results", () => {
     fc.assert(
       fc.property(documents, anyQuery, fc.nat(40), (list, text, limit) => {
         const index = indexOf(list)
@@ -116,7 +116,7 @@ describe("SearchIndex obeys the law that", () => {
     )
   })
 
-  test("a filter gives what it accepts of all answers", () => {
+  test("a filter returns the accepted ones of all results", () => {
     fc.assert(
       fc.property(
         documents,

@@ -30,7 +30,7 @@ describe("partsOf", () => {
     expect(partsOf("a".repeat(1000))).toEqual(["a".repeat(64)])
   })
 
-  test("gives lower-case words for any text", () => {
+  test("returns lower-case words for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         for (const part of partsOf(text)) {
@@ -193,7 +193,7 @@ describe("eachDescending", () => {
 })
 
 describe("Postings", () => {
-  test("give back what was added, however the terms take turns", () => {
+  test("return what was added, in whatever order terms were added", () => {
     const entry = fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 255 }))
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 300, size: "max" }), (entries) => {
@@ -228,7 +228,7 @@ describe("Postings", () => {
 })
 
 describe("mergeSorted", () => {
-  test("is what sorting everything gives", () => {
+  test("equals sorting everything", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50)), fc.array(fc.nat(50)), (left, right) => {
         const compare = (a: number, b: number): number => a - b

@@ -178,7 +178,7 @@ describe("a transport over a socket of a browser", () => {
     expect(closed).toEqual([4013])
   })
 
-  test("close() does not wait for ever, though nothing can cut the socket", async () => {
+  test("close() does not wait forever, although the socket cannot be cut", async () => {
     const { url } = await startServer((socket) => socket.pause())
     const { transport } = connect(url)
     await opened(transport)

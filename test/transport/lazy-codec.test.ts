@@ -91,7 +91,7 @@ test("a void result needs nothing more", async () => {
   ])
 })
 
-test("what arrived before the connection ended counts", async () => {
+test("an answer that arrived before the connection ended counts", async () => {
   const { socket, recorder } = await open()
   socket.receive(answer("bytes", true))
   socket.end()

@@ -137,7 +137,7 @@ describe("one socket", () => {
     expect(recorder.losses).toHaveLength(1)
   })
 
-  test("that throws something odd is lost as well", async () => {
+  test("that throws an unusual value is lost as well", async () => {
     const { socket, recorder, transport } = open()
     socket.send = () => {
       // oxlint-disable-next-line typescript/only-throw-error -- whatever a socket may do
@@ -273,7 +273,7 @@ describe("signs of life", () => {
     expect(clock.timers.size).toBe(0)
   })
 
-  test("a program that answers stays, and its answers are no events", () => {
+  test("a program that answers pings stays connected, and its answers are not events", () => {
     const { socket, clock, recorder } = open()
     socket.emit("message", JSON.stringify([announced, request("b")]), false)
 

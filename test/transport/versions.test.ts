@@ -52,7 +52,7 @@ describe.each(EACH_BUS)("versions of an operation, over %s", (_name, start) => {
     expect(await second.answers("other", 100)).toEqual(["1.0.0", "2.0.0"])
   })
 
-  test("a compatible later version stands in for one that nobody serves any more", async () => {
+  test("a compatible later version replaces one without workers", async () => {
     await using bus = await start()
     const old = await startWorker(bus, "1.2.0")
     const { answers } = await importFrom(bus)
@@ -63,7 +63,7 @@ describe.each(EACH_BUS)("versions of an operation, over %s", (_name, start) => {
     expect(await answers("price")).toEqual(["1.3.0"])
   })
 
-  test("a version that nobody serves any more is UNAVAILABLE, and nothing runs", async () => {
+  test("a version without workers is UNAVAILABLE, and nothing runs", async () => {
     await using bus = await start()
     const old = await startWorker(bus, "1.0.0")
     const { registry, map } = await importFrom(bus)

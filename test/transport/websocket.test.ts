@@ -96,7 +96,7 @@ describe("sending", () => {
     expect(JSON.parse(frames[0] as string)).toHaveLength(3)
   })
 
-  test("a single event is a frame of its own, without an array", async () => {
+  test("a single event is sent as one frame, without an array", async () => {
     const { url, frames } = await echoServer()
     const { transport, recorder } = connect(url)
 
@@ -125,7 +125,7 @@ describe("sending", () => {
     expect(recorder.events).toEqual(events)
   })
 
-  test("an event that is larger than a frame may be is refused, and the rest goes on", async () => {
+  test("an event that is larger than a frame is rejected, and others are sent", async () => {
     const { url } = await echoServer()
     const { transport, recorder } = connect(url, { maxFrameBytes: 2000 })
     const meta = { source: "local", operationId: "x", timestamp: 1 } as const
@@ -176,7 +176,7 @@ describe("sending", () => {
 })
 
 describe("connecting", () => {
-  test("what was held is undelivered when nobody listens, and names no secrets", async () => {
+  test("held events are undelivered if there is no server, and the error has no secrets", async () => {
     const port = await freePort()
     const url = `ws://user:secret@127.0.0.1:${port}/calls?token=secret`
     const { transport, recorder } = connect(url, {
@@ -244,7 +244,7 @@ describe("connecting", () => {
     expect(recorder.failed[0]?.error).toMatchObject({ code: "UNAVAILABLE", retryable: true })
   })
 
-  test("tries again until somebody listens, and sends what was held meanwhile", async () => {
+  test("retries until there is a server, and sends the held events", async () => {
     const port = await freePort()
     const { transport, recorder } = connect(`ws://127.0.0.1:${port}/`)
     transport.send(request("early"))
@@ -407,7 +407,7 @@ describe("a connection that breaks", () => {
     }
   })
 
-  test("a server that accepts and drops is tried ever more slowly", async () => {
+  test("a server that accepts and drops connections is retried at increasing intervals", async () => {
     let connections = 0
     const { url } = await echoServer(0, (socket) => {
       connections++
@@ -441,7 +441,7 @@ describe("a connection that breaks", () => {
     expect(recorder.events).toEqual([])
   })
 
-  test("JSON that is no event is handed on, for the receiver to count", async () => {
+  test("JSON that is not an event is passed on, for the receiver to count", async () => {
     const { url } = await echoServer(0, (socket) => {
       for (const frame of [
         "null",
@@ -682,7 +682,7 @@ describe("closing", () => {
     expect(() => transport.send(request("b"))).toThrow("this transport was closed")
   })
 
-  test("what is held is undelivered, and no attempt goes on", async () => {
+  test("held events are undelivered, and no attempt continues", async () => {
     const upgraded: Socket[] = []
     const [, url] = await tcpServer((socket) => void upgraded.push(socket))
     const { transport, recorder } = connect(url)

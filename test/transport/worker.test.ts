@@ -243,7 +243,7 @@ describe("a transport over a MessagePort", () => {
     await b.close()
   })
 
-  test("messages that are no events are handed on, whatever they are", async () => {
+  test("messages that are not events are passed on", async () => {
     const { ports, b, a, atB } = openPair()
 
     for (const message of [null, undefined, 7, "text", {}, [], [null, [1]], { type: 1 }]) {

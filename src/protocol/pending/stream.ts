@@ -202,7 +202,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
       this.#request.error("TIMEOUT", `sent nothing for ${idleTimeout} ms.`, {
         details: { idleTimeout },
       }),
-      "Nothing came for too long.",
+      "No item arrived in time.",
     )
   }
 

@@ -265,7 +265,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 
   #stalled(isSlow: boolean): void {
     const { operationId, requestId } = this
-    const why = `The consumer of "${operationId}" took no items for too long.`
+    const why = `The consumer of "${operationId}" read no items for too long.`
     const error = refusal(isSlow ? "SLOW_CONSUMER" : "TIMEOUT", why, { operationId, requestId })
     this.fail(error)
     this.cancel(error)

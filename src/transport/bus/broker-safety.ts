@@ -26,8 +26,8 @@ export function checkSafety(user: string, safety: BrokerSafety): void {
       ? `without ${hasTls ? "credentials" : "TLS"}`
       : "without TLS and credentials"
   throw new TypeError(
-    `${user}: the broker at "${host}" is not on this machine, and is to be used ${missing}. ` +
-      `Give both (see "connect"), or { insecure: true } if its network is yours alone.`,
+    `${user}: the broker at "${host}" is on another machine, and would be used ${missing}. ` +
+      `Provide both (see "connect"), or pass { insecure: true } if its network is private.`,
   )
 }
 

@@ -180,7 +180,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#notifyHealth(undefined)
   }
 
-  disconnected(reason = "The broker is out of reach.", error?: CallError): void {
+  disconnected(reason = "The broker is unreachable.", error?: CallError): void {
     this.#wasLost = true
     this.#unavailable = error
     this.#caller.disconnected()

@@ -369,7 +369,7 @@ function validateUrl(target: string | URL, base: string | undefined): URL {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
     // The text is not quoted: it may contain a password.
     throw new TypeError(
-      `createHTTPTransport(url): url must be one such as "https://example.com", without a user. Credentials belong into headers.`,
+      `createHTTPTransport(url): url must be one such as "https://example.com", without a user. Pass credentials in headers.`,
     )
   }
   url.hash = ""

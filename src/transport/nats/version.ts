@@ -14,7 +14,7 @@ export function versionWarning(version: string): string | undefined {
   const fixed = FIXED.find(([line]) => major === 2 && minor === line)
   if (fixed !== undefined && patch >= fixed[1]) return undefined
   return (
-    `The NATS server is version ${version}, which has known ways round its permissions. ` +
+    `The NATS server is version ${version}, whose permissions can be bypassed in known ways. ` +
     `Install 2.11.16, 2.12.7, 2.14.0 or a later release of these lines`
   )
 }

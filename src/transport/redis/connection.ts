@@ -70,7 +70,7 @@ export class RedisConnection {
     return undefined
   }
 
-  /** Breaks off if the server has confirmed other subscriptions: names may have been damaged on the way to it. */
+  /** Breaks off if the server has confirmed other subscriptions: names may have been damaged in transit. */
   confirm(command: "subscribe" | "psubscribe", names: readonly string[]): void {
     const { subscriber } = this.redis.condition ?? {}
     if (subscriber === undefined || subscriber === false) return
@@ -106,7 +106,7 @@ export class RedisConnection {
       const [bytes] = args
       if (event !== "data" || !(bytes instanceof Uint8Array)) return emit(event, ...args)
       if (check.accept(bytes)) return emit(event, bytes)
-      this.breakOff(new Error("it sent invalid data: bytes were damaged on the way"))
+      this.breakOff(new Error("it sent invalid data: bytes were damaged in transit"))
       return true
     }
   }
@@ -134,7 +134,7 @@ export class RedisConnection {
 
 /** The error for a connection whose answers do not match its commands. */
 export function outOfStep(): Error {
-  return new Error("its answers do not match the commands: bytes were damaged on the way")
+  return new Error("its answers do not match the commands: bytes were damaged in transit")
 }
 
 /** Subscribers get the answer as a list. */

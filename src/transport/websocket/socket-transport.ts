@@ -112,7 +112,7 @@ export class SocketTransport implements WebSocketTransport {
 
   open(receiver: TransportReceiver): void {
     if (this.#receiver !== undefined) {
-      throw new TypeError("This WebSocket transport is already open: make one for each use.")
+      throw new TypeError("This WebSocket transport is already open: create one for each use.")
     }
     this.#receiver = receiver
     if (this.#state !== "idle") return

@@ -98,7 +98,7 @@ export function testCalls(link: () => ContractLink): void {
       expect(errors.map(({ path }) => path)).toContain("/lines/1/sku")
     })
 
-    test("of an unknown operation say so", async () => {
+    test("of an unknown operation fail with OPERATION_NOT_FOUND", async () => {
       const error = await failure(call("demo.gret", { name: "Ada" }))
       expect(error.code).toBe("OPERATION_NOT_FOUND")
       expect(error.message).toContain('"demo.gret"')
@@ -156,7 +156,7 @@ export function testCalls(link: () => ContractLink): void {
       )
     })
 
-    test("go on when a progress listener throws", async () => {
+    test("continue when a progress listener throws", async () => {
       const running = call("demo.progress", undefined, {
         progress: () => {
           throw new Error("not my day")
@@ -173,7 +173,7 @@ export function testCalls(link: () => ContractLink): void {
       expect((await slow).data).toBe("slow")
     })
 
-    test("of which a hundred run at once get each its own answer", async () => {
+    test("of which a hundred run at once each get their own result", async () => {
       const calls = Array.from({ length: 100 }, (_item, index) =>
         call("demo.slow", { value: index, delay: (index * 7) % 20 }),
       )
@@ -198,7 +198,7 @@ export function testCalls(link: () => ContractLink): void {
       expect(items).toEqual([1, 2, 3, 1, 2])
     })
 
-    test("is not a promise, and has no names of its own accord", async () => {
+    test("is not a promise, and has no enumerable names", async () => {
       const client = createClient<ContractRegistry>(link().map)
       expect(await Promise.resolve(client)).toBe(client)
       const id: string = "demo.toString"

@@ -10,7 +10,7 @@ export function testQuestions(link: () => ContractLink, traits: LinkTraits): voi
   const answered: InputResponse = { action: "accept", content: { name: "Zoë \u2028 😀", age: 7 } }
 
   describe("questions", () => {
-    test("to a caller that cannot be asked are refused at once", async () => {
+    test("to a caller that cannot be asked fail immediately", async () => {
       expect(await failure(link().map.call("demo.ask", { key: freshKey() }))).toMatchObject(CANNOT)
     })
 

@@ -28,12 +28,12 @@ export function testStreams(link: () => ContractLink, { hasWindow = true }: Link
       expect(items).toEqual(upTo(5000))
     })
 
-    test("of a window of one go on item by item", async () => {
+    test("with a window of one continue item by item", async () => {
       const { items } = await drain(subscribe("demo.count", { to: 20 }, { window: 1 }))
       expect(items).toEqual(upTo(20))
     })
 
-    test("give each item an envelope of its own", async () => {
+    test("have a separate envelope for each item", async () => {
       const { value } = await subscribe("demo.count", { to: 1 }).next()
       expect(value).toMatchObject({
         data: { at: 1 },
@@ -114,7 +114,7 @@ export function testStreams(link: () => ContractLink, { hasWindow = true }: Link
       }
     })
 
-    test("that nobody reads hold up nothing else", async () => {
+    test("without a reader do not block anything else", async () => {
       const frozen = subscribe("demo.flood", { key: freshKey(), to: 100_000 })
       await frozen.next()
       expect((await drain(subscribe("demo.count", { to: 2000 }))).items).toHaveLength(2000)

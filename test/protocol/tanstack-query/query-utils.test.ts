@@ -25,7 +25,7 @@ function connect(): { readonly utils: QueryUtils<{}>; readonly cache: QueryClien
 }
 
 describe("createQueryUtils", () => {
-  test("gives keys that begin alike for a namespace and for an operation", async () => {
+  test("returns keys with common prefixes for a namespace and for an operation", async () => {
     const { utils, cache } = connect()
     await cache.fetchQuery(utils["demo"].greet.queryOptions({ name: "Ada" }))
     await cache.fetchQuery(utils["demo"].count.streamedOptions({ to: 2 }))

@@ -415,7 +415,7 @@ describe("a refusal", () => {
     expect(lab.error(id).message).toContain('"task.do"')
   })
 
-  test("of a worker that leaves costs nothing, and the call goes on at once", () => {
+  test("of a worker that leaves costs nothing, and the call moves on at once", () => {
     const lab = new CallerLab({ guard: { retryBudget: 0, maxAttempts: 1 } })
     const worker = lab.worker("w1", { "task.do": false })
     lab.worker("w2", { "task.do": false })
@@ -483,7 +483,7 @@ describe("a refusal", () => {
     })
   })
 
-  test("without end does not go round for ever", async () => {
+  test("that repeats does not redirect a call forever", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call()

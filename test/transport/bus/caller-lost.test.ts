@@ -25,7 +25,7 @@ describe("pinging", () => {
     expect(lab.sent("ping")[0]?.ids).toEqual(ids)
   })
 
-  test("goes on for 30 s after a worker was used, and then stops", async () => {
+  test("continues for 30 s after a worker was used, and then stops", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     await lab.advance(1000)
@@ -61,7 +61,7 @@ describe("pinging", () => {
     expect(asked.toSorted()).toEqual(ids.toSorted())
   })
 
-  test("asks for a result that got lost, ever more seldom", async () => {
+  test("requests a lost result, at increasing intervals", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call("task.do", { timeout: 100_000 })

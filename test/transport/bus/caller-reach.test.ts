@@ -136,7 +136,7 @@ describe("without a broker", () => {
   })
 })
 
-describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues }) => {
+describe.each(QUEUES)("without workers (hasQueues: $hasQueues)", ({ hasQueues }) => {
   /** Every message finds nobody. */
   const nobody = async (lab: CallerLab, id: string, milliseconds: number): Promise<void> => {
     for (let passed = 0; passed < milliseconds; passed += 10) {
@@ -196,7 +196,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false })
   })
 
-  test("an operation that nobody ever served is left to a worker to refuse", async () => {
+  test("an operation that was never served is sent to any worker, which rejects it", async () => {
     const lab = new CallerLab({ hasQueues })
     const worker = lab.worker("w1", { "task.other": false })
     const id = lab.call("task.typo")
@@ -254,7 +254,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
   })
 
-  test("a worker that is gone is not asked twice, and the call goes on", async () => {
+  test("a worker that is gone is not asked twice, and the call continues", async () => {
     const lab = new CallerLab({ hasQueues })
     for (const address of ["w1", "w2", "w3"]) lab.worker(address, { "task.do": false })
     const id = lab.call()
@@ -269,7 +269,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.outcome(id)).toEqual([])
   })
 
-  test("many calls ask once who is there", async () => {
+  test("many calls discover workers once", async () => {
     const lab = new CallerLab({ hasQueues })
     const ids = Array.from({ length: 50 }, () => lab.call())
     if (hasQueues) for (const id of ids) lab.noResponders(id)
@@ -278,7 +278,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
   })
 })
 
-describe("a queue with a member that nobody knows and that never answers", () => {
+describe("a queue with an unknown member that never responds", () => {
   /** Calls that all known workers would answer at once; gives how many the broker chose for. */
   async function calls(lab: CallerLab, worker: ScriptedWorker, count: number): Promise<number> {
     let toAny = 0
@@ -363,7 +363,7 @@ describe("where callers choose", () => {
     expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false })
   })
 
-  test("those that never answer are not waited for for ever", async () => {
+  test("workers that never respond are not waited for forever", async () => {
     const lab = new CallerLab({ hasQueues: false })
     const id = lab.call()
     await lab.advance(3500)
@@ -420,7 +420,7 @@ describe("discovering workers", () => {
 })
 
 describe("a message that cannot leave", () => {
-  test("is too large: it fails at once, and nothing is left", async () => {
+  test("that is too large fails at once, and nothing is left", async () => {
     const lab = new CallerLab()
     lab.bus.maxPayload = 1000
     const send = (): string => lab.call("task.do", { input: "x".repeat(2000) })

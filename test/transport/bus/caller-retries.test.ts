@@ -3,8 +3,8 @@ import { CallerLab } from "./caller-harness.ts"
 
 const ACCEPT = 520
 
-describe("a call that nobody accepts", () => {
-  test("is sent again, to a worker that is there, in the same words but for its time", async () => {
+describe("a call that no worker accepts", () => {
+  test("is sent again to a live worker, unchanged except for its remaining time", async () => {
     const lab = new CallerLab()
     lab.worker("w1", { "task.do": false })
     const input = { text: "as it was" }
@@ -25,7 +25,7 @@ describe("a call that nobody accepts", () => {
     expect(lab.caller.stats()).toMatchObject({ repeats: 1, directed: 1, retryBudget: 99 })
   })
 
-  test("is sent to any again, where no worker is known", async () => {
+  test("is sent to the queue again if no worker is known", async () => {
     const lab = new CallerLab()
     const id = lab.call()
     await lab.advance(ACCEPT)
@@ -82,7 +82,7 @@ describe("a call that nobody accepts", () => {
     expect(new Set(lab.sent("ping").map(({ at }) => at.worker))).toEqual(new Set(["w1", "w2"]))
   })
 
-  test("is over when its time is", async () => {
+  test("ends at its deadline", async () => {
     const lab = new CallerLab()
     const id = lab.call("task.do", { timeout: 510 })
     await lab.advance(2000)
@@ -138,7 +138,7 @@ describe("the budget for repeats", () => {
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
   })
 
-  test("of nothing does not keep something waiting for ever that has no deadline", async () => {
+  test("of zero does not keep a call without a deadline waiting forever", async () => {
     const lab = new CallerLab({ guard: { retryBudget: 0 } })
     const id = lab.stream()
     await lab.advance(29_000)
@@ -182,7 +182,7 @@ describe("choosing a worker", () => {
     expect(targets.filter((worker) => worker === "w2")).toHaveLength(3)
   })
 
-  test("takes nobody that leaves, is gone or does not serve it", async () => {
+  test("takes no worker that leaves, is gone or does not serve it", async () => {
     const lab = new CallerLab({ hasQueues: false })
     const leaving = lab.worker("w1", { "task.do": false })
     const gone = lab.worker("w2", { "task.do": false })
@@ -197,7 +197,7 @@ describe("choosing a worker", () => {
     }
   })
 
-  test("takes a silent one rather than nobody, where the broker does not choose", async () => {
+  test("takes a silent worker if there is no other and the broker does not choose", async () => {
     const lab = new CallerLab({ hasQueues: false })
     lab.worker("w1", { "task.do": false })
     const first = lab.call()
@@ -229,7 +229,7 @@ describe("choosing a worker", () => {
     expect(lab.sent("who")).toEqual([])
   })
 
-  test("asks a worker that nobody knew what it serves", async () => {
+  test("asks an unknown worker what it serves", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w9")
     const id = lab.call()

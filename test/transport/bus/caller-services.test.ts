@@ -107,7 +107,7 @@ describe("services.list", () => {
     expect(dataOf(lab, next)).toMatchObject({ operations: [{}, {}], hasMore: false })
   })
 
-  test("is empty where nobody is there", async () => {
+  test("is empty without workers", async () => {
     const lab = new CallerLab()
     const id = list(lab)
     lab.noResponders(id)
@@ -233,7 +233,7 @@ describe("services.list", () => {
 describe("services.schema", () => {
   const spec = (name: string, version: string): object => ({ namespace: "a", name, version })
 
-  test("gives the highest version of each, and what is left to ask", async () => {
+  test("returns the highest version of each, and the remaining ids", async () => {
     const lab = new CallerLab()
     const [one, other] = [lab.worker("w1", {}), lab.worker("w2", {})]
     const id = lab.call("services.schema", { input: { ids: ["a.x", "a.y", "a.z", "a.no"] } })
@@ -246,7 +246,7 @@ describe("services.schema", () => {
     })
   })
 
-  test("is empty where nobody is there", async () => {
+  test("is empty without workers", async () => {
     const lab = new CallerLab()
     const id = lab.call("services.schema", { input: { ids: ["a.x"] } })
     lab.noResponders(id)

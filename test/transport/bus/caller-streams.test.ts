@@ -44,7 +44,7 @@ describe("a stream", () => {
     expect(seqs(lab.outcome(id))).toEqual([1, 2, 3])
   })
 
-  test("passes credit on to its worker, and to nobody before there is one", async () => {
+  test("passes credit on to its worker, once there is one", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.watch": false })
     const id = lab.stream()
@@ -176,8 +176,8 @@ describe("a gap in a stream", () => {
   })
 })
 
-describe("a stream that nobody reads", () => {
-  test("is stopped, once for many items, and again if it goes on", async () => {
+describe("a stream without a reader", () => {
+  test("is stopped, once for many items, and again if it continues", async () => {
     const { lab, worker, id } = begin()
     lab.abort(id)
     await lab.advance()

@@ -55,7 +55,7 @@ describe.each(KINDS)("the guard on both ends of $name", ({ hasQueues }) => {
     }
   })
 
-  test("nobody serves anything", async () => {
+  test("without a worker a call is UNAVAILABLE", async () => {
     await using system = new PairSystem({ hasQueues })
     const { map } = system.caller()
     expect(await failure(map.call("pair.echo"))).toMatchObject({
@@ -85,7 +85,7 @@ describe.each(KINDS)("the guard on both ends of $name", ({ hasQueues }) => {
     await expect.poll(() => one.transport.stats().serving.kept).toBe(0)
   })
 
-  test("questions and answers that are too large are refused, and the call goes on", async () => {
+  test("questions and answers that are too large are rejected, and the call continues", async () => {
     await using system = new PairSystem({ hasQueues, maxPayload: 16 * 1024 })
     system.worker("one")
     const { map } = system.caller()
@@ -125,7 +125,7 @@ describe.each(KINDS)("the guard on both ends of $name", ({ hasQueues }) => {
     await expect.poll(() => one.transport.stats().serving.kept).toBe(0)
   })
 
-  test("a stream that fails gives its items first", async () => {
+  test("a stream that fails delivers its items first", async () => {
     await using system = new PairSystem({ hasQueues })
     system.worker("one")
     const { map } = system.caller()
@@ -184,7 +184,7 @@ describe.each(KINDS)("the guard on both ends of $name", ({ hasQueues }) => {
     expect(seen).toEqual([{ progress: 1, total: 2, message: "half" }])
   })
 
-  test("what does not fit is said before it is sent, and the rest goes on", async () => {
+  test("messages that are too large are reported before they are sent, and other calls continue", async () => {
     await using system = new PairSystem({ hasQueues })
     const one = system.worker("one")
     const { map } = system.caller()

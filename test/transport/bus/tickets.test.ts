@@ -431,7 +431,7 @@ describe("a ticket that is refused", () => {
     await expectRefused(await forge({}, { kid: kid as string }, other.privateKey), "signature")
   })
 
-  test("of a key whose name nobody knows, where all have names", async () => {
+  test("is signed with an unknown key id, and all keys have ids", async () => {
     const jwk = { ...publicKey.export({ format: "jwk" }), kid: "2026" } as TicketKey
     const parts = setup({}, { keys: jwk })
 
@@ -544,7 +544,7 @@ describe("a ticket that is refused", () => {
 })
 
 describe("verified tickets", () => {
-  test("are remembered, and give an identity that nobody can change", async () => {
+  test("are remembered, with an identity that cannot be changed", async () => {
     const { signer, verifier } = setup()
     const ticket = await signer.sign({ ...ada, resources: { "a:1": ["read"] } }, subject)
     const first = await verifier.verify(ticket, subject)
@@ -633,7 +633,7 @@ describe("keys", () => {
     )
   })
 
-  test("are found by the name that both sides give them", async () => {
+  test("are found by their ids, which both sides know", async () => {
     const named = { ...jwk, kid: "2026" }
     const publicNamed = { ...publicJwk, kid: "2026" }
 

@@ -170,7 +170,7 @@ describe("a frame", () => {
     return resultText(quoted(event.requestId), event) ?? { text: messageText(message) }
   }
 
-  test("gives what was put in, in order, however much of it began alike", () => {
+  test("returns its messages in order, however similar their beginnings", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(accepted, result, other), { maxLength: 12 }), (messages) => {
         const frame = new FrameBuilder("me")

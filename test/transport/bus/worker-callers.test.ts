@@ -91,7 +91,7 @@ describe("callers that go", () => {
 })
 
 describe("a worker that stood still", () => {
-  test("begins nothing that was accepted before: the grant may be for nobody", async () => {
+  test("starts nothing that was accepted before: its caller may have given up", async () => {
     const it = new Harness()
     const key = await it.accepted({ timeout: 60_000 })
     it.clock.time += 8000

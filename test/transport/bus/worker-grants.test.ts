@@ -203,7 +203,7 @@ describe("now", () => {
     expect(it.runs).toEqual([])
   })
 
-  test("what every registry has runs at once too, and an operation that nobody knows does not", async () => {
+  test("what every registry has runs at once too, and an unknown operation does not", async () => {
     const it = new Harness()
     it.request({ operationId: "services.list" }, { now: true })
     it.request({ requestId: "r2", operationId: "no.such" }, { now: true })
@@ -261,7 +261,7 @@ describe("room", () => {
     expect(it.runs).toEqual([])
   })
 
-  test("requests that wait may take so many bytes; what runs counts no longer", async () => {
+  test("waiting requests may take a limited number of bytes; running ones do not count", async () => {
     const it = new Harness({ guard: { maxKeptBytes: 3000 } })
     const input = "x".repeat(2000)
     const keys = [

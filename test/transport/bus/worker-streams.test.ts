@@ -196,7 +196,7 @@ describe("streams", () => {
     expect(it.worker.stats().kept).toBe(0)
   })
 
-  test("streams that nobody knows are said to be unknown, whatever they are called", async () => {
+  test("unknown streams are reported as unknown, whatever their ids", async () => {
     const it = new Harness()
     const text = `{"from":"caller1","messages":[{"type":"ping","ids":[],"streams":{"__proto__":1,"no":2}}]}`
     it.raw(text)

@@ -171,7 +171,7 @@ describe("calls over HTTP", () => {
     for (const call of calls) expect((await failure(call)).code).toBe("ABORTED")
   })
 
-  test("that were not sent yet say so when they are aborted", async () => {
+  test("that are aborted before they were sent report that they did not execute", async () => {
     const { map, requests } = await connect(createRegistry([echo]))
     const call = map.call("demo.echo", 1)
     call.abort()
@@ -220,7 +220,7 @@ describe("calls over HTTP", () => {
     expect(requests).toBe(1)
   })
 
-  test("to nobody are known not to have executed", async () => {
+  test("to an address without a server have certainly not executed", async () => {
     const { url, http } = await listen(() => undefined)
     http.close()
     await once(http, "close")
@@ -289,7 +289,7 @@ describe("calls over HTTP", () => {
     await waitFor(() => expect(isLeft).toBe(true))
   })
 
-  test("work where fetch gives no streams, as in React Native", async () => {
+  test("work with a fetch without streams, as in React Native", async () => {
     const plain: typeof fetch = async (input, init) => {
       const { status, headers, ok } = await fetch(input, init).then(async (response) => {
         text = await response.text()
@@ -373,7 +373,7 @@ describe("streams over HTTP", () => {
     return { items, error: undefined }
   }
 
-  test("that were cut off go on after their last item", async () => {
+  test("that were cut off continue after their last item", async () => {
     const map = await cut(createRegistry([resumable]))
     expect(await read(map, "demo.resumable")).toEqual({
       items: [1, 2, 3, 4, 5, 6, 7, 8, 9],

@@ -51,7 +51,7 @@ test("bytes are sent as they were when the call was made, also while something i
   await client.close()
 })
 
-test("what has no form in JSON fails the call alone", async () => {
+test("a value without a JSON form in an HTTP batch fails only its own call", async () => {
   const map = new PendingRequestMap(transport(), { logger: silentLogger })
   const cyclic: Record<string, unknown> = {}
   cyclic["self"] = [cyclic]

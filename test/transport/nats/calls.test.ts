@@ -34,7 +34,7 @@ describe.skipIf(!isThere)("calls over NATS", () => {
     expect((await failure(stream.next())).code).toBe("UNAVAILABLE")
   })
 
-  test("of what no worker has are OPERATION_NOT_FOUND, in the words of a registry", async () => {
+  test("of an unknown operation are OPERATION_NOT_FOUND, with the message of a registry", async () => {
     await using one = system()
     const worker = one.worker()
     const { map } = one.caller()
@@ -114,7 +114,7 @@ describe.skipIf(!isThere)("calls over NATS", () => {
     expect(error.code).toBe("UNAVAILABLE")
   })
 
-  test("that are too large say so before they are sent, and harm nothing", async () => {
+  test("that are too large fail before they are sent, and affect no other call", async () => {
     await using one = system()
     const worker = one.worker()
     await worker.transport.whenConnected()
@@ -161,7 +161,7 @@ describe.skipIf(!isThere)("calls over NATS", () => {
     await registry.close()
   })
 
-  test("go on without a failure while workers come and go", async () => {
+  test("continue without a failure while workers come and go", async () => {
     await using one = system()
     let workers = [one.worker(), one.worker(), one.worker()]
     const all = [...workers]

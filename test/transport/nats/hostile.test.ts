@@ -106,7 +106,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     expect(worker.recorder.unheards).toEqual([])
   })
 
-  test("with headers that nobody can read harms nothing", async () => {
+  test("with unreadable headers has no effect", async () => {
     const socket = dial(broker.port, "127.0.0.1")
     await once(socket, "connect")
     await say(socket, `CONNECT {"verbose":false,"headers":true,"protocol":1}`)

@@ -125,7 +125,7 @@ const OLD = "2.9.10"
 const FIXED = "2.12.7"
 
 describe.skipIf(!(await provideNats()))(
-  "tickets over a server with known ways round its permissions",
+  "tickets over a NATS server with known ways to bypass its permissions",
   () => {
     const at = ({ port }: Front): string => `${ELSEWHERE}:${port}`
     const refused = {
@@ -137,7 +137,7 @@ describe.skipIf(!(await provideNats()))(
       ),
     }
 
-    test("are not sent to it, and not accepted from it", async () => {
+    test("tickets are neither sent to nor accepted from an old NATS server", async () => {
       await using broker = await startNats()
       await using old = await startFront(broker.port, ELSEWHERE, OLD)
       const here = `127.0.0.1:${broker.port}`
@@ -152,7 +152,7 @@ describe.skipIf(!(await provideNats()))(
       })
     })
 
-    test("are allowed with a later version, on this machine, and with insecure", async () => {
+    test("tickets are allowed with a later NATS version, on this machine, and with insecure", async () => {
       await using broker = await startNats()
       await using fixed = await startFront(broker.port, ELSEWHERE, FIXED)
       await using local = await startFront(broker.port, "127.0.0.1", OLD)
@@ -171,7 +171,7 @@ describe.skipIf(!(await provideNats()))(
       }
     })
 
-    test("are refused from the moment on that a connection comes back on such a server, and until it is on another", async () => {
+    test("tickets are refused while a connection is to an old NATS server, also after a reconnect", async () => {
       await using broker = await startNats()
       await using front = await startFront(broker.port, ELSEWHERE, FIXED)
       const here = `127.0.0.1:${broker.port}`

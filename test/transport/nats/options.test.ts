@@ -43,7 +43,7 @@ describe("a NATS server on another machine", () => {
     ["TLS and a user in its address", "tls://ada:s3cret@broker.example:4222", {}],
     ["TLS and a token", "broker.example", { tls: {}, token: "t0ken" }],
     ["TLS and an authenticator", "tls://broker.example", { authenticator: () => undefined }],
-    ["a certificate of one's own", "broker.example", { tls: { certFile: "a", keyFile: "b" } }],
+    ["a client certificate", "broker.example", { tls: { certFile: "a", keyFile: "b" } }],
   ])("is taken with %s", (_name, servers, connect) => {
     expect(refused({ servers, connect })).toBeUndefined()
   })
@@ -83,7 +83,7 @@ describe("options for NATS", () => {
     },
   )
 
-  test("a connection of one's own comes without servers", () => {
+  test("an existing connection cannot be combined with servers", () => {
     const connection = {} as NonNullable<NatsTransportOptions["connection"]>
     expect(String(refused({ connection, servers: "127.0.0.1" }))).toContain("either")
     expect(String(refused({ connection, connect: {} }))).toContain("either")

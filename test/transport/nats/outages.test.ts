@@ -16,7 +16,7 @@ describe.skipIf(!isThere)("calls over a NATS server that is not there", () => {
     transport.onHealth((reason) => health.push(reason))
     const call = map.call("demo.add", { id: "early" }, { timeout: 30_000 })
     await expect.poll(() => health.length).toBe(1)
-    expect(health[0]).toBe("The broker is out of reach.")
+    expect(health[0]).toBe("The broker is unreachable.")
     await using _broker = await startNats({ port })
     expect((await call).data).toBe("early")
     await transport.whenConnected()

@@ -91,7 +91,7 @@ describe("whether a broker takes what it is sent", () => {
     expect(pulse.ready()).toBeUndefined()
   })
 
-  test("lets nobody wait for a connection that is gone", async () => {
+  test("does not wait for a connection that is gone", async () => {
     pulse.sent(9 * MIB)
     const room = pulse.ready()
     pulse.stop()

@@ -57,7 +57,7 @@ describe.skipIf(!hasCertificate)("a NATS server with TLS", () => {
     await works(both)
   })
 
-  test("with a certificate that nobody vouches for is not reached, and says why", async () => {
+  test("with an untrusted certificate is not used, and the error names the reason", async () => {
     const logger = keepingLogger()
     await using both = openBus(target("127.0.0.1", undefined), { logger })
     await expect.poll(() => both.recorder.states).toEqual(["down"])

@@ -35,7 +35,7 @@ describe("the version of a NATS server", () => {
     expect(logger.lines.filter((line) => line.includes("2.9.10"))).toHaveLength(1)
   })
 
-  test("that is no version is nobody's business", () => {
+  test("that is malformed is ignored", () => {
     expect(versionWarning("unknown")).toBeUndefined()
   })
 })

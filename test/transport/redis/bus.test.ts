@@ -39,7 +39,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     expect(caller.recorder.noResponderIds).toEqual([])
   })
 
-  test("keeps the order, and what is no plain letter", async () => {
+  test("keeps the order, and characters beyond ASCII", async () => {
     await using worker = await connectWorker(broker.url)
     await using caller = await connectEnd(broker.url)
     const texts = Array.from({ length: 500 }, (_item, at) => caller.frame(`${at} 🦊 \u0000 é`))
@@ -66,7 +66,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     expect(other.recorder.calls).toEqual([])
   })
 
-  test("says at once where nobody listens", async () => {
+  test("reports at once that there are no listeners", async () => {
     await using caller = await connectEnd(broker.url, { prefix: "empty" })
     caller.bus.toWorker("nobodythere", "demo.greet", caller.frame("request"), "m1")
     caller.bus.control("nobodythere", caller.frame("ping"), "m2")
@@ -110,7 +110,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     expect(() => caller.bus.toAny("demo.greet")).toThrow(/callers choose/)
   })
 
-  test("refuses what is too large before it is sent, and goes on", async () => {
+  test("rejects messages that are too large before they are sent, and continues", async () => {
     await using worker = await connectWorker(broker.url, { maxPayload: 4096 })
     await using caller = await connectEnd(broker.url, { maxPayload: 4096 })
     const { address } = worker.bus
@@ -150,7 +150,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     )
   })
 
-  test("drops hostile messages, says so, and goes on", async () => {
+  test("drops and logs hostile messages, and continues", async () => {
     await using worker = await connectWorker(broker.url, { maxPayload: 4096 })
     const { address } = worker.bus
     const frame = (from: string): string => `{"from":"${from}","messages":[]}`

@@ -28,8 +28,8 @@ function openLike(client: RedisClientLike): { bus: RedisBus; recorder: BusRecord
   return { bus, recorder, lines }
 }
 
-describe.skipIf(!isThere)("a client of one's own", () => {
-  test("is left as it is, whatever it is set to, and open", async () => {
+describe.skipIf(!isThere)("an existing Redis client", () => {
+  test("is not changed, whatever its settings, and stays open", async () => {
     await using broker = await startRedis()
     const client = new Redis(broker.url, {
       keyPrefix: "mine:",

@@ -85,7 +85,7 @@ describe("a connection that is looked at", () => {
     expect(connection.check(12_000, 8192, false)).toBe(11_000)
   })
 
-  test("blames nobody for a standstill of its own", async () => {
+  test("does not report a server as lost after a standstill of this process", async () => {
     const { fake, connection } = connect()
     connection.check(1000, 0, false)
     connection.check(1500, 0, false)

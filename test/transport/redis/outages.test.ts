@@ -150,7 +150,7 @@ describe.skipIf(!isThere)("an unreachable broker", () => {
     server.close()
   })
 
-  test("leaves nobody waiting to send", async () => {
+  test("leaves no sender waiting", async () => {
     await using broker = await startRedis()
     const size = 9 * 1024 * 1024
     await using caller = await connectEnd(broker.url, { maxPayload: 2 * size })

@@ -57,7 +57,7 @@ describe("messages of one turn", () => {
     await expect.poll(() => story).toEqual([`a ${CLOSED.message}`, `b ${CLOSED.message}`])
   })
 
-  test("are forgotten when it is over, and nobody waits", async () => {
+  test("are dropped when it is closed, and no sender waits", async () => {
     let answer: (() => void) | undefined
     const { publisher, story } = publish({
       publish: () =>

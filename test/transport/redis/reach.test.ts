@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { optionsOfUrl, reachOf, reachOfClient } from "../../../src/transport/redis/reach.ts"
 
 describe("the URL of a server", () => {
-  test("gives user and password as they were before they were encoded", () => {
+  test("returns user and password decoded", () => {
     expect(optionsOfUrl("rediss://al%3Aice:p%40ss%2F@example.com:7/3")).toEqual({
       host: "example.com",
       port: 7,
@@ -26,7 +26,7 @@ describe("the URL of a server", () => {
 })
 
 describe("whom options reach", () => {
-  test("is described in words, whatever is left out", () => {
+  test("is described for messages, whatever options are absent", () => {
     expect(reachOf({}).peer).toBe("Redis at redis://localhost:6379")
     expect(reachOf({ sentinels: [{}], name: "main" })).toMatchObject({
       peer: 'Redis "main" of 1 sentinels',

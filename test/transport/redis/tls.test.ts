@@ -46,13 +46,13 @@ describe.skipIf(!hasCertificate)("a broker with TLS", () => {
     expect(worker.recorder.story).toEqual(["connected"])
   })
 
-  test("with a certificate that nobody vouches for is not reached, and says why", async () => {
+  test("with an untrusted certificate is not used, and the error names the reason", async () => {
     await using end = openEnd(url)
     await expect.poll(() => end.recorder.story).toEqual(["disconnected"])
     expect(end.lines.warnings.join()).toMatch(/SELF_SIGNED|UNABLE_TO_VERIFY/)
   })
 
-  test("at the port of which nobody speaks TLS is not reached", async () => {
+  test("without TLS at its port is not reached", async () => {
     await using end = openEnd(`rediss://:secret@127.0.0.1:${broker.port}`, { connectTimeout: 500 })
     await expect.poll(() => end.recorder.story).toEqual(["disconnected"])
     expect(end.bus.isConnected).toBe(false)

@@ -152,7 +152,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the command", () => {
     })
   })
 
-  describe("who is nobody", () => {
+  describe("a client without credentials", () => {
     test("does not get in", async () => {
       await expect(connect({ servers: lab.broker.url, reconnect: false })).rejects.toThrow(
         /Authorization/i,

@@ -71,7 +71,7 @@ describe.skipIf(!isThere)("Redis with the permissions of the command", () => {
     })
   })
 
-  describe("who is nobody", () => {
+  describe("a client without credentials", () => {
     test("does not get in", async () => {
       const client = new Redis({
         ...{ port: lab.broker.port, host: "127.0.0.1", lazyConnect: true },

@@ -43,7 +43,7 @@ export function wrongVersion(operationId: string, imported: string, version: str
 export function stoodStill(operationId: string, milliseconds: number): CallError {
   return refusal(
     "UNAVAILABLE",
-    `"${operationId}" was not begun: its worker stood still for ${milliseconds} ms.`,
+    `"${operationId}" was not started: its worker stalled for ${milliseconds} ms.`,
     { operationId, retryable: true, mayHaveExecuted: false },
   )
 }

@@ -233,7 +233,7 @@ export class BusWorker {
     for (const entry of calls.all()) {
       const hasBegun = entry.state === "running" || entry.state === "done"
       const end = entry.expires + (hasBegun ? GRACE : 0)
-      if (now >= end) giveUp(this.#state, entry, "Its time is over.")
+      if (now >= end) giveUp(this.#state, entry, "Its deadline has passed.")
       else this.#admission.remind(entry)
     }
   }

@@ -265,7 +265,7 @@ export class SimBus implements Bus {
 }
 
 function unavailable(): CallError {
-  return new CallError("UNAVAILABLE", "The broker is out of reach.", {
+  return new CallError("UNAVAILABLE", "The broker is unreachable.", {
     mayHaveExecuted: false,
     retryable: true,
   })

@@ -96,7 +96,7 @@ export function testIdentity(lab: () => Lab): void {
       expect(await listed()).not.toContain("task.secret")
     })
 
-    test("is nobody in particular without one", async () => {
+    test("is anonymous without a ticket", async () => {
       const { verifier } = checking()
       await using stage = await Stage.set(lab(), { verifier })
       const hub = stage.caller("hub", { signer })
