@@ -1,5 +1,6 @@
 // Definitions that schemas share: each becomes one named type, however many operations contain it.
 
+import { isRecord } from "../internal/guards.ts"
 import type { RefKeyword, SchemaNode } from "../schema/refs.ts"
 import { commentOf } from "./comments.ts"
 import { Converter } from "./convert.ts"
@@ -29,6 +30,8 @@ export class Definitions {
   readonly types: NamedType[] = []
   readonly #texts: SchemaTexts
   readonly #bySchema = new Map<View, Map<object, Definition[]>>()
+  /** What was found, by the definitions that schemas of a document share, and by where it starts. */
+  readonly #found = new WeakMap<object, Map<Definition, Map<Schema, Definition>>>()
 
   constructor(texts: SchemaTexts) {
     this.#texts = texts
@@ -75,15 +78,28 @@ export class Definitions {
 
   /** Compares a schema and all it refers to with a definition; `undefined` when they differ. */
   #match(root: SchemaRoot, schema: Schema, start: Definition): Map<Schema, Definition> | undefined {
+    const found = this.#foundIn(root.schema["$defs"])
+    const before = found?.get(start)
+    if (before?.get(schema) === start) return before
     const pairs = new Map<Schema, Definition>([[schema, start]])
+    let isWithinDefinitions = true
     for (const [at, definition] of pairs) {
       if (!definition.isRead || !definition.isPlain) return undefined
       if (!this.#isSame(at, definition.schema)) return undefined
       for (const [reference, expected] of definition.edges) {
         if (!isExpected(root.at(reference), expected, pairs)) return undefined
+        isWithinDefinitions &&= reference.startsWith("#/$defs/")
       }
     }
+    if (isWithinDefinitions) found?.set(start, pairs)
     return pairs
+  }
+
+  #foundIn($defs: unknown): Map<Definition, Map<Schema, Definition>> | undefined {
+    if (!isRecord($defs)) return undefined
+    let found = this.#found.get($defs)
+    if (found === undefined) this.#found.set($defs, (found = new Map()))
+    return found
   }
 
   #isSame(left: Schema, right: Schema): boolean {

@@ -7,6 +7,8 @@ export class SchemaTexts {
   readonly #originals = new Map<string, object>()
   readonly #originalOf = new WeakMap<object, object>()
   readonly #withIds = new WeakSet<object>()
+  /** Whether a definition has an `$id`, by the definitions that schemas of a document share. */
+  readonly #anyIds = new WeakMap<object, boolean>()
 
   /** The first schema with the same text. */
   original(schema: object): object {
@@ -28,9 +30,14 @@ export class SchemaTexts {
     const { $defs, ...own } = schema
     if (this.#withIds.has(this.original(own))) return true
     if (typeof $defs !== "object" || $defs === null) return false
-    return Object.values($defs).some(
-      (one) => typeof one === "object" && one !== null && this.#withIds.has(this.original(one)),
-    )
+    let anyIds = this.#anyIds.get($defs)
+    if (anyIds === undefined) {
+      anyIds = Object.values($defs).some(
+        (one) => typeof one === "object" && one !== null && this.#withIds.has(this.original(one)),
+      )
+      this.#anyIds.set($defs, anyIds)
+    }
+    return anyIds
   }
 }
 
