@@ -11,7 +11,7 @@ import {
   writeFile,
 } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { dirname, join, resolve } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { buildOnce } from "../support/build-once.ts"
 import { manifest, root } from "../support/manifest.ts"
@@ -26,6 +26,8 @@ export interface BuiltPackage extends AsyncDisposable {
   readonly app: string
   /** The installed package: `app/node_modules/@alkdev/operations`. */
   readonly installed: string
+  /** The path of the tarball itself. It is shared: do not change it. */
+  readonly tarball: string
 }
 
 type Packed = Pick<BuiltPackage, "files" | "size">
@@ -33,8 +35,9 @@ type Packed = Pick<BuiltPackage, "files" | "size">
 /** What a build is made of. */
 const SOURCES = /^(src|console|scripts|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/
 
-/** The file beside the packed ones that lists them. */
+/** The files beside the packed ones: the list of them, and the tarball. */
 const LISTING = "packed.json"
+const TARBALL = "package.tgz"
 
 /** Time for a build, in milliseconds: it starts compilers and npm. */
 export const BUILD_TIMEOUT = 180_000
@@ -57,7 +60,8 @@ export async function buildPackage(): Promise<BuiltPackage> {
     for (const file of files) await cp(join(packed, file), join(installed, file))
     await linkDependencies(app)
     await cp(resolve(root, "test/package/consumer"), app, { recursive: true })
-    return { files, size, app, installed, [Symbol.asyncDispose]: remove }
+    const tarball = join(packed, TARBALL)
+    return { files, size, app, installed, tarball, [Symbol.asyncDispose]: remove }
   } catch (error) {
     await remove()
     throw error
@@ -80,7 +84,7 @@ async function pack(folder: string): Promise<void> {
       await run("tsx", ["scripts/bundle.ts"], stage)
       await run("tsx", ["scripts/build-console.ts"], stage)
     }
-    const packed = await packedFiles(stage)
+    const packed = await packedFiles(stage, join(folder, TARBALL))
     for (const file of packed.files) await cp(join(stage, file), join(folder, file))
     await writeFile(join(folder, LISTING), JSON.stringify(packed))
   } finally {
@@ -107,10 +111,15 @@ export async function run(program: string, args: string[], cwd: string): Promise
   }
 }
 
-async function packedFiles(stage: string): Promise<Packed> {
-  const output = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], stage)
-  const [tarball] = JSON.parse(output) as { files: { path: string }[]; size: number }[]
+async function packedFiles(stage: string, target: string): Promise<Packed> {
+  const output = await run("npm", ["pack", "--json", "--ignore-scripts"], stage)
+  const [tarball] = JSON.parse(output) as {
+    filename: string
+    files: { path: string }[]
+    size: number
+  }[]
   if (tarball === undefined) throw new Error("npm pack lists no tarball.")
+  await cp(join(stage, basename(tarball.filename)), target)
   return { files: tarball.files.map((file) => file.path).toSorted(), size: tarball.size }
 }
 

@@ -3,11 +3,11 @@ import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { freePort } from "../support/free-port.ts"
 import { manifest, root } from "../support/manifest.ts"
-import { BUILD_TIMEOUT, buildPackage, run } from "./build.ts"
+import { BUILD_TIMEOUT, buildPackage } from "./build.ts"
 
 /** A block of the page: a file to write, commands to type, or what they print. */
 interface Block {
@@ -66,10 +66,8 @@ describe("docs/getting-started.md, followed in an empty folder with the packed t
     folder = await realpath(await mkdtemp(join(tmpdir(), "operations-first-day-")))
     app = join(folder, "app")
     await using built = await buildPackage()
-    const packed = await run("npm", ["pack", "--json", "--ignore-scripts"], built.installed)
-    const [{ filename } = { filename: "" }] = JSON.parse(packed) as { filename: string }[]
-    tarball = join(folder, basename(filename))
-    await cp(join(built.installed, basename(filename)), tarball)
+    tarball = join(folder, "operations.tgz")
+    await cp(built.tarball, tarball)
   }, BUILD_TIMEOUT)
 
   afterAll(async () => {

@@ -93,7 +93,8 @@ describe("the packed files", () => {
 })
 
 describe("an application", { timeout: BUILD_TIMEOUT }, () => {
-  test.each(Object.keys(EXPORTS))("imports %s and finds the pinned names", async (entry) => {
+  const onNode = Object.keys(EXPORTS).filter((entry) => !NEUTRAL.includes(entry))
+  test.each(onNode)("imports %s and finds the pinned names", async (entry) => {
     const names = await run(
       "node",
       [
@@ -177,18 +178,21 @@ describe("an application", { timeout: BUILD_TIMEOUT }, () => {
     expect((await run("node", ["--input-type=module", "-e", script], built.app)).trim()).toBe("200")
   })
 
-  test.each(NEUTRAL)("loads %s where the globals of Node are missing", async (entry) => {
-    const script = [
-      "const { log } = console",
-      'for (const name of ["process", "Buffer", "setImmediate", "global"]) delete globalThis[name]',
-      `const module = await import("${specifier(entry)}")`,
-      "log(Object.keys(module).length)",
-    ].join("\n")
+  test.each(NEUTRAL)(
+    "imports %s where the globals of Node are missing, and finds the pinned names",
+    async (entry) => {
+      const script = [
+        "const { log } = console",
+        'for (const name of ["process", "Buffer", "setImmediate", "global"]) delete globalThis[name]',
+        `const module = await import("${specifier(entry)}")`,
+        "log(JSON.stringify(Object.keys(module)))",
+      ].join("\n")
 
-    const count = await run("node", ["--input-type=module", "-e", script], built.app)
+      const names = await run("node", ["--input-type=module", "-e", script], built.app)
 
-    expect(Number(count)).toBe(EXPORTS[entry]?.length)
-  })
+      expect(JSON.parse(names)).toEqual(EXPORTS[entry])
+    },
+  )
 })
 
 describe("a page", () => {
