@@ -82,7 +82,7 @@ function checkOptions(args: CommandArgs): void {
 }
 
 async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): Promise<Hub> {
-  const [{ createHub }, { commandLogger }, { printProgress: tellProgress }] = await Promise.all([
+  const [{ createHub }, { commandLogger }, { printProgress }] = await Promise.all([
     import("../../hub/create-hub.ts"),
     import("../serve/logger.ts"),
     import("../serve/progress.ts"),
@@ -90,12 +90,12 @@ async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): P
   for (const warning of config.warnings ?? [])
     note(io, escapeForTerminal(formatFault(warning, config.file)))
   const hub = createHub(config, { env: io.env, logger: commandLogger(io), watch })
-  tellProgress(hub, io)
+  printProgress(hub, io)
   return hub
 }
 
 async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<void> {
-  const [{ serveHub }, { printSummary: tellSummary }, { parentGone }] = await Promise.all([
+  const [{ serveHub }, { printSummary }, { parentGone }] = await Promise.all([
     import("../../hub/serve-hub.ts"),
     import("../serve/summary.ts"),
     import("../serve/process.ts"),
@@ -110,7 +110,7 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
   try {
     const stopped = Promise.race([aborted(io.signal), parentGone(io.env, io.signal)])
     await Promise.race([hub.ready(), stopped])
-    if (!io.signal.aborted) tellSummary(hub, served, args.flag("json"), io)
+    if (!io.signal.aborted) printSummary(hub, served, args.flag("json"), io)
     await stopped
     note(io, "Stopping: running calls are finished, new ones are refused.")
   } finally {

@@ -1,6 +1,6 @@
 import { UsageError } from "../model.ts"
 import { patternText } from "./plan.ts"
-import type { Account, OperationPattern, Plan } from "./plan.ts"
+import type { OperationPattern, Plan } from "./plan.ts"
 
 /** Permissions of a Redis user. */
 export interface RedisRules {
@@ -23,7 +23,7 @@ export function redisRules({ prefix, accounts }: Plan): readonly RedisRules[] {
   }
   return accounts.map(({ name, calls, serves, variable }) => ({
     user: name,
-    variable: hashVariable(variable),
+    variable: `${variable}_SHA256`,
     rules: [
       "on",
       "resetkeys",
@@ -77,8 +77,4 @@ function callerRules(
  */
 function workerRules(prefix: string): readonly string[] {
   return ["(-@all +psubscribe allchannels)", `(-@all +publish &${prefix}:inbox:* &${prefix}:news)`]
-}
-
-function hashVariable(variable: Account["variable"]): string {
-  return `${variable}_SHA256`
 }

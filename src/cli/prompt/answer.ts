@@ -3,7 +3,6 @@ import type {
   FormInputRequest,
   InputRequest,
   InputResponse,
-  RootsInputRequest,
   UrlInputRequest,
 } from "../../core/types.ts"
 import { pathToFileURL } from "node:url"
@@ -59,7 +58,7 @@ async function ask(
     case "url":
       return await visitPage(request, terminal, io)
     case "roots":
-      return await listRoots(request, terminal, io)
+      return await listRoots(terminal, io)
     case "sampling":
       throw new CallError(
         "UNAVAILABLE",
@@ -95,11 +94,7 @@ async function visitPage(
   return { action: isDone ? "accept" : "decline" }
 }
 
-async function listRoots(
-  _request: RootsInputRequest,
-  terminal: Terminal,
-  { cwd }: CommandIO,
-): Promise<InputResponse> {
+async function listRoots(terminal: Terminal, { cwd }: CommandIO): Promise<InputResponse> {
   terminal.print(`The operation asks in which folder you work: ${escapeForTerminal(cwd)}`)
   if (!(await agrees(terminal, "Tell it? y/n> "))) return { action: "decline" }
   return { action: "accept", content: { roots: [{ uri: pathToFileURL(cwd).href }] } }

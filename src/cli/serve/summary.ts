@@ -1,3 +1,4 @@
+import { idOf } from "../../core/define.ts"
 import type { Hub } from "../../hub/model.ts"
 import type { CommandIO } from "../model.ts"
 import { counted, oneLine, print, printJson, styled, table } from "../output.ts"
@@ -36,7 +37,7 @@ function summaryText(hub: Hub, { url, consoleUrl, mcpUrl, wsUrl }: Places, io: C
   ] as const
   const lines = [
     "",
-    bold(`${titleOf(hub)} is at ${url}`),
+    bold(`${oneLine(hub.config.server.title ?? "The hub", 80)} is at ${url}`),
     countsOf(hub),
     "",
     table(rows.map(([what = "", where = ""]) => [`  ${what}`, cyan(where)])),
@@ -54,10 +55,6 @@ function summaryText(hub: Hub, { url, consoleUrl, mcpUrl, wsUrl }: Places, io: C
   return lines.join("\n")
 }
 
-function titleOf({ config }: Hub): string {
-  return oneLine(config.server.title ?? "The hub", 80)
-}
-
 function countsOf({ registry, sources }: Hub): string {
   const there = sources.filter(({ state }) => state === "ready").length
   const missing = sources.filter(({ state }) => state !== "ready" && state !== "disabled")
@@ -68,7 +65,5 @@ function countsOf({ registry, sources }: Hub): string {
 }
 
 function sortedSpecs({ registry }: Hub): ReturnType<Hub["registry"]["getAllSpecs"]> {
-  const key = ({ namespace, name }: { namespace: string; name: string }): string =>
-    `${namespace}.${name}`
-  return registry.getAllSpecs().toSorted((left, right) => (key(left) < key(right) ? -1 : 1))
+  return registry.getAllSpecs().toSorted((left, right) => (idOf(left) < idOf(right) ? -1 : 1))
 }

@@ -23,6 +23,9 @@ export interface HubRequest {
 // Results of operations may be large; the hub has its own limits.
 const MAX_BYTES = 256 * 1024 * 1024
 
+/** The subject of errors. */
+const SUBJECT = "The request to the hub"
+
 /** Sends requests to a hub's gateway; failures are `CallError`s, as in the hub. */
 export class HubClient {
   readonly url: string
@@ -68,7 +71,7 @@ export class HubClient {
       operationId,
       secrets: this.secrets,
       mayHaveEffect: method !== "GET",
-      subject: this.#subject,
+      subject: SUBJECT,
     })
     if (response.status < 400) return response
     throw await this.#failure(response, request)
@@ -78,14 +81,10 @@ export class HubClient {
     return this.#token === undefined ? [] : [this.#token]
   }
 
-  get #subject(): string {
-    return "The request to the hub"
-  }
-
   #reading(request: HubRequest): Parameters<typeof readBody>[1] {
     const { method, signal, operationId } = request
     const maxBytes = MAX_BYTES
-    return { method, signal, operationId, secrets: this.secrets, maxBytes, subject: this.#subject }
+    return { method, signal, operationId, secrets: this.secrets, maxBytes, subject: SUBJECT }
   }
 
   async #failure(response: HttpResponse, request: HubRequest): Promise<CallError> {

@@ -11,14 +11,13 @@ export async function consequencesOf(file: string, { env }: CommandIO): Promise<
   }
   const { sources, middleware = [] } = await loadConfig(file, { env })
   const opened = sources.filter(({ disabled }) => !disabled)
-  const lines = opened.length === 0 ? ["It has no sources."] : opened.map(lineOf)
+  const lines =
+    opened.length === 0
+      ? ["It has no sources."]
+      : opened.map((source) => oneLine(`"${source.name}" ${consequence(source)}`))
   // Only a script can have others.
   const modules = middleware.filter((entry) => typeof entry.use === "string")
   return [...lines, ...modules.map(({ use }) => oneLine(`Calls run the module ${use as string}`))]
-}
-
-function lineOf(source: ResolvedSource): string {
-  return oneLine(`"${source.name}" ${consequence(source)}`)
 }
 
 function consequence({ config }: ResolvedSource): string {

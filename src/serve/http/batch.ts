@@ -125,7 +125,7 @@ async function resultOf(
     }
     if (key !== undefined && shown === "") throw badField("key", "a string or a number")
     const spec = context.find(id)
-    if (spec?.type === "subscription") throw isStream(id)
+    if (spec?.type === "subscription") throw notInBatch(id)
     const terms = itemTerms(fields, ({ progress, total, message }) => {
       report?.(`{${shown}"progress":${JSON.stringify({ progress, total, message })}}`)
     })
@@ -215,7 +215,7 @@ function badField(name: string, expected: string): Error {
   return refusal("VALIDATION_ERROR", `The "${name}" of a call must be ${expected}.`)
 }
 
-function isStream(operationId: string): Error {
+function notInBatch(operationId: string): Error {
   return refusal(
     "INVALID_OPERATION_TYPE",
     `"${operationId}" is a subscription, and those cannot be read in a batch.`,

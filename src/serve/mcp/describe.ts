@@ -30,9 +30,10 @@ export async function describeTypes(
     // Imported operations leave defaults to their server.
     fillsDefaults: spec._meta?.["openapi"] === undefined && spec._meta?.["mcp"] === undefined,
   })
+  const words = plainText(tool.description)
   return {
     ...headOf(tool),
-    description: cut(plainText(tool.description)),
+    description: words.length > MAX_DESCRIPTION ? `${words.slice(0, MAX_DESCRIPTION - 1)}…` : words,
     annotations: tool.raw?.annotations ?? annotationsOf(spec),
     types: text,
     ...examplesOf(tool, MAX_EXAMPLES),
@@ -69,10 +70,6 @@ export function headOf({ id, spec }: OperationTool): Readonly<Record<string, unk
 function outputOf(tool: OperationTool, era: MCPEra): unknown {
   const listed = tool.output(era)?.schema
   return listed ?? (tool.raw === undefined ? tool.spec.outputSchema : tool.raw.outputSchema)
-}
-
-function cut(text: string): string {
-  return text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION - 1)}…` : text
 }
 
 function examplesOf(

@@ -39,7 +39,8 @@ export function resultOf(
   if (data === undefined && output === undefined) return { content: [] }
   const json = jsonOf(data)
   if (json === undefined && data !== undefined) throw noJson(`it is a ${typeof data}`, undefined)
-  const content = [{ type: "text", text: ownText(tool, data, options) ?? textOf(data, json) }]
+  const plain = typeof data === "string" ? data : (json ?? "")
+  const content = [{ type: "text", text: ownText(tool, data, options) ?? plain }]
   if (output === undefined) return { content }
   const value: unknown = json === undefined ? undefined : JSON.parse(json)
   return structured(tool, value, content, output.isWrapped)
@@ -108,10 +109,6 @@ function ownBlocks(
 
 function blocksOf(meta: MCPResponseMeta): readonly Block[] {
   return mapMCPContentBlocks(meta.content) as unknown as readonly Block[]
-}
-
-function textOf(data: unknown, json: string | undefined): string {
-  return typeof data === "string" ? data : (json ?? "")
 }
 
 function ownText(

@@ -109,7 +109,11 @@ class Serving implements StdioConnection {
       if (exit && !this.#isOver) this.#leave(0)
       this.#finish()
     }
-    if (exit) this.#listenToSignals()
+    for (const [signal, code] of exit ? SIGNALS : []) {
+      const handler = (): void => this.#leave(code)
+      this.#signals.push([signal, handler])
+      host.once(signal, handler)
+    }
   }
 
   async close(): Promise<void> {
@@ -119,14 +123,6 @@ class Serving implements StdioConnection {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
-  }
-
-  #listenToSignals(): void {
-    for (const [signal, code] of SIGNALS) {
-      const handler = (): void => this.#leave(code)
-      this.#signals.push([signal, handler])
-      this.#host.once(signal, handler)
-    }
   }
 
   #finish(): void {

@@ -3,7 +3,7 @@ import { contentDisposition, fileNameOf } from "../../../internal/file-names.ts"
 import { isFileLike } from "../../../schema/files.ts"
 import type { FileLike } from "../../../schema/files.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
-import type { HTTPAnswer, HTTPSink, HTTPStream } from "../../exchange.ts"
+import type { HTTPAnswer, HTTPSink } from "../../exchange.ts"
 import { COMMON_HEADERS } from "../context.ts"
 import type { HTTPContext } from "../http-context.ts"
 
@@ -30,12 +30,13 @@ export function fileAnswer(
       : undefined
   const headers = { ...fileHeaders(own || sent || mediaType, name), ...extra }
   if (bytes !== undefined) return { status: 200, headers, body: bytes }
-  const { size } = data as FileLike
+  const file = data as FileLike
+  const { size } = file
   const length = size === undefined ? undefined : { "content-length": String(size) }
   return {
     status: 200,
     headers: { ...headers, ...length },
-    body: new FileBody(data as FileLike, context),
+    body: { run: (sink) => sendFile(file, context, sink) },
   }
 }
 
@@ -55,40 +56,30 @@ function fileHeaders(type: string | undefined, name: string | undefined): Record
   }
 }
 
-/** A file as the body of an answer: a chunk is read when the connection has room for it. */
-class FileBody implements HTTPStream {
-  readonly #file: FileLike
-  readonly #context: HTTPContext
-
-  constructor(file: FileLike, context: HTTPContext) {
-    this.#file = file
-    this.#context = context
-  }
-
-  async run(sink: HTTPSink): Promise<void> {
-    const { size } = this.#file
-    let left = size ?? Number.POSITIVE_INFINITY
-    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
-    const stop = sink.onGone(() => void reader?.cancel().catch(() => undefined))
-    try {
-      reader = this.#file.stream().getReader()
-      while (!sink.isGone) {
-        const { done, value } = await reader.read()
-        if (done) break
-        left -= value.byteLength
-        if (left < 0) throw new TypeError(`The file is longer than its size of ${size} bytes.`)
-        if (!sink.write(value)) await sink.drained()
-      }
-      if (left > 0 && size !== undefined && !sink.isGone) {
-        throw new TypeError(`The file is shorter than its size of ${size} bytes.`)
-      }
-    } catch (error) {
-      // The status has been sent: only a broken connection tells that something is missing.
-      this.#context.logger.error("A file could not be sent to its end", { error })
-      sink.cut?.()
-    } finally {
-      stop()
-      reader?.cancel().catch(() => undefined)
+/** Sends a file as the body of an answer: a chunk is read when the connection has room for it. */
+async function sendFile(file: FileLike, { logger }: HTTPContext, sink: HTTPSink): Promise<void> {
+  const { size } = file
+  let left = size ?? Number.POSITIVE_INFINITY
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  const stop = sink.onGone(() => void reader?.cancel().catch(() => undefined))
+  try {
+    reader = file.stream().getReader()
+    while (!sink.isGone) {
+      const { done, value } = await reader.read()
+      if (done) break
+      left -= value.byteLength
+      if (left < 0) throw new TypeError(`The file is longer than its size of ${size} bytes.`)
+      if (!sink.write(value)) await sink.drained()
     }
+    if (left > 0 && size !== undefined && !sink.isGone) {
+      throw new TypeError(`The file is shorter than its size of ${size} bytes.`)
+    }
+  } catch (error) {
+    // The status has been sent: only a broken connection tells that something is missing.
+    logger.error("A file could not be sent to its end", { error })
+    sink.cut?.()
+  } finally {
+    stop()
+    reader?.cancel().catch(() => undefined)
   }
 }
