@@ -119,11 +119,7 @@ export interface HubClient {
   describe(id: string, signal?: AbortSignal): Promise<OperationSpec>
   call(id: string, input: unknown, options: CallOptions): Promise<CallOutcome>
   /** Settles when the stream ends; rejects with a `ProblemError` when it fails. */
-  watch(
-    id: string,
-    input: unknown,
-    options: { readonly signal: AbortSignal; onItem(item: WatchItem): void },
-  ): Promise<void>
+  watch(id: string, input: unknown, options: WatchOptions): Promise<void>
   sources(signal?: AbortSignal): Promise<readonly ListedSource[]>
   source(name: string, signal?: AbortSignal): Promise<SourceInfo>
   /** Opens a source again, and gives its state after that. */
@@ -158,12 +154,18 @@ export interface LiveCall {
   readonly onPlain: () => void
 }
 
+/** How a subscription is read. */
+export interface WatchOptions {
+  readonly signal: AbortSignal
+  readonly onItem: (item: WatchItem) => void
+}
+
 /** How events of the hub are read. */
 export interface HubEventsOptions {
   readonly signal: AbortSignal
   /** The hub sends events from now on. */
-  onOpen?(): void
-  onEvent(event: HubEvent): void
+  readonly onOpen?: (() => void) | undefined
+  readonly onEvent: (event: HubEvent) => void
 }
 
 /** The id of an operation. */

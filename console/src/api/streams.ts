@@ -5,7 +5,7 @@ import { readEvents } from "./event-stream.ts"
 import type { StreamEvent } from "./event-stream.ts"
 import { ProblemError } from "./model.ts"
 import type { CallTrace, HubEvent, HubEventsOptions } from "./model.ts"
-import type { SourceLogLine, SourceStatus, WatchItem } from "./model.ts"
+import type { SourceLogLine, SourceStatus, WatchOptions } from "./model.ts"
 import { isProblem, unexpectedAnswer, localProblem, unreachable } from "./problems.ts"
 import type { Requests } from "./requests.ts"
 import { steadyNow } from "../ui/steady-now.ts"
@@ -15,7 +15,7 @@ export async function watchOperation(
   requests: Requests,
   id: string,
   input: unknown,
-  { signal, onItem }: { readonly signal: AbortSignal; onItem(item: WatchItem): void },
+  { signal, onItem }: WatchOptions,
 ): Promise<void> {
   const request = async (): Promise<Response> =>
     await requests.ask(`operations/${encodeURIComponent(id)}`, {
