@@ -175,6 +175,13 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
   }
 }
 
+/** The fields of an error besides its code, message and cause, for a changed copy of it. */
+export function errorFields(error: CallError): CallErrorOptions {
+  const { details, retryable, mayHaveExecuted, retryAfterMs, attempts } = error
+  const { requestId, operationId } = error
+  return { details, retryable, mayHaveExecuted, retryAfterMs, attempts, requestId, operationId }
+}
+
 /** Whether a value is a `CallError`, also of another copy of this package. With `code`: of that code. */
 export function isCallError<TCode extends string = string>(
   value: unknown,

@@ -1,4 +1,4 @@
-import { CallError, isCallError } from "../core/errors.ts"
+import { CallError, errorFields, isCallError } from "../core/errors.ts"
 import { joinBytes } from "../schema/files.ts"
 import { readChunks } from "./chunks.ts"
 import { cutText, decodeIfText, decodeText, excerpt } from "./decode.ts"
@@ -185,7 +185,11 @@ function withMissingBytes(thrown: unknown, announced: number, length: number): u
   return new CallError(
     "UNAVAILABLE",
     `${message} It received ${length} of ${announced} announced bytes.`,
-    { ...thrown, cause: thrown, details: { ...(details as object), reason: "length" } },
+    {
+      ...errorFields(thrown),
+      cause: thrown,
+      details: { ...(details as object), reason: "length" },
+    },
   )
 }
 

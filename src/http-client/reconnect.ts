@@ -1,4 +1,4 @@
-import { CallError, isCallError } from "../core/errors.ts"
+import { CallError, errorFields, isCallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import type { Clock } from "../internal/platform.ts"
 import { backOff, withJitter } from "../internal/back-off.ts"
@@ -107,7 +107,7 @@ function giveUpError(lost: unknown, attempts: number): unknown {
   return new CallError(
     lost.code,
     `${lost.message} The stream could not be resumed in ${attempts} attempts.`,
-    { ...lost, cause: lost },
+    { ...errorFields(lost), cause: lost },
   )
 }
 

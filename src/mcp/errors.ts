@@ -1,6 +1,6 @@
 // Converts failures of MCP exchanges to `CallError`s.
 
-import { CallError, isCallError } from "../core/errors.ts"
+import { CallError, errorFields, isCallError } from "../core/errors.ts"
 import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
 import { setOutward } from "../core/outward-error.ts"
 import { isRecord } from "../internal/guards.ts"
@@ -126,7 +126,7 @@ export function withOutput(error: CallError, stderrTail: string | undefined): Ca
   if (tail === "") return error
   const { code, message, details, cause } = error
   const whole = new CallError(code, `${message} It last wrote: ${tail.slice(-800)}`, {
-    ...error,
+    ...errorFields(error),
     details: { ...(details as object), stderrTail: tail },
     cause,
   })

@@ -1,5 +1,5 @@
 // Sends the calls of one import, from the input to the envelope.
-import { CallError, isCallError } from "../../core/errors.ts"
+import { CallError, errorFields, isCallError } from "../../core/errors.ts"
 import { discard, exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
@@ -285,7 +285,7 @@ function statusError(
   if (declared === undefined || !isRecord(error.details)) return error
   if (compileSchema(declared.schema).check(error.details)) {
     return new CallError(error.code, error.message, {
-      ...error,
+      ...errorFields(error),
       details: { ...error.details, declared: declared.code },
     })
   }

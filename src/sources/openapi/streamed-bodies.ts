@@ -1,4 +1,4 @@
-import { CallError, isCallError } from "../../core/errors.ts"
+import { CallError, errorFields, isCallError } from "../../core/errors.ts"
 import { exchange } from "../../http-client/exchange.ts"
 import type { ExchangeOptions, HttpResponse } from "../../http-client/exchange.ts"
 import type { PreparedRequest } from "../../http-client/request.ts"
@@ -27,7 +27,7 @@ export function withRetryable(error: CallError, retryable: boolean): CallError {
   if (error.retryable === retryable) return error
   const { code, message, cause } = error
   return new CallError(code, message, {
-    ...error,
+    ...errorFields(error),
     retryable,
     ...(cause !== undefined && { cause }),
   })

@@ -121,7 +121,7 @@ describe("an operation with a server of its own", () => {
     const error = await refusal(spec, config)
 
     expect(error).toMatchObject({ code: "EGRESS_BLOCKED", operationId: "api.op" })
-    expect(String(error)).toContain(`name "${uploads.url}" in \`allowedOrigins\``)
+    expect(String(error)).toContain(`add "${uploads.url}" to \`allowedOrigins\``)
     expect([root.requests, uploads.requests]).toEqual([[], []])
     expect(
       (await sentTo(uploads, spec, {}, { ...config, allowedOrigins: [uploads.url] })).line,

@@ -70,7 +70,7 @@ describe("the report of an import", () => {
     })
     expect(renamed).toMatchObject({
       status: "kept",
-      notes: [{ message: expect.stringContaining('given as "query_id"') as unknown }],
+      notes: [{ message: expect.stringContaining('passed as "query_id"') as unknown }],
     })
     expect(widened).toMatchObject({ id: "shop.wide", status: "widened" })
     expect(widened?.notes.map(({ pointer }) => pointer).toSorted()).toEqual([

@@ -1,4 +1,4 @@
-import { CallError } from "../../../core/errors.ts"
+import { CallError, errorFields } from "../../../core/errors.ts"
 import { outwardOf, setOutward } from "../../../core/outward-error.ts"
 import { maskSecrets } from "../../../http-client/secrets.ts"
 import { redact, redactText } from "../../../internal/redact.ts"
@@ -43,7 +43,7 @@ export class Secrets {
     const hasCause = error.cause !== undefined
     if (message === error.message && details === error.details && !hasCause) return error
     const masked = new CallError(error.code, message, {
-      ...error,
+      ...errorFields(error),
       details,
       ...(hasCause && { cause: this.#cause(error.cause, 0) }),
     })

@@ -242,7 +242,7 @@ describe("text and bytes", () => {
   })
 
   test("an object is neither XML nor bytes", () => {
-    expect(faultOf(() => send(bodyOf("text/xml"), { a: 1 }))).toContain("give the XML as text")
+    expect(faultOf(() => send(bodyOf("text/xml"), { a: 1 }))).toContain("pass the XML as text")
     expect(faultOf(() => send(bodyOf("application/octet-stream"), { a: 1 }))).toContain(
       "Uint8Array",
     )

@@ -335,12 +335,12 @@ describe("a body", () => {
     expect(post(["text/plain"], null)).toBe("")
     expect(post(["text/plain"], { a: 1 })).toBe(`{"a":1}`)
     expect(post(["application/xml"], "<a/>")).toBe("<a/>")
-    expect(() => post(["application/xml"], { a: 1 })).toThrow("give the XML as text")
+    expect(() => post(["application/xml"], { a: 1 })).toThrow("pass the XML as text")
     expect(post(["application/x-ndjson"], [1, 2])).toBe("1\n2\n")
     expect(post(["application/x-ndjson"], "raw")).toBe("raw")
     expect(post(["application/json-seq"], { a: 1 })).toBe('\u001e{"a":1}\n')
     expect(post(["application/vnd.unknown"], { a: 1 })).toBe(`{"a":1}`)
-    expect(() => post(["image/png"], { a: 1 })).toThrow("give a Uint8Array")
+    expect(() => post(["image/png"], { a: 1 })).toThrow("pass a Uint8Array")
   })
 
   test("of bytes is sent as those bytes, whatever view they have", () => {

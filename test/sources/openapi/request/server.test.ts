@@ -98,12 +98,12 @@ describe("under the user's baseUrl", () => {
   })
 
   test.each([
-    ["not-a-url", "no absolute URL"],
-    ["/v1", "no absolute URL"],
+    ["not-a-url", "not an absolute URL"],
+    ["/v1", "not an absolute URL"],
     ["ftp://a.test", "only http: and https:"],
     ["javascript:alert(1)", "only http: and https:"],
     ["file:///etc/passwd", "only http: and https:"],
-    ["https://user:canary@a.test", "credentials as `auth`"],
+    ["https://user:canary@a.test", "credentials in `auth`"],
     ["https://a.test/?key=canary", "query or a fragment"],
     ["https://a.test/#x", "query or a fragment"],
   ])("refuses %s as baseUrl", (baseUrl, reason) => {
