@@ -119,26 +119,22 @@ describe("the everything server", () => {
     expect(await everyTool({ type: "sse", url: `http://127.0.0.1:${http.port}/sse` })).toBe(17)
   })
 
-  test("progress is complete and in order", async () => {
-    await using server = await registered("every", real(EVERYTHING))
-    const seen: unknown[] = []
-
-    await server.registry.execute(
-      "every.trigger-long-running-operation",
-      { duration: 0.2, steps: 4 },
-      { progress: (value) => seen.push(value) },
-    )
-
-    expect(seen).toMatchObject([1, 2, 3, 4].map((progress) => ({ progress, total: 4 })))
-  })
-
-  test("resources, templates and prompts are queries", async () => {
+  test("progress is complete and in order; resources, templates and prompts are queries", async () => {
     await using server = await registered("every", {
       ...real(EVERYTHING),
       resources: true,
       prompts: true,
     })
     const { registry, wrapper } = server
+    const seen: unknown[] = []
+
+    await registry.execute(
+      "every.trigger-long-running-operation",
+      { duration: 0.2, steps: 4 },
+      { progress: (value) => seen.push(value) },
+    )
+
+    expect(seen).toMatchObject([1, 2, 3, 4].map((progress) => ({ progress, total: 4 })))
     const template = wrapper.operations.find(({ name }) => name.startsWith("Dynamic_Text"))
 
     const text = await registry.execute(`every-resources.${template?.name}`, { resourceId: "7" })
@@ -151,7 +147,7 @@ describe("the everything server", () => {
 })
 
 describe("the filesystem server", () => {
-  test("reads and writes, and reports what is not allowed as a result", async () => {
+  test("reads and writes, reports what is not allowed as a result, and gives more than stdio clients usually take", async () => {
     writeFileSync(join(folder, "pixel.png"), Buffer.from("iVBORw0KGgo=", "base64"))
     await using server = await registered("files", real(FILESYSTEM, folder))
     const { registry } = server
@@ -165,13 +161,8 @@ describe("the filesystem server", () => {
     expect(image.meta).toMatchObject({ content: [{ type: "image", mimeType: "image/png" }] })
     const outside = await registry.execute("files.read_text_file", { path: "/etc/passwd" })
     expect(outside.meta).toMatchObject({ isError: true })
-  })
-
-  test("a result larger than what stdio clients usually take arrives", async () => {
     writeFileSync(join(folder, "large.txt"), "x".repeat(12_000_000))
-    await using server = await registered("files", real(FILESYSTEM, folder))
-
-    const { data } = await server.registry.execute("files.read_text_file", {
+    const { data } = await registry.execute("files.read_text_file", {
       path: join(folder, "large.txt"),
     })
 

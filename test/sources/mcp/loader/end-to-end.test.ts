@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { createMCPClient } from "../../../../src/from-mcp.ts"
 import type {
   MCPClientConfig,
@@ -67,8 +67,17 @@ describe.each(WAYS)("%s", (_, era, way) => {
     return { ...opened, [Symbol.asyncDispose]: dispose }
   }
 
+  /** For all tests that need nothing else, and leave it as it was. */
+  let plain: Opened
+
+  beforeAll(async () => {
+    plain = await openWay()
+  })
+
+  afterAll(() => plain[Symbol.asyncDispose]())
+
   test("results are what the server sent", async () => {
-    await using server = await openWay()
+    const server = plain
 
     const sum = await server.call("add", { a: 1, b: 2 })
     expect(sum).toMatchObject({
@@ -91,7 +100,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
   })
 
   test("a failure that a tool reports is a result, and throws only for who wants it", async () => {
-    await using server = await openWay()
+    const server = plain
 
     const envelope = await server.call("error_mismatch")
 
@@ -102,7 +111,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
   })
 
   test("errors of the protocol keep their code, and name server and tool", async () => {
-    await using server = await openWay()
+    const server = plain
 
     const error = await rejection(
       server.call("rpc_error", { code: -32050, message: "Odd.", data: { why: 1 } }),
@@ -113,7 +122,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
   })
 
   test("progress comes in order, all of it, before the result", async () => {
-    await using server = await openWay()
+    const server = plain
     const seen: number[] = []
 
     await server.call(
@@ -126,7 +135,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
   })
 
   test("an aborted call tells the server, and one that is too late as well", async () => {
-    await using server = await openWay()
+    const server = plain
     const controller = new AbortController()
     const hanging = server.call("hang", {}, { signal: controller.signal })
     const late = server.call("hang", {}, { timeout: 200 })
@@ -168,7 +177,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
   })
 
   test("a question that nobody can answer fails the call, and does not hang", async () => {
-    await using server = await openWay()
+    const server = plain
 
     const outcome = await server.call("ask", { kind: "form" }, { timeout: 5000 }).then(
       ({ data }) => data,
@@ -259,7 +268,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
   })
 
   test("trace context travels, and nothing else of the metadata does", async () => {
-    await using server = await openWay()
+    const server = plain
 
     const { data } = await server.call(
       "anything",

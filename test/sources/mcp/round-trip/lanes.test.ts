@@ -18,9 +18,19 @@ describeLanes("a gateway", (lane) => {
 
   afterAll(() => pair[Symbol.asyncDispose]())
 
-  describe("definitions", () => testDefinitions(lane, opened))
-  describe("results", () => testResults(lane, opened))
-  describe("errors", () => testErrors(opened))
-  describe("running calls", () => testCalls(opened))
-  describe("changes", () => testChanges(opened))
+  describe("definitions", () => {
+    testDefinitions(lane, opened)
+  })
+  describe("results", () => {
+    testResults(lane, opened)
+  })
+  describe("errors", () => {
+    testErrors(opened)
+  })
+  describe("running calls", () => {
+    testCalls(opened)
+  })
+  describe("changes", () => {
+    testChanges(opened)
+  })
 })

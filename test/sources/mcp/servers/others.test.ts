@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { MCPClientLoader } from "../../../../src/from-mcp.ts"
 import { silentLogger } from "../../../../src/index.ts"
 import { quietRegistry, rejection } from "../../../support/operations.ts"
@@ -75,6 +75,14 @@ describe("the sequential thinking server", () => {
 })
 
 describe("context7", () => {
+  let http: Awaited<ReturnType<typeof serveReal>>
+
+  beforeAll(async () => {
+    http = await serveReal(CONTEXT7, (port) => ["--transport", "http", "--port", String(port)])
+  })
+
+  afterAll(() => http[Symbol.asyncDispose]())
+
   test.each([
     ["legacy", "2025-11-25"],
     ["modern", "2026-07-28"],
@@ -100,12 +108,6 @@ describe("context7", () => {
     ["auto", "modern"],
     ["legacy", "legacy"],
   ] as const)("asked for %s over HTTP it is %s", async (era, found) => {
-    await using http = await serveReal(CONTEXT7, (port) => [
-      "--transport",
-      "http",
-      "--port",
-      String(port),
-    ])
     await using server = await use("docs", { url: `http://127.0.0.1:${http.port}/mcp`, era })
 
     expect(server.wrapper.client.peer?.era).toBe(found)
