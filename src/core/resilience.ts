@@ -1,3 +1,4 @@
+// The options of policies, their validation, and the interface between policies and the engine.
 import type { CallError } from "./errors.ts"
 import type { Middleware, MiddlewareCall } from "./middleware.ts"
 import type { AppliedPolicy, PolicyState } from "./policy-state.ts"

@@ -1,3 +1,4 @@
+// The client of a registry behind a link: its types, and the functions that make calls and open streams.
 import type {
   ArgumentsFor,
   CallArguments,

@@ -114,7 +114,7 @@ describe("unwrap and unwrapOrThrow", () => {
       details: { content: failed.meta.source === "mcp" && failed.meta.content },
     })
     expect(() => unwrapOrThrow(mcpEnvelope(1, { isError: true, content: [] }))).toThrow(
-      "without a text",
+      "without any text",
     )
   })
 

@@ -28,7 +28,7 @@ describe("a NATS server on another machine", () => {
     ["TLS that is turned off", "broker.example", { ...credentials, tls: null }, "without TLS"],
     ["one server among safe ones", "127.0.0.1,10.0.0.1:4222", {}, `"10.0.0.1"`],
     ["an address of all", "0.0.0.0:4222", {}, "without TLS and credentials"],
-    ["an address like this machine's", "127.0.0.1.example.com", {}, "is not on this machine"],
+    ["an address like this machine's", "127.0.0.1.example.com", {}, "is on another machine"],
   ])("is refused with %s", (_name, servers, connect, message) => {
     const error = refused({ servers, connect })
     expect(error).toBeInstanceOf(TypeError)
