@@ -29,13 +29,8 @@ const SWITCHED_OFF = [
   "ThirdPartyStoragePartitioning",
 ]
 
+/** The browser of this process, for all its test files. It ends with the process, whoever ends that. */
 let browser: Promise<Browser> | undefined
-
-/** The browser of this process: one for all its test files. It ends with the process, whoever ends that. */
-export async function sharedBrowser(executablePath: string): Promise<Browser> {
-  browser ??= launch(executablePath)
-  return await browser
-}
 
 async function launch(executablePath: string): Promise<Browser> {
   const launched = await chromium.launch({
@@ -68,11 +63,14 @@ export function onFrame(page: Page, listener: (payload: string) => void): void {
 
 /** Opens a page in a browser session of its own: nothing is kept from other pages. */
 export async function openPage(
-  browser: Browser,
+  executablePath: string,
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<Opened> {
-  const context = await browser.newContext({
+  browser ??= launch(executablePath)
+  const context = await (
+    await browser
+  ).newContext({
     viewport: VIEWPORT,
     reducedMotion: "reduce",
     ...options,

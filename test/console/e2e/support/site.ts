@@ -2,8 +2,8 @@ import type { BrowserContextOptions } from "playwright-core"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 import type { ServerConfig, ResolvedSource } from "../../../../src/config/model.ts"
 import type { HubOptions } from "../../../../src/hub/model.ts"
-import { provideChromium } from "../../../support/chromium.ts"
-import { moveTo, openPage, reloadAt, sharedBrowser } from "./browser.ts"
+import { findHeadlessShell, provideChromium } from "../../../support/chromium.ts"
+import { moveTo, openPage, reloadAt } from "./browser.ts"
 import type { Opened } from "./browser.ts"
 import { startHub } from "./hub.ts"
 import type { TestHub } from "./hub.ts"
@@ -22,9 +22,11 @@ export interface Site {
   show(path?: string): Promise<Opened>
 }
 
-const chromium = await provideChromium()
+/** The browser of these tests; `undefined` where there is none. */
+export const chromiumPath: string | undefined =
+  findHeadlessShell() ?? (await provideChromium()).path
 
-export const noBrowser: boolean = chromium.path === undefined
+export const noBrowser: boolean = chromiumPath === undefined
 
 /** One hub for the tests of a `describe`, and a page that shows it. */
 export function useConsole(
@@ -51,7 +53,7 @@ export function useConsole(
     const url = `${(served as TestHub).url}/#${path}`
     let opened = options === undefined ? free : undefined
     if (opened === undefined) {
-      opened = await openPage(await sharedBrowser(chromium.path as string), url, options)
+      opened = await openPage(chromiumPath as string, url, options)
     } else {
       free = undefined
       await move(opened, url)
