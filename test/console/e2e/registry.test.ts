@@ -1,14 +1,16 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { serveHTTP } from "../../../src/node.ts"
 import type { ServedHTTP } from "../../../src/node.ts"
 import { count, greet, quietRegistry } from "../../support/operations.ts"
 import { builtConsole } from "./support/build.ts"
-import { openPage } from "./support/browser.ts"
+import { launch, openPage } from "./support/browser.ts"
 import { expectQuiet, expectShown, field, listed, result, run, search } from "./support/page.ts"
 import { chromiumPath, noBrowser } from "./support/site.ts"
 
 describe.skipIf(noBrowser)("the console of one registry", () => {
   let served: ServedHTTP
+  let browser: Browser
 
   beforeAll(async () => {
     served = await serveHTTP(quietRegistry([greet, count]), {
@@ -17,15 +19,16 @@ describe.skipIf(noBrowser)("the console of one registry", () => {
       console: await builtConsole(),
       drainMs: 100,
     })
+    browser = await launch(chromiumPath as string)
   }, 180_000)
 
   afterAll(async () => {
+    await browser?.close()
     await served?.close()
   })
 
   test("finds an operation, runs it, and shows its result and its call", async () => {
-    const opened = await openPage(chromiumPath as string, `${served.url}/`)
-    onTestFinished(() => opened.close())
+    const opened = await openPage(browser, `${served.url}/`)
     const { page } = opened
     await expectShown(page.getByRole("heading", { level: 1, name: "Greetings" }))
     await search(page).fill("greets a person")

@@ -29,16 +29,13 @@ const SWITCHED_OFF = [
   "ThirdPartyStoragePartitioning",
 ]
 
-/** The browser of this process, for all its test files. It ends with the process, whoever ends that. */
-let browser: Promise<Browser> | undefined
-
-async function launch(executablePath: string): Promise<Browser> {
-  const launched = await chromium.launch({
+/** Starts the system's Chromium. Whoever launched it closes it. */
+export async function launch(executablePath: string): Promise<Browser> {
+  return await chromium.launch({
     executablePath,
     headless: true,
     // Chromium's sandbox refuses to run as root.
     chromiumSandbox: process.getuid?.() !== 0,
-    handleSIGTERM: false,
     args: [
       "--disable-dev-shm-usage",
       "--disable-background-networking",
@@ -46,10 +43,6 @@ async function launch(executablePath: string): Promise<Browser> {
       `--disable-features=${[...SWITCHED_OFF, ...UNUSED_WEB_UI].join(",")}`,
     ],
   })
-  // Vitest ends a worker by this signal. Playwright kills its browsers when a process exits, and removes their files.
-  process.once("SIGTERM", () => process.exit())
-  launched.once("disconnected", () => (browser = undefined))
-  return launched
 }
 
 const VIEWPORT = { width: 1280, height: 800 }
@@ -63,14 +56,11 @@ export function onFrame(page: Page, listener: (payload: string) => void): void {
 
 /** Opens a page in a browser session of its own: nothing is kept from other pages. */
 export async function openPage(
-  executablePath: string,
+  browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
 ): Promise<Opened> {
-  browser ??= launch(executablePath)
-  const context = await (
-    await browser
-  ).newContext({
+  const context = await browser.newContext({
     viewport: VIEWPORT,
     reducedMotion: "reduce",
     ...options,
