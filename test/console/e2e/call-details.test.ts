@@ -81,17 +81,3 @@ describe.skipIf(noBrowser)("looking into a call", () => {
     await expect.poll(() => field(page, "sku").inputValue()).toBe("cup")
   })
 })
-
-describe.skipIf(noBrowser)("looking into a call of a hub that records nothing", () => {
-  const site = useConsole(() => [fixtures.operations])
-
-  test("shows what is counted, and how to see more", async () => {
-    const { page } = await site.open("/calls")
-    await site.hub.registry.execute("act.table", {})
-    await line(page, "act.table").getByRole("gridcell").nth(1).click()
-    const panel = page.getByRole("dialog", { name: "act.table" })
-    await expectShown(panel.getByText("record: true"))
-    await expectShown(section(panel, "Waterfall").getByText("act.table"))
-    expect(await button(panel, "Run again").count()).toBe(0)
-  })
-})

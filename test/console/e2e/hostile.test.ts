@@ -64,7 +64,7 @@ describe.skipIf(noBrowser)("a hostile source", () => {
     await expectShown(page.getByRole("region", { name: "Items" }).getByRole("listitem"))
     await expectNoBadLinks(page)
     for (const name of ["Calls", "Sources", "History"]) {
-      await page.getByRole("link", { name }).click()
+      await page.getByRole("link", { name, exact: true }).click()
       await expectShown(page.getByRole("heading", { level: 1, name }))
       await expandAll(page)
       await expectNoBadLinks(page)

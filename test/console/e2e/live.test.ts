@@ -3,7 +3,6 @@ import type { Page } from "playwright-core"
 import { beforeEach, describe, expect, test } from "vitest"
 import { seen } from "../../fixtures/console/seen.ts"
 import type { HubStats } from "../../../src/hub/activity.ts"
-import { hashApiKey } from "../../../src/to-http.ts"
 import { sourceOf } from "../../hub/plain.ts"
 import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
@@ -152,26 +151,6 @@ describe.skipIf(noBrowser)("a running call", () => {
     await question(page).waitFor()
     await page.goto("about:blank")
     await waitFor(() => expect(seen().events).toEqual(["ask stopped", "ask stopped"]))
-  })
-})
-
-describe.skipIf(noBrowser)("a running call of somebody who signed in", () => {
-  const KEY = "k-reader-93c1e0a7"
-  const site = useConsole(() => [fixtures.operations], {
-    apiKeys: [{ hash: hashApiKey(KEY), id: "reader", scopes: [] }],
-  })
-
-  test("asks, and the key is in no address", async () => {
-    const { page, requests } = await site.open("/o/act.ask")
-    const main = page.getByRole("main")
-    await main.locator("input[type=password]").fill(KEY)
-    await button(main, "Sign in").click()
-    await button(page, "Run").click()
-    await button(question(page), "Decline").click()
-    await expectShown(result(page).getByText('"decline"'))
-    expect(requests.filter((url) => url.includes("/ws"))).toHaveLength(1)
-    const encoded = Buffer.from(KEY).toString("base64url")
-    expect(requests.filter((url) => url.includes(KEY) || url.includes(encoded))).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { hashApiKey } from "../../../src/to-http.ts"
-import { button, expectShown, listed, run, storedText } from "./support/page.ts"
+import { button, expectShown, listed, result, run, storedText } from "./support/page.ts"
 import { axeFindings } from "./support/axe.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
@@ -117,6 +117,17 @@ describe.skipIf(noBrowser)("signing in", () => {
     await page.reload()
     await signIn(page, ADMIN)
     await expectShown(page.getByRole("main").getByText("local", { exact: true }))
+  })
+
+  test("lets a running call ask, with the key in no address", async () => {
+    const { page, requests } = await site.open("/o/act.ask")
+    await signIn(page, KEY)
+    await button(page, "Run").click()
+    await button(page.getByRole("region", { name: /^The operation asks/ }), "Decline").click()
+    await expectShown(result(page).getByText('"decline"'))
+    expect(requests.filter((url) => url.includes("/ws"))).toHaveLength(1)
+    const encoded = Buffer.from(KEY).toString("base64url")
+    expect(requests.filter((url) => url.includes(KEY) || url.includes(encoded))).toEqual([])
   })
 })
 

@@ -29,6 +29,9 @@ function settle(): Promise<void> {
   })
 }
 
+/** Where colours are looked at: the list of operations, most of a page, has the same ones beside every view. */
+type ColorsOf = "whole page" | "all but the list"
+
 /** The rules whose result depends on colours. */
 const COLOR_RULES = ["color-contrast", "link-in-text-block"]
 
@@ -37,22 +40,25 @@ const COLOR_RULES = ["color-contrast", "link-in-text-block"]
  *
  * The page keeps the other theme: with each call both are looked at, and each costs a style of every element.
  */
-export async function axeFindings(page: Page): Promise<string[]> {
+export async function axeFindings(
+  page: Page,
+  colorsOf: ColorsOf = "all but the list",
+): Promise<string[]> {
   const theme = (): Promise<string | undefined> =>
     page.evaluate(() => document.documentElement.dataset["theme"])
   const first = await theme()
   const other = first === "dark" ? "light" : "dark"
-  const found = await findings(page, "all")
+  const found = await findings(page, "all", colorsOf)
   await page.emulateMedia({ colorScheme: other })
   await expect.poll(theme).toBe(other)
   return [
     ...found.map((finding) => `${first}: ${finding}`),
-    ...(await findings(page, "colors")).map((finding) => `${other}: ${finding}`),
+    ...(await findings(page, "colors", colorsOf)).map((finding) => `${other}: ${finding}`),
   ]
 }
 
 /** What axe finds, in words; `colors` where only those have changed since it looked. */
-async function findings(page: Page, part: "all" | "colors"): Promise<string[]> {
+async function findings(page: Page, part: "all" | "colors", colorsOf: ColorsOf): Promise<string[]> {
   await page.evaluate(settle)
   // By the debugger, which the page's policy does not bind.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source)
@@ -60,8 +66,10 @@ async function findings(page: Page, part: "all" | "colors"): Promise<string[]> {
     resultTypes: ["violations"],
     ...(part === "colors" && { runOnly: { type: "rule", values: COLOR_RULES } }),
   }
+  const selector = colorsOf === "whole page" ? "*" : ":not(.side *)"
+  const configuration = { rules: [{ id: "color-contrast", selector }] }
   const violations = (await page.evaluate(
-    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
+    `axe.configure(${JSON.stringify(configuration)}), axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
   )) as AxeResult[]
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`),

@@ -29,21 +29,13 @@ const SWITCHED_OFF = [
   "ThirdPartyStoragePartitioning",
 ]
 
-let browser: Promise<Browser> | undefined
-
-/** The browser of this process: one for all its test files. It ends with the process, whoever ends that. */
-export async function sharedBrowser(executablePath: string): Promise<Browser> {
-  browser ??= launch(executablePath)
-  return await browser
-}
-
-async function launch(executablePath: string): Promise<Browser> {
-  const launched = await chromium.launch({
+/** Starts the system's Chromium. Whoever launched it closes it. */
+export async function launch(executablePath: string): Promise<Browser> {
+  return await chromium.launch({
     executablePath,
     headless: true,
     // Chromium's sandbox refuses to run as root.
     chromiumSandbox: process.getuid?.() !== 0,
-    handleSIGTERM: false,
     args: [
       "--disable-dev-shm-usage",
       "--disable-background-networking",
@@ -51,10 +43,6 @@ async function launch(executablePath: string): Promise<Browser> {
       `--disable-features=${[...SWITCHED_OFF, ...UNUSED_WEB_UI].join(",")}`,
     ],
   })
-  // Vitest ends a worker by this signal. Playwright kills its browsers when a process exits, and removes their files.
-  process.once("SIGTERM", () => process.exit())
-  launched.once("disconnected", () => (browser = undefined))
-  return launched
 }
 
 const VIEWPORT = { width: 1280, height: 800 }

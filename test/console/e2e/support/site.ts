@@ -1,9 +1,9 @@
-import type { BrowserContextOptions } from "playwright-core"
+import type { Browser, BrowserContextOptions } from "playwright-core"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 import type { ServerConfig, ResolvedSource } from "../../../../src/config/model.ts"
 import type { HubOptions } from "../../../../src/hub/model.ts"
-import { provideChromium } from "../../../support/chromium.ts"
-import { moveTo, openPage, reloadAt, sharedBrowser } from "./browser.ts"
+import { findHeadlessShell, provideChromium } from "../../../support/chromium.ts"
+import { launch, moveTo, openPage, reloadAt } from "./browser.ts"
 import type { Opened } from "./browser.ts"
 import { startHub } from "./hub.ts"
 import type { TestHub } from "./hub.ts"
@@ -22,24 +22,28 @@ export interface Site {
   show(path?: string): Promise<Opened>
 }
 
-const chromium = await provideChromium()
+/** The browser of these tests; `undefined` where there is none. */
+export const chromiumPath: string | undefined =
+  findHeadlessShell() ?? (await provideChromium()).path
 
-export const noBrowser: boolean = chromium.path === undefined
+export const noBrowser: boolean = chromiumPath === undefined
 
-/** One hub for the tests of a `describe`, and a page that shows it. */
+/** One hub and one browser for the tests of a `describe` or of a file. */
 export function useConsole(
   sources: () => readonly ResolvedSource[],
   server: ServerConfig = {},
   hubOptions: HubOptions = {},
 ): Site {
   let served: TestHub | undefined
+  let browser: Browser | undefined
   /** The site's own page, when no test uses it. */
   let free: Opened | undefined
   beforeAll(async () => {
     served = await startHub(sources(), server, hubOptions)
+    browser = await launch(chromiumPath as string)
   }, 180_000)
   afterAll(async () => {
-    await free?.close()
+    await browser?.close()
     await served?.[Symbol.asyncDispose]()
   })
 
@@ -49,21 +53,19 @@ export function useConsole(
     options?: BrowserContextOptions,
   ): Promise<Opened> {
     const url = `${(served as TestHub).url}/#${path}`
-    let opened = options === undefined ? free : undefined
-    if (opened === undefined) {
-      opened = await openPage(await sharedBrowser(chromium.path as string), url, options)
-    } else {
+    const kept = options === undefined ? free : undefined
+    if (kept !== undefined) {
       free = undefined
-      await move(opened, url)
+      await move(kept, url)
     }
-    const used = opened
+    const opened = kept ?? (await openPage(browser as Browser, url, options))
     onTestFinished(async ({ task }) => {
       // A page in which something went wrong, or that is elsewhere, tells nothing about the next test.
       const isGood = options === undefined && free === undefined && task.result?.state === "pass"
-      const [address] = used.page.url().split(/[?#]/)
-      const isHere = !used.page.isClosed() && address === `${(served as TestHub).url}/`
-      if (isGood && isHere) free = used
-      else await used.close()
+      const [address] = opened.page.url().split(/[?#]/)
+      const isHere = !opened.page.isClosed() && address === `${(served as TestHub).url}/`
+      if (isGood && isHere) free = opened
+      else await opened.close()
     })
     return opened
   }
