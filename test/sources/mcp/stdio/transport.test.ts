@@ -271,7 +271,6 @@ describe("starting", () => {
   test.each([
     ["a program that is missing", { command: "no-such-program-here" }, /ENOENT.*Install it/],
     ["a file that is no program", { command: import.meta.filename }, /EACCES.*permission/],
-    ["an empty command", { command: "" }, /"command" is empty/],
     [
       "a folder that is missing",
       { cwd: "/no/such/folder" },
