@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import { findChromium, findHeadlessShell, provideChromium } from "./chromium.ts"
+import { findChromium, provideChromium } from "./chromium.ts"
 import { launchBrowser } from "./browser.ts"
 
 const run = promisify(execFile)
@@ -48,14 +48,6 @@ describe("findChromium", () => {
     await chmod(await program("chromium"), 0o644)
     expect(findChromium({ PATH: folder })).toBeUndefined()
   })
-})
-
-test("findHeadlessShell takes the one on PATH, unless CHROMIUM_PATH names a browser", async () => {
-  await program("chromium")
-  expect(findHeadlessShell({ PATH: folder })).toBeUndefined()
-  const shell = await program("chromium-headless-shell")
-  expect(findHeadlessShell({ PATH: folder, CHROMIUM_PATH: "" })).toBe(shell)
-  expect(findHeadlessShell({ PATH: folder, CHROMIUM_PATH: "/none" })).toBeUndefined()
 })
 
 describe("provideChromium", () => {

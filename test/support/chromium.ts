@@ -24,15 +24,6 @@ export function findChromium(env: Environment = process.env): string | undefined
 }
 
 /**
- * Chromium without windows, unless `CHROMIUM_PATH` says which browser to take.
- *
- * It takes a fifth less time than the whole browser, and has no back/forward cache.
- */
-export function findHeadlessShell(env: Environment = process.env): string | undefined {
-  return env["CHROMIUM_PATH"] ? undefined : findOnPath(["chromium-headless-shell"], env)
-}
-
-/**
  * A browser for the tests that need one; installed from the system's packages where that is possible.
  *
  * Without one it says so on stderr, once, and the tests are to be skipped. Where `CI` is set it throws:
