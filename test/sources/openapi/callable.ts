@@ -85,7 +85,7 @@ async function prepared(
     return await prepareRequest(operation, input)
   } catch (error) {
     if (!isCallError(error, "EGRESS_BLOCKED")) throw error
-    const [, origin = ""] = /name "([^"]+)" in `allowedOrigins`/.exec(error.message) ?? []
+    const [, origin = ""] = /add "([^"]+)" to `allowedOrigins`/.exec(error.message) ?? []
     await prepareRequest(operation, input, { allowedOrigins: [origin] })
     return undefined
   }
