@@ -1,4 +1,4 @@
-import { reasonOf } from "../internal/message-text.ts"
+import { codeOf, reasonOf } from "../internal/message-text.ts"
 
 /** Why a connection failed, as far as the platform reports it. */
 export type ConnectionFailureKind =
@@ -156,12 +156,6 @@ function* causes(thrown: unknown): Generator {
     const { cause, errors } = at as { cause?: unknown; errors?: unknown }
     at = Array.isArray(errors) && codeOf(at) === undefined ? errors[0] : cause
   }
-}
-
-/** The code of a platform's error, such as `ECONNREFUSED`. */
-export function codeOf(error: unknown): string | undefined {
-  const code = (error as { readonly code?: unknown } | null | undefined)?.code
-  return typeof code === "string" ? code : undefined
 }
 
 function sentence(error: unknown): string {

@@ -1,3 +1,4 @@
+import { cutText } from "../internal/message-text.ts"
 import { parseMediaType } from "./media-type.ts"
 
 /** Decodes bytes by their byte order mark, else by the declared charset, else as UTF-8. */
@@ -26,13 +27,6 @@ export function excerpt(text: string, length: number): string {
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim()
   return cutText(line, length)
-}
-
-/** Cuts a text to a length and adds "…". */
-export function cutText(text: string, length: number): string {
-  if (text.length <= length) return text
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length
-  return `${text.slice(0, end)}…`
 }
 
 function byteOrderMarkCharset(bytes: Uint8Array): string | undefined {

@@ -1,6 +1,7 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { isObject } from "../internal/guards.ts"
-import { cutText, excerpt } from "./decode.ts"
+import { cutText } from "../internal/message-text.ts"
+import { excerpt } from "./decode.ts"
 import type { HttpResponse } from "./exchange.ts"
 import { readBody } from "./read-body.ts"
 import type { ReadBodyOptions } from "./read-body.ts"

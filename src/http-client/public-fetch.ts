@@ -6,8 +6,7 @@ import type { OptionsSchema } from "../internal/options.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
 import { assertPublic, checkedLookup } from "./public-lookup.ts"
 import type { LookupLike } from "./public-lookup.ts"
-import { becomesGet, REDIRECTS } from "./redirect.ts"
-import { fetchOptions } from "./request.ts"
+import { becomesGet, fetchOptions, REDIRECTS } from "./request.ts"
 
 /** How `createPublicFetch` resolves names. */
 export interface PublicFetchOptions {

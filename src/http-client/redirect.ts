@@ -1,4 +1,5 @@
 import { CallError } from "../core/errors.ts"
+import { becomesGet, REDIRECTS } from "./request.ts"
 import type { PreparedRequest } from "./request.ts"
 import { originOf, parseUrl, sameOrigin } from "./egress.ts"
 import { subjectOf } from "./request-errors.ts"
@@ -10,8 +11,6 @@ export interface RedirectContext {
   readonly subject?: string | undefined
 }
 
-/** The statuses of redirects that a client follows. */
-export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const BODY_HEADERS = /^content-/
 
 /**
@@ -69,12 +68,6 @@ export function tooManyRedirectsError(
     `${subjectOf(context)} to ${originOf(request.url)} was redirected more than ${limit} times.`,
     { operationId: context.operationId, mayHaveExecuted: context.mayHaveEffect },
   )
-}
-
-/** Whether the redirected request is a GET, by the rules of `fetch`. */
-export function becomesGet(method: string, status: number): boolean {
-  if (status === 303) return method !== "GET" && method !== "HEAD"
-  return (status === 301 || status === 302) && method === "POST"
 }
 
 function redirectBlockedError(

@@ -17,3 +17,12 @@ export function fetchOptions(
   if (body instanceof ReadableStream) options.duplex = "half"
   return options
 }
+
+/** The statuses of redirects that a client follows. */
+export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Whether the redirected request is a GET, by the rules of `fetch`. */
+export function becomesGet(method: string, status: number): boolean {
+  if (status === 303) return method !== "GET" && method !== "HEAD"
+  return (status === 301 || status === 302) && method === "POST"
+}

@@ -29,6 +29,19 @@ export function reasonOf(thrown: unknown): string {
   }
 }
 
+/** The code of a platform's error, such as `ECONNREFUSED`. */
+export function codeOf(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown } | null | undefined)?.code
+  return typeof code === "string" ? code : undefined
+}
+
+/** Cuts a text to a length and adds "…". */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length
+  return `${text.slice(0, end)}…`
+}
+
 // `JSON.stringify` would walk all of a large value, and fail on a cyclic one.
 function print(value: unknown, depth: number): string {
   if (typeof value === "string") return JSON.stringify(value.slice(0, MAX_QUOTE + 1))

@@ -1,4 +1,4 @@
-import { cutText } from "../../../http-client/decode.ts"
+import { cutText } from "../../../internal/message-text.ts"
 import { systemClock } from "../../../internal/clock.ts"
 import { isLogLevel } from "../../../mcp/log-level.ts"
 import type { LogLevel } from "../../../mcp/log-level.ts"

@@ -1,5 +1,5 @@
 import { CallError } from "../../../../core/errors.ts"
-import { codeOf } from "../../../../http-client/connection-failure.ts"
+import { codeOf } from "../../../../internal/message-text.ts"
 import { isWindows } from "./group.ts"
 import type { ChildLike, NodeLike } from "./node.ts"
 
