@@ -21,7 +21,9 @@ const EVERY_TYPE = /* @__PURE__ */ Object.freeze([
 ])
 
 /** The types of JSON Schema. */
-export const JSON_TYPES: ReadonlySet<unknown> = /* @__PURE__ */ new Set([...EVERY_TYPE, "integer"])
+export const JSON_TYPES: ReadonlySet<unknown> = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ EVERY_TYPE.concat("integer"),
+)
 
 /**
  * The schema of a result without a value: valid JSON Schema that no JSON value matches, but `undefined`

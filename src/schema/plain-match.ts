@@ -6,10 +6,10 @@ type Keywords = Readonly<Record<string, (setting: never, value: never) => boolea
 
 const TYPES: Types = {
   object: isRecord,
-  array: Array.isArray,
+  array: (value) => Array.isArray(value),
   string: (value) => typeof value === "string",
   boolean: (value) => typeof value === "boolean",
-  integer: Number.isInteger,
+  integer: (value) => Number.isInteger(value),
 }
 
 const KEYWORDS: Keywords = {
