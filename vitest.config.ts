@@ -28,6 +28,8 @@ const ISOLATED = [
   "test/cli/serve/{follow-config,process}.test.ts",
   "test/hub/config-file/{script-in-process,secret-sources}.test.ts",
   "test/node/{import-module,scan-directory,tsx}.test.ts",
+  // Hono replaces the global Request and Response.
+  "test/serve/frameworks/*.test.ts",
   "test/transport/browser-socket.test.ts",
 ]
 
