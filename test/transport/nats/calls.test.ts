@@ -63,7 +63,8 @@ describe.skipIf(!isThere)("calls over NATS", () => {
       expect((await map.call("demo.greet", { name: "Ada" })).data).toEqual({ text: "Hello, Ada" })
       await eavesdropper.flush()
       for (const subject of subjects) expect(subject).toMatch(/^(system\d+\.|_INBOX_)[\w.-]+$/)
-      expect(subjects.join("\n")).not.toContain("bbb")
+      // Names of inboxes are random, and may contain a few.
+      expect(subjects.join("\n")).not.toContain("b".repeat(20))
       await eavesdropper.close()
     },
   )
