@@ -20,7 +20,7 @@ export function reading<TResult>(what: string, read: () => TResult): TResult {
 
 /** Whether a value is a `CallError`, also of another copy of this package. With `code`: of that code. */
 export function hasBrand(value: unknown, code?: string): boolean {
-  // What is thrown is seldom nothing, but most calls end without an error: reading a member of it would throw.
+  // Most calls end without an error, and reading a property of `undefined` would throw and be caught each time.
   if (value === undefined || value === null) return false
   try {
     const error = value as { readonly code?: unknown; readonly [CALL_ERROR]?: unknown }

@@ -16,7 +16,7 @@ const KEYWORDS: Keywords = {
   type: (types: string | readonly string[], value: unknown) =>
     [types].flat().some((type) => TYPES[type]?.(value) === true),
   enum: (values: readonly unknown[], value: unknown) => values.includes(value),
-  // Characters of two code units count as one: what is empty or short enough in code units is so in characters.
+  // Lengths count characters, and a character may have two code units: a text never has more characters than units.
   minLength: (length: number, text: string) => length <= 1 && text.length >= length,
   maxLength: (length: number, text: string) => text.length <= length,
   pattern: (pattern: string, text: string) => new RegExp(pattern, "u").test(text),
@@ -39,11 +39,11 @@ const KEYWORDS: Keywords = {
 }
 
 /**
- * Whether a value surely matches one of the library's own schemas, without compiling it: that takes longer than to
- * check a hundred values.
+ * Whether a value certainly matches one of the library's own schemas. The schema is not compiled, because compiling
+ * takes longer than checking a hundred values in this way.
  *
- * It knows only keywords that those schemas have, each after a `type`. Where it returns `false`, only the compiled schema
- * can tell.
+ * Supports only the keywords of those schemas, each after a `type`. If it returns `false`, check the value with the
+ * compiled schema.
  */
 export function surelyMatches(schema: JsonSchema, value: unknown): boolean {
   try {
