@@ -2,8 +2,8 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { CallError, createRegistry, silentLogger } from "../../src/index.ts"
 import type { AnyOperation, OperationContext, Resilience } from "../../src/index.ts"
-import { openSurface, SURFACES } from "../contract/errors/surfaces.ts"
-import type { Seen } from "../contract/errors/surfaces.ts"
+import { openSurface, SURFACES } from "../support/surfaces.ts"
+import type { Seen } from "../support/surfaces.ts"
 import { provideBrokers } from "../support/brokers.ts"
 import { operation, rejection } from "../support/operations.ts"
 

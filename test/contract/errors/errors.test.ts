@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { HIDDEN_MESSAGE } from "../../../src/internal/error-text.ts"
 import { provideBrokers } from "../../support/brokers.ts"
 import { SECRET, startUpstream } from "./operations.ts"
-import { openSurface, SURFACES } from "./surfaces.ts"
-import type { Surface } from "./surfaces.ts"
+import { openSurface, SURFACES } from "../../support/surfaces.ts"
+import type { Surface } from "../../support/surfaces.ts"
 
 const BROKERS = await provideBrokers()
 

@@ -1,38 +1,53 @@
-import type { ErrorReporting, FailedCall } from "../../../src/engine/failures.ts"
-import { createHub, serveHTTP, serveHub } from "../../../src/node.ts"
+import type { ErrorReporting, FailedCall } from "../../src/engine/failures.ts"
+import { createHub, serveHTTP, serveHub } from "../../src/node.ts"
 import {
   createClient,
   createMemoryTransports,
   createRegistry,
+  fromCall,
   isCallError,
   serveCalls,
   silentLogger,
-} from "../../../src/index.ts"
+} from "../../src/index.ts"
 import type {
   AnyOperation,
   CallError,
+  CallOptions,
+  CallPolicy,
   Identity,
   Logger,
   OperationRegistry,
-} from "../../../src/index.ts"
-import { createHTTPTransport } from "../../../src/http.ts"
-import { hashApiKey } from "../../../src/to-http.ts"
-import type { HTTPProblem } from "../../../src/to-http.ts"
-import { toMCP } from "../../../src/to-mcp.ts"
-import { createNatsTransport } from "../../../src/nats.ts"
-import { createRedisTransport } from "../../../src/redis.ts"
-import type { Transport } from "../../../src/protocol/transport.ts"
-import { createWorkerTransport } from "../../../src/worker.ts"
-import { createWebSocketTransport } from "../../../src/websocket.ts"
-import { configOf } from "../../hub/plain.ts"
-import { connect } from "../../serve/mcp/support/clients.ts"
-import { failingOperations } from "./operations.ts"
+  RegistryOptions,
+  ResponseEnvelope,
+} from "../../src/index.ts"
+import { createHTTPTransport } from "../../src/http.ts"
+import { hashApiKey } from "../../src/to-http.ts"
+import type { HTTPProblem } from "../../src/to-http.ts"
+import { toMCP } from "../../src/to-mcp.ts"
+import { createNatsTransport } from "../../src/nats.ts"
+import { createRedisTransport } from "../../src/redis.ts"
+import type { Transport } from "../../src/protocol/transport.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
+import { createWebSocketTransport } from "../../src/websocket.ts"
+import { configOf } from "../hub/plain.ts"
+import { connect } from "../serve/mcp/support/clients.ts"
+import { failingOperations } from "../contract/errors/operations.ts"
 
 const ADA: Identity = { id: "ada", scopes: [] }
 const KEY = "a-key-of-ada-0123456789"
 
-/** What a caller got. */
+/** What a caller sends beside the id; ways without a place for an option leave it out. */
+export interface SurfaceCall {
+  readonly input?: unknown
+  readonly idempotencyKey?: string | undefined
+  readonly timeout?: number | undefined
+  readonly policy?: CallPolicy | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a caller got: a result, or an error with its `code`. */
 export interface Seen {
+  readonly data?: unknown
   readonly items: readonly unknown[]
   readonly code: string | undefined
   readonly message: string
@@ -41,6 +56,7 @@ export interface Seen {
   readonly retryable: boolean | undefined
   readonly mayHaveExecuted: boolean | undefined
   readonly retryAfterMs: number | undefined
+  readonly attempts?: number | undefined
 }
 
 export type Line = readonly [level: string, fields: Readonly<Record<string, unknown>>]
@@ -52,8 +68,8 @@ export interface Surface extends AsyncDisposable {
   /** What `onError` of the server heard, and that of the registry. */
   readonly heard: Report[]
   readonly heardByRegistry: Report[]
-  readonly call: (id: string) => Promise<Seen>
-  readonly stream?: (id: string) => Promise<Seen>
+  readonly call: (id: string, options?: SurfaceCall) => Promise<Seen>
+  readonly stream?: (id: string, options?: SurfaceCall) => Promise<Seen>
 }
 
 export interface SurfaceTerms {
@@ -62,6 +78,8 @@ export interface SurfaceTerms {
   readonly broker?: string | undefined
   /** What is served instead of operations that fail. */
   readonly operations?: readonly AnyOperation[] | undefined
+  /** Options of the registry that is served, such as its policies. */
+  readonly registry?: RegistryOptions | undefined
 }
 
 type Open = (ground: Ground, terms: SurfaceTerms) => Promise<Pick<Surface, "call" | "stream">>
@@ -81,9 +99,15 @@ class Ground {
   readonly registry: OperationRegistry
   readonly reporting: ErrorReporting
 
-  constructor({ upstream, errors, operations = failingOperations(upstream) }: SurfaceTerms) {
+  constructor({
+    upstream,
+    errors,
+    operations = failingOperations(upstream),
+    registry,
+  }: SurfaceTerms) {
     this.operations = operations
     this.registry = createRegistry(operations, {
+      ...registry,
       logger: this.logger,
       onError: (...report) => void this.heardByRegistry.push(report),
     })
@@ -92,7 +116,10 @@ class Ground {
 }
 
 const overHTTP =
-  (call: (url: string, id: string) => Promise<Seen>, stream?: typeof call): Open =>
+  (
+    call: (url: string, id: string, options: SurfaceCall) => Promise<Seen>,
+    stream?: typeof call,
+  ): Open =>
   async ({ registry, reporting, closers }) => {
     const served = await serveHTTP(registry, {
       ...reporting,
@@ -102,8 +129,10 @@ const overHTTP =
     })
     closers.push(() => served.close())
     return {
-      call: (id) => call(served.url, id),
-      ...(stream !== undefined && { stream: (id: string) => stream(served.url, id) }),
+      call: (id, options = {}) => call(served.url, id, options),
+      ...(stream !== undefined && {
+        stream: (id: string, options: SurfaceCall = {}) => stream(served.url, id, options),
+      }),
     }
   }
 
@@ -127,17 +156,21 @@ let links = 0
 
 export const SURFACES: Readonly<Record<string, Open>> = {
   gateway: overHTTP(
-    (url, id) => post(`${url}/operations/${id}`, {}),
-    (url, id) => events(`${url}/operations/${id}`),
+    (url, id, options) => post(`${url}/operations/${id}`, options),
+    (url, id, options) => events(`${url}/operations/${id}`, options),
   ),
   REST: overHTTP(
-    (url, id) => post(`${url}/api/${id.replace(".", "/")}`, {}),
-    (url, id) => events(`${url}/api/${id.replace(".", "/")}`),
+    (url, id, options) => post(`${url}/api/${id.replace(".", "/")}`, options),
+    (url, id, options) => events(`${url}/api/${id.replace(".", "/")}`, options),
   ),
-  batch: overHTTP(async (url, id) => {
-    const response = await send(`${url}/batch`, [{ id, input: {} }])
-    const { results } = (await response.json()) as { results: { problem: HTTPProblem }[] }
-    return seenOf(results[0]?.problem)
+  batch: overHTTP(async (url, id, { input = {}, signal, timeout, ...terms }) => {
+    const item = { id, input, timeoutMs: timeout, ...terms }
+    const response = await send(`${url}/batch`, { input: [item], signal })
+    const { results } = (await response.json()) as {
+      results: { problem?: HTTPProblem; envelope?: { data?: unknown } }[]
+    }
+    const { problem, envelope } = results[0] ?? {}
+    return problem === undefined ? resultSeen(envelope?.data) : problemSeen(problem)
   }),
   WebSocket: async ({ registry, reporting, closers }) => {
     const served = await serveHTTP(registry, { ...reporting, port: 0, authenticate: () => ADA })
@@ -179,9 +212,40 @@ export const SURFACES: Readonly<Record<string, Open>> = {
       () => hub.close(),
     )
     return {
-      call: (id) => post(`${served.url}/operations/${id}`, {}),
-      stream: (id) => events(`${served.url}/operations/${id}`),
+      call: (id, options = {}) => post(`${served.url}/operations/${id}`, options),
+      stream: (id, options = {}) => events(`${served.url}/operations/${id}`, options),
     }
+  },
+}
+
+/** All ways in: those, the registry itself, and a gateway in between. */
+export const WAYS_IN: Readonly<Record<string, Open>> = {
+  registry: async ({ registry }) =>
+    callsOf({
+      call: (id, input, options) => registry.execute(id, input, { ...options, identity: ADA }),
+      subscribe: (id, input, options) =>
+        registry.subscribe(id, input, { ...options, identity: ADA }),
+    }),
+  ...SURFACES,
+  "two hops": async ({ registry, reporting, closers }) => {
+    const [toServer, toGateway] = createMemoryTransports()
+    const server = serveCalls({
+      ...reporting,
+      registry,
+      transport: toServer,
+      resolveIdentity: () => ADA,
+    })
+    const gateway = createRegistry([], { logger: silentLogger })
+    closers.push(
+      () => server.close(),
+      () => gateway.close(),
+    )
+    await fromCall(toGateway, { registry: gateway, logger: silentLogger })
+    const options = { port: 0, authenticate: () => ADA, logger: silentLogger }
+    const served = await serveHTTP(gateway, { ...options, errors: reporting.errors })
+    closers.push(() => served.close())
+    const url = `${served.url.replace("http", "ws")}/ws`
+    return clientOf(createWebSocketTransport(url, { logger: silentLogger }), closers)
   },
 }
 
@@ -189,8 +253,8 @@ export const SURFACES: Readonly<Record<string, Open>> = {
 export async function openSurface(name: string, terms: SurfaceTerms): Promise<Surface> {
   const ground = new Ground(terms)
   const { lines, heard, heardByRegistry, closers } = ground
-  const opened = await SURFACES[name]?.(ground, terms)
-  if (opened === undefined) throw new Error(`There is no surface "${name}".`)
+  const opened = await WAYS_IN[name]?.(ground, terms)
+  if (opened === undefined) throw new Error(`There is no way in "${name}".`)
   return {
     lines,
     heard,
@@ -216,8 +280,10 @@ function overMCP(era: "modern" | "legacy"): Open {
       () => mcp.close(),
       () => client.close(),
     )
-    const call = async (id: string): Promise<Seen> => {
-      const result = await client.callTool({ name: id.replace(".", "_"), arguments: {} })
+    const call = async (id: string, { input = {}, signal }: SurfaceCall = {}): Promise<Seen> => {
+      const tool = { name: id.replace(".", "_"), arguments: input as Record<string, unknown> }
+      const result = await client.callTool(tool, signal && { signal })
+      if (result.isError !== true) return resultSeen(result.structuredContent)
       const [first, second] = result.content as { text: string }[]
       const [, code, message = ""] = /^(\w+): ([^]*)$/.exec(first?.text ?? "") ?? []
       const about = result._meta?.["alkdev.operations/error"] as Partial<Seen> | undefined
@@ -233,6 +299,7 @@ function overMCP(era: "modern" | "legacy"): Open {
         retryable: about?.retryable,
         mayHaveExecuted: about?.mayHaveExecuted,
         retryAfterMs: about?.retryAfterMs,
+        attempts: about?.attempts,
       }
     }
     return { call, stream: call }
@@ -245,51 +312,82 @@ function clientOf(
 ): Pick<Surface, "call" | "stream"> {
   const client = createClient(transport, { logger: silentLogger })
   closers.push(() => client.close())
+  return callsOf(client)
+}
+
+interface Caller {
+  call(id: string, input: unknown, options: CallOptions): Promise<ResponseEnvelope>
+  subscribe(id: string, input: unknown, options: CallOptions): AsyncIterable<ResponseEnvelope>
+}
+
+function callsOf(client: Caller): Pick<Surface, "call" | "stream"> {
   return {
-    call: (id) => client.call(id, {}).then(succeeded, (error: unknown) => errorSeen(error, [])),
-    async stream(id) {
+    call: (id, { input = {}, ...options } = {}) =>
+      client.call(id, input, options).then(
+        ({ data }) => resultSeen(data),
+        (error: unknown) => errorSeen(error, []),
+      ),
+    async stream(id, { input = {}, ...options } = {}) {
       const items: unknown[] = []
       try {
-        for await (const { data } of client.subscribe(id, {})) items.push(data)
+        for await (const { data } of client.subscribe(id, input, options)) items.push(data)
       } catch (error) {
         return errorSeen(error, items)
       }
-      return succeeded()
+      return { ...resultSeen(undefined), items }
     },
   }
 }
 
-function succeeded(): never {
-  throw new Error("The call was to fail.")
+function resultSeen(data: unknown): Seen {
+  return { ...problemSeen(undefined), data }
 }
 
 function errorSeen(error: unknown, items: readonly unknown[]): Seen {
   if (!isCallError(error)) throw error
-  const { code, message, details, requestId, retryable, mayHaveExecuted, retryAfterMs } = error
-  return { items, code, message, details, requestId, retryable, mayHaveExecuted, retryAfterMs }
+  const { code, message, details, requestId, retryable, mayHaveExecuted } = error
+  const { retryAfterMs, attempts } = error
+  const flags = { retryable, mayHaveExecuted, retryAfterMs, attempts }
+  return { items, code, message, details, requestId, ...flags }
 }
 
-function send(url: string, body: unknown, accept = "application/json"): Promise<Response> {
+function send(
+  url: string,
+  { input = {}, idempotencyKey, timeout, policy, signal }: SurfaceCall,
+  accept = "application/json",
+): Promise<Response> {
+  const cache = policy?.cache && { skip: "no-store", refresh: "no-cache" }[policy.cache]
   return fetch(url, {
     method: "POST",
-    headers: { "content-type": "application/json", accept, authorization: `Bearer ${KEY}` },
-    body: JSON.stringify(body),
+    headers: {
+      "content-type": "application/json",
+      accept,
+      authorization: `Bearer ${KEY}`,
+      ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
+      ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
+      ...(cache !== undefined && { "cache-control": cache }),
+    },
+    body: JSON.stringify(input),
+    signal: signal ?? null,
   })
 }
 
-async function post(url: string, body: unknown): Promise<Seen> {
-  const response = await send(url, body)
-  return seenOf((await response.json()) as HTTPProblem)
+async function post(url: string, options: SurfaceCall): Promise<Seen> {
+  const response = await send(url, options)
+  const body = (await response.json()) as HTTPProblem & { readonly data?: unknown }
+  if (!response.ok) return problemSeen(body)
+  // The gateway answers with an envelope, a REST path with the data.
+  return resultSeen(url.includes("/operations/") ? body.data : body)
 }
 
-async function events(url: string): Promise<Seen> {
-  const response = await send(url, {}, "text/event-stream")
+async function events(url: string, options: SurfaceCall): Promise<Seen> {
+  const response = await send(url, options, "text/event-stream")
   const text = await response.text()
   const found = [...text.matchAll(/(?:event: (\w+)\n)?data: (.*)\n/g)]
   const items = found.filter(([, event]) => event === undefined)
   const problem = found.find(([, event]) => event === "error")?.[2] ?? "{}"
   return {
-    ...seenOf(JSON.parse(problem) as HTTPProblem),
+    ...problemSeen(JSON.parse(problem) as HTTPProblem),
     items: items.map(([, , data = ""]) => {
       const item = JSON.parse(data) as { data?: unknown }
       return typeof item === "object" ? item.data : item
@@ -297,7 +395,7 @@ async function events(url: string): Promise<Seen> {
   }
 }
 
-function seenOf(problem: HTTPProblem | undefined): Seen {
+function problemSeen(problem: (HTTPProblem & { readonly attempts?: number }) | undefined): Seen {
   return {
     items: [],
     code: problem?.code,
@@ -307,5 +405,6 @@ function seenOf(problem: HTTPProblem | undefined): Seen {
     retryable: problem?.retryable,
     mayHaveExecuted: problem?.mayHaveExecuted,
     retryAfterMs: problem?.retryAfterMs,
+    attempts: problem?.attempts,
   }
 }
