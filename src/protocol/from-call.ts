@@ -14,6 +14,7 @@ import { followPeer } from "./follow.ts"
 import type { ServiceEntry } from "./services.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
+import type { NestedInOuter } from "../core/outer-call.ts"
 import type { CredentialContext, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 
@@ -228,9 +229,10 @@ function forwardedOptions(
   context: OperationContext,
   signal: AbortSignal | undefined,
   version: string | undefined,
-): PendingOptions {
+): PendingOptions & NestedInOuter {
   const { identity, metadata, deadline, requestId, progress, idempotencyKey } = context
   return {
+    outer: (context as NestedInOuter).outer,
     signal,
     deadline: deadline ?? Number.POSITIVE_INFINITY,
     parentRequestId: requestId,
