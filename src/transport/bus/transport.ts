@@ -41,7 +41,6 @@ export function createBusTransport(
 }
 
 class BrokerTransport implements BusTransport, BusReceiver {
-  readonly mayLose = true
   readonly isTrusted: boolean
   readonly hasVersions = true
   readonly carriesQuestions = true
