@@ -30,7 +30,8 @@ export function outerText(fields: OuterFields): string | undefined {
 /** Reads that text. Throws `VALIDATION_ERROR` if it is invalid. The id stays encoded, because it is only compared. */
 export function readOuterText(text: unknown): OuterCall | undefined {
   if (text === undefined) return undefined
-  const [, depth, rootRequestId] = /^(\d{1,6}) ([!-~]{1,800})$/.exec(String(text)) ?? []
+  const given = typeof text === "string" ? text : ""
+  const [, depth, rootRequestId] = /^(\d{1,6}) ([!-~]{1,800})$/.exec(given) ?? []
   if (rootRequestId !== undefined) return { depth: Number(depth), rootRequestId }
   throw refusal("VALIDATION_ERROR", `An outer call is its depth and its id, such as "2 a1".`)
 }

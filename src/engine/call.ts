@@ -124,13 +124,10 @@ export class Call implements DeadlineEntry {
       : undefined
   }
 
-  get rootRequestId(): string {
-    return this.caller?.rootRequestId ?? this.outer?.rootRequestId ?? this.requestId
-  }
-
   /** This call for calls that it makes in other registries. An import that a handler calls is no level of its own. */
   get asOuter(): OuterCall {
-    const { depth, rootRequestId, caller, record } = this
+    const { depth, caller, record } = this
+    const { rootRequestId } = caller?.asOuter ?? this.outer ?? { rootRequestId: this.requestId }
     return { depth: caller !== undefined && record.isImported ? depth - 1 : depth, rootRequestId }
   }
 

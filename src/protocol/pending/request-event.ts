@@ -38,8 +38,11 @@ export function requestEvent(
   }
   if (identity !== undefined) event.identity = identity
   if (parentRequestId !== undefined) event.parentRequestId = parentRequestId
-  // Values that middleware provided have symbols as keys, and belong to one registry.
-  if (metadata !== undefined) event.metadata = withoutSymbols(metadata)
+  if (metadata !== undefined) {
+    // Values that middleware provided have symbols as keys, and stay in their registry.
+    const isPlain = Object.getOwnPropertySymbols(metadata).length === 0
+    event.metadata = isPlain ? metadata : Object.fromEntries(Object.entries(metadata))
+  }
   if (traceparent !== undefined) event.traceparent = traceparent
   if (progress !== undefined) event.progress = true
   if (options.requestInput !== undefined) event.canAnswer = true
@@ -52,9 +55,4 @@ export function requestEvent(
     event.rootRequestId = outer.rootRequestId
   }
   return event
-}
-
-function withoutSymbols<TValue extends object>(value: TValue): TValue {
-  const hasNone = Object.getOwnPropertySymbols(value).length === 0
-  return hasNone ? value : (Object.fromEntries(Object.entries(value)) as TValue)
 }
