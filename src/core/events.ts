@@ -16,6 +16,10 @@ export interface CallRequestedEvent {
   /** Whether one response or a stream is expected; if absent, the operation decides. */
   readonly kind?: "call" | "stream" | undefined
   readonly parentRequestId?: string | undefined
+  /** Levels of calls above this one, across all registries. Absent: it is an outermost call. */
+  readonly depth?: number | undefined
+  /** The outermost call, if `depth` is set. */
+  readonly rootRequestId?: string | undefined
   /** Epoch milliseconds, if both ends share a clock. */
   readonly deadline?: number | undefined
   /** Remaining milliseconds, if they do not share a clock. Takes precedence over `deadline`. */
@@ -183,6 +187,8 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
       version: text,
       kind: { type: "string", enum: ["call", "stream"] },
       parentRequestId: text,
+      depth: count,
+      rootRequestId: requestId,
       deadline: { type: "number" },
       timeout: { type: "number" },
       idleTimeout: milliseconds,

@@ -72,6 +72,8 @@ function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
     (it.kind === undefined || it.kind === "call" || it.kind === "stream") &&
     maybe("string", it.version) &&
     maybe("string", it.parentRequestId) &&
+    maybeCount(it.depth) &&
+    (it.rootRequestId === undefined || isId(it.rootRequestId, ID_LENGTH)) &&
     (it.deadline === undefined || isNumber(it.deadline)) &&
     (it.timeout === undefined || isNumber(it.timeout)) &&
     maybeMilliseconds(it.idleTimeout) &&

@@ -23,6 +23,8 @@ export interface OperationPolicy {
    * sets a mode, results are normalized with `"keep"` instead of `"strip"`.
    */
   readonly imported?: boolean | undefined
+  /** @internal The registries that an imported operation came through. They may change while it stays the same. */
+  readonly via?: (() => readonly string[]) | undefined
   /**
    * Converts an input that does not match its schema to JSON data, if the handler also accepts values without
    * a JSON form, such as a `Date`. If the result matches, the handler gets the original input.

@@ -1,5 +1,6 @@
 import type { CallError } from "../core/errors.ts"
 import type { Change, Revalidation } from "../core/middleware.ts"
+import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions } from "../core/types.ts"
 import { Call } from "./call.ts"
 import type { AttemptLog } from "./attempt-log.ts"
@@ -52,6 +53,10 @@ export class Attempt extends Call {
 
   override get depth(): number {
     return this.#of.depth
+  }
+
+  override get outer(): OuterCall | undefined {
+    return this.#of.outer
   }
 
   override countNested(): number {

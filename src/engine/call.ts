@@ -9,9 +9,11 @@ import { CancelToken, addSignalListener, removeSignalListener } from "../interna
 import { afterAttempts, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
 import type { Revalidation } from "../core/middleware.ts"
+import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
+import type { OuterCalls } from "./outer-calls.ts"
 import type { OperationRecord } from "./record.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { endedEarly } from "./refusals.ts"
@@ -34,6 +36,7 @@ export interface CallHost extends EnvDirectory {
   isTimed(call: Call): boolean
   /** Tracks a call without a deadline, so that `close` can end it; returns a function that stops tracking. */
   track(call: Call): () => void
+  readonly outerCalls: OuterCalls
   reportError(error: CallError, call: Call): void
   toEnvelope(record: OperationRecord, result: unknown): ResponseEnvelope
   call(
@@ -109,9 +112,23 @@ export class Call implements DeadlineEntry {
     return root
   }
 
-  /** The nesting level of the call; the outermost call has 1. */
+  /** The nesting level of the call; the outermost call of all registries has 1. */
   get depth(): number {
-    return this.parent === undefined ? 1 : this.parent.depth + 1
+    return 1 + (this.parent === undefined ? (this.outer?.depth ?? 0) : this.parent.depth)
+  }
+
+  /** The call of another registry that this one is nested in, if it is the outermost one here. */
+  get outer(): OuterCall | undefined {
+    return this.parent === undefined
+      ? (this.options as NestedInOuter | undefined)?.outer
+      : undefined
+  }
+
+  /** This call for calls that it makes in other registries. An import that a handler calls is no level of its own. */
+  get asOuter(): OuterCall {
+    const { depth, caller, record } = this
+    const { rootRequestId } = caller?.asOuter ?? this.outer ?? { rootRequestId: this.requestId }
+    return { depth: caller !== undefined && record.isImported ? depth - 1 : depth, rootRequestId }
   }
 
   /** The call that made this one. */
@@ -199,7 +216,10 @@ export class Call implements DeadlineEntry {
 
   /** Counts one more call under the outermost one; returns the count. */
   countNested(): number {
-    return this.parent === undefined ? ++this.ensureExtras().nestedCalls : this.parent.countNested()
+    if (this.parent !== undefined) return this.parent.countNested()
+    const { outer } = this
+    if (outer === undefined) return ++this.ensureExtras().nestedCalls
+    return this.kernel.outerCalls.count(outer, this.identity)
   }
 
   /** The attempts of a call that has middleware. */

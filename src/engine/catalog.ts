@@ -34,6 +34,7 @@ const NO_POLICY = {
   defaults: undefined,
   timeout: undefined,
   imported: undefined,
+  via: undefined,
   asData: undefined,
   sendsKey: undefined,
   use: undefined,
@@ -46,6 +47,8 @@ export interface RegistryChange {
   readonly id: string
   /** The new spec; for "removed", the one that was removed. */
   readonly spec: OperationSpec
+  /** For "replaced", the spec until now. */
+  readonly previous?: OperationSpec | undefined
 }
 
 /** How to search. */
@@ -242,10 +245,11 @@ export class Catalog {
   }
 
   #put(record: OperationRecord): void {
-    const type = this.store.get(record.id) === undefined ? "added" : "replaced"
+    const previous = this.store.get(record.id)?.spec
     this.store.set(record)
     if (this.#index !== undefined) this.#unindexed.add(record.id)
-    this.#notify({ type, id: record.id, spec: record.spec })
+    const { id, spec } = record
+    this.#notify(previous ? { type: "replaced", id, spec, previous } : { type: "added", id, spec })
   }
 
   #expectFree(id: string): void {

@@ -6,6 +6,7 @@ import { setTokenLookup } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { OuterCall } from "../core/outer-call.ts"
 import type { CallOptions, Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
@@ -110,6 +111,11 @@ export class CallContext implements OperationContext {
   get answerer(): CallOptions["requestInput"] {
     const { options, root } = this.#invocation
     return options?.requestInput ?? root.options?.requestInput
+  }
+
+  /** For calls in other registries. */
+  get outer(): OuterCall {
+    return this.#invocation.asOuter
   }
 
   get requestInput(): OperationContext["requestInput"] {

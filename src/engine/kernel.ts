@@ -26,6 +26,7 @@ import { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
 import { CallObserver } from "./observe.ts"
 import type { CallListener, CallRecorder, ObservedCall } from "./observe.ts"
+import { OuterCalls } from "./outer-calls.ts"
 import { HANDLER, Stream } from "./stream.ts"
 import type { StreamSource } from "./stream.ts"
 import { MiddlewareStack } from "./middleware.ts"
@@ -65,6 +66,7 @@ export class Kernel implements PipelineHost, CallHost {
   readonly #endless = new Set<WeakRef<Call>>()
   /** Reported errors: an error is reported once, even if several calls fail with it. */
   readonly #reported = new WeakSet<CallError>()
+  readonly outerCalls: OuterCalls = new OuterCalls()
   isClosed = false
 
   constructor(store: RecordStore, options: KernelOptions) {
@@ -204,7 +206,7 @@ export class Kernel implements PipelineHost, CallHost {
       if (issue !== undefined) throw badOptions(record, issue)
     }
     if (this.isClosed) throw closed(record.id)
-    if (parent !== undefined && !call.isAttempt) this.#admitNested(call, parent)
+    if (!call.isAttempt && (parent ?? call.outer) !== undefined) this.#admitNested(call, parent)
     const { requirement } = record
     if (requirement === undefined || trusted) return
     if (call.caller?.record.composes?.(record.id) === true) return
@@ -415,9 +417,9 @@ export class Kernel implements PipelineHost, CallHost {
       : new ChainedCall(this, record, from, own)
   }
 
-  #admitNested(call: Call, parent: Call): void {
+  #admitNested(call: Call, parent: Call | undefined): void {
     const { record } = call
-    if (parent.ended !== undefined) {
+    if (parent?.ended !== undefined) {
       throw call.refuse(
         "ABORTED",
         `"${record.id}" was not called: its caller had ended.`,

@@ -12,7 +12,7 @@ import { frozenCopy } from "../internal/frozen.ts"
 /** A copy of the policy of a definition, so that later changes of its lists grant nothing. */
 export function readPolicy(policy: OperationPolicy): OperationPolicy {
   const { composes, normalize, output, defaults, timeout, imported, asData } = policy
-  const { use, resilience, sendsKey } = policy
+  const { use, resilience, sendsKey, via } = policy
   return {
     ...(composes && { composes: Object.freeze([...composes]) }),
     ...(normalize && { normalize }),
@@ -20,6 +20,7 @@ export function readPolicy(policy: OperationPolicy): OperationPolicy {
     ...(defaults && { defaults }),
     ...(timeout !== undefined && { timeout }),
     ...(imported === true && { imported }),
+    ...(via && { via }),
     ...(asData && { asData }),
     ...(sendsKey === true && { sendsKey }),
     ...(use && { use: Object.freeze([...use]) }),

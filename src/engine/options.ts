@@ -1,5 +1,6 @@
 import { isIdempotencyKey } from "../core/call-policy.ts"
 import type { CallOptions, CallPolicy } from "../core/types.ts"
+import type { NestedInOuter } from "../core/outer-call.ts"
 import type { ValueError } from "../core/validation.ts"
 import { JoinedSignals } from "../internal/signals.ts"
 import { typeName } from "../internal/message-text.ts"
@@ -87,7 +88,7 @@ function invalidOption(path: string, expected: string, got: unknown): ValueError
 
 /** Options for a call, and the signals to release after it. */
 interface RootOptions {
-  readonly options: CallOptions | undefined
+  readonly options: (CallOptions & NestedInOuter) | undefined
   readonly joined?: JoinedSignals | undefined
 }
 
@@ -98,6 +99,7 @@ export function rootOptions(
 ): RootOptions {
   if (typeof context !== "object" || context === null) return { options: options ?? context }
   const { identity, deadline, timeout, signal, metadata, log, requestId, requestInput } = context
+  const { outer } = context as NestedInOuter
   const own = options?.signal
   const joined =
     isSignal(signal) && isSignal(own) && signal !== own ? new JoinedSignals(signal, own) : undefined
@@ -105,6 +107,7 @@ export function rootOptions(
     options: {
       identity,
       parentRequestId: requestId,
+      outer,
       deadline: earlier(deadline, options?.deadline),
       timeout: earlier(timeout, options?.timeout),
       // An invalid signal is rejected later with the other options.

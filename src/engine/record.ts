@@ -121,7 +121,7 @@ export class OperationRecord {
   }
 
   /** Middleware and policies of the definition. */
-  get policy(): Pick<OperationPolicy, "use" | "resilience" | "sendsKey"> {
+  get policy(): Pick<OperationPolicy, "use" | "resilience" | "sendsKey" | "via"> {
     return this.#checked.policy
   }
 

@@ -101,6 +101,7 @@ export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & Operation
   defaults: "any",
   timeout: "any",
   imported: "any",
+  via: "any",
   asData: "any",
   sendsKey: "any",
   use: "any",

@@ -28,6 +28,7 @@ import type {
 } from "../core/infer.ts"
 import type { CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
+import { mintRequestId } from "./ids.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
 import type {
@@ -83,6 +84,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   readonly #catalog: Catalog
   readonly #kernel: Kernel
   #trusted: TrustedCalls<TOperations> | undefined
+  #originId: string | undefined
 
   constructor(options: RegistryOptions = {}) {
     const resolved = kernelOptions(options)
@@ -277,6 +279,16 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   /** @internal For servers without a logger. */
   get logger(): Logger {
     return this.#kernel.logger
+  }
+
+  /** @internal Identifies this registry in the paths of its operations. */
+  get originId(): string {
+    return (this.#originId ??= mintRequestId())
+  }
+
+  /** @internal The registries that an operation came through; the last one is this. */
+  pathOf(id: string): readonly string[] {
+    return [...(this.#catalog.store.get(id)?.policy.via?.() ?? []), this.originId]
   }
 
   /** @internal `execute` with a sink that receives the outcome. */

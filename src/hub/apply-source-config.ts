@@ -81,7 +81,7 @@ export class Shaper {
     return { operations, ids, filtered, warnings: [...warnings, ...this.#unused(used)] }
   }
 
-  #nameOf(operation: AnyOperation): Named {
+  #nameOf(operation: Pick<AnyOperation, "namespace" | "name">): Named {
     const { namespace, name } = place(operation, this.#source, this.#openedAs)
     const words = new Set([name, `${namespace}.${name}`, operation.name, idOf(operation)])
     return { namespace, name, words: [...words] }
@@ -114,7 +114,8 @@ export class Shaper {
     const before = this.#shapedBefore.get(operation)
     if (before !== undefined) return before
     const changes = this.#changes(operation, named, name)
-    const shaped = changes === undefined ? operation : change(operation, changes)
+    const shaped =
+      changes === undefined ? operation : change(operation, changes, (id) => this.#idInHub(id))
     this.#shapedBefore.set(operation, shaped)
     return shaped
   }
@@ -138,6 +139,12 @@ export class Shaper {
         wrap: (handler) => wrap(handler as never, isStream) as typeof handler,
       }),
     }
+  }
+
+  #idInHub(id: string): string {
+    const dot = id.indexOf(".")
+    const named = this.#nameOf({ namespace: id.slice(0, dot), name: id.slice(dot + 1) })
+    return `${named.namespace}.${this.#rename(named, new Set(), [])}`
   }
 
   #unused(used: ReadonlySet<unknown>): string[] {
@@ -174,7 +181,7 @@ interface CompiledRule {
 
 /** Namespace and name of an operation. Scanned sources keep their own namespaces unless one is configured. */
 function place(
-  { namespace, name }: AnyOperation,
+  { namespace, name }: Pick<AnyOperation, "namespace" | "name">,
   source: ResolvedSource,
   openedAs: string,
 ): { readonly namespace: string; readonly name: string } {
@@ -198,13 +205,21 @@ function place(
   return { namespace: source.namespace, name: `${namespace}.${name}` }
 }
 
-function change(operation: AnyOperation, changes: LazyChanges): AnyOperation {
+function change(
+  operation: AnyOperation,
+  changes: LazyChanges,
+  idInHub: (id: string) => string,
+): AnyOperation {
   const parts = lazyPartsOf(operation)
   if (parts !== undefined) return changedOperation(parts, changes)
   const { namespace, name, accessControl, visibility, wrap } = changes
-  const { handler } = operation
+  const { handler, deprecation } = operation
+  const replacedBy = deprecation?.replacedBy
   return Object.freeze({
     ...operation,
+    ...(replacedBy !== undefined && {
+      deprecation: { ...deprecation, replacedBy: idInHub(replacedBy) },
+    }),
     ...(namespace !== undefined && { namespace }),
     ...(name !== undefined && { name }),
     ...(accessControl !== undefined && { accessControl }),

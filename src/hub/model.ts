@@ -103,6 +103,8 @@ export interface SourceContext {
   readonly clock: Clock
   /** Aborts the opening. */
   readonly signal: AbortSignal
+  /** `originId` of the hub's registry. */
+  readonly originId: string
   /** The source was open before, so its files may have changed. */
   readonly isAgain: boolean
   /** The hub reopens the source when it is lost. */

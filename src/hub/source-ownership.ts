@@ -31,6 +31,10 @@ export class SourceOwnership {
     this.#registry = registry
   }
 
+  get originId(): string {
+    return this.#registry.originId
+  }
+
   /** Sets the order of precedence of the sources. */
   setOrder(names: readonly string[]): void {
     const before = new Map(this.#order)

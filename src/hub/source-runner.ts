@@ -213,6 +213,7 @@ export class SourceRunner {
 
   async #open(signal: AbortSignal): Promise<OpenSource> {
     const { baseDir, logger, clock, env, retries, resolve, open, log, mask } = this.#host
+    const { originId } = this.#host.ownership
     const isAgain = this.#live !== undefined || this.#attempts > 0
     const source = this.name
     const ownLog: MCPLogReader = {
@@ -224,8 +225,8 @@ export class SourceRunner {
         log.read({ source, ...line, ...from, text: mask(line.text) })
       },
     }
-    const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain, log: ownLog }
-    return await open(this.#definition, context)
+    const context = { baseDir, logger, clock, env, retries, resolve, signal, isAgain, originId }
+    return await open(this.#definition, { ...context, log: ownLog })
   }
 
   #adopt(source: OpenSource, openedAs: string): void {

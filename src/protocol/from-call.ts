@@ -14,6 +14,7 @@ import { followPeer } from "./follow.ts"
 import type { ServiceEntry } from "./services.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
+import type { NestedInOuter } from "../core/outer-call.ts"
 import type { CredentialContext, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 
@@ -73,10 +74,20 @@ export async function fromCall(
 ): Promise<RemoteOperations> {
   validateOptions("fromCall", options, FROM_CALL_OPTIONS)
   const map = callMapOver(link, { logger: options.logger })
-  const load = (ids?: readonly string[]): Promise<AnyOperation[]> => loadAll(map, options, ids)
-  const operations = (await load()) as unknown as RemoteOperations
+  const paths: Paths = new Map()
+  const loadFor = async (
+    registry: AnyRegistry | undefined,
+    ids?: readonly string[],
+  ): Promise<AnyOperation[]> => {
+    const operations = await loadAll(map, options, paths, ids)
+    const { originId } = (registry ?? {}) as { readonly originId?: string }
+    // What came from the registry itself is not offered to it again.
+    return operations.filter(({ via }) => via?.().includes(originId ?? "") !== true)
+  }
+  const operations = (await loadFor(options.registry)) as unknown as RemoteOperations
   const detachers = new Set<() => Promise<void>>()
   const attach = async (registry: AnyRegistry): Promise<() => Promise<void>> => {
+    const load = (ids?: readonly string[]): Promise<AnyOperation[]> => loadFor(registry, ids)
     const stop = await followPeer(map, registry, load, (id) => localId(id, options.namespace))
     const detach = async (): Promise<void> => {
       if (detachers.delete(detach)) await stop()
@@ -97,6 +108,9 @@ export async function fromCall(
   return operations
 }
 
+/** The registries through which a peer's operations come, by the peer's ids. A peer can only hide its own from us. */
+type Paths = Map<string, readonly string[]>
+
 /** The local id of a peer's operation. */
 function localId(id: string, namespace: string | undefined): string {
   return namespace === undefined ? id : `${namespace}.${id}`
@@ -105,9 +119,10 @@ function localId(id: string, namespace: string | undefined): string {
 async function loadAll(
   map: PendingRequestMap,
   options: FromCallOptions,
+  paths: Paths,
   ids: readonly string[] | undefined,
 ): Promise<AnyOperation[]> {
-  const { namespace, filter, signal } = options
+  const { filter, signal } = options
   const all: OperationSpec[] = []
   let wanted = ids ?? (await listIds(map, signal))
   while (wanted.length > 0) {
@@ -117,12 +132,17 @@ async function loadAll(
     if (!isListOf(specs, "object") || !isListOf(rest, "string")) throw unreadable("services.schema")
     // Otherwise a peer that makes no progress would be asked forever.
     if (rest.length >= now.length) throw unreadable("services.schema")
-    all.push(...specs.map((spec) => pickSpecFields(spec as OperationSpec)))
+    all.push(...(specs as OperationSpec[]))
     wanted = [...(rest as string[]), ...later]
   }
-  return all
+  const specs = all.map(pickSpecFields)
+  if (ids === undefined) paths.clear()
+  for (const { namespace, name, via } of all as (OperationSpec & { readonly via?: unknown })[]) {
+    paths.set(`${namespace}.${name}`, isListOf(via, "string") ? (via as string[]) : [])
+  }
+  return specs
     .filter((spec) => filter === undefined || filter(spec))
-    .map((spec) => createForwarder(map, spec, namespace, options.linkFor))
+    .map((spec) => createForwarder(map, spec, paths, options))
 }
 
 async function listIds(
@@ -175,14 +195,25 @@ function tooMany(): CallError {
 function createForwarder(
   map: PendingRequestMap,
   spec: OperationSpec,
-  namespace: string | undefined,
-  linkFor: FromCallOptions["linkFor"],
+  paths: Paths,
+  { namespace, linkFor }: FromCallOptions,
 ): AnyOperation {
   const id = `${spec.namespace}.${spec.name}`
   const version = endpointOver(map).link.hasVersions === true ? spec.version : undefined
   const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
     forwardedOptions(context, signal, version)
-  const named = namespace === undefined ? spec : { ...spec, namespace, name: id }
+  const { replacedBy, ...deprecation } = spec.deprecation ?? {}
+  const named = {
+    ...spec,
+    ...(namespace !== undefined && { namespace, name: id }),
+    ...(replacedBy !== undefined && {
+      deprecation: paths.has(replacedBy)
+        ? { ...deprecation, replacedBy: localId(replacedBy, namespace) }
+        : deprecation,
+    }),
+    imported: true,
+    via: () => paths.get(id) ?? [],
+  }
   const mapFor = async ({ identity, signal }: OperationContext): Promise<PendingRequestMap> => {
     const operationId = localId(id, namespace)
     const link = await linkFor?.({ identity, operationId, signal })
@@ -191,7 +222,6 @@ function createForwarder(
   if (spec.type === "subscription") {
     return {
       ...named,
-      imported: true,
       handler:
         linkFor === undefined
           ? (input: unknown, context: OperationContext) =>
@@ -205,7 +235,6 @@ function createForwarder(
   const isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
   return {
     ...named,
-    imported: true,
     handler: async (input: unknown, context: OperationContext) => {
       try {
         const own = linkFor === undefined ? map : await mapFor(context)
@@ -228,9 +257,10 @@ function forwardedOptions(
   context: OperationContext,
   signal: AbortSignal | undefined,
   version: string | undefined,
-): PendingOptions {
+): PendingOptions & NestedInOuter {
   const { identity, metadata, deadline, requestId, progress, idempotencyKey } = context
   return {
+    outer: (context as NestedInOuter).outer,
     signal,
     deadline: deadline ?? Number.POSITIVE_INFINITY,
     parentRequestId: requestId,

@@ -82,7 +82,8 @@ function schemaOf(registry: AnyRegistry): AnyOperation {
         if (spec === undefined || !isVisible(spec, identity)) continue
         size += JSON.stringify(spec).length
         if (size > MAX_PIECE_LENGTH && specs.length > 0) return { specs, rest: ids.slice(at) }
-        specs.push(spec)
+        const via = (registry as Partial<OperationRegistry>).pathOf?.(id)
+        specs.push({ ...spec, ...(via && { via }) })
       }
       return { specs, rest: [] }
     },
@@ -107,8 +108,11 @@ async function* changes(
   let waiting: ServiceChange[] = []
   let wake: (() => void) | undefined
   const end = (): void => wake?.()
-  const stop = registry.onChange(({ type, id, spec }) => {
-    if (!isVisible(spec, identity)) return
+  const stop = registry.onChange(({ type: change, id, spec, previous }) => {
+    const isOffered = isVisible(spec, identity)
+    // Operations that the peer never knew stay unknown to it.
+    if (!isOffered && (previous === undefined || !isVisible(previous, identity))) return
+    const type = isOffered ? change : "removed"
     // A slow consumer lists again instead of reading a long history.
     waiting = waiting.length >= MAX_CHANGES ? [{ type: "reset" }] : [...waiting, { type, id }]
     wake?.()

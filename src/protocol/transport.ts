@@ -33,10 +33,11 @@ export interface Transport {
   readonly surface?: string | undefined
   /** Identities that the peer claims for its calls are accepted. */
   readonly isTrusted?: boolean | undefined
-  /** Events may arrive twice or get lost: request ids are then remembered for a while. */
+  /**
+   * Events may arrive twice or get lost: request ids are then remembered for a while, and a stream whose reader grants nothing ends
+   * when the idle timeout of its caller has passed.
+   */
   readonly mayRepeat?: boolean | undefined
-  /** Aborts may get lost: a stream then ends when its caller's idle timeout has passed. */
-  readonly mayLose?: boolean | undefined
   /**
    * The serving end can send `call.asked`, and receives `call.answered`. Without it callers cannot be asked over this
    * transport, and handlers that ask get `UNAVAILABLE` at once.

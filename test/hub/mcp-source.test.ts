@@ -70,6 +70,7 @@ async function open(
     clock: timers,
     signal: new AbortController().signal,
     isAgain: false,
+    originId: "hub",
     retries: true,
     env: {},
     resolve: (text) => Promise.resolve(text),

@@ -25,7 +25,7 @@ function idsOf(mirror: Mirror): string[] {
 
 describe("Mirror", () => {
   test("has the operations of its peer, and notifies once for all changes of one turn", async () => {
-    const mirror = new Mirror()
+    const mirror = new Mirror("hub")
     let told = 0
     mirror.onChange(() => told++)
 
@@ -47,7 +47,7 @@ describe("Mirror", () => {
 describe("Mirror with lingering operations", () => {
   test("keeps removed operations for a while, and for good if they return in time", async () => {
     const clock = new VirtualClock()
-    const mirror = new Mirror({ clock, ms: 1000 })
+    const mirror = new Mirror("hub", { clock, ms: 1000 })
     mirror.registerAll([operation("a.b"), operation("a.c"), operation("a.__proto__")])
 
     mirror.unregister("a.b")
@@ -65,7 +65,7 @@ describe("Mirror with lingering operations", () => {
 
   test("removes nothing while the peer has no operations at all", async () => {
     const clock = new VirtualClock()
-    const mirror = new Mirror({ clock, ms: 1000 })
+    const mirror = new Mirror("hub", { clock, ms: 1000 })
     expect(mirror.isAbandoned).toBe(true)
     mirror.registerAll([operation("a.b"), operation("a.c")])
     expect(mirror.isAbandoned).toBe(false)
@@ -81,7 +81,7 @@ describe("Mirror with lingering operations", () => {
   })
 
   test("notifies when the peer has no operations, and when it has some again", async () => {
-    const mirror = new Mirror({ clock: new VirtualClock(), ms: 1000 })
+    const mirror = new Mirror("hub", { clock: new VirtualClock(), ms: 1000 })
     mirror.registerAll([operation("a.b")])
     await Promise.resolve()
     const told: boolean[] = []
@@ -97,7 +97,7 @@ describe("Mirror with lingering operations", () => {
 
   test("leaves no timer behind after close", () => {
     const clock = new VirtualClock()
-    const mirror = new Mirror({ clock, ms: 1000 })
+    const mirror = new Mirror("hub", { clock, ms: 1000 })
     mirror.registerAll([operation("a.b"), operation("a.c")])
     mirror.unregister("a.b")
 

@@ -83,6 +83,8 @@ export function events(data: fc.Arbitrary<unknown>): fc.Arbitrary<Json> {
         input: data,
         kind: fc.constantFrom("call", "stream"),
         parentRequestId: anyText,
+        depth: fc.nat(),
+        rootRequestId: requestId,
         deadline: fc.integer(),
         timeout: fc.integer(),
         idleTimeout: fc.nat(),

@@ -114,7 +114,6 @@ function configReason(cause: unknown): string {
 
 /** A broker's transport as the hub uses it: listings carry the hub's identity, and `restored` repeats them. */
 export class BrokerLink implements Transport {
-  readonly mayLose: boolean | undefined
   readonly #name: string
   readonly #transport: BusTransport
   readonly #identity: Identity | undefined
@@ -124,7 +123,6 @@ export class BrokerLink implements Transport {
     this.#name = name
     this.#transport = transport
     this.#identity = identity
-    this.mayLose = transport.mayLose
   }
 
   open(receiver: TransportReceiver): void {

@@ -31,7 +31,7 @@ export async function openBroker(
   const broker = await createBrokerTransport(source, place, context)
   const { transport, shown } = broker
   const link = new BrokerLink(source.name, transport, broker.identity)
-  const mirror = new Mirror({ clock, ms: LINGER_MS })
+  const mirror = new Mirror(context.originId, { clock, ms: LINGER_MS })
   // Closing it also ends the requests that are under way, such as a listing.
   const map = new PendingRequestMap(link, { logger, clock })
   const giveUp = (): void => void map.close()

@@ -14,6 +14,7 @@ export interface Linger {
 
 /** The part of a registry that following a peer needs: it stores definitions unchanged. */
 export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
+  readonly originId: string
   readonly #operations = new Map<string, AnyOperation>()
   readonly #listeners = new Listeners()
   readonly #linger: Linger | undefined
@@ -22,7 +23,9 @@ export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
   #isNotifyScheduled = false
   #isClosed = false
 
-  constructor(linger?: Linger) {
+  /** `originId` is that of the registry that the operations are for. */
+  constructor(originId: string, linger?: Linger) {
+    this.originId = originId
     this.#linger = linger
   }
 

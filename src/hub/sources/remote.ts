@@ -67,7 +67,7 @@ async function openHub(
       ? undefined
       : callers.get(await credentialsFor(showing, call, source.name))
   const watched = new WatchedTransport(transport)
-  const mirror = new Mirror()
+  const mirror = new Mirror(context.originId)
   // Closing it also ends the requests that are under way, such as a listing.
   const map = new PendingRequestMap(watched, { logger, clock })
   const giveUp = (): void => void map.close()

@@ -1,4 +1,5 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
+import type { NestedInOuter } from "../../core/outer-call.ts"
 import type { PendingOptions } from "./options.ts"
 
 /** Creates the event of a request, without fields that are not set. */
@@ -11,7 +12,7 @@ export function requestEvent(
   input: unknown,
   deadline: number | undefined,
   timeout: number | undefined,
-  options: PendingOptions | undefined,
+  options: (PendingOptions & NestedInOuter) | undefined,
 ): CallRequestedEvent {
   const { requestId, operationId, kind } = request
   const type = "call.requested"
@@ -37,13 +38,21 @@ export function requestEvent(
   }
   if (identity !== undefined) event.identity = identity
   if (parentRequestId !== undefined) event.parentRequestId = parentRequestId
-  if (metadata !== undefined) event.metadata = metadata
+  if (metadata !== undefined) {
+    // Values that middleware provided have symbols as keys, and stay in their registry.
+    const isPlain = Object.getOwnPropertySymbols(metadata).length === 0
+    event.metadata = isPlain ? metadata : Object.fromEntries(Object.entries(metadata))
+  }
   if (traceparent !== undefined) event.traceparent = traceparent
   if (progress !== undefined) event.progress = true
   if (options.requestInput !== undefined) event.canAnswer = true
   if (version !== undefined) event.version = version
-  const { policy, idempotencyKey } = options
+  const { policy, idempotencyKey, outer } = options
   if (policy !== undefined) event.policy = policy
   if (idempotencyKey !== undefined) event.idempotencyKey = idempotencyKey
+  if (outer !== undefined) {
+    event.depth = outer.depth
+    event.rootRequestId = outer.rootRequestId
+  }
   return event
 }

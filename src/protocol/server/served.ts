@@ -4,6 +4,8 @@ import type { Failures } from "../../engine/failures.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
+import { outerOf } from "../../core/outer-call.ts"
+import type { OuterCall } from "../../core/outer-call.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
@@ -72,6 +74,10 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 
   get parentRequestId(): string | undefined {
     return this.event.parentRequestId
+  }
+
+  get outer(): OuterCall | undefined {
+    return outerOf(this.event)
   }
 
   get operationId(): string {
@@ -244,9 +250,8 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   #granted(): Promise<void> {
     const { endpoint } = this.host
     const { idleTimeout } = this.event
-    const mayLose = endpoint.link.mayRepeat === true || endpoint.link.mayLose === true
     const idleDeadline =
-      mayLose && idleTimeout !== undefined
+      endpoint.link.mayRepeat === true && idleTimeout !== undefined
         ? endpoint.settings.clock.now() + idleTimeout
         : Number.POSITIVE_INFINITY
     const deadline = this.#due ?? Number.POSITIVE_INFINITY

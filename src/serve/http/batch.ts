@@ -1,6 +1,7 @@
 import { isIdempotencyKey, readCallPolicy } from "../../core/call-policy.ts"
 import { decodeValue } from "../../core/envelope-codec.ts"
 import { refusal } from "../../core/errors.ts"
+import { readOuterText } from "../../core/outer-call.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { isRecord } from "../../internal/guards.ts"
@@ -161,6 +162,7 @@ function itemTerms(
   return {
     timeout,
     metadata,
+    outer: readOuterText(getOwn(fields, "outer")),
     policy: readCallPolicy(getOwn(fields, "policy")),
     idempotencyKey,
     parentRequestId,

@@ -1,4 +1,5 @@
 import { isIdempotencyKey } from "../../core/call-policy.ts"
+import { readOuterText } from "../../core/outer-call.ts"
 import type { CallPolicy } from "../../core/types.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 import { HTTPRefusal } from "./context.ts"
@@ -13,6 +14,7 @@ export function termsOf(incoming: HTTPIncoming, longest: number | undefined): Re
     metadata: traceparent === undefined ? undefined : { traceparent },
     policy: policyOf(incoming.header("cache-control")),
     idempotencyKey: keyOf(incoming.header("idempotency-key")),
+    outer: readOuterText(incoming.header("x-outer-call")),
   }
 }
 

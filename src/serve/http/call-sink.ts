@@ -5,6 +5,7 @@ import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../core/map-error.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { NestedInOuter, OuterCall } from "../../core/outer-call.ts"
 import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../../core/types.ts"
 import type { HTTPIncoming } from "../exchange.ts"
 
@@ -14,6 +15,7 @@ export interface RequestTerms {
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly policy: CallPolicy | undefined
   readonly idempotencyKey: string | undefined
+  readonly outer: OuterCall | undefined
 }
 
 /** What a call of a batch sets for itself. */
@@ -29,7 +31,7 @@ export interface ItemTerms extends RequestTerms {
  *
  * It is in `running` if it takes longer than a turn, and is cancelled when its client disconnects.
  */
-export class HTTPCall extends CallSink implements CallOptions {
+export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
   // The headers have been validated, and the id is created on first use.
   override readonly isValidated: boolean = true
   readonly identity: Identity | undefined
@@ -37,6 +39,7 @@ export class HTTPCall extends CallSink implements CallOptions {
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly policy: CallPolicy | undefined
   readonly idempotencyKey: string | undefined
+  readonly outer: OuterCall | undefined
   readonly #operationId: string
   readonly #incoming: HTTPIncoming
   readonly #running: Set<HTTPCall>
@@ -61,6 +64,7 @@ export class HTTPCall extends CallSink implements CallOptions {
     this.metadata = terms.metadata
     this.policy = terms.policy
     this.idempotencyKey = terms.idempotencyKey
+    this.outer = terms.outer
   }
 
   get requestId(): string {
@@ -140,6 +144,7 @@ export class ItemCall extends HTTPCall {
         policy: own.policy ?? terms.policy,
         // That of the request would be the same for all of them.
         idempotencyKey: own.idempotencyKey,
+        outer: own.outer ?? terms.outer,
       },
       running,
     )

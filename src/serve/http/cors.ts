@@ -19,7 +19,8 @@ type Headers = Readonly<Record<string, string>>
 const METHODS = "GET, POST, DELETE"
 const REQUEST_HEADERS =
   "accept, authorization, cache-control, content-disposition, content-type, idempotency-key, last-event-id, mcp-method, mcp-name, " +
-  "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-resume, x-timeout-ms"
+  "mcp-protocol-version, mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-outer-call, " +
+  "x-resume, x-timeout-ms"
 const EXPOSED =
   "content-disposition, deprecation, link, mcp-session-id, preference-applied, request-id, retry-after, " +
   "sunset, www-authenticate"

@@ -23,7 +23,7 @@ import { Listeners } from "../../internal/listeners.ts"
 /** A transport over a broker: calls find a worker, and workers answer any caller. */
 export interface BusTransport extends Transport {
   readonly isConnected: boolean
-  /** Resolves once the broker is connected; rejects when it never will be. Calls need not wait for it. */
+  /** Connects, and resolves once that is done; rejects when it never will be. Calls need not wait for it. */
   whenConnected(): Promise<void>
   /** Calls the listener when the broker is connected, or with the reason when it is not. Returns an unsubscribe function. */
   onHealth(listener: (reason: string | undefined) => void): () => void
@@ -41,7 +41,6 @@ export function createBusTransport(
 }
 
 class BrokerTransport implements BusTransport, BusReceiver {
-  readonly mayLose = true
   readonly isTrusted: boolean
   readonly hasVersions = true
   readonly carriesQuestions = true
@@ -55,6 +54,8 @@ class BrokerTransport implements BusTransport, BusReceiver {
     readonly reject: (error: CallError) => void
   }>()
   #receiver: TransportReceiver | undefined
+  /** `whenConnected` opened the connection, before there was a receiver. */
+  #isAwaited = false
   #wasLost = false
   readonly #logger: Logger
   /** The error of calls until the broker is connected again. */
@@ -84,7 +85,7 @@ class BrokerTransport implements BusTransport, BusReceiver {
     this.#receiver = receiver
     this.#caller.open(receiver)
     this.#worker.open(receiver)
-    this.#bus.open(this)
+    if (!this.#isAwaited) this.#bus.open(this)
   }
 
   send(event: CallEvent): void {
@@ -131,6 +132,10 @@ class BrokerTransport implements BusTransport, BusReceiver {
   whenConnected(): Promise<void> {
     if (this.#bus.isConnected) return Promise.resolve()
     if (this.#error !== undefined) return Promise.reject(this.#error)
+    if (this.#receiver === undefined && !this.#isAwaited) {
+      this.#isAwaited = true
+      this.#bus.open(this)
+    }
     return new Promise((resolve, reject) => this.#waiting.add({ resolve, reject }))
   }
 

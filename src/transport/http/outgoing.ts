@@ -1,5 +1,6 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
 import { isPlainJson } from "../../core/plain-json.ts"
+import { outerText } from "../../core/outer-call.ts"
 import { loadedFiles } from "./lazy-files.ts"
 import type { Upload } from "../../http-client/file-bodies.ts"
 
@@ -52,10 +53,12 @@ export class Outgoing {
   headers(now: number): Record<string, string> {
     const { requestId, traceparent, idempotencyKey } = this.event
     const timeout = this.#timeLeft(now)
+    const outer = outerText(this.event)
     return {
       "request-id": requestId,
       ...(timeout !== undefined && { "x-timeout-ms": String(timeout) }),
       ...(traceparent !== undefined && { traceparent }),
+      ...(outer !== undefined && { "x-outer-call": outer }),
       ...(idempotencyKey !== undefined && { "idempotency-key": headerText(idempotencyKey) }),
       ...this.upload?.headers,
     }
@@ -82,6 +85,7 @@ export class Outgoing {
       progress,
       metadata: traceparent === undefined ? metadata : { traceparent, ...metadata },
       parentRequestId,
+      outer: outerText(this.event),
       policy,
       idempotencyKey,
     })

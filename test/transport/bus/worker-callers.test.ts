@@ -34,6 +34,38 @@ describe("callers that go", () => {
     expect(it.worker.stats()).toMatchObject({ running: 1, waiting: 0, callers: 1, callersLost: 1 })
   })
 
+  test("a stream that a living caller no longer asks about ends: the news of its end was lost", async () => {
+    const it = new Harness({ guard: { callerSilentMs: 3000 } })
+    await it.running(streamOf({ requestId: "s1", timeout: 600_000 }))
+    await it.running(streamOf({ requestId: "s2", timeout: 600_000 }))
+    it.item(1, "s1")
+    // A reader that is slower than any idle timeout still asks.
+    const wait = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second++) {
+        it.say({ type: "ping", ids: [], streams: { s1: 1 } })
+        await it.clock.advance(1000)
+      }
+    }
+    await wait(5)
+    expect(it.aborts).toEqual([])
+    await wait(25)
+    expect(it.aborts).toEqual(["s2"])
+  })
+
+  test("a stream stays while the worker cannot receive, or stands still", async () => {
+    const it = new Harness({ guard: { callerSilentMs: 3000 } })
+    await it.running(streamOf({ requestId: "s1", timeout: 600_000 }))
+    it.bus.isConnected = false
+    await it.clock.advance(60_000)
+    it.bus.isConnected = true
+    it.say(alive)
+    await it.clock.advance(1000)
+    it.clock.time += 100_000
+    it.say(alive)
+    await it.clock.advance(1000)
+    expect(it.aborts).toEqual([])
+  })
+
   test("a caller without calls is forgotten silently, and the worker's ticker stops", async () => {
     const it = new Harness({ guard: { callerSilentMs: 3000 } })
     await it.running()

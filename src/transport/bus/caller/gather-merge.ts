@@ -58,12 +58,16 @@ function mergeSchemas(input: Fields, answers: readonly Fields[]): Fields {
       const id = `${String(spec["namespace"])}.${String(spec["name"])}`
       const existing = specs.get(id)
       if (unread.has(id)) continue
-      if (existing === undefined || compareVersions(existing["version"], spec["version"]) < 0) {
-        specs.set(id, spec)
-      }
+      if (existing === undefined || isBetter(spec, existing)) specs.set(id, spec)
     }
   }
   return { specs: [...specs.values()], rest }
+}
+
+/** Whether a spec is a newer version, or the same that came through fewer registries. */
+function isBetter(spec: Fields, existing: Fields): boolean {
+  const order = compareVersions(spec["version"], existing["version"])
+  return order === 0 ? listOf(spec["via"]).length < listOf(existing["via"]).length : order > 0
 }
 
 function byIdAndVersion(left: Fields & { id: string }, right: Fields & { id: string }): number {

@@ -203,6 +203,8 @@ function saysMore(event: CallRequestedEvent): boolean {
     event.identity !== undefined ||
     event.metadata !== undefined ||
     event.parentRequestId !== undefined ||
+    event.depth !== undefined ||
+    event.rootRequestId !== undefined ||
     event.progress !== undefined ||
     event.canAnswer !== undefined ||
     event.traceparent !== undefined ||

@@ -43,6 +43,8 @@ export class WorkerEntry {
   /** When `accepted` is sent again, and the interval after that. */
   remindAt: number = Number.POSITIVE_INFINITY
   remindAfter = 0
+  /** Streams: when an item was sent, or the caller asked about it, as it does in each ping while no items arrive. */
+  usedAt: number
   /** Set until it runs. */
   event: CallRequestedEvent | undefined
   peer: TransportPeer = {}
@@ -68,6 +70,7 @@ export class WorkerEntry {
     this.attempt = attempt
     this.mayRunNow = message.now === true
     this.expires = now + (event.timeout ?? Number.POSITIVE_INFINITY)
+    this.usedAt = now
     this.event = event
   }
 

@@ -32,6 +32,7 @@ export class WorkerResending {
     const lost: string[] = []
     for (const [id, seq] of Object.entries(streams)) {
       const entry = calls.of(caller, id)
+      if (entry !== undefined) entry.usedAt = at
       if (entry === undefined) unknown.push(id)
       else if (!this.#resendAfter(entry, seq, before)) lost.push(id)
     }

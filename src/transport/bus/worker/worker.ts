@@ -79,6 +79,7 @@ export class BusWorker {
     if (entry?.state !== "running") return
     const now = dependencies.clock.now()
     const message = this.#textOf(event, entry)
+    entry.usedAt = now
     if (event.type === "call.responded" && event.seq !== undefined) calls.item(entry, message, now)
     else if (event.type === "call.asked") calls.ask(entry, event.question, message, now)
     else if (event.type !== "call.progress") {
@@ -222,18 +223,23 @@ export class BusWorker {
     }
     // While it is disconnected, callers cannot be received.
     if (!this.#bus.isConnected) callers.extendSilence(Number.POSITIVE_INFINITY)
-    this.#checkEntries()
+    this.#checkEntries(stalledFor === 0 && this.#bus.isConnected)
     for (const caller of callers.takeSilent(settings.callerSilentMs)) this.#lose(caller)
     if (callers.size === 0) this.#ticker.stop()
   }
 
-  #checkEntries(): void {
-    const { calls, dependencies } = this.#state
+  #checkEntries(couldReceive: boolean): void {
+    const { calls, dependencies, settings } = this.#state
     const now = dependencies.clock.now()
     for (const entry of calls.all()) {
       const hasBegun = entry.state === "running" || entry.state === "done"
       const end = entry.expires + (hasBegun ? GRACE : 0)
-      if (now >= end) giveUp(this.#state, entry, "Its deadline has passed.")
+      if (!couldReceive) entry.usedAt = now
+      // Twice, because a caller that was silent for shorter is not lost, and asks again when it is back.
+      const isUnused = now - entry.usedAt >= 2 * settings.callerSilentMs
+      if (isUnused && entry.isStream && entry.state === "running")
+        giveUp(this.#state, entry, "Its caller left it.")
+      else if (now >= end) giveUp(this.#state, entry, "Its deadline has passed.")
       else this.#admission.remind(entry)
     }
   }
