@@ -4,14 +4,19 @@ import { decodeEnvelope, decodeValue, encodeEnvelope, encodeValue } from "./enve
 /**
  * An event as JSON text, for transports that carry text.
  *
- * Bytes in inputs and results come back as bytes, and a void result as void. Throws a `CallError`
+ * Bytes in inputs, metadata, answers and results come back as bytes, and a void result as void. Throws a `CallError`
  * that names the path where a value has no JSON form.
  */
 export function encodeCallEvent(event: CallEvent): string {
   if (event.type === "call.requested") {
-    const { value, binary } = encodeValue(event.input)
-    if (value === event.input) return JSON.stringify(event)
-    return JSON.stringify({ ...event, input: value, binary })
+    const { value: input, binary } = encodeValue(event.input)
+    const { value: metadata, binary: binaryMetadata } = encodeValue(event.metadata)
+    if (input === event.input && metadata === event.metadata) return JSON.stringify(event)
+    return JSON.stringify({ ...event, input, binary, metadata, binaryMetadata })
+  }
+  if (event.type === "call.answered") {
+    const { value: response, binary } = encodeValue(event.response)
+    return JSON.stringify({ ...event, response, binary })
   }
   if (event.type === "call.responded") {
     const output = encodeEnvelope(event.output)
@@ -35,9 +40,13 @@ export function decodeCallEvent(wire: unknown): unknown {
       if ("data" in output && !("binary" in output)) return wire
       return { ...wire, output: decodeEnvelope(output) }
     }
-    if (type !== "call.requested" || binary === undefined) return wire
-    const { binary: _, input, ...event } = wire as Record<string, unknown>
-    return { ...event, input: decodeValue(input, binary) }
+    const { binary: _, binaryMetadata, ...event } = wire as Record<string, unknown>
+    if (binary === undefined && binaryMetadata === undefined) return wire
+    if (type === "call.answered") event["response"] = decodeValue(event["response"], binary)
+    if (type !== "call.requested") return event
+    if (binary !== undefined) event["input"] = decodeValue(event["input"], binary)
+    event["metadata"] = decodeValue(event["metadata"], binaryMetadata)
+    return event
   } catch {
     // `binary` names a place that has no bytes.
     return undefined

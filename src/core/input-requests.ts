@@ -4,7 +4,7 @@ import type { CallOptions } from "./types.ts"
 
 /** The function that answers questions of a handler; `undefined` if its caller cannot be asked. */
 export function answererOf(
-  context: OperationContext & { readonly answerer?: CallOptions["requestInput"] },
+  context: Pick<OperationContext, "requestInput"> & { answerer?: CallOptions["requestInput"] },
 ): CallOptions["requestInput"] {
   return "answerer" in context ? context.answerer : context.requestInput
 }

@@ -1,6 +1,6 @@
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { EnvelopeStream } from "./infer.ts"
-import type { CallPolicy, Identity, OperationSpec } from "./types.ts"
+import type { CallOptions, CallPolicy, Identity, OperationSpec } from "./types.ts"
 import { typeName } from "../internal/message-text.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -31,6 +31,10 @@ export interface MiddlewareCall {
   readonly policy: CallPolicy | undefined
   /** The caller's idempotency key. */
   readonly idempotencyKey: string | undefined
+  /** Reports progress to the caller, as handlers do. */
+  readonly progress: NonNullable<CallOptions["progress"]>
+  /** Asks the caller, as handlers do. The call's clock stops meanwhile. */
+  readonly requestInput: NonNullable<CallOptions["requestInput"]>
 }
 
 /** What is different for one attempt. Absent members stay the same. */
@@ -50,6 +54,10 @@ export interface Change {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** A result that is already known: a handler may report that it has not changed, with the HTTP status 304. */
   readonly revalidate?: Revalidation | undefined
+  /** Receives the progress of this attempt instead of the caller. Without it, detached work reports none. */
+  readonly progress?: CallOptions["progress"]
+  /** Answers the questions of this attempt instead of the caller. Without it, detached work cannot ask. */
+  readonly requestInput?: CallOptions["requestInput"]
 }
 
 /** The validators of a result that a cache holds. */

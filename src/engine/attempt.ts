@@ -131,10 +131,10 @@ export class Attempt extends Call {
   }
 }
 
-/** The options of an attempt: those of the call, and the changes. Detached work reports no progress. */
-function optionsOf(of: Call, { timeout, signal, metadata, detached }: Change): CallOptions {
+/** The options of an attempt: those of the call, and the changes. Its questions go to the call otherwise. */
+function optionsOf(of: Call, change: Change): CallOptions {
+  const { timeout, signal, metadata, detached, progress, requestInput } = change
   const from = of.options
-  const hasCaller = detached !== true
   return {
     identity: of.identity,
     timeout,
@@ -142,8 +142,8 @@ function optionsOf(of: Call, { timeout, signal, metadata, detached }: Change): C
     metadata:
       metadata === undefined ? from?.metadata : Object.freeze({ ...from?.metadata, ...metadata }),
     log: from?.log ?? of.root.options?.log,
-    progress: hasCaller ? from?.progress : undefined,
-    requestInput: hasCaller ? from?.requestInput : undefined,
+    progress: progress ?? (detached === true ? undefined : from?.progress),
+    requestInput,
     policy: from?.policy,
     idempotencyKey: from?.idempotencyKey,
   }

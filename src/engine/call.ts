@@ -1,7 +1,9 @@
 // A running call, from its options to the listeners of its end. Its fields are in one flat object.
 import type { CallError } from "../core/errors.ts"
 import type { AttemptLog } from "./attempt-log.ts"
+import { AskedTime } from "../internal/asked-time.ts"
 import type { DeadlineEntry, Deadlines } from "../internal/deadlines.ts"
+import { hasPartsReadLater } from "../internal/read-later.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
@@ -141,6 +143,10 @@ export class Call implements DeadlineEntry {
     return false
   }
 
+  get endsWithParent(): boolean {
+    return this.isAttempt || this.record.isStream
+  }
+
   /** The identity as passed by the caller, unchecked. Handlers get a frozen copy from `CallContext`. */
   get identity(): Identity | undefined {
     return this.parent === undefined ? this.options?.identity : this.root.options?.identity
@@ -242,6 +248,17 @@ export class Call implements DeadlineEntry {
     return (more[key] ??= make()) as TValue
   }
 
+  /** Stops the clock when a question is asked (1), until it has ended (-1). A `deadline` is a point in time, and stays. */
+  stopClock(by: 1 | -1): void {
+    if (this.options?.deadline !== undefined) return
+    const now = this.kernel.clock.now()
+    const asked = (this.ensureExtras().asked ??= new AskedTime())
+    this.deadline = this.due(now) + asked.shift(by, now)
+    const { listedIn } = this
+    listedIn?.remove(this)
+    listedIn?.add(this)
+  }
+
   /** Waits for a handler's promise, for as long as the call lasts. */
   wait(promise: Promise<unknown>): Promise<never> {
     const outcome = this.expose()
@@ -321,7 +338,7 @@ export class Call implements DeadlineEntry {
     this.isOver = true
     if (this.listedIn !== undefined) this.kernel.deadlines.remove(this)
     const { parent, extras } = this
-    if (parent !== undefined) parent.extras?.children?.delete(this)
+    parent?.abandon(this)
     if (extras === undefined) return
     extras.untrack?.()
     extras.untrack = undefined
@@ -378,6 +395,7 @@ export class Call implements DeadlineEntry {
     const { attemptLog } = this
     let error = this.toError(thrown)
     if (attemptLog !== undefined) error = afterAttempts(error, attemptLog, this.isIdempotent)
+    this.endWork(undefined)
     if (this.parent === undefined) this.kernel.reportError(error, this)
     return error
   }
@@ -411,7 +429,7 @@ export class Call implements DeadlineEntry {
       return
     }
     this.unwatch()
-    if (this.attemptLog !== undefined || this.isAttempt) this.endAttempts()
+    this.endWork(envelope)
     if (this.resolve !== undefined) this.resolve(envelope)
     else if (this.options instanceof CallSink) this.options.succeed(envelope as ResponseEnvelope)
   }
@@ -424,7 +442,7 @@ export class Call implements DeadlineEntry {
   finishWith(thrown: unknown): void {
     if (this.ended !== undefined) return
     this.unwatch()
-    if (this.attemptLog !== undefined || this.isAttempt) this.endAttempts()
+    this.endWork(undefined)
     this.refuseWith(this.fail(thrown))
   }
 
@@ -437,15 +455,22 @@ export class Call implements DeadlineEntry {
     this.ensureExtras().isHandling = isHandling
   }
 
-  /** Ends attempts that are no longer needed. Nested calls may continue. */
-  private endAttempts(): void {
+  /**
+   * Ends what the handler left open: attempts, questions, and streams, unless parts of its result are read later. Nested
+   * calls may continue. Returns the outcome.
+   */
+  endWork<TOutcome>(outcome: TOutcome): TOutcome {
+    this.isOver = true
+    if (this.extras?.children === undefined && !this.isHandling) return outcome
     const message = `The call of "${this.record.id}" has ended.`
-    for (const child of this.extras?.children ?? []) {
-      if (child.isAttempt) child.end("ABORTED", message)
+    const bound = [...(this.extras?.children ?? [])].filter((child) => child.endsWithParent)
+    if (bound.length > 0 && !hasPartsReadLater(outcome)) {
+      for (const child of bound) child.end("ABORTED", message)
     }
-    if (!this.isHandling) return
+    if (!this.isHandling) return outcome
     this.ended = endedEarly(this, "ABORTED", message, true, undefined)
     this.stopWork("ABORTED", message)
+    return outcome
   }
 
   private refuseWith(error: CallError): void {
@@ -453,10 +478,14 @@ export class Call implements DeadlineEntry {
     else if (this.options instanceof CallSink) this.options.fail(error)
   }
 
-  private adopt(child: Call): void {
+  adopt(child: Child): void {
     const more = this.ensureExtras()
     more.children ??= new Set()
     more.children.add(child)
+  }
+
+  abandon(child: Child): void {
+    this.extras?.children?.delete(child)
   }
 
   private ensureExtras(): Extras {
@@ -473,8 +502,16 @@ export class Call implements DeadlineEntry {
       attemptLog: undefined,
       onEnd: undefined,
       isHandling: false,
+      asked: undefined,
     })
   }
+}
+
+/** What runs under a call. */
+interface Child {
+  /** It ends with the call. Nested calls may continue when it ends successfully. */
+  readonly endsWithParent: boolean
+  end(reason: EndReason, message: string): void
 }
 
 /** Waits for a part of a call. */
@@ -486,7 +523,7 @@ interface Extras {
   requestId: string | undefined
   controller: AbortController | undefined
   token: CancelToken | undefined
-  children: Set<Call> | undefined
+  children: Set<Child> | undefined
   listenedSignal: AbortSignal | undefined
   untrack: (() => void) | undefined
   nestedCalls: number
@@ -495,6 +532,7 @@ interface Extras {
   attemptLog: AttemptLog | undefined
   onEnd: EndReceiver[] | undefined
   isHandling: boolean
+  asked: AskedTime | undefined
 }
 
 /** The message for a caller that aborted its call. */

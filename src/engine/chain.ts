@@ -169,7 +169,7 @@ export class Chain {
     const result = isLast ? callHandler(attempt, input, log) : undefined
     if (isLast && !(result instanceof Promise)) {
       attempt.unwatch()
-      return settled(result instanceof Error ? attempt.fail(result) : result)
+      return settled(result instanceof Error ? attempt.fail(result) : attempt.endWork(result))
     }
     const outcome = handled(attempt.expose())
     attempt.watch()
@@ -383,6 +383,8 @@ const NAMES: ReadonlySet<string> = new Set<keyof Change>([
   "detached",
   "metadata",
   "revalidate",
+  "progress",
+  "requestInput",
 ])
 
 function notAnEnvelope(value: unknown, link: Link, { record }: Call): CallError {

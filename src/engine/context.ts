@@ -1,5 +1,6 @@
 import { createEnv } from "./env-proxy.ts"
 import { inputUnavailable } from "../core/input-requests.ts"
+import { answererFor } from "./question.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { setTokenLookup } from "../internal/signals.ts"
@@ -109,8 +110,7 @@ export class CallContext implements OperationContext {
 
   /** For `answererOf`. */
   get answerer(): CallOptions["requestInput"] {
-    const { options, root } = this.#invocation
-    return options?.requestInput ?? root.options?.requestInput
+    return answererFor(this.#invocation)
   }
 
   /** For calls in other registries. */
@@ -119,11 +119,8 @@ export class CallContext implements OperationContext {
   }
 
   get requestInput(): OperationContext["requestInput"] {
-    const ask = this.answerer
-    return async (request) => {
-      if (ask === undefined) throw inputUnavailable(this.#invocation.record.id)
-      return await ask(request)
-    }
+    const { operationId } = this.#invocation
+    return this.answerer ?? (() => Promise.reject(inputUnavailable(operationId)))
   }
 
   #report(value: ProgressUpdate): void {

@@ -133,7 +133,7 @@ export class Kernel implements PipelineHost, CallHost {
     let result: unknown
     try {
       result = (call.record.handler as AnyHandler)(prepared, new CallContext(call))
-      if (!isThenable(result)) result = this.toEnvelope(call.record, result)
+      if (!isThenable(result)) result = call.endWork(this.toEnvelope(call.record, result))
     } catch (thrown) {
       queueMicrotask(() => sink.fail(running.fail(thrown)))
       return
@@ -372,7 +372,7 @@ export class Kernel implements PipelineHost, CallHost {
     let result: unknown
     try {
       result = (record.handler as AnyHandler)(input, new CallContext(call))
-      if (!isThenable(result)) return Promise.resolve(this.toEnvelope(record, result))
+      if (!isThenable(result)) return Promise.resolve(call.endWork(this.toEnvelope(record, result)))
     } catch (thrown) {
       return rejected(call.fail(thrown))
     }

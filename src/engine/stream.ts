@@ -211,6 +211,7 @@ class RunningStream {
       }
       if (result.done === true) {
         this.#close()
+        this.#call.endWork(undefined)
         return
       }
       const value = this.#from.toEnvelope(this.#call, result.value)
@@ -240,10 +241,14 @@ class RunningStream {
   #endFromOutside(error: CallError): void {
     this.#observed?.fail(error)
     this.#from.end?.(error)
-    // Without a pending `next`, the following one gets the error.
-    if (this.#pending === undefined) this.#undeliveredError = error
-    else this.#reject?.(error)
-    this.#pending = undefined
+    const { parent } = this.#call
+    // The handler that opened it has ended, so that nobody handles an error: what still reads it sees the end.
+    if (parent?.isOver !== true || parent.ended !== undefined) {
+      // Without a pending `next`, the following one gets the error.
+      if (this.#pending === undefined) this.#undeliveredError = error
+      else this.#reject?.(error)
+      this.#pending = undefined
+    }
     this.#close()
     this.#stopSource().catch(() => undefined)
   }

@@ -124,7 +124,8 @@ export class Cache {
             detached,
             revalidate === undefined ? attempt : (change) => attempt({ ...change, revalidate }),
           )
-          return this.#keep(key, envelope, loading)
+          // The result of a call that has asked depends on the answer.
+          return this.#keep(key, envelope, shared.hasAsked ? undefined : loading)
         } catch (thrown) {
           const renewed = entry === undefined ? undefined : this.#renew(key, entry, thrown, loading)
           if (renewed === undefined) throw thrown
@@ -139,7 +140,7 @@ export class Cache {
     return shared
   }
 
-  #keep(key: string, envelope: ResponseEnvelope, loading: Map<string, unknown>): Loaded {
+  #keep(key: string, envelope: ResponseEnvelope, loading: object | undefined): Loaded {
     const frozen = freezeData(envelope.data)
     const meta = freezeData(envelope.meta)
     if (frozen === undefined || meta === undefined) return { envelope, isShareable: false }

@@ -1,4 +1,5 @@
 import { isCallError } from "../core/errors.ts"
+import { answererOf } from "../core/input-requests.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Change, MiddlewareCall } from "../core/middleware.ts"
 import type { HedgePolicy } from "../core/resilience.ts"
@@ -36,6 +37,7 @@ export class Hedge {
     return new Promise((resolve, reject) => {
       const running = new Set<AbortController>()
       let left = this.#most
+      const requestInput = answererOf(call)
       let timer: unknown
       const end = (): void => {
         this.#clock.clearTimeout(timer)
@@ -58,7 +60,17 @@ export class Hedge {
         const startedAt = this.#clock.now()
         running.add(controller)
         tally.attempts++
-        attempt({ signal: controller.signal }).then(
+        const ask: typeof requestInput =
+          requestInput &&
+          ((request) => {
+            // The attempt that asks is the one that counts: people are asked once.
+            left = 0
+            for (const other of running) {
+              if (other !== controller && running.delete(other)) other.abort()
+            }
+            return requestInput(request)
+          })
+        attempt({ signal: controller.signal, requestInput: ask }).then(
           (envelope) => {
             if (!running.delete(controller)) return
             this.#remember(this.#clock.now() - startedAt)
@@ -71,7 +83,7 @@ export class Hedge {
         )
         if (left > 0 && after !== undefined) {
           timer = this.#clock.setTimeout(() => {
-            if (running.size === 0 || !this.#budget.take(this.#clock.now())) return
+            if (left === 0 || running.size === 0 || !this.#budget.take(this.#clock.now())) return
             left--
             start()
           }, after)

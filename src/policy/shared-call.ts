@@ -1,4 +1,7 @@
+import { answererOf, inputUnavailable } from "../core/input-requests.ts"
 import type { Change, MiddlewareCall, Next } from "../core/middleware.ts"
+import type { InputRequest, InputResponse } from "../core/types.ts"
+import { AskedTime } from "../internal/asked-time.ts"
 import type { Clock } from "../internal/platform.ts"
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 
@@ -11,7 +14,7 @@ export class SharedCalls {
     this.#clock = clock
   }
 
-  /** Starts work that ends by itself, after a timeout, or with the registry. */
+  /** Starts work that ends by itself, after a timeout, or with the registry. The caller joins it in the same turn. */
   start<TResult>(
     call: MiddlewareCall,
     next: Next,
@@ -33,23 +36,24 @@ export class SharedCalls {
 /**
  * Work on behalf of a call that does not end with it: other calls may wait for the result, too.
  *
- * It has its own deadline and signal, and the identity and input of the first caller.
+ * It has its own deadline and signal, and the identity and input of the first caller. Progress goes to all callers that
+ * wait for it, a question to the first one that can answer.
  */
 export class SharedCall<TResult> {
   readonly #controller = new AbortController()
+  readonly #members = new Set<MiddlewareCall>()
   readonly work: Promise<TResult>
-  #members = 0
+  /** Whether the work has asked a question: its result depends on the answer. */
+  hasAsked = false
 
   constructor(
     call: MiddlewareCall,
     next: Next,
-    { clock, timeout }: { readonly clock: Clock; readonly timeout: number },
+    limit: { readonly clock: Clock; readonly timeout: number },
     work: (call: MiddlewareCall, next: Next) => Promise<TResult>,
   ) {
-    const { signal } = this.#controller
-    const end = clock.now() + timeout
-    const detached = detachedCall(call, signal, () => end - clock.now())
-    this.work = work(detached, (change) => next(detachedChange(change, signal, detached)))
+    const detached = this.#detached(call, limit)
+    this.work = work(detached, (change) => next(detachedChange(change, detached)))
   }
 
   end(reason: unknown): void {
@@ -61,19 +65,19 @@ export class SharedCall<TResult> {
     call: MiddlewareCall,
     { endsWithLast }: { readonly endsWithLast: boolean },
   ): Promise<TResult> {
-    this.#members++
+    this.#members.add(call)
     const { signal } = call
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         removeSignalListener(signal, listener)
-        this.#members--
+        this.#members.delete(call)
       }
       const listener = {
         handleEvent: () => {
           leave()
           // The call has ended with another error, so this one is not seen.
           reject(signal.reason as Error)
-          if (endsWithLast && this.#members === 0) this.end(signal.reason)
+          if (endsWithLast && this.#members.size === 0) this.end(signal.reason)
         },
       }
       addSignalListener(signal, listener)
@@ -90,32 +94,56 @@ export class SharedCall<TResult> {
       if (signal.aborted) listener.handleEvent()
     })
   }
-}
 
-function detachedCall(
-  call: MiddlewareCall,
-  signal: AbortSignal,
-  remaining: () => number,
-): MiddlewareCall {
-  const { operationId, spec, isIdempotent, requestId, parentRequestId, identity, input } = call
-  const { metadata, attempt, log, policy, idempotencyKey } = call
-  return {
-    ...{ operationId, spec, isIdempotent, requestId, parentRequestId, identity, input },
-    ...{ metadata, attempt, log, policy, idempotencyKey, signal },
-    deadline: undefined,
-    get remainingMs() {
-      return remaining()
-    },
+  /** Asks the first caller that can answer; the next one if it leaves. */
+  async #ask(request: InputRequest, operationId: string): Promise<InputResponse> {
+    // The first caller joins after the work has started.
+    await Promise.resolve()
+    this.hasAsked = true
+    const member = [...this.#members].find((one) => answererOf(one) !== undefined)
+    if (member === undefined) throw inputUnavailable(operationId)
+    try {
+      return await member.requestInput(request)
+    } catch (thrown) {
+      if (this.#members.has(member)) throw thrown
+      return await this.#ask(request, operationId)
+    }
+  }
+
+  #detached(
+    call: MiddlewareCall,
+    { clock, timeout }: { readonly clock: Clock; readonly timeout: number },
+  ): MiddlewareCall {
+    const { operationId, spec, isIdempotent, requestId, parentRequestId, identity, input } = call
+    const { metadata, attempt, log, policy, idempotencyKey } = call
+    const asked = new AskedTime()
+    let end = clock.now() + timeout
+    return {
+      ...{ operationId, spec, isIdempotent, requestId, parentRequestId, identity, input },
+      ...{ metadata, attempt, log, policy, idempotencyKey, signal: this.#controller.signal },
+      deadline: undefined,
+      get remainingMs() {
+        return end - clock.now()
+      },
+      progress: (value) =>
+        queueMicrotask(() => {
+          for (const member of this.#members) member.progress(value)
+        }),
+      requestInput: (request) => {
+        end += asked.shift(1, clock.now())
+        return this.#ask(request, operationId).finally(() => {
+          end += asked.shift(-1, clock.now())
+        })
+      },
+    }
   }
 }
 
-function detachedChange(
-  change: Change | undefined,
-  signal: AbortSignal,
-  { remainingMs }: MiddlewareCall,
-): Change {
+function detachedChange(change: Change | undefined, detached: MiddlewareCall): Change {
+  const { remainingMs, signal, progress, requestInput } = detached
   const timeout = Math.min(change?.timeout ?? Infinity, remainingMs)
   return {
+    ...{ progress, requestInput },
     ...change,
     detached: true,
     signal: change?.signal ?? signal,

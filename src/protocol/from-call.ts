@@ -4,6 +4,8 @@ import type { CallError } from "../core/errors.ts"
 import { answererOf } from "../core/input-requests.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
+import { wallTimeOf } from "../internal/clock.ts"
+import type { Clock } from "../internal/platform.ts"
 import { lightSignal } from "../internal/signals.ts"
 import type { Logger } from "../internal/logger.ts"
 import { callMapOver } from "./pending/request-map.ts"
@@ -201,7 +203,7 @@ function createForwarder(
   const id = `${spec.namespace}.${spec.name}`
   const version = endpointOver(map).link.hasVersions === true ? spec.version : undefined
   const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
-    forwardedOptions(context, signal, version)
+    forwardedOptions(context, signal, version, endpointOver(map).settings.clock)
   const { replacedBy, ...deprecation } = spec.deprecation ?? {}
   const named = {
     ...spec,
@@ -257,12 +259,16 @@ function forwardedOptions(
   context: OperationContext,
   signal: AbortSignal | undefined,
   version: string | undefined,
+  clock: Clock,
 ): PendingOptions & NestedInOuter {
   const { identity, metadata, deadline, requestId, progress, idempotencyKey } = context
   return {
     outer: (context as NestedInOuter).outer,
     signal,
-    deadline: deadline ?? Number.POSITIVE_INFINITY,
+    // What is left, because the clocks of both sides stop while a person is asked.
+    ...(deadline === undefined
+      ? { deadline: Number.POSITIVE_INFINITY }
+      : { timeout: deadline - wallTimeOf(clock) }),
     parentRequestId: requestId,
     progress,
     requestInput: answererOf(context),

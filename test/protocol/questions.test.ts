@@ -19,6 +19,7 @@ import type {
   Transport,
   TransportReceiver,
 } from "../../src/index.ts"
+import { callMapOver } from "../../src/protocol/pending/request-map.ts"
 import { failure } from "../contract/link.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { waitFor } from "../support/wait-for.ts"
@@ -309,12 +310,14 @@ describe("a served request that asks", () => {
     },
   )
 
-  test("ends with the deadline while it waits", async () => {
+  test("stops its clock while it waits, and ends ten minutes later if there is no answer", async () => {
     const clock = new VirtualClock()
     const { link, request } = servedByHand(clock)
     request("r", { timeout: 1000 })
     await waitFor(() => expect(link.of("call.asked")).toHaveLength(1))
-    await clock.advance(1000)
+    await clock.advance(600_999)
+    expect(link.of("call.error")).toEqual([])
+    await clock.advance(1)
     await waitFor(() => expect(link.of("call.error")).toMatchObject([{ code: "TIMEOUT" }]))
     await waitFor(() => expect(refused).toMatchObject([{ code: "ABORTED" }]))
   })
@@ -451,17 +454,18 @@ describe("a caller that is asked", () => {
 
 describe("questions through hops", () => {
   /** Client, two registries that import, and the one that asks. */
-  async function hops() {
+  async function hops(clock?: VirtualClock) {
     const links = [createMemoryTransports(), createMemoryTransports(), createMemoryTransports()]
-    let registry: AnyRegistry = askingRegistry()
+    let registry: AnyRegistry = askingRegistry(clock)
+    const options = { logger: silentLogger, clock }
     for (const [near, far] of links.toReversed()) {
-      serveCalls({ registry, transport: far, logger: silentLogger })
+      serveCalls({ registry, transport: far, ...options })
       if (near === links[0]?.[0]) break
-      const next = new OperationRegistry({ logger: silentLogger })
-      await fromCall(near, { registry: next, logger: silentLogger })
+      const next = new OperationRegistry(options)
+      await fromCall(callMapOver(near, options), { registry: next, logger: silentLogger })
       registry = next
     }
-    const client = createClient(links[0]?.[0] as Transport, { logger: silentLogger })
+    const client = createClient(links[0]?.[0] as Transport, options)
     onTestFinished(() => client.close())
     return client
   }
@@ -484,7 +488,35 @@ describe("questions through hops", () => {
       Promise.reject(new CallError("UNAVAILABLE", "Nobody is at home."))
     const error = await failure(client.call("demo.ask", null, { requestInput }))
     expect(error).toMatchObject(CANNOT)
-    expect(error.message).toContain("Nobody is at home.")
+    expect(error.message).toBe(
+      '"demo.ask" asks its caller for input, and this caller could not answer: Nobody is at home.',
+    )
+  })
+
+  test("stop the clocks of all registries and links in between", async () => {
+    const clock = new VirtualClock()
+    const client = await hops(clock)
+    for (const options of [{}, { timeout: 1000 }]) {
+      let answer: (response: InputResponse) => void = () => undefined
+      const requestInput = vi.fn(() => new Promise<InputResponse>((resolve) => (answer = resolve)))
+      const call = client.call("demo.forward", null, { ...options, requestInput })
+      await waitFor(() => expect(requestInput).toHaveBeenCalled())
+      await clock.advance(300_000)
+      answer(ADA)
+      await clock.advance(500)
+      expect((await call).data).toEqual(ADA)
+    }
+  })
+
+  test("end at a deadline that the caller set as a point in time", async () => {
+    const clock = new VirtualClock()
+    const client = await hops(clock)
+    const asked = vi.fn(() => new Promise<InputResponse>(() => undefined))
+    const call = client.call("demo.ask", null, { deadline: clock.time + 1000, requestInput: asked })
+    await waitFor(() => expect(asked).toHaveBeenCalled())
+    await clock.advance(1000)
+    expect(isCallError(await failure(call), "TIMEOUT")).toBe(true)
+    await waitFor(() => expect(refused).toMatchObject([{ code: "ABORTED" }]))
   })
 
   test("end everywhere when the caller leaves", async () => {

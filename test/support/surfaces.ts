@@ -43,6 +43,9 @@ export interface SurfaceCall {
   readonly timeout?: number | undefined
   readonly policy?: CallPolicy | undefined
   readonly signal?: AbortSignal | undefined
+  readonly metadata?: CallOptions["metadata"]
+  readonly progress?: CallOptions["progress"]
+  readonly requestInput?: CallOptions["requestInput"]
 }
 
 /** What a caller got: a result, or an error with its `code`. */
@@ -248,6 +251,11 @@ export const WAYS_IN: Readonly<Record<string, Open>> = {
     return clientOf(createWebSocketTransport(url, { logger: silentLogger }), closers)
   },
 }
+
+/** Those over which handlers can ask their callers. */
+export const WAYS_TO_ASK: readonly string[] = [
+  ...["registry", "memory", "worker", "WebSocket", "NATS", "Redis", "two hops"],
+]
 
 /** Opens one of them. Whoever opens it closes it. */
 export async function openSurface(name: string, terms: SurfaceTerms): Promise<Surface> {

@@ -1,5 +1,8 @@
 import { isRecord } from "../../internal/guards.ts"
 import { isCallError } from "../../core/errors.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
+import { AskedTime } from "../../internal/asked-time.ts"
+import type { Clock } from "../../internal/platform.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
 import type { CallOptions, InputRequest } from "../../core/types.ts"
 import type { Logger } from "../../internal/logger.ts"
@@ -12,13 +15,15 @@ const MAX_OPEN = 100
 /** An endpoint, as far as questions need it. */
 interface Endpoint {
   readonly link: Pick<Transport, "send">
-  readonly settings: { readonly logger: Logger }
+  readonly settings: { readonly logger: Logger; readonly clock: Clock }
   readonly pending: { get(requestId: string): Pending | undefined }
   trySend(event: CallAnsweredEvent): void
 }
 
-/** The questions of requests: the number of the last one, and how many are open. */
-const asked = new WeakMap<Pending, { last: number; open: number }>()
+/** The questions of requests: the number of the last one, how many are open, and for how long. */
+const asked = new WeakMap<Pending, { last: number; open: number; readonly time: AskedTime }>()
+
+const UNAVAILABLE = /^.* asks its caller for input, and this caller (could not answer: )?/
 
 /** Passes a question to the caller that it is for. */
 export function deliverQuestion(endpoint: Endpoint, event: CallAskedEvent): void {
@@ -35,23 +40,24 @@ async function answerQuestion(
 ): Promise<void> {
   const { requestId, options } = request
   const { question } = event
-  const state = asked.get(request) ?? { last: 0, open: 0 }
+  const { clock } = endpoint.settings
+  const state = asked.get(request) ?? { last: 0, open: 0, time: new AskedTime() }
   asked.set(request, state)
   // A duplicate, or not a number.
   if (!(question > state.last)) return
   state.last = question
   state.open++
+  request.postpone(state.time.shift(1, clock.now()))
   const answer = await answerTo(event.request, state.open, options?.requestInput).catch(
     (error: unknown) => ({ error }),
   )
   state.open--
+  request.postpone(state.time.shift(-1, clock.now()))
   if (request.isOver) return
   const about = { type: "call.answered", requestId, question } as const
   try {
-    send(endpoint, request, {
-      ...about,
-      ...("error" in answer ? failed(endpoint, request, answer.error) : answer),
-    })
+    const content = "error" in answer ? failed(endpoint, request, answer.error) : answer
+    await encodeFiles(() => request.isOver || send(endpoint, request, { ...about, ...content }))
   } catch (error) {
     endpoint.trySend({ ...about, ...failed(endpoint, request, error) })
   }
@@ -81,7 +87,8 @@ function failed(
   { operationId }: Pending,
   error: unknown,
 ): Pick<CallAnsweredEvent, "reason"> {
-  if (isCallError(error)) return { reason: error.toJSON().message }
+  // Without the sentence that the peer adds again.
+  if (isCallError(error)) return { reason: error.toJSON().message.replace(UNAVAILABLE, "") }
   const { logger } = endpoint.settings
   logger.error("A question could not be answered", { operationId, error })
   return { reason: "answering failed." }

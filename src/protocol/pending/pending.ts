@@ -99,13 +99,23 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
       const fail = (error: unknown): void => this.fail(this.sendFailure(error))
       if (!(thrown instanceof NotReady)) return fail(thrown)
       // What the caller changes meanwhile is not sent.
-      const later = { ...event, input: snapshot(event.input) }
+      const { input, metadata } = snapshot(event) as CallRequestedEvent
+      const later = { ...event, input, metadata }
       thrown.load().then(() => this.#send(later), fail)
     }
   }
 
   due(now: number = this.endpoint.settings.clock.now()): number {
     return (this.#deadline ??= now + this.#timeout)
+  }
+
+  /** Moves the deadline. One that the caller set as a point in time stays. */
+  postpone(milliseconds: number): void {
+    if (this.options?.deadline !== undefined) return
+    this.#deadline = this.due() + milliseconds
+    const { listedIn } = this
+    listedIn?.remove(this)
+    listedIn?.add(this)
   }
 
   expire(): void {

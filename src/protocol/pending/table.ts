@@ -85,6 +85,8 @@ export interface Pending {
   abortedByPeer(event: CallAbortedEvent): void
   /** An error about it; `what` follows its operation. */
   error(code: string, what: string, options?: CallErrorOptions): CallError
+  /** Moves its deadline. */
+  postpone(milliseconds: number): void
   /** Ends it here, without notifying the peer. */
   fail(error: CallError): void
   /** Ends it here and at the peer. */

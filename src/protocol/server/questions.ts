@@ -1,5 +1,4 @@
 import { inputUnavailable } from "../../core/input-requests.ts"
-import { refusal } from "../../core/errors.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { CallAnsweredEvent, CallAskedEvent } from "../../core/events.ts"
 import type { InputRequest, InputResponse } from "../../core/types.ts"
@@ -17,7 +16,6 @@ export class Questions {
   readonly #send: (event: CallAskedEvent) => void
   readonly #open = new Map<number, OpenQuestion>()
   #asked = 0
-  #isOver = false
 
   /** `send` throws if an event cannot be sent. */
   constructor(
@@ -29,10 +27,9 @@ export class Questions {
     this.#send = send
   }
 
-  /** Asks the caller. Rejects at the latest when the request ends. */
+  /** Asks the caller. The registry ends the question with its call. */
   ask(request: InputRequest): Promise<InputResponse> {
     return new Promise((resolve, reject) => {
-      if (this.#isOver) throw this.#ended()
       // The caller refuses kinds of questions that it does not know.
       if (!isRecord(request)) {
         throw new TypeError(
@@ -60,22 +57,6 @@ export class Questions {
       const why = response === undefined ? reason : "its answer is invalid."
       open?.reject(inputUnavailable(this.#operationId, why))
     }
-  }
-
-  /** The request has ended: answers are no longer needed. */
-  end(): void {
-    this.#isOver = true
-    const open = [...this.#open.values()]
-    this.#open.clear()
-    for (const { reject } of open) reject(this.#ended())
-  }
-
-  #ended(): Error {
-    const operationId = this.#operationId
-    return refusal("ABORTED", `The call of "${operationId}" ended before its caller answered.`, {
-      operationId,
-      requestId: this.#requestId,
-    })
   }
 }
 

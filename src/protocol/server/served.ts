@@ -19,7 +19,7 @@ import { PendingCall } from "../pending/call.ts"
 import { Questions } from "./questions.ts"
 import type { Serving } from "../serving.ts"
 import { EndpointTimer } from "../timer.ts"
-import { fromWallTime, toWallTime } from "../../internal/clock.ts"
+import { fromWallTime } from "../../internal/clock.ts"
 
 /** The server of a request, as the request sees it. */
 export interface ServedHost {
@@ -86,12 +86,13 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 
   /** Wall time. A deadline by the peer's clock is used only when the peer sent no timeout. */
   get deadline(): number | undefined {
-    if (this.#due !== undefined) return toWallTime(this.host.endpoint.settings.clock, this.#due)
     return this.event.timeout === undefined ? this.event.deadline : undefined
   }
 
   get timeout(): number | undefined {
-    return this.#due === undefined ? this.event.timeout : undefined
+    const { timeout } = this.event
+    if (timeout === undefined || this.#due === undefined) return timeout
+    return this.#due - this.host.endpoint.settings.clock.now()
   }
 
   /** Starts its timeout, because it does not run immediately. */
@@ -125,7 +126,6 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     const { link } = this.host.endpoint
     if (this.event.canAnswer !== true || link.carriesQuestions !== true) return undefined
     const questions = (this.#questions ??= new Questions(this, (event) => link.send(event)))
-    if (this.isOver) questions.end()
     return (request) => questions.ask(request)
   }
 
@@ -238,7 +238,6 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     if (this.pending === undefined) this.host.serving.requests.delete(this.requestId)
     else this.pending.served = undefined
     this.host.finished(this)
-    this.#questions?.end()
     this.#wake?.()
     this.whenOver?.()
   }

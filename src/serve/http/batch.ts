@@ -146,7 +146,7 @@ function itemTerms(
   progress: (update: ProgressUpdate) => void,
 ): ItemTerms {
   const timeout = getOwn(fields, "timeoutMs")
-  const metadata = getOwn(fields, "metadata")
+  const metadata = decodeValue(getOwn(fields, "metadata"), getOwn(fields, "binaryMetadata"))
   const parentRequestId = getOwn(fields, "parentRequestId")
   if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0)) {
     throw badField("timeoutMs", "a number of milliseconds above 0")

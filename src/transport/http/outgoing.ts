@@ -15,6 +15,7 @@ export class Outgoing {
   readonly binary: Readonly<Record<string, unknown>> | undefined
   /** The body of an input with large files, which is sent in a separate request. */
   readonly upload: Upload | undefined
+  readonly #metadata: { readonly value: unknown; readonly binary: unknown }
   readonly began: number
   /** Failed attempts. */
   failures = 0
@@ -26,6 +27,10 @@ export class Outgoing {
   constructor(event: CallRequestedEvent, began: number) {
     this.event = event
     this.began = began
+    const { metadata } = event
+    this.#metadata = isPlainJson(metadata)
+      ? { value: metadata, binary: undefined }
+      : loadedFiles().encodeValue(metadata)
     if (isPlainJson(event.input)) this.input = JSON.stringify(event.input)
     else {
       const { encodeValue, uploadOf } = loadedFiles()
@@ -70,12 +75,12 @@ export class Outgoing {
       operationId: id,
       requestId,
       progress,
-      metadata,
       parentRequestId,
       traceparent,
       policy,
       idempotencyKey,
     } = this.event
+    const { value, binary: binaryMetadata } = this.#metadata
     const text = JSON.stringify({
       id,
       key,
@@ -83,7 +88,8 @@ export class Outgoing {
       timeoutMs: this.#timeLeft(now),
       binary: this.binary,
       progress,
-      metadata: traceparent === undefined ? metadata : { traceparent, ...metadata },
+      metadata: traceparent === undefined ? value : { traceparent, ...(value as object) },
+      binaryMetadata,
       parentRequestId,
       outer: outerText(this.event),
       policy,

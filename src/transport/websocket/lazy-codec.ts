@@ -14,7 +14,7 @@ export async function loadCodec(): Promise<void> {
 
 /** An event as JSON text. Throws `NotReady` for the first one that `JSON.stringify` cannot encode. */
 export function encodeEvent(event: CallEvent): string {
-  if (isPlainJson(contentOf(event))) return JSON.stringify(event)
+  if (contentOf(event).every(isPlainJson)) return JSON.stringify(event)
   if (codec !== undefined) return codec.encodeCallEvent(event)
   throw new NotReady("The module for bytes was not loaded.", loadCodec)
 }
@@ -26,6 +26,7 @@ export function needsCodec(frame: unknown): boolean {
 
 function hasBytes(wire: unknown): boolean {
   if (!isRecord(wire)) return false
+  if ("binaryMetadata" in wire) return true
   return "binary" in (isRecord(wire["output"]) ? wire["output"] : wire)
 }
 
@@ -38,9 +39,10 @@ export function decodeEvent(wire: unknown): unknown {
   return { ...(wire as object), output: { data: undefined, meta: output.meta } }
 }
 
-/** The part of an event that users make. */
-function contentOf(event: CallEvent): unknown {
-  if (event.type === "call.requested") return event.input
-  if (event.type === "call.responded") return event.output
-  return event.type === "call.error" ? event.details : undefined
+/** The parts of an event that users make. */
+function contentOf(event: CallEvent): readonly unknown[] {
+  if (event.type === "call.requested") return [event.input, event.metadata]
+  if (event.type === "call.responded") return [event.output]
+  if (event.type === "call.answered") return [event.response]
+  return event.type === "call.error" ? [event.details] : []
 }

@@ -145,6 +145,17 @@ export function testCalls(link: () => ContractLink): void {
       expect(left).toBeLessThanOrEqual(5000)
     })
 
+    test("keep bytes and files in their metadata", async () => {
+      const metadata = {
+        bytes: new Uint8Array([1, 2, 255]),
+        file: toFile("hello", { type: "a/b" }),
+      }
+      const { data } = await call("demo.context", undefined, { metadata })
+      const { metadata: got } = data as { metadata: { bytes: Uint8Array; file: Blob } }
+      expect([...got.bytes]).toEqual([1, 2, 255])
+      expect([await got.file.text(), got.file.type]).toEqual(["hello", "a/b"])
+    })
+
     test("report progress to those who ask", async () => {
       const reports: ProgressUpdate[] = []
       const { data } = await call("demo.progress", undefined, {

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest"
 import type { InputResponse } from "../../../src/index.ts"
+import { toFile } from "../../../src/type.ts"
 import { failure, freshKey, seen } from "../link.ts"
 import type { ContractLink, LinkTraits } from "../link.ts"
 
@@ -35,6 +36,16 @@ export function testQuestions(link: () => ContractLink, traits: LinkTraits): voi
         [{ message: "Who?", schema: { type: "object" }, key: "a" }],
         [{ message: "Who?", schema: { type: "object" }, key: "b" }],
       ])
+    })
+
+    test.each(carried)("that %s keep bytes and files in their answers", async () => {
+      const content = { bytes: new Uint8Array([1, 2, 255]), file: toFile("hello", { type: "a/b" }) }
+      const requestInput = async (): Promise<InputResponse> => ({ action: "accept", content })
+      const { data } = await link().map.call("demo.ask", { key: freshKey() }, { requestInput })
+      for (const { content: got } of data as { content: { bytes: Uint8Array; file: Blob } }[]) {
+        expect([...got.bytes]).toEqual([1, 2, 255])
+        expect([await got.file.text(), got.file.type]).toEqual(["hello", "a/b"])
+      }
     })
 
     test.each(carried)("that %s end when the caller leaves", async () => {

@@ -3,6 +3,7 @@ import type { MessageText } from "../wire/frame-builder.ts"
 import { KeptResults, KeptText } from "./kept-results.ts"
 import { SentItems } from "./sent-items.ts"
 import type { WorkerEntry } from "./entry.ts"
+import { MAX_ASKED_MS } from "../../../internal/asked-time.ts"
 
 /** The requests that a worker has, and the results that it keeps. */
 export class WorkerCalls {
@@ -81,8 +82,9 @@ export class WorkerCalls {
     this.#kept.add(item)
   }
 
-  /** Keeps a question until it is answered. */
+  /** Keeps a question until it is answered. The clock of the call stops meanwhile, so that it may run longer. */
   ask(entry: WorkerEntry, question: number, message: MessageText, now: number): void {
+    entry.expires += MAX_ASKED_MS
     entry.questions ??= new Map()
     entry.questions.set(question, new KeptText(entry, message, now))
   }
