@@ -64,7 +64,14 @@ export interface OperationPolicyState {
     readonly joined: number
     readonly misses: number
   }
-  readonly concurrency?: { readonly running: number; readonly waiting: number }
+  readonly concurrency?: {
+    /** Running handlers. */
+    readonly running: number
+    /** Calls that wait for a slot. */
+    readonly waiting: number
+    /** How many of the running handlers belong to calls that have ended. */
+    readonly abandoned: number
+  }
   readonly rateLimit?: { readonly refused: number }
 }
 

@@ -1,4 +1,5 @@
 // The attempts of one call: retry, hedge, breaker, rate limit, concurrency and timeout, in this order from the outside.
+import { abandonedBy } from "../core/abandoned.ts"
 import { isCallError } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
@@ -165,7 +166,7 @@ export class Attempts {
         return envelope
       },
       (thrown: unknown) => {
-        slots?.leave()
+        slots?.leaveAfter(abandonedBy(thrown))
         this.failed(call, ticket, thrown)
         throw thrown
       },

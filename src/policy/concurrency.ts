@@ -8,7 +8,7 @@ interface Waiter {
   readonly admit: () => void
 }
 
-/** Limits how many calls run at the same time; further ones wait in turn. Every `enter` needs one `leave`. */
+/** Limits how many handlers run at the same time; further calls wait in turn. Every `enter` needs one `leave`. */
 export class Slots {
   readonly #most: number
   readonly #queue: number
@@ -16,6 +16,8 @@ export class Slots {
   readonly #clock: Clock
   readonly #waiting = new Set<Waiter>()
   #running = 0
+  /** Running handlers whose calls have ended. */
+  abandoned = 0
   /** The average time between two slots that became free while calls waited. */
   #interval = 0
   #freedAt: number | undefined
@@ -25,6 +27,10 @@ export class Slots {
     this.#queue = queue
     this.#maxWait = wait
     this.#clock = clock
+  }
+
+  get state(): { readonly running: number; readonly waiting: number; readonly abandoned: number } {
+    return { running: this.#running, waiting: this.#waiting.size, abandoned: this.abandoned }
   }
 
   get running(): number {
@@ -43,6 +49,20 @@ export class Slots {
     }
     if (this.#waiting.size >= this.#queue || this.#maxWait <= 0) throw this.#overloaded(call)
     return this.#wait(call)
+  }
+
+  /** Frees the slot when a handler that its call has left behind ends; immediately if there is none. */
+  leaveAfter(abandoned: Promise<unknown> | undefined): void {
+    if (abandoned === undefined) {
+      this.leave()
+      return
+    }
+    this.abandoned++
+    const end = (): void => {
+      this.abandoned--
+      this.leave()
+    }
+    abandoned.then(end, end)
   }
 
   leave(): void {

@@ -102,7 +102,7 @@ export class RegistryPolicies implements Policies {
         ...(breaker && { breaker: statusOf(breaker) }),
         ...(hasRetries && budget && { retry: { left: budget.left, denied: budget.denied } }),
         ...(cache && { cache: { ...cache.counts, entries: cache.size, bytes: cache.bytes } }),
-        ...(slots && { concurrency: { running: slots.running, waiting: slots.waiting } }),
+        ...(slots && { concurrency: slots.state }),
         ...(rateLimit && { rateLimit: { refused: rateLimit.refused } }),
       }
     })

@@ -390,6 +390,8 @@ async function post(url: string, options: SurfaceCall): Promise<Seen> {
 
 async function events(url: string, options: SurfaceCall): Promise<Seen> {
   const response = await send(url, options, "text/event-stream")
+  // Refused before the stream began.
+  if (!response.ok) return problemSeen((await response.json()) as HTTPProblem)
   const text = await response.text()
   const found = [...text.matchAll(/(?:event: (\w+)\n)?data: (.*)\n/g)]
   const items = found.filter(([, event]) => event === undefined)
