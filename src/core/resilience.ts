@@ -271,6 +271,8 @@ export interface PolicyTarget {
   readonly isStream: boolean
   /** The handler forwards calls to another system. */
   readonly isImported: boolean
+  /** Milliseconds of a call whose caller sets no limit. */
+  readonly timeout: number
   /** The name of the source whose operations share a breaker and a retry budget. */
   readonly source: string
   /** The validated settings, most important first: for each policy, the first one that sets it counts. */

@@ -35,6 +35,12 @@ export class CallView extends CallContext implements MiddlewareCall {
     return this.#call.due() - kernel.clock.now()
   }
 
+  /** For policies: whether its caller may allow less time than the operation does. */
+  get isTimed(): boolean {
+    const { options, parent } = this.#call
+    return (options?.timeout ?? options?.deadline ?? parent) !== undefined
+  }
+
   get policy(): CallPolicy | undefined {
     return this.#call.options?.policy
   }

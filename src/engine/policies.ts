@@ -94,14 +94,14 @@ export class PolicyLoader {
   #targetOf(record: OperationRecord): PolicyTarget | undefined {
     const cached = this.#targets.get(record)
     if (cached !== undefined) return cached
-    const { id, spec, isIdempotent, isStream, isImported, policy } = record
+    const { id, spec, isIdempotent, isStream, isImported, timeout, policy } = record
     const layers = [...this.#directory.layersOf(id)]
     if (policy.resilience !== undefined) {
       layers.push({ from: "definition", settings: policy.resilience })
     }
     if (layers.length === 0) return undefined
     const target: PolicyTarget = {
-      ...{ operationId: id, spec, isIdempotent, isStream, isImported },
+      ...{ operationId: id, spec, isIdempotent, isStream, isImported, timeout },
       source: this.#directory.sourceOf?.(id) ?? spec.namespace,
       layers,
     }

@@ -27,12 +27,16 @@ export interface AttemptPolicies {
   readonly slots: Slots | undefined
   /** Milliseconds of one attempt. */
   readonly timeout: number | undefined
+  /** Milliseconds of a call whose caller sets no limit. */
+  readonly limit: number
   readonly budget: RetryBudget
   readonly clock: Clock
   readonly random: () => number
 }
 
 const NO_TICKET = 0
+/** A caller that allows as much time as the operation does has used some of it when the call arrives. */
+const ALMOST = 0.9
 
 /** Runs the attempts of calls of one operation. */
 export class Attempts {
@@ -158,6 +162,7 @@ export class Attempts {
     ticket: number,
   ): Promise<ResponseEnvelope> {
     const { breaker, slots, budget } = this.policies
+    const isHurried = this.isHurried(call)
     return next(change).then(
       (envelope) => {
         slots?.leave()
@@ -167,20 +172,28 @@ export class Attempts {
       },
       (thrown: unknown) => {
         slots?.leaveAfter(abandonedBy(thrown))
-        this.failed(call, ticket, thrown)
+        this.failed(call, ticket, thrown, isHurried)
         throw thrown
       },
     )
   }
 
+  /** Whether the caller allows an attempt that starts now less time than policy and operation do. */
+  isHurried(call: MiddlewareCall & { readonly isTimed?: boolean }): boolean {
+    const { breaker, timeout = Infinity, limit } = this.policies
+    if (breaker === undefined || call.isTimed === false) return false
+    return call.remainingMs < Math.min(timeout, limit * ALMOST)
+  }
+
   /** Notifies the breaker, and the rate limit if the called system asked for a pause. */
-  failed(call: MiddlewareCall, ticket: number, thrown: unknown): void {
+  failed(call: MiddlewareCall, ticket: number, thrown: unknown, isHurried: boolean): void {
     const { breaker, rateLimit } = this.policies
     if (!isCallError(thrown)) {
       breaker?.leave(ticket, "neutral")
       return
     }
-    breaker?.leave(ticket, isFailure(thrown) ? "failure" : "neutral", thrown.code)
+    const isCounted = isFailure(thrown) && !(isHurried && thrown.code === "TIMEOUT")
+    breaker?.leave(ticket, isCounted ? "failure" : "neutral", thrown.code)
     if (rateLimit === undefined) return
     if (statusOf(thrown) === 429) rateLimit.hold(call, thrown.retryAfterMs ?? 0)
   }

@@ -136,6 +136,7 @@ export class RegistryPolicies implements Policies {
       rateLimit: rateLimit && this.#rateLimit(target, rateLimit),
       slots: concurrency && new Slots(concurrency, clock),
       timeout: timeout?.attempt,
+      limit: target.timeout,
     }
     const attempts = new Attempts(policies)
     if (target.isStream) {

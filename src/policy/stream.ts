@@ -25,6 +25,7 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
   #source: AsyncIterator<ResponseEnvelope, unknown> | undefined
   #controller: AbortController | undefined
   #ticket: number | undefined
+  #isHurried = false
   #hasPlace = false
   #hasItem = false
   #isOver = false
@@ -72,6 +73,7 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     const ticket = await this.#attempts.enter(this.#call)
     this.#ticket = ticket
     this.#hasPlace = true
+    this.#isHurried = this.#attempts.isHurried(this.#call)
     if (this.#isOver) {
       this.#release()
       return DONE
@@ -120,8 +122,9 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     const call = this.#call
     const isOpened = this.#hasItem
     const { breaker } = this.#attempts.policies
-    if (this.#ticket !== undefined) this.#attempts.failed(call, this.#ticket, thrown)
-    else if (isOpened && isFailure(thrown)) breaker?.fail((thrown as CallError).code)
+    if (this.#ticket !== undefined) {
+      this.#attempts.failed(call, this.#ticket, thrown, this.#isHurried)
+    } else if (isOpened && isFailure(thrown)) breaker?.fail((thrown as CallError).code)
     this.#ticket = undefined
     const source = this.#source
     source?.return?.().catch(() => undefined)
