@@ -382,6 +382,9 @@ function send(
 
 async function post(url: string, options: SurfaceCall): Promise<Seen> {
   const response = await send(url, options)
+  // The result is a file.
+  const isJSON = response.headers.get("content-type")?.includes("json") === true
+  if (!isJSON) return resultSeen(await response.text())
   const body = (await response.json()) as HTTPProblem & { readonly data?: unknown }
   if (!response.ok) return problemSeen(body)
   // The gateway answers with an envelope, a REST path with the data.
