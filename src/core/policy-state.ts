@@ -65,11 +65,9 @@ export interface OperationPolicyState {
     readonly misses: number
   }
   readonly concurrency?: {
-    /** Running handlers. */
     readonly running: number
-    /** Calls that wait for a slot. */
     readonly waiting: number
-    /** How many of the running handlers belong to calls that have ended. */
+    /** Running handlers whose calls have ended. */
     readonly abandoned: number
   }
   readonly rateLimit?: { readonly refused: number }

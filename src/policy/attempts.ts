@@ -171,7 +171,7 @@ export class Attempts {
         return envelope
       },
       (thrown: unknown) => {
-        slots?.leaveAfter(abandonedBy(thrown))
+        slots?.leave(abandonedBy(thrown))
         this.failed(call, ticket, thrown, isHurried)
         throw thrown
       },

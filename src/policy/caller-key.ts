@@ -1,36 +1,44 @@
 // Who calls, as a part of the keys of caches and of idempotency. Remote callers can set none of it.
 import type { MiddlewareCall } from "../core/middleware.ts"
-import { jsonKey, referenceKey } from "./json-key.ts"
-
-type Caller = Pick<MiddlewareCall, "identity" | "metadata">
+import { jsonKey } from "./json-key.ts"
 
 /** What decides what a caller may see: the identity with its rights, and the values that middleware provided. */
-export function viewerKey({ identity, metadata }: Caller): string {
-  return `${identity === undefined ? "-" : identityKey(identity)}${providedKey(metadata, referenceKey)}`
+export function viewerKey({ identity, metadata }: MiddlewareCall): string {
+  const who = identity === undefined ? "-" : identityKey(identity)
+  return metadata === undefined ? who : who + providedKey(metadata, (value) => referenceKey(value))
 }
 
-/**
- * The owner of an idempotency key, whatever its rights: the same in every process, so that values that are not data
- * are left out.
- */
-export function ownerKey({ identity, metadata }: Caller): string {
-  return `${JSON.stringify(identity?.id ?? null)}${providedKey(metadata, (value) => jsonKey(value) ?? "")}`
+/** The owner of an idempotency key, equal in every process: without rights, and values that are not data. */
+export function ownerKey({ identity, metadata = {} }: MiddlewareCall): string {
+  return JSON.stringify(identity?.id ?? null) + providedKey(metadata, () => "")
 }
 
-/** The values of `defineContextValue`: their keys are symbols, and the names of these are in the code. */
-function providedKey(metadata: Caller["metadata"], keyOf: (value: unknown) => string): string {
-  let text = ""
-  for (const symbol of metadata === undefined ? [] : Object.getOwnPropertySymbols(metadata)) {
-    const value = (metadata as Readonly<Record<symbol, unknown>>)[symbol]
-    text += `,${JSON.stringify(symbol.description)}:${keyOf(value)}`
-  }
-  return text
+/** The values of `defineContextValue`: the keys of these are symbols, which are never sent. */
+function providedKey(metadata: object, otherKey: (value: unknown) => string): string {
+  const values = metadata as Readonly<Record<symbol, unknown>>
+  return Object.getOwnPropertySymbols(metadata)
+    .map(
+      (key) =>
+        `,${JSON.stringify(key.description)}:${jsonKey(values[key]) ?? otherKey(values[key])}`,
+    )
+    .join("")
+}
+
+const references = new WeakMap<object, number>()
+let lastReference = 0
+
+/** Equal for the same object or function, in this process. */
+export function referenceKey(value: unknown): string {
+  if (Object(value) !== value) return String(value)
+  const reference = references.get(value as object) ?? ++lastReference
+  references.set(value as object, reference)
+  return `#${reference}`
 }
 
 const identityKeys = new WeakMap<object, string>()
 
 /** An identity is a frozen copy, so that its key does not change. */
-function identityKey(identity: NonNullable<Caller["identity"]>): string {
+function identityKey(identity: NonNullable<MiddlewareCall["identity"]>): string {
   const cached = identityKeys.get(identity)
   if (cached !== undefined) return cached
   const { id, scopes, resources } = identity

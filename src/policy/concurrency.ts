@@ -1,4 +1,5 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
+import type { OperationPolicyState } from "../core/policy-state.ts"
 import type { ConcurrencyPolicy } from "../core/resilience.ts"
 import type { Clock } from "../internal/platform.ts"
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
@@ -17,7 +18,7 @@ export class Slots {
   readonly #waiting = new Set<Waiter>()
   #running = 0
   /** Running handlers whose calls have ended. */
-  abandoned = 0
+  #abandoned = 0
   /** The average time between two slots that became free while calls waited. */
   #interval = 0
   #freedAt: number | undefined
@@ -29,16 +30,8 @@ export class Slots {
     this.#clock = clock
   }
 
-  get state(): { readonly running: number; readonly waiting: number; readonly abandoned: number } {
-    return { running: this.#running, waiting: this.#waiting.size, abandoned: this.abandoned }
-  }
-
-  get running(): number {
-    return this.#running
-  }
-
-  get waiting(): number {
-    return this.#waiting.size
+  get status(): NonNullable<OperationPolicyState["concurrency"]> {
+    return { running: this.#running, waiting: this.#waiting.size, abandoned: this.#abandoned }
   }
 
   /** Takes a slot: immediately, or when the promise resolves. Throws `OVERLOADED` if there is none. */
@@ -51,21 +44,17 @@ export class Slots {
     return this.#wait(call)
   }
 
-  /** Frees the slot when a handler that its call has left behind ends; immediately if there is none. */
-  leaveAfter(abandoned: Promise<unknown> | undefined): void {
-    if (abandoned === undefined) {
-      this.leave()
+  /** Frees a slot: immediately, or when the handler ends that its call has left behind. */
+  leave(abandoned?: Promise<unknown>): void {
+    if (abandoned !== undefined) {
+      this.#abandoned++
+      const end = (): void => {
+        this.#abandoned--
+        this.leave()
+      }
+      abandoned.then(end, end)
       return
     }
-    this.abandoned++
-    const end = (): void => {
-      this.abandoned--
-      this.leave()
-    }
-    abandoned.then(end, end)
-  }
-
-  leave(): void {
     const first = this.#waiting.values().next().value
     if (first === undefined) {
       this.#running--

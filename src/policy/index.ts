@@ -102,7 +102,7 @@ export class RegistryPolicies implements Policies {
         ...(breaker && { breaker: statusOf(breaker) }),
         ...(hasRetries && budget && { retry: { left: budget.left, denied: budget.denied } }),
         ...(cache && { cache: { ...cache.counts, entries: cache.size, bytes: cache.bytes } }),
-        ...(slots && { concurrency: slots.state }),
+        ...(slots && { concurrency: slots.status }),
         ...(rateLimit && { rateLimit: { refused: rateLimit.refused } }),
       }
     })

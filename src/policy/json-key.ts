@@ -10,54 +10,32 @@ const MAX_DEPTH = 64
 export function jsonKey(value: unknown): string | undefined {
   if (value === undefined) return ""
   try {
-    return print(value, 0, refuse)
+    return print(value, 0)
   } catch (thrown) {
     if (thrown === NOT_JSON) return undefined
     throw thrown
   }
 }
 
-/** The same for any value: what is not JSON is equal only to itself, in this process. */
-export function referenceKey(value: unknown): string {
-  return print(value, 0, refer)
-}
-
-/** The text of a value that is not JSON. */
-type Other = (value: unknown) => string
-
 const NOT_JSON = new Error("not JSON")
-const refuse: Other = () => {
-  throw NOT_JSON
-}
 
-const references = new WeakMap<object, number>()
-let lastReference = 0
-const refer: Other = (value) => {
-  if ((typeof value !== "object" || value === null) && typeof value !== "function") {
-    return `${typeof value} ${String(value)}`
-  }
-  const reference = references.get(value) ?? ++lastReference
-  references.set(value, reference)
-  return `#${reference}`
-}
-
-function print(value: unknown, depth: number, other: Other): string {
+function print(value: unknown, depth: number): string {
   switch (typeof value) {
     case "string":
       return quoted(value)
     case "number":
-      if (!Number.isFinite(value)) return other(value)
+      if (!Number.isFinite(value)) throw NOT_JSON
       return `${value}`
     case "boolean":
       return value ? "true" : "false"
     case "object":
       if (value === null) return "null"
-      if (depth === MAX_DEPTH) return other(value)
-      if (Array.isArray(value)) return printList(value, depth + 1, other)
-      if (!isPlainObject(value)) return other(value)
-      return printMembers(value, depth + 1, other)
+      if (depth === MAX_DEPTH) throw NOT_JSON
+      if (Array.isArray(value)) return printList(value, depth + 1)
+      if (!isPlainObject(value)) throw NOT_JSON
+      return printMembers(value, depth + 1)
     default:
-      return other(value)
+      throw NOT_JSON
   }
 }
 
@@ -66,19 +44,19 @@ function quoted(text: string): string {
   return `"${text.length}:${text}`
 }
 
-function printList(list: readonly unknown[], depth: number, other: Other): string {
+function printList(list: readonly unknown[], depth: number): string {
   let text = "["
-  for (const item of list) text += `${print(item, depth, other)},`
+  for (const item of list) text += `${print(item, depth)},`
   return `${text}]`
 }
 
-function printMembers(members: Record<string, unknown>, depth: number, other: Other): string {
+function printMembers(members: Record<string, unknown>, depth: number): string {
   const keys = Object.keys(members)
   if (keys.length > 1) keys.sort()
   let text = "{"
   for (const key of keys) {
     const value = members[key]
-    if (value !== undefined) text += `${quoted(key)}${print(value, depth, other)},`
+    if (value !== undefined) text += `${quoted(key)}${print(value, depth)},`
   }
   return `${text}}`
 }

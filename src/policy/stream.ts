@@ -148,7 +148,7 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     if (!this.#hasPlace) return
     this.#hasPlace = false
     const source = this.#source as { readonly stopped?: Promise<unknown> } | undefined
-    this.#attempts.policies.slots?.leaveAfter(source?.stopped)
+    this.#attempts.policies.slots?.leave(source?.stopped)
   }
 }
 
