@@ -1,5 +1,5 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
-import type { CallPolicy, OperationSpec } from "../core/types.ts"
+import type { OperationSpec } from "../core/types.ts"
 import type { Call } from "./call.ts"
 import { CallContext } from "./context.ts"
 
@@ -39,9 +39,5 @@ export class CallView extends CallContext implements MiddlewareCall {
   get isTimed(): boolean {
     const { options, parent } = this.#call
     return (options?.timeout ?? options?.deadline ?? parent) !== undefined
-  }
-
-  get policy(): CallPolicy | undefined {
-    return this.#call.options?.policy
   }
 }

@@ -6,14 +6,13 @@ import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Change, MiddlewareCall, MiddlewareFunction, Next } from "../core/middleware.ts"
 import type { RetryPolicy } from "../core/resilience.ts"
 import { backOff } from "../internal/back-off.ts"
-import { isObject } from "../internal/guards.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { RetryBudget } from "../internal/retry-budget.ts"
 import { pause } from "../internal/wait.ts"
 import { REFUSED } from "./breaker.ts"
 import type { Breaker } from "./breaker.ts"
 import type { Hedge } from "./hedge.ts"
-import { isFailure, refuse, statusOf, withAttempts } from "./outcome.ts"
+import { isFailure, isRepeatable, refuse, statusOf, withAttempts } from "./outcome.ts"
 import type { Tally } from "./outcome.ts"
 import type { RateLimit } from "./rate-limit.ts"
 import type { Slots } from "./concurrency.ts"
@@ -218,14 +217,6 @@ function afterRepeats(envelope: ResponseEnvelope, { attempts }: Tally): Response
 function attemptsOf({ policy }: MiddlewareCall): number {
   const wish = policy?.retry
   return wish === false ? 1 : (wish?.attempts ?? Infinity)
-}
-
-/** Whether an input can be sent again: a stream can be read only once. */
-function isRepeatable(input: unknown): boolean {
-  if (!isObject(input)) return true
-  return ![input, ...Object.values(input)].some(
-    (value) => isObject(value) && (Symbol.asyncIterator in value || "getReader" in value),
-  )
 }
 
 function circuitOpen(operationId: string, breaker: Breaker): CallError {

@@ -1,4 +1,4 @@
-import { createRegistry, silentLogger } from "../../src/index.ts"
+import { createRegistry, isResponseEnvelope, localEnvelope, silentLogger } from "../../src/index.ts"
 import type {
   AnyOperation,
   Clock,
@@ -88,6 +88,8 @@ export function targetOf(
     isStream: spec.type === "subscription",
     isImported,
     timeout: spec.type === "subscription" ? Infinity : timeout,
+    toEnvelope: (result) =>
+      isResponseEnvelope(result) ? result : localEnvelope(result, `${spec.namespace}.${spec.name}`),
     source: spec.namespace,
     layers: [{ from: "definition", settings: layer }],
   }
