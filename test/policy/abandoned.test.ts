@@ -13,7 +13,9 @@ const NEED_BROKERS: ReadonlySet<string> = new Set(["NATS", "Redis"])
 const WAYS = Object.keys(WAYS_IN).filter((name) => !NEED_BROKERS.has(name) || name in BROKERS)
 
 /** Waits until something is so. */
-const until = (isSo: () => boolean): Promise<void> => expect.poll(isSo).toBe(true)
+const until = async (isSo: () => boolean): Promise<void> => {
+  await expect.poll(isSo).toBe(true)
+}
 
 /** Handlers that do not look at their signal, and end when the test says so. */
 class Deaf {
