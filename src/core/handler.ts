@@ -3,6 +3,7 @@ import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { Revalidation } from "./middleware.ts"
 import type {
+  CallPolicy,
   Identity,
   OperationSpec,
   ProgressUpdate,
@@ -30,6 +31,8 @@ export interface OperationContext<TOperations = RegisteredOperations> {
   readonly attempt: number
   /** The caller's idempotency key. */
   readonly idempotencyKey?: string | undefined
+  /** The caller's policy options. */
+  readonly policy?: CallPolicy | undefined
   /** A result that the caller already has: a handler may report that it has not changed. */
   readonly revalidate?: Revalidation | undefined
   readonly env: OperationEnv<TOperations>

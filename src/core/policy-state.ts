@@ -64,7 +64,12 @@ export interface OperationPolicyState {
     readonly joined: number
     readonly misses: number
   }
-  readonly concurrency?: { readonly running: number; readonly waiting: number }
+  readonly concurrency?: {
+    readonly running: number
+    readonly waiting: number
+    /** Running handlers whose calls have ended. */
+    readonly abandoned: number
+  }
   readonly rateLimit?: { readonly refused: number }
 }
 

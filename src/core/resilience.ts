@@ -1,5 +1,6 @@
 // The options of policies, their validation, and the interface between policies and the engine.
 import type { CallError } from "./errors.ts"
+import type { ResponseEnvelope } from "./envelope.ts"
 import type { Middleware, MiddlewareCall } from "./middleware.ts"
 import type { AppliedPolicy, PolicyState } from "./policy-state.ts"
 import type { OperationSpec } from "./types.ts"
@@ -45,9 +46,9 @@ export interface BreakerPolicy {
   readonly scope?: "source" | "operation" | undefined
 }
 
-/** Limits how many calls run at the same time; further ones wait in turn, or end with `OVERLOADED`. */
+/** Limits how many handlers run at the same time; further calls wait in turn, or end with `OVERLOADED`. */
 export interface ConcurrencyPolicy {
-  /** How many may run. */
+  /** How many may run, including those whose calls have ended. */
   readonly most: number
   /** How many may wait; 0. */
   readonly queue?: number | undefined
@@ -72,7 +73,8 @@ export interface RateLimitPolicy {
   readonly burst?: number | undefined
   /**
    * Which calls are counted together: all of the registry (the default), those of each identity, or of each
-   * key.
+   * key. A rule counts the calls of all operations that it matches, those of each imported source separately; a
+   * definition counts its own.
    */
   readonly per?: "registry" | "identity" | ((call: MiddlewareCall) => string) | undefined
   /** How long a call may wait for its turn, in milliseconds; 0. */
@@ -90,8 +92,8 @@ export interface CachePolicy {
   /** How long after `ttl` it is returned if loading fails; 0. */
   readonly staleIfError?: number | undefined
   /**
-   * Who shares results: callers with the same identity (the default), all callers, or callers with the same
-   * key.
+   * Who shares results: callers with the same identity and the same values of middleware (the default), all
+   * callers, or callers with the same key.
    */
   readonly vary?: "identity" | "none" | ((call: MiddlewareCall) => string) | undefined
   /** How many results are kept; 1,000. */
@@ -149,7 +151,7 @@ export interface Resilience {
   readonly hedge?: HedgePolicy | false | undefined
   readonly fallback?: Fallback | false | undefined
   readonly idempotency?: IdempotencyPolicy | false | undefined
-  /** Operations whose cached results a success of this one removes: `["task.*"]`. */
+  /** Operations whose cached results are removed when this one had, or may have had, its effect: `["task.*"]`. */
   readonly invalidates?: readonly string[] | undefined
 }
 
@@ -271,6 +273,10 @@ export interface PolicyTarget {
   readonly isStream: boolean
   /** The handler forwards calls to another system. */
   readonly isImported: boolean
+  /** Milliseconds of a call whose caller sets no limit. */
+  readonly timeout: number
+  /** Checks a result like that of the handler. Throws if it must match the schema of the operation, and does not. */
+  readonly toEnvelope: (result: unknown) => ResponseEnvelope
   /** The name of the source whose operations share a breaker and a retry budget. */
   readonly source: string
   /** The validated settings, most important first: for each policy, the first one that sets it counts. */
@@ -281,6 +287,8 @@ export interface PolicyTarget {
 export interface PolicyLayer {
   /** Names the place for people. */
   readonly from: string
+  /** What operations with these settings have in common; `undefined` for a definition. */
+  readonly rule?: string | undefined
   readonly settings: Resilience | "standard"
 }
 

@@ -1,4 +1,5 @@
 // A running call, from its options to the listeners of its end. Its fields are in one flat object.
+import { noteAbandoned } from "../core/abandoned.ts"
 import type { CallError } from "../core/errors.ts"
 import type { AttemptLog } from "./attempt-log.ts"
 import { AskedTime } from "../internal/asked-time.ts"
@@ -407,7 +408,8 @@ export class Call implements DeadlineEntry {
 
   /** Aborts the handler and the nested calls of a call that has ended. */
   stopWork(reason: EndReason, message: string): void {
-    const { extras } = this
+    const { extras, handling, ended } = this
+    if (handling !== undefined && ended !== undefined) noteAbandoned(ended, handling)
     if (extras === undefined) return
     const { children, controller, token, onEnd } = extras
     extras.children = undefined
@@ -446,13 +448,13 @@ export class Call implements DeadlineEntry {
     this.refuseWith(this.fail(thrown))
   }
 
-  /** Whether a handler runs directly in this call or attempt, with middleware around it. */
-  get isHandling(): boolean {
-    return this.extras?.isHandling === true
+  /** The handler that runs directly in this call or attempt, with middleware around it. */
+  get handling(): Promise<unknown> | undefined {
+    return this.extras?.handling
   }
 
-  set isHandling(isHandling: boolean) {
-    this.ensureExtras().isHandling = isHandling
+  set handling(handling: Promise<unknown> | undefined) {
+    this.ensureExtras().handling = handling
   }
 
   /**
@@ -461,13 +463,13 @@ export class Call implements DeadlineEntry {
    */
   endWork<TOutcome>(outcome: TOutcome): TOutcome {
     this.isOver = true
-    if (this.extras?.children === undefined && !this.isHandling) return outcome
+    if (this.extras?.children === undefined && this.handling === undefined) return outcome
     const message = `The call of "${this.record.id}" has ended.`
     const bound = [...(this.extras?.children ?? [])].filter((child) => child.endsWithParent)
     if (bound.length > 0 && !hasPartsReadLater(outcome)) {
       for (const child of bound) child.end("ABORTED", message)
     }
-    if (!this.isHandling) return outcome
+    if (this.handling === undefined) return outcome
     this.ended = endedEarly(this, "ABORTED", message, true, undefined)
     this.stopWork("ABORTED", message)
     return outcome
@@ -501,7 +503,7 @@ export class Call implements DeadlineEntry {
       identity: undefined,
       attemptLog: undefined,
       onEnd: undefined,
-      isHandling: false,
+      handling: undefined,
       asked: undefined,
     })
   }
@@ -531,7 +533,7 @@ interface Extras {
   identity: unknown
   attemptLog: AttemptLog | undefined
   onEnd: EndReceiver[] | undefined
-  isHandling: boolean
+  handling: Promise<unknown> | undefined
   asked: AskedTime | undefined
 }
 

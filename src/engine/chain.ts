@@ -1,4 +1,5 @@
 // The path of a call through its middleware: from one to the next, in attempts, to the handler.
+import { noteAbandoned } from "../core/abandoned.ts"
 import { isResponseEnvelope } from "../core/envelope.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { CallError, refusal } from "../core/errors.ts"
@@ -306,7 +307,7 @@ function followHandler(
 ): void {
   const fail = (thrown: unknown): void => {
     const error = call.toError(thrown)
-    call.isHandling = false
+    call.handling = undefined
     log.end(error.mayHaveExecuted)
     receiver.finishWith(error)
   }
@@ -318,11 +319,13 @@ function followHandler(
       fail(thrown)
       return
     }
-    call.isHandling = false
+    call.handling = undefined
     log.end(true)
     receiver.finish(envelope)
   }
-  call.isHandling = true
+  call.handling = result
+  // The handler itself may have ended the call.
+  if (call.ended !== undefined) noteAbandoned(call.ended, result)
   result.then(succeed, fail)
 }
 

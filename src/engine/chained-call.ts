@@ -10,7 +10,7 @@ import type { OperationRecord } from "./record.ts"
 export class ChainedCall extends Call {
   declare private log: AttemptLog | undefined
   declare private receiver: EndReceiver | undefined
-  declare private handles: boolean
+  declare private handler: Promise<unknown> | undefined
 
   constructor(
     kernel: CallHost,
@@ -21,7 +21,7 @@ export class ChainedCall extends Call {
     super(kernel, record, parent, options)
     this.log = undefined
     this.receiver = undefined
-    this.handles = false
+    this.handler = undefined
   }
 
   override get attemptLog(): AttemptLog | undefined {
@@ -32,12 +32,12 @@ export class ChainedCall extends Call {
     this.log = log
   }
 
-  override get isHandling(): boolean {
-    return this.handles
+  override get handling(): Promise<unknown> | undefined {
+    return this.handler
   }
 
-  override set isHandling(isHandling: boolean) {
-    this.handles = isHandling
+  override set handling(handling: Promise<unknown> | undefined) {
+    this.handler = handling
   }
 
   override onEnd(receiver: EndReceiver): void {

@@ -8,7 +8,7 @@ import type { NestedCallOptions } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { OuterCall } from "../core/outer-call.ts"
-import type { CallOptions, Identity, ProgressUpdate } from "../core/types.ts"
+import type { CallOptions, CallPolicy, Identity, ProgressUpdate } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { Call } from "./call.ts"
@@ -71,6 +71,10 @@ export class CallContext implements OperationContext {
 
   get idempotencyKey(): string | undefined {
     return this.#invocation.options?.idempotencyKey
+  }
+
+  get policy(): CallPolicy | undefined {
+    return this.#invocation.options?.policy
   }
 
   get revalidate(): Revalidation | undefined {

@@ -1,5 +1,5 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
-import type { CallPolicy, OperationSpec } from "../core/types.ts"
+import type { OperationSpec } from "../core/types.ts"
 import type { Call } from "./call.ts"
 import { CallContext } from "./context.ts"
 
@@ -35,7 +35,9 @@ export class CallView extends CallContext implements MiddlewareCall {
     return this.#call.due() - kernel.clock.now()
   }
 
-  get policy(): CallPolicy | undefined {
-    return this.#call.options?.policy
+  /** For policies: whether its caller may allow less time than the operation does. */
+  get isTimed(): boolean {
+    const { options, parent } = this.#call
+    return (options?.timeout ?? options?.deadline ?? parent) !== undefined
   }
 }

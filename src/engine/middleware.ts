@@ -10,7 +10,8 @@ import { Chain } from "./chain.ts"
 import type { Link } from "./chain.ts"
 import type { OperationRecord } from "./record.ts"
 import type { RecordStore } from "./store.ts"
-import type { PolicyHost, PolicyRule } from "../core/resilience.ts"
+import type { PolicyRule } from "../core/resilience.ts"
+import type { PipelineHost } from "./result-pipeline.ts"
 import { PolicyLoader } from "./policies.ts"
 
 /** A middleware of a registry. */
@@ -30,7 +31,7 @@ export class MiddlewareStack {
 
   constructor(
     store: RecordStore,
-    options: PolicyHost & { readonly policies: readonly PolicyRule[] },
+    options: PipelineHost & { readonly policies: readonly PolicyRule[] },
   ) {
     this.#store = store
     this.policies = new PolicyLoader(options, options.policies, () => this.#set(this.#entries))

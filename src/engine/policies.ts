@@ -1,16 +1,12 @@
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Middleware, MiddlewareCall, StreamNext } from "../core/middleware.ts"
 import type { AppliedPolicy, PolicyState } from "../core/policy-state.ts"
-import type {
-  Policies,
-  PolicyHost,
-  PolicyLayer,
-  PolicyRule,
-  PolicyTarget,
-} from "../core/resilience.ts"
+import type { Policies, PolicyLayer, PolicyRule, PolicyTarget } from "../core/resilience.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import type { Link } from "./chain.ts"
 import type { OperationRecord } from "./record.ts"
+import { processResult } from "./result-pipeline.ts"
+import type { PipelineHost } from "./result-pipeline.ts"
 
 /** Policies of operations besides those of their definitions. */
 export interface PolicyDirectory {
@@ -22,7 +18,7 @@ export interface PolicyDirectory {
 
 /** Finds the policies of operations. Their code is loaded when the first operation with policies is called. */
 export class PolicyLoader {
-  readonly #host: PolicyHost
+  readonly #host: PipelineHost
   readonly #onChange: () => void
   #directory: PolicyDirectory
   #targets = new WeakMap<OperationRecord, PolicyTarget>()
@@ -30,7 +26,7 @@ export class PolicyLoader {
   #policies: Policies | undefined
   #isClosed = false
 
-  constructor(host: PolicyHost, rules: readonly PolicyRule[], onChange: () => void) {
+  constructor(host: PipelineHost, rules: readonly PolicyRule[], onChange: () => void) {
     this.#host = host
     this.#directory = compileRules(rules)
     this.#onChange = onChange
@@ -94,14 +90,15 @@ export class PolicyLoader {
   #targetOf(record: OperationRecord): PolicyTarget | undefined {
     const cached = this.#targets.get(record)
     if (cached !== undefined) return cached
-    const { id, spec, isIdempotent, isStream, isImported, policy } = record
+    const { id, spec, isIdempotent, isStream, isImported, timeout, policy } = record
     const layers = [...this.#directory.layersOf(id)]
     if (policy.resilience !== undefined) {
       layers.push({ from: "definition", settings: policy.resilience })
     }
     if (layers.length === 0) return undefined
     const target: PolicyTarget = {
-      ...{ operationId: id, spec, isIdempotent, isStream, isImported },
+      ...{ operationId: id, spec, isIdempotent, isStream, isImported, timeout },
+      toEnvelope: (result) => processResult(record, result, this.#host),
       source: this.#directory.sourceOf?.(id) ?? spec.namespace,
       layers,
     }
@@ -139,13 +136,14 @@ export function compileRules(rules: readonly PolicyRule[]): PolicyDirectory {
       from: `pattern "${pattern}"`,
       matches: compilePattern(pattern),
     })),
+    rule: `rule ${JSON.stringify(match)}`,
     settings: standard === true ? ([resilience, "standard"] as const) : [resilience],
   }))
   return {
     layersOf: (id) =>
-      compiled.flatMap(({ patterns, settings }) => {
+      compiled.flatMap(({ patterns, rule, settings }) => {
         const from = patterns.find(({ matches }) => matches(id))?.from
-        return from === undefined ? [] : settings.map((one) => ({ from, settings: one }))
+        return from === undefined ? [] : settings.map((one) => ({ from, rule, settings: one }))
       }),
   }
 }

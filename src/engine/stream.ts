@@ -113,6 +113,11 @@ export class Stream implements EnvelopeStream {
     await this.return()
   }
 
+  /** For `PolicyStream`: settles when a handler that was stopped has ended. */
+  get stopped(): Promise<void> | undefined {
+    return this.#running?.stopped
+  }
+
   #begin(): Promise<void> | undefined {
     const { call, input, isAdmitted, trusted, observer, source } = this.#open()
     this.#call = call
@@ -139,6 +144,7 @@ class RunningStream {
   readonly #from: StreamSource
   readonly #observed: ObservedCall | undefined
   #source: AsyncIterator<unknown> | undefined
+  stopped: Promise<void> | undefined
   #isDone = false
   /** The error of a stream that was ended from outside while no `next` was pending. */
   #undeliveredError: CallError | undefined
@@ -268,10 +274,11 @@ class RunningStream {
     this.#pending = undefined
   }
 
-  async #stopSource(): Promise<void> {
+  #stopSource(): Promise<void> {
     const source = this.#source
     this.#source = undefined
-    await source?.return?.()
+    const stop = async (): Promise<void> => void (await source?.return?.())
+    return (this.stopped ??= stop())
   }
 }
 

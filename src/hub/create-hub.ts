@@ -211,7 +211,7 @@ class SourceHub implements Hub {
         const layers = rules.layersOf(id)
         return settings === undefined
           ? layers
-          : [...layers, { from: `source "${source}"`, settings }]
+          : [...layers, { from: `source "${source}"`, rule: `source "${source}"`, settings }]
       },
       sourceOf: (id) => this.#ownership.sourceOf(id),
     })

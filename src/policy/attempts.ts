@@ -1,18 +1,18 @@
 // The attempts of one call: retry, hedge, breaker, rate limit, concurrency and timeout, in this order from the outside.
+import { abandonedBy } from "../core/abandoned.ts"
 import { isCallError } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Change, MiddlewareCall, MiddlewareFunction, Next } from "../core/middleware.ts"
 import type { RetryPolicy } from "../core/resilience.ts"
 import { backOff } from "../internal/back-off.ts"
-import { isObject } from "../internal/guards.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { RetryBudget } from "../internal/retry-budget.ts"
 import { pause } from "../internal/wait.ts"
 import { REFUSED } from "./breaker.ts"
 import type { Breaker } from "./breaker.ts"
 import type { Hedge } from "./hedge.ts"
-import { isFailure, refuse, statusOf, withAttempts } from "./outcome.ts"
+import { isFailure, isRepeatable, refuse, statusOf, withAttempts } from "./outcome.ts"
 import type { Tally } from "./outcome.ts"
 import type { RateLimit } from "./rate-limit.ts"
 import type { Slots } from "./concurrency.ts"
@@ -26,12 +26,16 @@ export interface AttemptPolicies {
   readonly slots: Slots | undefined
   /** Milliseconds of one attempt. */
   readonly timeout: number | undefined
+  /** Milliseconds of a call whose caller sets no limit. */
+  readonly limit: number
   readonly budget: RetryBudget
   readonly clock: Clock
   readonly random: () => number
 }
 
 const NO_TICKET = 0
+/** A caller that allows as much time as the operation does has used some of it when the call arrives. */
+const ALMOST = 0.9
 
 /** Runs the attempts of calls of one operation. */
 export class Attempts {
@@ -157,6 +161,7 @@ export class Attempts {
     ticket: number,
   ): Promise<ResponseEnvelope> {
     const { breaker, slots, budget } = this.policies
+    const isHurried = this.isHurried(call)
     return next(change).then(
       (envelope) => {
         slots?.leave()
@@ -165,21 +170,29 @@ export class Attempts {
         return envelope
       },
       (thrown: unknown) => {
-        slots?.leave()
-        this.failed(call, ticket, thrown)
+        slots?.leave(abandonedBy(thrown))
+        this.failed(call, ticket, thrown, isHurried)
         throw thrown
       },
     )
   }
 
+  /** Whether the caller allows an attempt that starts now less time than policy and operation do. */
+  isHurried(call: MiddlewareCall & { readonly isTimed?: boolean }): boolean {
+    const { breaker, timeout = Infinity, limit } = this.policies
+    if (breaker === undefined || call.isTimed === false) return false
+    return call.remainingMs < Math.min(timeout, limit * ALMOST)
+  }
+
   /** Notifies the breaker, and the rate limit if the called system asked for a pause. */
-  failed(call: MiddlewareCall, ticket: number, thrown: unknown): void {
+  failed(call: MiddlewareCall, ticket: number, thrown: unknown, isHurried: boolean): void {
     const { breaker, rateLimit } = this.policies
     if (!isCallError(thrown)) {
       breaker?.leave(ticket, "neutral")
       return
     }
-    breaker?.leave(ticket, isFailure(thrown) ? "failure" : "neutral", thrown.code)
+    const isCounted = isFailure(thrown) && !(isHurried && thrown.code === "TIMEOUT")
+    breaker?.leave(ticket, isCounted ? "failure" : "neutral", thrown.code)
     if (rateLimit === undefined) return
     if (statusOf(thrown) === 429) rateLimit.hold(call, thrown.retryAfterMs ?? 0)
   }
@@ -204,14 +217,6 @@ function afterRepeats(envelope: ResponseEnvelope, { attempts }: Tally): Response
 function attemptsOf({ policy }: MiddlewareCall): number {
   const wish = policy?.retry
   return wish === false ? 1 : (wish?.attempts ?? Infinity)
-}
-
-/** Whether an input can be sent again: a stream can be read only once. */
-function isRepeatable(input: unknown): boolean {
-  if (!isObject(input)) return true
-  return ![input, ...Object.values(input)].some(
-    (value) => isObject(value) && (Symbol.asyncIterator in value || "getReader" in value),
-  )
 }
 
 function circuitOpen(operationId: string, breaker: Breaker): CallError {

@@ -11,6 +11,7 @@ import { CacheStore } from "./cache-store.ts"
 import type { CacheEntry, CachePool } from "./cache-store.ts"
 import { freezeData } from "./frozen-data.ts"
 import { jsonKey } from "./json-key.ts"
+import { viewerKey } from "./caller-key.ts"
 import { isFailure, statusOf } from "./outcome.ts"
 import type { SharedCall, SharedCalls } from "./shared-call.ts"
 
@@ -65,7 +66,7 @@ export class Cache {
       }
       if (now < entry.staleUntil) {
         this.counts.stale++
-        if (!this.#loading.has(key)) this.#load(call, next, key, entry)
+        if (!this.#loading.has(flightKey(call, key))) this.#load(call, next, key, entry)
         return Promise.resolve(answer(entry, now, "stale"))
       }
     }
@@ -89,14 +90,14 @@ export class Cache {
     key: string,
     entry: CacheEntry | undefined,
   ): Promise<ResponseEnvelope> {
-    const running = this.#loading.get(key)
+    const running = this.#loading.get(flightKey(call, key))
     if (running === undefined) this.counts.misses++
     else this.counts.joined++
     const load = running ?? this.#load(call, next, key, entry)
     try {
       const { envelope, isShareable } = await load.join(call, { endsWithLast: true })
       if (isShareable || running === undefined) return envelope
-      return { data: structuredClone(envelope.data), meta: envelope.meta }
+      return await this.#run(call, next)
     } catch (thrown) {
       const now = this.#clock.now()
       if (entry === undefined || now >= entry.errorUntil || !isFailure(thrown)) throw thrown
@@ -113,6 +114,7 @@ export class Cache {
     entry: CacheEntry | undefined,
   ): SharedCall<Loaded> {
     const loading = this.#loading
+    const flight = flightKey(call, key)
     const revalidate = entry?.validators
     const shared = this.#shared.start(
       call,
@@ -131,12 +133,12 @@ export class Cache {
           if (renewed === undefined) throw thrown
           return renewed
         } finally {
-          loading.delete(key)
+          loading.delete(flight)
         }
       },
     )
     // It cannot have settled yet, because nothing above finishes synchronously.
-    loading.set(key, shared)
+    loading.set(flight, shared)
     return shared
   }
 
@@ -148,6 +150,10 @@ export class Cache {
       data: frozen.data,
       meta: meta.data as ResponseEnvelope["meta"],
     })
+    // What a peer gave instead of a result: it is not kept, and an older result stays.
+    if (envelope.meta.fallback === true || envelope.meta.cache?.state === "stale") {
+      return { envelope: kept, isShareable: true }
+    }
     const lifetime = lifetimeOf(envelope, this.#policy)
     // Another map: the cache was cleared while this was loaded.
     if (lifetime !== undefined && loading === this.#loading) {
@@ -194,9 +200,7 @@ export class Cache {
     if (input === undefined) return undefined
     const { vary = "identity" } = this.#policy
     if (vary === "none") return input
-    if (vary !== "identity") return `${JSON.stringify(vary(call))}${input}`
-    const { identity } = call
-    return identity === undefined ? `-${input}` : `${identityKey(identity)}${input}`
+    return `${vary === "identity" ? viewerKey(call) : JSON.stringify(vary(call))}\n${input}`
   }
 }
 
@@ -206,16 +210,9 @@ interface Loaded {
   readonly isShareable: boolean
 }
 
-const identityKeys = new WeakMap<object, string>()
-
-/** Everything that decides what an identity may see; it is a frozen copy. */
-function identityKey(identity: NonNullable<MiddlewareCall["identity"]>): string {
-  const cached = identityKeys.get(identity)
-  if (cached !== undefined) return cached
-  const { id, scopes, resources } = identity
-  const key = JSON.stringify([id, scopes, jsonKey(resources)])
-  identityKeys.set(identity, key)
-  return key
+/** The key of a running load: a caller with other policy options does not wait for it. */
+function flightKey({ policy }: MiddlewareCall, key: string): string {
+  return policy === undefined ? key : `${key}\n${jsonKey(policy)}`
 }
 
 function answer(

@@ -1,4 +1,5 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
+import type { OperationPolicyState } from "../core/policy-state.ts"
 import type { ConcurrencyPolicy } from "../core/resilience.ts"
 import type { Clock } from "../internal/platform.ts"
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
@@ -8,7 +9,7 @@ interface Waiter {
   readonly admit: () => void
 }
 
-/** Limits how many calls run at the same time; further ones wait in turn. Every `enter` needs one `leave`. */
+/** Limits how many handlers run at the same time; further calls wait in turn. Every `enter` needs one `leave`. */
 export class Slots {
   readonly #most: number
   readonly #queue: number
@@ -16,6 +17,8 @@ export class Slots {
   readonly #clock: Clock
   readonly #waiting = new Set<Waiter>()
   #running = 0
+  /** Running handlers whose calls have ended. */
+  #abandoned = 0
   /** The average time between two slots that became free while calls waited. */
   #interval = 0
   #freedAt: number | undefined
@@ -27,12 +30,8 @@ export class Slots {
     this.#clock = clock
   }
 
-  get running(): number {
-    return this.#running
-  }
-
-  get waiting(): number {
-    return this.#waiting.size
+  get status(): NonNullable<OperationPolicyState["concurrency"]> {
+    return { running: this.#running, waiting: this.#waiting.size, abandoned: this.#abandoned }
   }
 
   /** Takes a slot: immediately, or when the promise resolves. Throws `OVERLOADED` if there is none. */
@@ -45,7 +44,17 @@ export class Slots {
     return this.#wait(call)
   }
 
-  leave(): void {
+  /** Frees a slot: immediately, or when the handler ends that its call has left behind. */
+  leave(abandoned?: Promise<unknown>): void {
+    if (abandoned !== undefined) {
+      this.#abandoned++
+      const end = (): void => {
+        this.#abandoned--
+        this.leave()
+      }
+      abandoned.then(end, end)
+      return
+    }
     const first = this.#waiting.values().next().value
     if (first === undefined) {
       this.#running--

@@ -6,6 +6,7 @@ import type { HedgePolicy } from "../core/resilience.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { RetryBudget } from "../internal/retry-budget.ts"
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
+import { isRepeatable } from "./outcome.ts"
 import type { Tally } from "./outcome.ts"
 
 /** Number of durations that are kept, and the minimum that is needed. */
@@ -83,7 +84,8 @@ export class Hedge {
         )
         if (left > 0 && after !== undefined) {
           timer = this.#clock.setTimeout(() => {
-            if (left === 0 || running.size === 0 || !this.#budget.take(this.#clock.now())) return
+            if (left === 0 || running.size === 0 || !isRepeatable(call.input)) return
+            if (!this.#budget.take(this.#clock.now())) return
             left--
             start()
           }, after)

@@ -11,6 +11,7 @@ import { wallTimeOf } from "../internal/clock.ts"
 import type { Clock } from "../internal/platform.ts"
 import { sha256Hex } from "../internal/sha256.ts"
 import { pause } from "../internal/wait.ts"
+import { ownerKey } from "./caller-key.ts"
 import { jsonKey } from "./json-key.ts"
 import { MemoryOutcomes } from "./memory-idempotency-store.ts"
 import { refuse } from "./outcome.ts"
@@ -67,12 +68,12 @@ export class Idempotency {
       : this.#once(call, next, call.idempotencyKey)
 
   async #once(call: MiddlewareCall, next: Next, idempotencyKey: string): Promise<ResponseEnvelope> {
-    const { operationId, identity } = call
+    const { operationId } = call
     const text = jsonKey(call.input)
     if (text === undefined) throw notComparable(operationId)
     const input = sha256Hex(text)
     // Hashed: neither keys nor identities of callers are stored.
-    const key = sha256Hex(JSON.stringify([identity?.id ?? null, operationId, idempotencyKey]))
+    const key = sha256Hex(JSON.stringify([ownerKey(call), operationId, idempotencyKey]))
     const timeout = Math.min(call.remainingMs, MAX_RUN_MS)
     const until = wallTimeOf(this.#clock) + timeout + GRACE_MS
     const started: Kept = { input, state: "running", until }

@@ -1,4 +1,6 @@
 // The policies of a registry: what happens when a call fails, is slow or is made too often.
+import { abandonedBy } from "../core/abandoned.ts"
+import { isCallError } from "../core/errors.ts"
 import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
 import type { AppliedPolicy, BreakerStatus, PolicyState, Protected } from "../core/policy-state.ts"
 import type { Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
@@ -10,6 +12,7 @@ import type { AttemptPolicies } from "./attempts.ts"
 import { Breaker } from "./breaker.ts"
 import { Cache } from "./cache.ts"
 import { CachePool } from "./cache-store.ts"
+import { referenceKey } from "./caller-key.ts"
 import { withFallback } from "./fallback.ts"
 import { Hedge } from "./hedge.ts"
 import { Idempotency } from "./idempotency.ts"
@@ -102,7 +105,7 @@ export class RegistryPolicies implements Policies {
         ...(breaker && { breaker: statusOf(breaker) }),
         ...(hasRetries && budget && { retry: { left: budget.left, denied: budget.denied } }),
         ...(cache && { cache: { ...cache.counts, entries: cache.size, bytes: cache.bytes } }),
-        ...(slots && { concurrency: { running: slots.running, waiting: slots.waiting } }),
+        ...(slots && { concurrency: slots.status }),
         ...(rateLimit && { rateLimit: { refused: rateLimit.refused } }),
       }
     })
@@ -136,6 +139,7 @@ export class RegistryPolicies implements Policies {
       rateLimit: rateLimit && this.#rateLimit(target, rateLimit),
       slots: concurrency && new Slots(concurrency, clock),
       timeout: timeout?.attempt,
+      limit: target.timeout,
     }
     const attempts = new Attempts(policies)
     if (target.isStream) {
@@ -144,12 +148,16 @@ export class RegistryPolicies implements Policies {
     }
     const made =
       cache && new Cache(cache, { clock, pool: this.#pool, shared: this.#shared }, attempts.call)
-    const call = this.#around(resolved, made?.call ?? attempts.call)
+    const call = this.#around(target, resolved, made?.call ?? attempts.call)
     return { target, middleware: { call }, cache: made, policies }
   }
 
   /** Wraps the policies that are outside of the cache. */
-  #around(resolved: ResolvedResilience, inner: MiddlewareFunction): MiddlewareFunction {
+  #around(
+    { toEnvelope }: PolicyTarget,
+    resolved: ResolvedResilience,
+    inner: MiddlewareFunction,
+  ): MiddlewareFunction {
     const { idempotency, fallback, invalidates } = resolved
     let run = inner
     if (idempotency !== undefined) {
@@ -157,16 +165,24 @@ export class RegistryPolicies implements Policies {
       run = new Idempotency(idempotency, host, run).call
     }
     if (invalidates !== undefined) run = this.#invalidating(invalidates, run)
-    return fallback === undefined ? run : withFallback(fallback, run)
+    return fallback === undefined ? run : withFallback(fallback, toEnvelope, run)
   }
 
+  /** Removes cached results after each attempt that may have had an effect, and when an abandoned handler ends. */
   #invalidating(patterns: readonly string[], run: MiddlewareFunction): MiddlewareFunction {
     const matchers = patterns.map(compilePattern)
-    return async (call, next) => {
-      const envelope = await run(call, next)
-      this.invalidate(matchers)
-      return envelope
+    const invalidate = (): void => this.invalidate(matchers)
+    const failed = (thrown: unknown): void => {
+      if (isCallError(thrown) && !thrown.mayHaveExecuted) return
+      invalidate()
+      abandonedBy(thrown)?.then(invalidate, invalidate)
     }
+    return (call, next) =>
+      run(call, (change) => {
+        const outcome = next(change)
+        outcome.then(invalidate, failed)
+        return outcome
+      })
   }
 
   /** Operations of a source with the same settings share a breaker, unless its scope is the operation. */
@@ -177,15 +193,18 @@ export class RegistryPolicies implements Policies {
     return getOrMake(this.#breakers, `${protects.name} ${JSON.stringify(policy)}`, make)
   }
 
+  /** Operations share the limit of a rule; imported ones that of their source. */
   #rateLimit(
     target: PolicyTarget,
     policy: NonNullable<ResolvedResilience["rateLimit"]>,
   ): RateLimit {
-    const { name } = protectedBy(target)
-    const make = (): RateLimit => new RateLimit(policy, name, this.#host.clock)
-    // A function or a limiter has no text to compare.
-    if (typeof policy.per === "function" || policy.limiter !== undefined) return make()
-    return getOrMake(this.#rateLimits, `${name} ${JSON.stringify(policy)}`, make)
+    const { per, limiter, ...rest } = policy
+    const rule = target.layers.find(
+      ({ settings }) => settings !== "standard" && settings.rateLimit === policy,
+    )?.rule
+    const name = (target.isImported ? undefined : rule) ?? protectedBy(target).name
+    const key = [name, JSON.stringify(rest), referenceKey(per), referenceKey(limiter)].join(" ")
+    return getOrMake(this.#rateLimits, key, () => new RateLimit(policy, name, this.#host.clock))
   }
 }
 

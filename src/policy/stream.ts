@@ -25,6 +25,7 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
   #source: AsyncIterator<ResponseEnvelope, unknown> | undefined
   #controller: AbortController | undefined
   #ticket: number | undefined
+  #isHurried = false
   #hasPlace = false
   #hasItem = false
   #isOver = false
@@ -56,13 +57,13 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     return DONE
   }
 
-  /** The reader leaves, or the call has ended: the slot is free immediately, whatever the handler does. */
+  /** The reader leaves, or the call has ended. */
   async return(): Promise<Result> {
-    const source = this.#source
     this.#isOver = true
+    const returned = this.#source?.return?.()
     this.#release()
     this.#controller?.abort()
-    await source?.return?.()
+    await returned
     return DONE
   }
 
@@ -72,6 +73,7 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     const ticket = await this.#attempts.enter(this.#call)
     this.#ticket = ticket
     this.#hasPlace = true
+    this.#isHurried = this.#attempts.isHurried(this.#call)
     if (this.#isOver) {
       this.#release()
       return DONE
@@ -120,13 +122,14 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     const call = this.#call
     const isOpened = this.#hasItem
     const { breaker } = this.#attempts.policies
-    if (this.#ticket !== undefined) this.#attempts.failed(call, this.#ticket, thrown)
-    else if (isOpened && isFailure(thrown)) breaker?.fail((thrown as CallError).code)
+    if (this.#ticket !== undefined) {
+      this.#attempts.failed(call, this.#ticket, thrown, this.#isHurried)
+    } else if (isOpened && isFailure(thrown)) breaker?.fail((thrown as CallError).code)
     this.#ticket = undefined
-    this.#release()
     const source = this.#source
-    this.#source = undefined
     source?.return?.().catch(() => undefined)
+    this.#release()
+    this.#source = undefined
     if (isOpened || this.#isOver) return undefined
     const wait = this.#attempts.waitBefore(call, thrown, round)
     if (isCallError(thrown)) this.#tally.mayHaveExecuted ||= thrown.mayHaveExecuted
@@ -139,12 +142,13 @@ export class PolicyStream implements AsyncIterableIterator<ResponseEnvelope, und
     this.#ticket = undefined
   }
 
-  /** Releases its slot and ticket, once. */
+  /** Releases its ticket, and its slot when the handler has ended; once. */
   #release(): void {
     this.#leaveBreaker("neutral")
     if (!this.#hasPlace) return
     this.#hasPlace = false
-    this.#attempts.policies.slots?.leave()
+    const source = this.#source as { readonly stopped?: Promise<unknown> } | undefined
+    this.#attempts.policies.slots?.leave(source?.stopped)
   }
 }
 

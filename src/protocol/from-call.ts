@@ -261,7 +261,7 @@ function forwardedOptions(
   version: string | undefined,
   clock: Clock,
 ): PendingOptions & NestedInOuter {
-  const { identity, metadata, deadline, requestId, progress, idempotencyKey } = context
+  const { identity, metadata, deadline, requestId, progress, policy, idempotencyKey } = context
   return {
     outer: (context as NestedInOuter).outer,
     signal,
@@ -274,6 +274,7 @@ function forwardedOptions(
     requestInput: answererOf(context),
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
+    ...(policy !== undefined && { policy }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(version !== undefined && { version }),
   }

@@ -75,7 +75,7 @@ describe("policies of a hub", () => {
           operationId: "w.read",
           breaker: { name: '"w.read"', state: "closed", probing: 0 },
           cache: { entries: 1, hits: 1, misses: 1 },
-          concurrency: { running: 0, waiting: 0 },
+          concurrency: { running: 0, waiting: 0, abandoned: 0 },
           rateLimit: { refused: 0 },
         },
       ],

@@ -1,4 +1,4 @@
-import { createRegistry, silentLogger } from "../../src/index.ts"
+import { createRegistry, isResponseEnvelope, localEnvelope, silentLogger } from "../../src/index.ts"
 import type {
   AnyOperation,
   Clock,
@@ -23,7 +23,7 @@ export interface GuardOptions {
   readonly random?: () => number
   /** As if the operations were imported from another system. */
   readonly isImported?: boolean
-  readonly timeout?: number
+  readonly timeout?: number | undefined
 }
 
 /** The same policies for all operations, or those of each. */
@@ -40,7 +40,7 @@ export function guarded(
     clock,
     ...(timeout !== undefined && { timeout }),
   })
-  const policies = guard(registry, resilience, { clock, random, isImported })
+  const policies = guard(registry, resilience, { clock, random, isImported, timeout })
   return {
     registry,
     policies,
@@ -60,14 +60,15 @@ function guard(
     clock,
     random,
     isImported = true,
-  }: { readonly clock: Clock; readonly random?: () => number; readonly isImported?: boolean },
+    timeout,
+  }: Omit<GuardOptions, "clock"> & { readonly clock: Clock },
 ): RegistryPolicies {
   const policies = createPolicies({ clock, logger: silentLogger }, random)
   registry.use({
     for: (spec) => {
       const id = `${spec.namespace}.${spec.name}`
       const layer = typeof resilience === "function" ? resilience(id) : resilience
-      return policies.for(targetOf(spec, layer, isImported))
+      return policies.for(targetOf(spec, layer, isImported, timeout))
     },
   })
   return policies
@@ -78,6 +79,7 @@ export function targetOf(
   spec: OperationSpec,
   layer: Resilience | "standard",
   isImported = true,
+  timeout = 30_000,
 ): PolicyTarget {
   return {
     operationId: `${spec.namespace}.${spec.name}`,
@@ -85,6 +87,9 @@ export function targetOf(
     isIdempotent: spec.annotations?.idempotent ?? spec.type === "query",
     isStream: spec.type === "subscription",
     isImported,
+    timeout: spec.type === "subscription" ? Infinity : timeout,
+    toEnvelope: (result) =>
+      isResponseEnvelope(result) ? result : localEnvelope(result, `${spec.namespace}.${spec.name}`),
     source: spec.namespace,
     layers: [{ from: "definition", settings: layer }],
   }

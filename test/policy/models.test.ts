@@ -122,7 +122,7 @@ describe("a bug in the state of a policy is noticed:", () => {
       (leave) =>
         function twice() {
           leave.call(this)
-          if ((this as Slots).running > 0) leave.call(this)
+          if ((this as Slots).status.running > 0) leave.call(this)
         },
     ),
     mutant(

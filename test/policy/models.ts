@@ -313,8 +313,8 @@ export const compareSlots: Comparison = async (seed, steps) => {
       await turn()
       same(seed, step, "left the queue", left !== undefined && refused.has(left.id), true)
     }
-    same(seed, step, "running", slots.running, running.length)
-    same(seed, step, "waiting", slots.waiting, waiting.length)
+    same(seed, step, "running", slots.status.running, running.length)
+    same(seed, step, "waiting", slots.status.waiting, waiting.length)
     same(seed, step, "timers", clock.timers.size, waiting.length)
   }
   running = []

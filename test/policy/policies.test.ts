@@ -724,11 +724,12 @@ describe("streams", () => {
     expect(clock.timers).toBe(0)
   })
 
-  test("hold a place until they end, and free it at once when their reader leaves", async () => {
+  test("hold a place until their handler has ended, also after their reader has left", async () => {
     const clock = new VirtualClock()
+    let end = (): void => undefined
     const endless = numbers(async function* () {
       yield 1
-      await new Promise(() => {})
+      await new Promise<void>((resolve) => (end = resolve))
     })
     await using it = guarded(
       [endless],
@@ -741,11 +742,15 @@ describe("streams", () => {
     expect(running()).toBe(1)
     expect(await read(it.registry.subscribe("api.watch"))).toEqual(["OVERLOADED"])
     const waiting = stream.next()
-    const left = stream.return?.()
-    await Promise.resolve()
-    expect(running()).toBe(0)
-    await left
+    await stream.return?.()
     await waiting
+    expect(it.policies.state().operations).toMatchObject([
+      { concurrency: { running: 1, abandoned: 1 } },
+    ])
+    expect(await read(it.registry.subscribe("api.watch"))).toEqual(["OVERLOADED"])
+    end()
+    await clock.advance(1)
+    expect(running()).toBe(0)
     const again = it.registry.subscribe("api.watch")[Symbol.asyncIterator]()
     expect(await again.next()).toMatchObject({ value: { data: 1 } })
     await again.return?.()
@@ -767,8 +772,9 @@ describe("streams", () => {
 
   test("end with their call while they wait for a place, and leave nothing behind", async () => {
     const clock = new VirtualClock()
+    let end = (): void => undefined
     const endless = numbers(async function* () {
-      await new Promise(() => {})
+      await new Promise<void>((resolve) => (end = resolve))
       yield 1
     })
     await using it = guarded([endless], { concurrency: { most: 1, queue: 5 } }, { clock })
@@ -785,6 +791,7 @@ describe("streams", () => {
     ])
     await first.return?.()
     await one
+    end()
     await clock.advance(1)
     expect(it.policies.state().operations).toMatchObject([
       { concurrency: { running: 0, waiting: 0 } },

@@ -382,6 +382,9 @@ function send(
 
 async function post(url: string, options: SurfaceCall): Promise<Seen> {
   const response = await send(url, options)
+  // The result is a file.
+  const isJSON = response.headers.get("content-type")?.includes("json") === true
+  if (!isJSON) return resultSeen(await response.text())
   const body = (await response.json()) as HTTPProblem & { readonly data?: unknown }
   if (!response.ok) return problemSeen(body)
   // The gateway answers with an envelope, a REST path with the data.
@@ -390,6 +393,8 @@ async function post(url: string, options: SurfaceCall): Promise<Seen> {
 
 async function events(url: string, options: SurfaceCall): Promise<Seen> {
   const response = await send(url, options, "text/event-stream")
+  // Refused before the stream began.
+  if (!response.ok) return problemSeen((await response.json()) as HTTPProblem)
   const text = await response.text()
   const found = [...text.matchAll(/(?:event: (\w+)\n)?data: (.*)\n/g)]
   const items = found.filter(([, event]) => event === undefined)

@@ -69,7 +69,7 @@ export function usageText(policy: string, state: OperationPolicyState): string |
     case "cache":
       return cache && cacheText(cache)
     case "concurrency":
-      return concurrency && `${concurrency.running} running, ${concurrency.waiting} waiting`
+      return concurrency && concurrencyText(concurrency)
     case "rateLimit":
       return rateLimit && `${formatCount(rateLimit.refused, "call")} refused`
     default:
@@ -91,4 +91,13 @@ function cacheText(cache: NonNullable<OperationPolicyState["cache"]>): string {
     formatCount(misses, "miss", "misses"),
   ]
   return `${counts.join(", ")}; ${formatCount(entries, "result")}, ${formatBytes(bytes)}`
+}
+
+function concurrencyText({
+  running,
+  waiting,
+  abandoned,
+}: NonNullable<OperationPolicyState["concurrency"]>): string {
+  const left = abandoned > 0 ? ` (${abandoned} abandoned)` : ""
+  return `${running} running${left}, ${waiting} waiting`
 }

@@ -8,7 +8,7 @@ import { countsText, reportLines } from "./report-lines.ts"
 /** Prints a diagnosis for people, with what to do. */
 export function printDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
   const { ok, node, config, hub, credentials, sources } = diagnosis
-  const { bold, green, red } = styled(io)
+  const { bold, green, red, yellow } = styled(io)
   const lines = [`${green("✓")} Node ${node}`]
   if (hub !== undefined) lines.push(`${green("✓")} Hub ${hub}`)
   if (config !== undefined) lines.push(...configLines(config, io))
@@ -17,7 +17,10 @@ export function printDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
   for (const check of credentials) lines.push(credentialLine(check, io))
   if (sources.length > 0) lines.push("", bold("Sources"))
   for (const source of sources) lines.push(...sourceLines(source, io))
-  lines.push("", ok ? green("Everything is well.") : red(`${counted(diagnosis)} wrong.`))
+  const warned = lines.filter((line) => line.trimStart().startsWith(yellow("!"))).length
+  const warnings = warned === 1 ? "1 warning" : `${warned} warnings`
+  const well = warned === 0 ? "Everything is well." : `Nothing is wrong, with ${warnings}.`
+  lines.push("", ok ? green(well) : red(`${counted(diagnosis)} wrong.`))
   printText(io, lines.join("\n"))
 }
 

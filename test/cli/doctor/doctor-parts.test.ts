@@ -133,6 +133,15 @@ test("doctor counts one problem as one, and none as well", () => {
   )
 })
 
+test("doctor does not say that everything is well after a warning", () => {
+  const config = { ok: true, faults: [], warnings: ["policies[1]: no operation matches"] }
+  expect(told({ ok: true, config })).toMatch(
+    /\n! policies\[1\]: no operation matches\n\nNothing is wrong, with 1 warning\.\n$/,
+  )
+  const sources = [source("ready", { report: { ...EMPTY, kept: 2, warnings: ["a", "b"] } })]
+  expect(told({ ok: true, sources })).toMatch(/\n\nNothing is wrong, with 2 warnings\.\n$/)
+})
+
 test("credentials are looked for by name, each once, with all its places", async () => {
   await using folder = await folderWith({ key: "secret" })
   const config = {

@@ -72,7 +72,16 @@ describe("the use of a policy", () => {
       { retry: { left: 0, denied: 9 } },
       "0 retries left for the source, 9 not made for lack of them",
     ],
-    ["concurrency", { concurrency: { running: 2, waiting: 1 } }, "2 running, 1 waiting"],
+    [
+      "concurrency",
+      { concurrency: { running: 2, waiting: 1, abandoned: 0 } },
+      "2 running, 1 waiting",
+    ],
+    [
+      "concurrency",
+      { concurrency: { running: 2, waiting: 0, abandoned: 1 } },
+      "2 running (1 abandoned), 0 waiting",
+    ],
     ["rateLimit", { rateLimit: { refused: 1 } }, "1 call refused"],
     ["timeout", { cache }, undefined],
     ["cache", {}, undefined],
