@@ -238,7 +238,8 @@ class RunningStream {
   }
 
   #fail(thrown: unknown): CallError {
-    const error = this.#call.fail(thrown)
+    const call = this.#call
+    const error = call.fail(this.#from.isMiddleware ? thrown : call.toHandlerError(thrown))
     this.#from.end?.(error)
     return error
   }

@@ -1,4 +1,5 @@
 import type { AnyOperation } from "../core/define.ts"
+import { repeatableLoss } from "../core/error-marks.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { answererOf } from "../core/input-requests.ts"
@@ -242,17 +243,17 @@ function createForwarder(
         const own = linkFor === undefined ? map : await mapFor(context)
         return await own.call(id, input, about(context, lightSignal(context)))
       } catch (error) {
-        // Retrying is harmless, and the peer may be back.
-        throw isIdempotent && isCallError(error, "UNAVAILABLE") ? retryable(error) : error
+        // Retrying is harmless, and the peer may be back or faster.
+        throw isIdempotent && isLoss(error) ? repeatableLoss(error) : error
       }
     },
   }
 }
 
-function retryable(error: CallError): CallError {
-  const { code, message, operationId, requestId, mayHaveExecuted } = error
-  const about = { operationId, requestId, mayHaveExecuted, retryable: true, cause: error }
-  return refusal(code, message, about)
+/** Whether the connection was lost, or the time ran out, before there was an answer. */
+function isLoss(error: unknown): error is CallError {
+  if (isCallError(error, "TIMEOUT")) return true
+  return isCallError(error, "UNAVAILABLE") && error.mayHaveExecuted
 }
 
 function forwardedOptions(

@@ -19,6 +19,8 @@ export class Outgoing {
   readonly began: number
   /** Failed attempts. */
   failures = 0
+  /** One of these may have had effects. */
+  hasEffects = false
   /** Stops the request, or the wait for its next attempt. */
   cancel: (() => void) | undefined
   /** Lets the peer of a stream send items up to this number. */

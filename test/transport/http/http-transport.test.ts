@@ -188,7 +188,8 @@ describe("calls over HTTP", () => {
       type: "mutation",
       handler: () => {
         if (++runs % 3 !== 0) {
-          throw new CallError("BUSY", "Not now.", { retryable: true, retryAfterMs: 1 })
+          const flags = { retryable: true, mayHaveExecuted: false }
+          throw new CallError("BUSY", "Not now.", { ...flags, retryAfterMs: 1 })
         }
         return runs
       },
