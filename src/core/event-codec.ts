@@ -9,7 +9,7 @@ import { decodeEnvelope, decodeValue, encodeEnvelope, encodeValue } from "./enve
  */
 export function encodeCallEvent(event: CallEvent): string {
   if (event.type === "call.requested") {
-    const { value: input, binary } = encodeValue(event.input)
+    const { value: input, binary } = encodeValue(event.input, "strict")
     const { value: metadata, binary: binaryMetadata } = encodeValue(event.metadata)
     if (input === event.input && metadata === event.metadata) return JSON.stringify(event)
     return JSON.stringify({ ...event, input, binary, metadata, binaryMetadata })
