@@ -7,7 +7,7 @@ import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import type { Clock } from "../internal/platform.ts"
-import { lightSignal } from "../internal/signals.ts"
+import { addSignalListener, lightSignal, removeSignalListener } from "../internal/signals.ts"
 import type { Logger } from "../internal/logger.ts"
 import { callMapOver } from "./pending/request-map.ts"
 import { endpointOver } from "./pending/requests.ts"
@@ -217,10 +217,19 @@ function createForwarder(
     imported: true,
     via: () => paths.get(id) ?? [],
   }
-  const mapFor = async ({ identity, signal }: OperationContext): Promise<PendingRequestMap> => {
+  const mapFor = async (context: OperationContext): Promise<PendingRequestMap> => {
+    const { identity, signal } = context
     const operationId = localId(id, namespace)
-    const link = await linkFor?.({ identity, operationId, signal })
-    return link === undefined ? map : callMapOver(link)
+    const token = lightSignal(context) ?? signal
+    // A call that ends meanwhile was not sent.
+    const unsent = { handleEvent: () => {}, mayHaveExecuted: () => false }
+    addSignalListener(token, unsent)
+    try {
+      const link = await linkFor?.({ identity, operationId, signal })
+      return link === undefined ? map : callMapOver(link)
+    } finally {
+      removeSignalListener(token, unsent)
+    }
   }
   if (spec.type === "subscription") {
     return {

@@ -323,6 +323,16 @@ describe("calls over HTTP", () => {
     expect(requests.length).toBe(100)
     expect(map.getPendingCount()).toBe(0)
   })
+
+  test("to a port that the platform refuses are not executed", async () => {
+    const map = new PendingRequestMap(createHTTPTransport("http://127.0.0.1:9", { retries: 3 }))
+    closers.push(() => map.close())
+    expect(await failure(map.call("demo.echo", 1))).toMatchObject({
+      code: "UNAVAILABLE",
+      mayHaveExecuted: false,
+      retryable: false,
+    })
+  })
 })
 
 /** Counts from the item after the last one that the client has. */
