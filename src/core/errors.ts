@@ -128,7 +128,7 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
   readonly details?: TDetails
   /** Repeating the same call cannot have a second effect, and may succeed. */
   readonly retryable: boolean
-  /** `false` only if the handler certainly did not start, or if it is a request to an HTTP API that only reads. */
+  /** `false` only if the handler certainly did not start or says so itself, or if it is a request to an HTTP API that only reads. */
   readonly mayHaveExecuted: boolean
   readonly retryAfterMs?: number
   /**
