@@ -45,7 +45,9 @@ export function decodeCallEvent(wire: unknown): unknown {
     if (type === "call.answered") event["response"] = decodeValue(event["response"], binary)
     if (type !== "call.requested") return event
     if (binary !== undefined) event["input"] = decodeValue(event["input"], binary)
-    event["metadata"] = decodeValue(event["metadata"], binaryMetadata)
+    if (binaryMetadata !== undefined) {
+      event["metadata"] = decodeValue(event["metadata"], binaryMetadata)
+    }
     return event
   } catch {
     // `binary` names a place that has no bytes.

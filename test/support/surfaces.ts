@@ -42,8 +42,6 @@ export interface SurfaceCall {
   readonly idempotencyKey?: string | undefined
   readonly timeout?: number | undefined
   readonly policy?: CallPolicy | undefined
-  /** Only for clients of this library. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly signal?: AbortSignal | undefined
   readonly metadata?: CallOptions["metadata"]
   readonly progress?: CallOptions["progress"]
