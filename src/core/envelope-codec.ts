@@ -6,7 +6,7 @@ import { setOwn } from "../internal/own.ts"
 import { parsePointer, pointerSegment } from "../internal/pointer.ts"
 import { reading } from "../internal/brands.ts"
 import { isResponseEnvelope } from "./envelope.ts"
-import { isPlainJson, MAX_JSON_DEPTH } from "./plain-json.ts"
+import { isLeaf, isPlainJson, MAX_JSON_DEPTH } from "./plain-json.ts"
 import { loadedBytes } from "./unread-file.ts"
 import type { ResponseEnvelope, ResponseMeta } from "./envelope.ts"
 
@@ -42,21 +42,27 @@ export function encodeEnvelope(envelope: ResponseEnvelope): WireEnvelope {
   }
   const binary: Record<string, BinaryKind> = {}
   const data = reading("encodeEnvelope(): envelope.data", () =>
-    encode(envelope.data, "", [], binary),
+    encode(envelope.data, "", { parents: [], binary, mode: undefined }),
   )
   if (data === undefined) return { meta: envelope.meta }
   if (Object.keys(binary).length > 0) return { data, meta: envelope.meta, binary }
   return data === envelope.data ? envelope : { data, meta: envelope.meta }
 }
 
-/** Converts another value, such as an input, for JSON in the same way. */
-export function encodeValue(value: unknown): {
+/**
+ * Converts another value for JSON in the same way. `strict` is for inputs: functions, which `JSON.stringify` drops from
+ * results, are errors there.
+ */
+export function encodeValue(
+  value: unknown,
+  mode?: "strict",
+): {
   readonly value: unknown
   readonly binary: Readonly<Record<string, BinaryKind>> | undefined
 } {
   if (isPlainJson(value)) return { value, binary: undefined }
   const binary: Record<string, BinaryKind> = {}
-  const encoded = reading("The value", () => encode(value, "", [], binary))
+  const encoded = reading("The value", () => encode(value, "", { parents: [], binary, mode }))
   return { value: encoded, binary: Object.keys(binary).length > 0 ? binary : undefined }
 }
 
@@ -83,13 +89,18 @@ export function decodeEnvelope(wire: unknown): ResponseEnvelope {
   return { data: decodeValue(rest.data, binary), meta: rest.meta }
 }
 
-function encode(
-  value: unknown,
-  path: string,
-  parents: object[],
-  binary: Record<string, BinaryKind>,
-): unknown {
+/** One conversion. */
+interface Encoding {
+  /** The objects around the current value. */
+  readonly parents: object[]
+  readonly binary: Record<string, BinaryKind>
+  readonly mode: "strict" | undefined
+}
+
+function encode(value: unknown, path: string, encoding: Encoding): unknown {
+  const { parents, binary, mode } = encoding
   if (typeof value === "bigint") throw noJson(path, "a bigint")
+  if (mode === "strict" && typeof value === "function") throw noJson(path, "a function")
   if (typeof value !== "object" || value === null) return value
   if (value instanceof Uint8Array) {
     binary[path] = "Uint8Array"
@@ -111,27 +122,21 @@ function encode(
   if (typeof (value as { toJSON?: unknown }).toJSON === "function") return value
   parents.push(value)
   const out = Array.isArray(value)
-    ? encodeArray(value, path, parents, binary)
-    : encodeObject(value as Record<string, unknown>, path, parents, binary)
+    ? encodeArray(value, path, encoding)
+    : encodeObject(value as Record<string, unknown>, path, encoding)
   parents.pop()
   return out
-}
-
-/** Values that need no conversion, so that their path is not needed. */
-function isPlain(value: unknown): boolean {
-  return value === null || (typeof value !== "object" && typeof value !== "bigint")
 }
 
 function encodeArray(
   value: readonly unknown[],
   path: string,
-  parents: object[],
-  binary: Record<string, BinaryKind>,
+  encoding: Encoding,
 ): readonly unknown[] {
   let out: unknown[] | undefined
   for (let index = 0; index < value.length; index++) {
-    if (isPlain(value[index])) continue
-    const item = encode(value[index], `${path}/${index}`, parents, binary)
+    if (isLeaf(value[index])) continue
+    const item = encode(value[index], `${path}/${index}`, encoding)
     if (item === value[index]) continue
     out ??= value.slice()
     out[index] = item
@@ -142,13 +147,12 @@ function encodeArray(
 function encodeObject(
   value: Readonly<Record<string, unknown>>,
   path: string,
-  parents: object[],
-  binary: Record<string, BinaryKind>,
+  encoding: Encoding,
 ): Readonly<Record<string, unknown>> {
   let changed: [string, unknown][] | undefined
   for (const key of Object.keys(value)) {
-    if (isPlain(value[key])) continue
-    const item = encode(value[key], path + pointerSegment(key), parents, binary)
+    if (isLeaf(value[key])) continue
+    const item = encode(value[key], path + pointerSegment(key), encoding)
     if (item !== value[key]) (changed ??= []).push([key, item])
   }
   // `fromEntries` defines properties, so that a key named `__proto__` stays a key.

@@ -1,13 +1,16 @@
-import type { CallError } from "./errors.ts"
+import { statesNoEffect } from "./errors.ts"
+import type { CallError, CallErrorOptions } from "./errors.ts"
 
 // Registered symbols, so that marks set by another copy of this package are recognized too.
 const INTERNAL = Symbol.for("@alkdev/operations/CallError.internal")
 const FORWARDED = Symbol.for("@alkdev/operations/CallError.forwarded")
+const REFUSED = Symbol.for("@alkdev/operations/CallError.refused")
 const TREE = Symbol.for("@alkdev/operations/CallError.tree")
 
 interface Marked {
   readonly [INTERNAL]?: unknown
   readonly [FORWARDED]?: unknown
+  readonly [REFUSED]?: unknown
   readonly [TREE]?: unknown
 }
 
@@ -31,6 +34,16 @@ export function isForwarded(error: CallError): boolean {
   return (error as Marked)[FORWARDED] === true
 }
 
+/** Marks the refusal of a policy, here or in a nested call. */
+export function markRefused<TError extends CallError>(error: TError): TError {
+  return mark(error, REFUSED, true)
+}
+
+/** Whether a policy refused the call. */
+export function isRefused(error: CallError): boolean {
+  return (error as Marked)[REFUSED] === true
+}
+
 /** The call that failed with an error. */
 export interface LeavingCall {
   readonly operationId: string
@@ -41,18 +54,49 @@ export interface LeavingCall {
 /**
  * Adds the ids of the failed call to an error, unless it has those of the nested call in which it happened.
  *
- * Returns the same object, with one exception: an error that several calls throw, such as a constant of a module,
- * is copied for all but the first.
+ * Returns the same object, except for errors that several calls may throw, such as a constant of a module: these are
+ * copied for all calls but the first, or for all if they state something about the call that throws them.
  */
 export function stampError(error: CallError, call: LeavingCall): CallError {
   const tree = (error as Marked)[TREE]
   const root = call.root.requestId
   if (tree === undefined) {
     if (error.requestId !== undefined && error.operationId !== undefined) return error
-    return writeIds(Object.isExtensible(error) ? error : copyOf(error), call, root, false)
+    const isOwn = Object.isExtensible(error) && !statesNoEffect(error)
+    return writeIds(isOwn ? error : copyOf(error), call, root, false)
   }
   if (tree === root || isInternal(error) || isForwarded(error)) return error
   return writeIds(copyOf(error), call, root, true)
+}
+
+/** The changed fields of an error. */
+type ErrorChange = Omit<CallErrorOptions, "retryAfterMs"> & { readonly message?: string }
+
+/**
+ * The same error, seen from outside: a copy with some fields changed. Class, marks, stack and all other fields stay,
+ * and an error that is not retryable does not become so.
+ */
+export function changedError(error: CallError, change: ErrorChange): CallError {
+  return copyOf(error, { ...change, retryable: error.retryable && change.retryable !== false })
+}
+
+/** The error of a lost connection, for an operation that can be repeated. What the other side answered stays as it is. */
+export function repeatableLoss(error: CallError): CallError {
+  return error.retryable || isForwarded(error) ? error : copyOf(error, { retryable: true })
+}
+
+/**
+ * The error of a call whose handler has started, before it is stamped: unless it is the handler's own and states
+ * otherwise, there may be effects.
+ */
+export function handlerError(
+  error: CallError,
+  call: LeavingCall & { readonly isIdempotent: boolean },
+): CallError {
+  const { requestId, operationId } = error
+  const isOwn =
+    requestId === undefined || (requestId === call.requestId && operationId === call.operationId)
+  return isOwn && statesNoEffect(error) ? error : afterEffects(error, call.isIdempotent)
 }
 
 /** The attempts of a call so far. */
@@ -71,13 +115,13 @@ export function afterAttempts(
   isIdempotent: boolean,
 ): CallError {
   const counts = started > 1 && error.attempts === undefined
-  const hides = hasEffects && !error.mayHaveExecuted
-  if (!counts && !hides) return error
-  const copy = copyOf(error) as { -readonly [TKey in keyof CallError]: CallError[TKey] }
-  if (counts) copy.attempts = started
-  copy.mayHaveExecuted ||= hasEffects
-  copy.retryable &&= !hides || isIdempotent
-  return copy
+  const counted = counts ? changedError(error, { attempts: started }) : error
+  return hasEffects && !error.mayHaveExecuted ? afterEffects(counted, isIdempotent) : counted
+}
+
+function afterEffects(error: CallError, isIdempotent: boolean): CallError {
+  if (error.mayHaveExecuted && (isIdempotent || !error.retryable)) return error
+  return changedError(error, { mayHaveExecuted: true, retryable: isIdempotent })
 }
 
 function writeIds(
@@ -97,16 +141,23 @@ function writeIds(
   return mark(error, TREE, root)
 }
 
-/** The same class, fields and stack in a separate object. */
-function copyOf(error: CallError): CallError {
+/** The same class, fields and stack in a separate object, with some fields changed. */
+function copyOf(error: CallError, change: ErrorChange = {}): CallError {
   const fields = Object.getOwnPropertyDescriptors(error)
   for (const field of Object.values(fields)) {
     field.configurable = true
     if ("value" in field) field.writable = true
   }
   const copy = Object.create(Object.getPrototypeOf(error) as object, fields) as CallError
+  const { message = error.message } = change
   // Engines may keep the stack outside the object, so the copied property may be empty.
-  Object.defineProperty(copy, "stack", { value: error.stack, configurable: true, writable: true })
+  const stack = error.stack?.replace(error.message, () => message)
+  Object.defineProperty(copy, "stack", { value: stack, configurable: true, writable: true })
+  for (const [name, value] of Object.entries(change)) {
+    if (value === undefined && name !== "cause") continue
+    const enumerable = name !== "message" && name !== "cause"
+    Object.defineProperty(copy, name, { value, enumerable, configurable: true, writable: true })
+  }
   return copy
 }
 

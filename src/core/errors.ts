@@ -119,13 +119,16 @@ export interface CallErrorJSON {
 
 const MESSAGE_LIMIT = 2048
 
+/** On errors whose options say that nothing was executed, where their code says the same anyway. Registered, as the brand. */
+const STATED: unique symbol = Symbol.for("@alkdev/operations/CallError.stated")
+
 /** The only error that `execute`, `subscribe` and everything built on them throw. */
 export class CallError<TCode extends string = string, TDetails = unknown> extends Error {
   readonly code: TCode
   readonly details?: TDetails
   /** Repeating the same call cannot have a second effect, and may succeed. */
   readonly retryable: boolean
-  /** `false` only if the handler certainly did not start, or if it is a request to an HTTP API that only reads. */
+  /** `false` only if the handler certainly did not start or says so itself, or if it is a request to an HTTP API that only reads. */
   readonly mayHaveExecuted: boolean
   readonly retryAfterMs?: number
   /**
@@ -147,6 +150,8 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
     if (options.details !== undefined) this.details = options.details
     this.retryable = options.retryable ?? isRetryable(code)
     this.mayHaveExecuted = options.mayHaveExecuted ?? mayExecute(code)
+    if (options.mayHaveExecuted === false && !mayExecute(code))
+      Object.defineProperty(this, STATED, { value: true })
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
     if (options.attempts !== undefined) this.attempts = options.attempts
     if (options.requestId !== undefined) this.requestId = options.requestId
@@ -175,11 +180,10 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
   }
 }
 
-/** The fields of an error besides its code, message and cause, for a changed copy of it. */
-export function errorFields(error: CallError): CallErrorOptions {
-  const { details, retryable, mayHaveExecuted, retryAfterMs, attempts } = error
-  const { requestId, operationId } = error
-  return { details, retryable, mayHaveExecuted, retryAfterMs, attempts, requestId, operationId }
+/** Whether the author of an error stated that nothing was executed; the default of its code is no statement. */
+export function statesNoEffect(error: CallError): boolean {
+  if (error.mayHaveExecuted) return false
+  return mayExecute(error.code) || (error as { readonly [STATED]?: unknown })[STATED] === true
 }
 
 /** Whether a value is a `CallError`, also of another copy of this package. With `code`: of that code. */

@@ -9,7 +9,7 @@ import { decodeEnvelope, decodeValue, encodeEnvelope, encodeValue } from "./enve
  */
 export function encodeCallEvent(event: CallEvent): string {
   if (event.type === "call.requested") {
-    const { value: input, binary } = encodeValue(event.input)
+    const { value: input, binary } = encodeValue(event.input, "strict")
     const { value: metadata, binary: binaryMetadata } = encodeValue(event.metadata)
     if (input === event.input && metadata === event.metadata) return JSON.stringify(event)
     return JSON.stringify({ ...event, input, binary, metadata, binaryMetadata })
@@ -45,7 +45,9 @@ export function decodeCallEvent(wire: unknown): unknown {
     if (type === "call.answered") event["response"] = decodeValue(event["response"], binary)
     if (type !== "call.requested") return event
     if (binary !== undefined) event["input"] = decodeValue(event["input"], binary)
-    event["metadata"] = decodeValue(event["metadata"], binaryMetadata)
+    if (binaryMetadata !== undefined) {
+      event["metadata"] = decodeValue(event["metadata"], binaryMetadata)
+    }
     return event
   } catch {
     // `binary` names a place that has no bytes.

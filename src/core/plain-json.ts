@@ -4,7 +4,7 @@ import { isPlainObject } from "../internal/guards.ts"
 export const MAX_JSON_DEPTH = 512
 
 /**
- * Whether `JSON.stringify` can encode a value, like most: it has no bytes, files, bigints or cycles.
+ * Whether `JSON.stringify` can encode a value, like most: it has no bytes, files, bigints, functions or cycles.
  *
  * Other values need `encodeValue`, which pages load on use.
  */
@@ -17,8 +17,11 @@ export function isPlainJson(value: unknown): boolean {
   }
 }
 
-function isLeaf(value: unknown): boolean {
-  return value === null || (typeof value !== "object" && typeof value !== "bigint")
+/** A value that needs no conversion: null, text, a number, a boolean or `undefined`. */
+export function isLeaf(value: unknown): boolean {
+  if (value === null) return true
+  const type = typeof value
+  return type !== "object" && type !== "bigint" && type !== "function"
 }
 
 function isPlain(value: unknown, parents: object[]): boolean {

@@ -9,7 +9,7 @@ import type { EnvelopeStream } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
-import { afterAttempts, stampError } from "../core/error-marks.ts"
+import { afterAttempts, handlerError, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
@@ -391,7 +391,7 @@ export class Call implements DeadlineEntry {
     return this.ended
   }
 
-  /** The error for anything a handler threw, with the ids of the call. Call it once per failed call: it reports. */
+  /** The error for anything thrown, with the ids of the call. Call it once per failed call: it reports. */
   fail(thrown: unknown): CallError {
     const { attemptLog } = this
     let error = this.toError(thrown)
@@ -404,6 +404,21 @@ export class Call implements DeadlineEntry {
   /** The same without a report. */
   toError(thrown: unknown): CallError {
     return stampError(mapError(thrown, this.record.spec.errorSchemas, this), this)
+  }
+
+  /** The same for what a handler threw. One that only forwards the call knows what happened elsewhere. */
+  toHandlerError(thrown: unknown): CallError {
+    const { spec, isImported } = this.record
+    const error = mapError(thrown, spec.errorSchemas, this)
+    return stampError(isImported ? error : handlerError(error, this), this)
+  }
+
+  /** Ends the call with an error before its handler starts. */
+  refuseWithError(thrown: unknown): void {
+    if (this.ended !== undefined) return
+    this.unwatch()
+    this.ended = this.fail(thrown)
+    this.refuseWith(this.ended)
   }
 
   /** Aborts the handler and the nested calls of a call that has ended. */
@@ -445,7 +460,9 @@ export class Call implements DeadlineEntry {
     if (this.ended !== undefined) return
     this.unwatch()
     this.endWork(undefined)
-    this.refuseWith(this.fail(thrown))
+    // Middleware and attempts get what the handler's error became.
+    const isHandlers = this.attemptLog === undefined && !this.isAttempt
+    this.refuseWith(this.fail(isHandlers ? this.toHandlerError(thrown) : thrown))
   }
 
   /** The handler that runs directly in this call or attempt, with middleware around it. */

@@ -236,7 +236,7 @@ export class Chain {
         }
         return {
           call: this.#openAttempt(call, change, log),
-          input: change.input ?? input,
+          input: change.input === undefined ? input : change.input,
           isAdmitted: change.input === undefined,
           trusted: log.isTrusted,
           observer: undefined,
@@ -292,7 +292,7 @@ function callHandler(
     log.end(true)
     return envelope
   } catch (thrown) {
-    const error = call.toError(thrown)
+    const error = call.toHandlerError(thrown)
     log.end(error.mayHaveExecuted)
     return error
   }
@@ -306,7 +306,7 @@ function followHandler(
   receiver: Receiver,
 ): void {
   const fail = (thrown: unknown): void => {
-    const error = call.toError(thrown)
+    const error = call.toHandlerError(thrown)
     call.handling = undefined
     log.end(error.mayHaveExecuted)
     receiver.finishWith(error)

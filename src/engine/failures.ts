@@ -119,10 +119,10 @@ function visibleError(
     ? { message: HIDDEN_MESSAGE }
     : outwardOf(error)
   if (outward === undefined) return error
-  const { code, retryable, mayHaveExecuted, retryAfterMs, attempts } = error
+  const { code, ...fields } = error
   const { message, details } = outward
-  const about = { operationId, requestId, retryable, mayHaveExecuted, retryAfterMs, attempts }
-  return refusal(code, message, { ...about, details })
+  // Not a copy, which would have the stack and the cause.
+  return refusal(code, message, { ...fields, operationId, requestId, details })
 }
 
 /** Text only, without credentials: an error may carry anything, such as the headers of a request. */

@@ -135,7 +135,7 @@ export class Kernel implements PipelineHost, CallHost {
       result = (call.record.handler as AnyHandler)(prepared, new CallContext(call))
       if (!isThenable(result)) result = call.endWork(this.toEnvelope(call.record, result))
     } catch (thrown) {
-      queueMicrotask(() => sink.fail(running.fail(thrown)))
+      queueMicrotask(() => sink.fail(running.fail(running.toHandlerError(thrown))))
       return
     }
     if (isThenable(result))
@@ -374,7 +374,7 @@ export class Kernel implements PipelineHost, CallHost {
       result = (record.handler as AnyHandler)(input, new CallContext(call))
       if (!isThenable(result)) return Promise.resolve(call.endWork(this.toEnvelope(record, result)))
     } catch (thrown) {
-      return rejected(call.fail(thrown))
+      return rejected(call.fail(call.toHandlerError(thrown)))
     }
     return call.wait(result instanceof Promise ? result : Promise.resolve(result))
   }
@@ -396,11 +396,12 @@ export class Kernel implements PipelineHost, CallHost {
     chain: Chain | undefined,
     trusted: boolean,
   ): Promise<unknown> {
-    return prepared.then((input) => {
+    const run = (input: unknown): unknown => {
       if (call.ended !== undefined) return undefined
       if (chain !== undefined) return chain.continue(call, input, trusted)
       return (call.record.handler as AnyHandler)(input, new CallContext(call))
-    })
+    }
+    return prepared.then(run, (thrown: unknown) => call.refuseWithError(thrown))
   }
 
   /** Looks up a query or mutation, and creates the call. */

@@ -200,7 +200,7 @@ class RunningStream {
     this.#call.stopWork("ABORTED", message)
     const returned = leaving ?? this.#stopSource()
     // A generator that is busy returns only when it next yields, which may be never.
-    if (isIdle) await returned
+    if (isIdle) await returned.catch((thrown: unknown) => Promise.reject(this.#fail(thrown)))
     else returned.catch(() => undefined)
   }
 
@@ -238,7 +238,8 @@ class RunningStream {
   }
 
   #fail(thrown: unknown): CallError {
-    const error = this.#call.fail(thrown)
+    const call = this.#call
+    const error = call.fail(this.#from.isMiddleware ? thrown : call.toHandlerError(thrown))
     this.#from.end?.(error)
     return error
   }

@@ -34,7 +34,7 @@ type Row = readonly [
   why: string,
 ]
 
-// Error codes of Node, OpenSSL, undici and zlib; Bun and Deno use many of them.
+// Error codes of Node, OpenSSL, undici and zlib, or messages without a code; Bun and Deno use many of them.
 const FAILURES: readonly Row[] = [
   [
     "dns",
@@ -56,6 +56,13 @@ const FAILURES: readonly Row[] = [
     "before",
     false,
     "the connection was refused. Check that the server runs and that the port is right.",
+  ],
+  [
+    "refused",
+    /^bad port$/,
+    "before",
+    true,
+    "the platform does not connect to this port. Use another.",
   ],
   [
     "unreachable",
@@ -124,7 +131,7 @@ export function classifyFailure(thrown: unknown): ConnectionFailure {
   const chain = [...causes(thrown)]
   for (const error of chain) {
     const code = codeOf(error)
-    const row = code === undefined ? undefined : FAILURES.find(([, codes]) => codes.test(code))
+    const row = FAILURES.find(([, codes]) => codes.test(code ?? reasonOf(error)))
     if (row === undefined) continue
     const [kind, , phase, isPermanent, why] = row
     // OpenSSL's reason is useful, and names certificates and hosts but no secrets.

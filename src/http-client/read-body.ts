@@ -1,4 +1,5 @@
-import { CallError, errorFields, isCallError } from "../core/errors.ts"
+import { changedError } from "../core/error-marks.ts"
+import { CallError, isCallError } from "../core/errors.ts"
 import { cutText } from "../internal/message-text.ts"
 import { joinBytes } from "../schema/files.ts"
 import { readChunks } from "./chunks.ts"
@@ -183,15 +184,11 @@ function withMissingBytes(thrown: unknown, announced: number, length: number): u
   if (!isCallError(thrown, "UNAVAILABLE") || !(length < announced)) return thrown
   const { message, details } = thrown
   if ((details as { reason?: unknown } | undefined)?.reason !== "closed") return thrown
-  return new CallError(
-    "UNAVAILABLE",
-    `${message} It received ${length} of ${announced} announced bytes.`,
-    {
-      ...errorFields(thrown),
-      cause: thrown,
-      details: { ...(details as object), reason: "length" },
-    },
-  )
+  return changedError(thrown, {
+    message: `${message} It received ${length} of ${announced} announced bytes.`,
+    cause: thrown,
+    details: { ...(details as object), reason: "length" },
+  })
 }
 
 function tooLarge(limit: number, options: ReadBodyOptions): CallError {

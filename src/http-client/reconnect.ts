@@ -1,4 +1,5 @@
-import { CallError, errorFields, isCallError } from "../core/errors.ts"
+import { changedError } from "../core/error-marks.ts"
+import { isCallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import type { Clock } from "../internal/platform.ts"
 import { backOff, withJitter } from "../internal/back-off.ts"
@@ -104,11 +105,8 @@ function isRecoverable(thrown: unknown): boolean {
 
 function giveUpError(lost: unknown, attempts: number): unknown {
   if (!isCallError(lost) || attempts === 0) return lost
-  return new CallError(
-    lost.code,
-    `${lost.message} The stream could not be resumed in ${attempts} attempts.`,
-    { ...errorFields(lost), cause: lost },
-  )
+  const message = `${lost.message} The stream could not be resumed in ${attempts} attempts.`
+  return changedError(lost, { message, cause: lost })
 }
 
 function delayOf(

@@ -1,6 +1,7 @@
 // Converts failures of MCP exchanges to `CallError`s.
 
-import { CallError, errorFields, isCallError } from "../core/errors.ts"
+import { changedError } from "../core/error-marks.ts"
+import { CallError, isCallError } from "../core/errors.ts"
 import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
 import { setOutward } from "../core/outward-error.ts"
 import { isRecord } from "../internal/guards.ts"
@@ -124,11 +125,10 @@ export function capabilityRequired(
 export function withOutput(error: CallError, stderrTail: string | undefined): CallError {
   const tail = redactText(stderrTail ?? "").trim()
   if (tail === "") return error
-  const { code, message, details, cause } = error
-  const whole = new CallError(code, `${message} It last wrote: ${tail.slice(-800)}`, {
-    ...errorFields(error),
+  const { message, details } = error
+  const whole = changedError(error, {
+    message: `${message} It last wrote: ${tail.slice(-800)}`,
     details: { ...(details as object), stderrTail: tail },
-    cause,
   })
   return setOutward(whole, { message, details })
 }

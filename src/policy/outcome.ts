@@ -1,6 +1,6 @@
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../core/errors.ts"
-import { afterAttempts } from "../core/error-marks.ts"
+import { afterAttempts, isRefused, markRefused } from "../core/error-marks.ts"
 import { isObject, isRecord } from "../internal/guards.ts"
 
 const FAILURES: ReadonlySet<string> = new Set([
@@ -11,18 +11,9 @@ const FAILURES: ReadonlySet<string> = new Set([
   "DATA_LOSS",
 ])
 
-const refusals = new WeakSet<object>()
-
 /** The error of a policy that does not let a call through: nothing was executed. */
 export function refuse(code: string, message: string, options: CallErrorOptions): CallError {
-  const error = refusal(code, message, options)
-  refusals.add(error)
-  return error
-}
-
-/** Whether a policy of this process, here or in a nested call, refused the call. */
-function isRefusal(error: unknown): boolean {
-  return typeof error === "object" && error !== null && refusals.has(error)
+  return markRefused(refusal(code, message, options))
 }
 
 /** The HTTP status in an error's details. */
@@ -36,7 +27,7 @@ export function statusOf({ details }: CallError): number | undefined {
  * declares, and a refusal of a policy say nothing about it.
  */
 export function isFailure(error: unknown): boolean {
-  if (!isCallError(error) || isRefusal(error)) return false
+  if (!isCallError(error) || isRefused(error)) return false
   if (FAILURES.has(error.code)) return !isCallersLack(error)
   if (error.code !== "EXECUTION_ERROR") return false
   const status = statusOf(error)
@@ -71,7 +62,5 @@ export interface Tally {
 export function withAttempts(thrown: unknown, tally: Tally, isIdempotent: boolean): unknown {
   if (!isCallError(thrown)) return thrown
   const attempts = { started: tally.attempts, hasEffects: tally.mayHaveExecuted }
-  const error = afterAttempts(thrown, attempts, isIdempotent)
-  if (isRefusal(thrown)) refusals.add(error)
-  return error
+  return afterAttempts(thrown, attempts, isIdempotent)
 }

@@ -139,6 +139,7 @@ export class Endpoint implements Deliverer {
     for (const pending of this.pending.all()) {
       pending.fail(
         pending.error(error.code, `got no answer: ${error.message}`, {
+          details: error.details,
           mayHaveExecuted: this.deliveryStatus(pending.requestId)?.mayHaveExecuted ?? true,
           retryable: false,
           cause: error,

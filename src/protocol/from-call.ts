@@ -1,4 +1,5 @@
 import type { AnyOperation } from "../core/define.ts"
+import { repeatableLoss } from "../core/error-marks.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { answererOf } from "../core/input-requests.ts"
@@ -6,7 +7,7 @@ import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import type { Clock } from "../internal/platform.ts"
-import { lightSignal } from "../internal/signals.ts"
+import { addSignalListener, lightSignal, removeSignalListener } from "../internal/signals.ts"
 import type { Logger } from "../internal/logger.ts"
 import { callMapOver } from "./pending/request-map.ts"
 import { endpointOver } from "./pending/requests.ts"
@@ -216,10 +217,19 @@ function createForwarder(
     imported: true,
     via: () => paths.get(id) ?? [],
   }
-  const mapFor = async ({ identity, signal }: OperationContext): Promise<PendingRequestMap> => {
+  const mapFor = async (context: OperationContext): Promise<PendingRequestMap> => {
+    const { identity, signal } = context
     const operationId = localId(id, namespace)
-    const link = await linkFor?.({ identity, operationId, signal })
-    return link === undefined ? map : callMapOver(link)
+    const token = lightSignal(context) ?? signal
+    // A call that ends meanwhile was not sent.
+    const unsent = { handleEvent: () => {}, mayHaveExecuted: () => false }
+    addSignalListener(token, unsent)
+    try {
+      const link = await linkFor?.({ identity, operationId, signal })
+      return link === undefined ? map : callMapOver(link)
+    } finally {
+      removeSignalListener(token, unsent)
+    }
   }
   if (spec.type === "subscription") {
     return {
@@ -242,17 +252,17 @@ function createForwarder(
         const own = linkFor === undefined ? map : await mapFor(context)
         return await own.call(id, input, about(context, lightSignal(context)))
       } catch (error) {
-        // Retrying is harmless, and the peer may be back.
-        throw isIdempotent && isCallError(error, "UNAVAILABLE") ? retryable(error) : error
+        // Retrying is harmless, and the peer may be back or faster.
+        throw isIdempotent && isLoss(error) ? repeatableLoss(error) : error
       }
     },
   }
 }
 
-function retryable(error: CallError): CallError {
-  const { code, message, operationId, requestId, mayHaveExecuted } = error
-  const about = { operationId, requestId, mayHaveExecuted, retryable: true, cause: error }
-  return refusal(code, message, about)
+/** Whether the connection was lost, or the time ran out, before there was an answer. */
+function isLoss(error: unknown): error is CallError {
+  if (isCallError(error, "TIMEOUT")) return true
+  return isCallError(error, "UNAVAILABLE") && error.mayHaveExecuted
 }
 
 function forwardedOptions(

@@ -24,7 +24,8 @@ export function whenExpired(
   return () => clock.clearTimeout(timer)
 }
 
-/** The error for calls and streams whose credential has expired. */
+/** The error for running calls and streams whose credential has expired. */
 export function expired(): CallError {
-  return refusal("UNAUTHENTICATED", "The credential has expired. Come back with a new one.")
+  const message = "The credential has expired. Come back with a new one."
+  return refusal("UNAUTHENTICATED", message, { mayHaveExecuted: true })
 }

@@ -19,7 +19,6 @@ describe("isPlainJson", () => {
   test.each<[string, unknown]>([
     ["nothing", undefined],
     ["null", null],
-    ["a function", () => 1],
     ["a symbol", Symbol("s")],
     ["what is used twice", { left: shared, right: [shared, shared] }],
     ["a date", { at: new Date(0) }],
@@ -34,6 +33,7 @@ describe("isPlainJson", () => {
   })
 
   test.each<[string, unknown]>([
+    ["a function", () => 1],
     ["a bigint", 1n],
     ["a bigint inside", { a: [{ b: 1n }] }],
     ["bytes", new Uint8Array(1)],

@@ -312,4 +312,22 @@ describe("middleware of streams", () => {
     expect(open).not.toHaveBeenCalled()
     expect(await collect(registry.trusted.subscribe("a.s"))).toEqual([1])
   })
+
+  test("can replace the input by null", async () => {
+    const echo = operation("a.echo", {
+      type: "subscription",
+      handler: async function* (input: unknown) {
+        yield input
+      },
+    })
+    const registry = quietRegistry([echo])
+    const around: Middleware = {
+      async *stream(_call, next) {
+        yield* next({ input: null })
+      },
+    }
+    registry.use(around)
+    const { value } = await registry.subscribe("a.echo", { old: true }).next()
+    expect(value?.data).toBeNull()
+  })
 })

@@ -875,7 +875,7 @@ describe("the end of a call with middleware", () => {
       [
         operation("a.b", {
           handler: () => {
-            throw new CallError("UNAVAILABLE", "down")
+            throw new CallError("UNAVAILABLE", "down", { mayHaveExecuted: false })
           },
         }),
       ],

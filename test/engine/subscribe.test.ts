@@ -240,6 +240,31 @@ describe("leaving a stream of OperationRegistry.subscribe", () => {
     await items.next()
     expect(await rejection(items.return())).toMatchObject({ message: "clean-up failed" })
   })
+
+  test("throws a CallError if the handler's finally throws", async () => {
+    const registry = quietRegistry([
+      operation("a.watch", {
+        type: "subscription",
+        handler: async function* () {
+          try {
+            yield 1
+          } finally {
+            // oxlint-disable-next-line no-unsafe-finally -- what a mistake in a handler looks like
+            throw new Error("cleaning up failed")
+          }
+        },
+      }),
+    ])
+    const reading = async (): Promise<void> => {
+      for await (const _ of registry.subscribe("a.watch")) break
+    }
+    expect(await rejection(reading())).toMatchObject({
+      code: "EXECUTION_ERROR",
+      message: "cleaning up failed",
+      operationId: "a.watch",
+      mayHaveExecuted: true,
+    })
+  })
 })
 
 describe("deadlines and signals of streams", () => {

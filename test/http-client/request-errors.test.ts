@@ -36,6 +36,15 @@ describe("a failed connection", () => {
     expect((error as Error).message).toContain(`of "demo.get" to ${url} failed`)
   })
 
+  test("a port that the platform refuses: nothing was sent, and trying again is in vain", async () => {
+    expect(await post("http://127.0.0.1:1/")).toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: false,
+      mayHaveExecuted: false,
+      details: { reason: "refused" },
+    })
+  })
+
   test("a name that does not exist", async () => {
     const error = await post("http://no-such-host.invalid/x?key=canary")
 

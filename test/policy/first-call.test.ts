@@ -9,6 +9,7 @@ function counting(): { registry: AnyRegistry; opened: () => number; closed: () =
   let [opened, closed] = [0, 0]
   const watch = operation("api.watch", {
     type: "subscription",
+    annotations: { idempotent: true },
     resilience: { retry: { delay: 0 }, concurrency: { most: 1 } },
     handler: async function* () {
       if (++opened === 1) throw new CallError("UNAVAILABLE", "away")

@@ -106,7 +106,7 @@ describe("an idempotency key", () => {
 
   test("keeps an error that is an outcome, and forgets a refusal", async () => {
     const errors = [
-      new CallError("OVERLOADED", "busy"),
+      new CallError("OVERLOADED", "busy", { mayHaveExecuted: false }),
       new CallError("CLOSED", "not today", { retryable: false, mayHaveExecuted: false }),
       new CallError("NO_MONEY", "none", { details: { left: 0 } }),
     ]
@@ -165,7 +165,9 @@ describe("an idempotency key", () => {
       if (count > 1) throw new CallError("UNAVAILABLE", "away")
       throw new CallError("FLAKY", "try again", { retryable: true, mayHaveExecuted: true })
     })
-    await using it = guarded([pay], { idempotency: {}, retry: { attempts: 2, delay: 0 } })
+    // One that only forwards knows what happened elsewhere.
+    const forwarder = { ...pay, imported: true }
+    await using it = guarded([forwarder], { idempotency: {}, retry: { attempts: 2, delay: 0 } })
     const call = (): Promise<unknown> => rejection(it.registry.execute("shop.pay", 1, key("k")))
     expect([await call(), await call()]).toMatchObject([
       { code: "UNAVAILABLE", attempts: 2, retryable: false, mayHaveExecuted: true },

@@ -671,7 +671,11 @@ describe("streams", () => {
     script: (attempt: number) => AsyncGenerator<number>,
   ): ReturnType<typeof operation> => {
     let attempts = 0
-    return operation("api.watch", { type: "subscription", handler: () => script(++attempts) })
+    return operation("api.watch", {
+      type: "subscription",
+      annotations: { idempotent: true },
+      handler: () => script(++attempts),
+    })
   }
 
   async function read(stream: AsyncIterable<ResponseEnvelope>): Promise<unknown[]> {
@@ -712,9 +716,8 @@ describe("streams", () => {
       await clock.sleep(5_000)
       yield attempt
     })
-    const idempotent = { ...slow, annotations: { idempotent: true } }
     await using it = guarded(
-      [idempotent],
+      [slow],
       { retry: { delay: 0 }, timeout: { attempt: 1_000 } },
       { clock },
     )

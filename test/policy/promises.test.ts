@@ -215,6 +215,7 @@ describe("an input that can be read only once is not sent again", () => {
   ])("with retry: %s", async (_name, input, attempts) => {
     let runs = 0
     const put = operation("api.put", {
+      annotations: { idempotent: true },
       handler: () => {
         runs++
         throw away()

@@ -28,7 +28,13 @@ function refusing(): AnyOperation[] {
     resilience: Resilience,
     handler: (input: unknown, context: OperationContext) => unknown,
   ): AnyOperation =>
-    operation(`policy.${name}`, { handler, resilience, inputSchema: { type: "object" } })
+    // Imported: their errors are passed on as those that they get.
+    operation(`policy.${name}`, {
+      handler,
+      resilience,
+      inputSchema: { type: "object" },
+      imported: true,
+    })
   return [
     define("limited", { rateLimit: { perSecond: 0.01, burst: 1 } }, again("policy.limited")),
     define("overloaded", { concurrency: { most: 1 } }, again("policy.overloaded")),

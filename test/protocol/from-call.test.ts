@@ -326,6 +326,19 @@ describe("fromCall", () => {
       code: "VALIDATION_ERROR",
     })
   })
+
+  test("says that nothing was executed if linkFor does not answer in time", async () => {
+    const pay = operation("shop.pay", { handler: () => 1 })
+    const [serving, calling] = createMemoryTransports()
+    await using _server = serveCalls({ registry: quietRegistry([pay]), transport: serving })
+    await using gateway = quietRegistry()
+    await fromCall(calling, { registry: gateway, linkFor: () => new Promise(() => undefined) })
+    expect(await rejection(gateway.execute("shop.pay", {}, { timeout: 20 }))).toMatchObject({
+      code: "TIMEOUT",
+      mayHaveExecuted: false,
+      retryable: true,
+    })
+  })
 })
 
 /** A peer that answers calls with the same values whatever is asked. */

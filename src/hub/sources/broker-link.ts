@@ -1,5 +1,6 @@
 import type { CallEvent } from "../../core/events.ts"
 import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
+import { changedError } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { withoutUndefined } from "../../internal/own.ts"
@@ -155,9 +156,10 @@ export class BrokerLink implements Transport {
   /** Names the source in an error: callers of a hub know its sources, not its brokers. */
   #named(error: unknown): unknown {
     if (!isCallError(error, "UNAVAILABLE")) return error
-    const { retryable, mayHaveExecuted } = error
-    const message = `Source "${this.#name}" is unavailable: ${error.message}`
-    return new CallError("UNAVAILABLE", message, { retryable, mayHaveExecuted, cause: error })
+    return changedError(error, {
+      message: `Source "${this.#name}" is unavailable: ${error.message}`,
+      cause: error,
+    })
   }
 
   /** Makes listeners list the operations again. */

@@ -96,7 +96,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     try {
       this.endpoint.link.send(event)
     } catch (thrown) {
-      const fail = (error: unknown): void => this.fail(this.sendFailure(error))
+      const fail = (error: unknown): void => this.fail(this.sendFailure(error, event))
       if (!(thrown instanceof NotReady)) return fail(thrown)
       // What the caller changes meanwhile is not sent.
       const { input, metadata } = snapshot(event) as CallRequestedEvent
@@ -244,14 +244,30 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   /** Turns what was thrown instead of sending it into a `CallError`. */
-  sendFailure(thrown: unknown): CallError {
-    if (isCallError(thrown)) return thrown
+  sendFailure(thrown: unknown, event?: CallRequestedEvent): CallError {
+    const isCoded = isCallError(thrown)
+    if (isCoded && thrown.code !== "EXECUTION_ERROR") return thrown
+    if (isCoded || (event !== undefined && !canBeSent(event))) {
+      const details = isCoded ? thrown.details : undefined
+      const what = `was not called: its input or metadata cannot be sent: ${reasonOf(thrown)}`
+      return this.error("VALIDATION_ERROR", what, { details, cause: thrown })
+    }
     return this.error("UNAVAILABLE", `could not be sent: ${reasonOf(thrown)}`, { cause: thrown })
   }
 
   error(code: string, what: string, options: CallErrorOptions = {}): CallError {
     const { operationId, requestId } = this
     return refusal(code, `"${operationId}" ${what}`, { operationId, requestId, ...options })
+  }
+}
+
+/** Whether the parts of a request that callers make have a JSON form. */
+function canBeSent({ input, metadata }: CallRequestedEvent): boolean {
+  try {
+    JSON.stringify([input, metadata])
+    return true
+  } catch {
+    return false
   }
 }
 

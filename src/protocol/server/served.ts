@@ -1,6 +1,7 @@
 import { readCallPolicy } from "../../core/call-policy.ts"
 import type { CallAnsweredEvent, CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
+import { changedError } from "../../core/error-marks.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
@@ -291,6 +292,5 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
 /** The error for an answer that could not be sent: its handler has run. */
 function withMayHaveExecuted(error: CallError): CallError {
   if (error.mayHaveExecuted) return error
-  const { code, message, details } = error
-  return refusal(code, message, { details, mayHaveExecuted: true, retryable: false, cause: error })
+  return changedError(error, { mayHaveExecuted: true, retryable: false })
 }

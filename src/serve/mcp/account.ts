@@ -1,5 +1,5 @@
 import type { CallError } from "../../core/errors.ts"
-import { systemClock } from "../../internal/clock.ts"
+import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { expired, whenExpired } from "../expiry.ts"
 import { isEventStream, NOT_SERVED, refuse, TextAnswer } from "./answers.ts"
@@ -33,11 +33,14 @@ export interface RequestedCalls {
   readonly ids: readonly RequestId[]
   /** Cancels the calls. */
   readonly cancel: () => void
-  /** The response when the credential expires before there is a result. */
+  /** The response when the credential has expired before the calls start. */
   readonly refuse: () => TextAnswer
 }
 
-/** The response to calls, which are cancelled when their credential expires. */
+/**
+ * The response to calls. When their credential expires, those that are answered as a stream are cancelled; others
+ * finish: a client that is refused then would repeat a call that has had its effect.
+ */
 export async function untilExpired(
   { mount }: Incoming,
   { expiresAt }: MCPCaller,
@@ -46,31 +49,17 @@ export async function untilExpired(
 ): Promise<Answer> {
   if (expiresAt === undefined) return await open()
   const clock = mount?.clock ?? systemClock
-  const opening = open()
-  let stop = (): void => {}
-  const late = new Promise<undefined>((resolve) => {
-    stop = whenExpired(expiresAt, clock, () => resolve(undefined))
-  })
-  const response = await Promise.race([opening, late]).finally(() => stop())
-  if (response === undefined) {
-    cancel()
-    // It is not needed any more.
-    opening.then(drop).catch(() => undefined)
-    return refused()
-  }
+  if (expiresAt <= wallTimeOf(clock)) return refused()
+  const response = await open()
   return !(response instanceof TextAnswer) && isEventStream(response)
     ? until(expiresAt, response, clock, failures(ids), cancel)
     : response
 }
 
-async function drop(unread: Answer): Promise<void> {
-  if (!(unread instanceof TextAnswer)) await unread.body?.cancel()
-}
-
 /** Error events for calls whose credential has expired. */
 function failures(ids: readonly RequestId[]): string {
-  const { code, message } = expired()
-  const error = { code: -32001, message, data: { code, mayHaveExecuted: true } }
+  const { code, message, mayHaveExecuted } = expired()
+  const error = { code: -32001, message, data: { code, mayHaveExecuted } }
   return ids
     .map((id) => `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, error })}\n\n`)
     .join("")

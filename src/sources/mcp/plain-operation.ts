@@ -42,6 +42,7 @@ export function plainOperation(
       output: server.output,
       defaults: "leave",
       timeout: server.maxTotalTimeout,
+      imported: true,
     },
     _meta: Object.freeze({ ...own, mcp: Object.freeze(origin) }),
   })

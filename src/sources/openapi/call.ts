@@ -1,5 +1,6 @@
 // Sends the calls of one import, from the input to the envelope.
-import { CallError, errorFields, isCallError } from "../../core/errors.ts"
+import { changedError, repeatableLoss } from "../../core/error-marks.ts"
+import { CallError, isCallError } from "../../core/errors.ts"
 import { discard, exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
@@ -23,7 +24,7 @@ import type { HTTPServiceConfig, RequestOptions } from "./config.ts"
 import type { PreparedRequest } from "../../http-client/request.ts"
 import type { OperationSource } from "./operation/source.ts"
 import { isProblem } from "./operation/problems.ts"
-import { exchangeOnce, isStreamed, withRetryable } from "./streamed-bodies.ts"
+import { exchangeOnce, isStreamed } from "./streamed-bodies.ts"
 import { problemError } from "./problem-error.ts"
 import { buildRequest } from "./request/build.ts"
 import { encodeMultipart } from "./request/multipart.ts"
@@ -118,7 +119,7 @@ export class HTTPOperationClient {
     } catch (error) {
       // The API sees to it that a key has its effect once.
       const isRepeatable = key !== undefined && !more.isOnce && isLoss(error)
-      throw isRepeatable ? withRetryable(error, true) : error
+      throw isRepeatable ? repeatableLoss(error) : error
     } finally {
       limits.end()
     }
@@ -161,7 +162,7 @@ export class HTTPOperationClient {
         }
       }
       const failure = await this.#failure(source, response, secrets, context, limits)
-      throw isOnce ? withRetryable(failure, false) : failure
+      throw isOnce ? changedError(failure, { retryable: false }) : failure
     }
   }
 
@@ -284,10 +285,7 @@ function statusError(
   const declared = declaredError(source, status)
   if (declared === undefined || !isRecord(error.details)) return error
   if (compileSchema(declared.schema).check(error.details)) {
-    return new CallError(error.code, error.message, {
-      ...errorFields(error),
-      details: { ...error.details, declared: declared.code },
-    })
+    return changedError(error, { details: { ...error.details, declared: declared.code } })
   }
   context?.log?.warn("An error does not match its schema in the document", {
     operationId: source.id,

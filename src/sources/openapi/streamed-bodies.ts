@@ -1,4 +1,5 @@
-import { CallError, errorFields, isCallError } from "../../core/errors.ts"
+import { changedError } from "../../core/error-marks.ts"
+import { isCallError } from "../../core/errors.ts"
 import { exchange } from "../../http-client/exchange.ts"
 import type { ExchangeOptions, HttpResponse } from "../../http-client/exchange.ts"
 import type { PreparedRequest } from "../../http-client/request.ts"
@@ -18,17 +19,6 @@ export async function exchangeOnce(
   try {
     return await exchange(request, options)
   } catch (thrown) {
-    throw isCallError(thrown) ? withRetryable(thrown, false) : thrown
+    throw isCallError(thrown) ? changedError(thrown, { retryable: false }) : thrown
   }
-}
-
-/** The same error, marked as retryable or not. */
-export function withRetryable(error: CallError, retryable: boolean): CallError {
-  if (error.retryable === retryable) return error
-  const { code, message, cause } = error
-  return new CallError(code, message, {
-    ...errorFields(error),
-    retryable,
-    ...(cause !== undefined && { cause }),
-  })
 }

@@ -64,13 +64,18 @@ export function connectionError({ url }: HTTPPeer, cause: unknown): CallError {
   if (isCallError(cause)) return cause
   const { cause: inner } = cause as { readonly cause?: unknown }
   const code = isRecord(inner) || inner instanceof Error ? (inner as { code?: unknown }).code : ""
-  const isSent = !NOT_CONNECTED.test(String(code))
-  const what = isSent ? "The connection was lost" : "It cannot be reached"
-  return refusal("UNAVAILABLE", `${what} (${url}): ${reasonOf(inner ?? cause)}`, {
-    cause,
-    mayHaveExecuted: isSent,
-    retryable: !isSent,
-  })
+  const reason = reasonOf(inner ?? cause)
+  const retryable = NOT_CONNECTED.test(String(code))
+  // A port that the platform never connects to.
+  const mayHaveExecuted = !retryable && reason !== "bad port"
+  const what = mayHaveExecuted ? "The connection was lost" : "It cannot be reached"
+  const terms = { cause, mayHaveExecuted, retryable }
+  return refusal("UNAVAILABLE", `${what} (${url}): ${reason}`, terms)
+}
+
+/** Whether a call can be repeated: not if the other side has already done so. */
+export function isRepeatable({ retryable, attempts = 1 }: CallError): boolean {
+  return retryable && attempts <= 1
 }
 
 /** Reads the text of an answer, up to the limit. */

@@ -1,6 +1,7 @@
 // Requests of the call protocol over HTTP: which calls share a request, and what is repeated or resumed.
 
 import { errorEvent } from "../../core/error-event.ts"
+import { afterAttempts } from "../../core/error-marks.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
@@ -18,6 +19,7 @@ import { pageLifecycle } from "../page-lifecycle.ts"
 import {
   connectionError,
   exchange,
+  isRepeatable,
   parse,
   pathOf,
   problemError,
@@ -166,8 +168,12 @@ function openTransport(
     if (!isOpen(outgoing)) return
     const error = thrown === undefined ? unanswered(peer) : connectionError(peer, thrown)
     outgoing.failures++
-    const canRepeat = error.retryable && outgoing.upload?.isRepeatable !== false
-    if (!canRepeat || outgoing.failures > retries) return reject(outgoing, error)
+    const canRepeat = isRepeatable(error) && outgoing.upload?.isRepeatable !== false
+    if (!canRepeat || outgoing.failures > retries) {
+      const attempts = { started: outgoing.failures, hasEffects: outgoing.hasEffects }
+      return reject(outgoing, afterAttempts(error, attempts, true))
+    }
+    outgoing.hasEffects ||= error.mayHaveExecuted
     void pause(outgoing, outgoing.failures, error.retryAfterMs).then((isWanted) => {
       if (isWanted) start(outgoing)
     })

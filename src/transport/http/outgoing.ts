@@ -15,10 +15,14 @@ export class Outgoing {
   readonly binary: Readonly<Record<string, unknown>> | undefined
   /** The body of an input with large files, which is sent in a separate request. */
   readonly upload: Upload | undefined
-  readonly #metadata: { readonly value: unknown; readonly binary: unknown }
   readonly began: number
+  /** The metadata as JSON; `undefined` without any. */
+  readonly #metadata: string | undefined
+  readonly #binaryMetadata: unknown
   /** Failed attempts. */
   failures = 0
+  /** One of these may have had effects. */
+  hasEffects = false
   /** Stops the request, or the wait for its next attempt. */
   cancel: (() => void) | undefined
   /** Lets the peer of a stream send items up to this number. */
@@ -27,15 +31,21 @@ export class Outgoing {
   constructor(event: CallRequestedEvent, began: number) {
     this.event = event
     this.began = began
-    const { metadata } = event
-    this.#metadata = isPlainJson(metadata)
+    const { traceparent, metadata } = event
+    const { value: data, binary: binaryMetadata } = isPlainJson(metadata)
       ? { value: metadata, binary: undefined }
       : loadedFiles().encodeValue(metadata)
+    this.#binaryMetadata = binaryMetadata
+    // Encoded at once: its sender learns that it cannot be.
+    this.#metadata = JSON.stringify(
+      traceparent === undefined ? data : { traceparent, ...(data as object) },
+    )
     if (isPlainJson(event.input)) this.input = JSON.stringify(event.input)
     else {
       const { encodeValue, uploadOf } = loadedFiles()
       this.upload = event.kind === "stream" ? undefined : uploadOf(event.input)
-      const { value, binary } = encodeValue(this.upload === undefined ? event.input : undefined)
+      const plain = this.upload === undefined ? event.input : undefined
+      const { value, binary } = encodeValue(plain, "strict")
       this.input = JSON.stringify(value)
       this.binary = binary
     }
@@ -76,11 +86,9 @@ export class Outgoing {
       requestId,
       progress,
       parentRequestId,
-      traceparent,
       policy,
       idempotencyKey,
     } = this.event
-    const { value, binary: binaryMetadata } = this.#metadata
     const text = JSON.stringify({
       id,
       key,
@@ -88,14 +96,15 @@ export class Outgoing {
       timeoutMs: this.#timeLeft(now),
       binary: this.binary,
       progress,
-      metadata: traceparent === undefined ? value : { traceparent, ...(value as object) },
-      binaryMetadata,
+      binaryMetadata: this.#binaryMetadata,
       parentRequestId,
       outer: outerText(this.event),
       policy,
       idempotencyKey,
     })
-    return this.input === undefined ? text : `${text.slice(0, -1)},"input":${this.input}}`
+    const metadata = this.#metadata === undefined ? "" : `,"metadata":${this.#metadata}`
+    const input = this.input === undefined ? "" : `,"input":${this.input}`
+    return `${text.slice(0, -1)}${metadata}${input}}`
   }
 
   /** Whole milliseconds until the caller gives up; `undefined` for no limit. */

@@ -7,6 +7,7 @@ import type { CallEvent } from "../../core/events.ts"
 import type { Clock } from "../../internal/platform.ts"
 import {
   connectionError,
+  isRepeatable,
   parse,
   pathOf,
   problemError,
@@ -96,7 +97,9 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
       // A server that cannot resume the stream says less than what went wrong before.
       if (lost !== undefined && error.code === "DATA_LOSS") return reject(outgoing, lost)
       const hasBegun = seq > 0
-      const canRepeat = hasBegun ? error.code === "UNAVAILABLE" && lastId !== "" : error.retryable
+      const canRepeat = hasBegun
+        ? error.code === "UNAVAILABLE" && lastId !== ""
+        : isRepeatable(error)
       if (!canRepeat || ++failures > (hasBegun ? host.resumes : host.retries)) {
         return reject(outgoing, error)
       }

@@ -147,6 +147,7 @@ describe("a stream of events whose token expires", () => {
     expect(JSON.parse(events[1]?.data ?? "")).toMatchObject({
       code: "UNAUTHENTICATED",
       status: 401,
+      mayHaveExecuted: true,
       requestId: answer.headers.get("request-id"),
     })
     await seen.ended.promise

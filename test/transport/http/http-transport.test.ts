@@ -188,7 +188,8 @@ describe("calls over HTTP", () => {
       type: "mutation",
       handler: () => {
         if (++runs % 3 !== 0) {
-          throw new CallError("BUSY", "Not now.", { retryable: true, retryAfterMs: 1 })
+          const flags = { retryable: true, mayHaveExecuted: false }
+          throw new CallError("BUSY", "Not now.", { ...flags, retryAfterMs: 1 })
         }
         return runs
       },
@@ -321,6 +322,16 @@ describe("calls over HTTP", () => {
     expect(results.map(({ data }) => data)).toEqual(Array.from({ length: 10_000 }, (_, at) => at))
     expect(requests.length).toBe(100)
     expect(map.getPendingCount()).toBe(0)
+  })
+
+  test("to a port that the platform refuses are not executed", async () => {
+    const map = new PendingRequestMap(createHTTPTransport("http://127.0.0.1:9", { retries: 3 }))
+    closers.push(() => map.close())
+    expect(await failure(map.call("demo.echo", 1))).toMatchObject({
+      code: "UNAVAILABLE",
+      mayHaveExecuted: false,
+      retryable: false,
+    })
   })
 })
 

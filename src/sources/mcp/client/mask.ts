@@ -1,4 +1,5 @@
-import { CallError, errorFields } from "../../../core/errors.ts"
+import { changedError } from "../../../core/error-marks.ts"
+import type { CallError } from "../../../core/errors.ts"
 import { outwardOf, setOutward } from "../../../core/outward-error.ts"
 import { maskSecrets } from "../../../http-client/secrets.ts"
 import { redact, redactText } from "../../../internal/redact.ts"
@@ -42,8 +43,8 @@ export class Secrets {
     const details = this.#copy(error.details, 0)
     const hasCause = error.cause !== undefined
     if (message === error.message && details === error.details && !hasCause) return error
-    const masked = new CallError(error.code, message, {
-      ...errorFields(error),
+    const masked = changedError(error, {
+      message,
       details,
       ...(hasCause && { cause: this.#cause(error.cause, 0) }),
     })

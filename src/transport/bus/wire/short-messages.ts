@@ -37,7 +37,7 @@ export function requestText(event: string, { attempt, isNow, ticket }: RequestAt
  */
 export function shortInput(event: CallRequestedEvent): string | undefined {
   if (event.kind !== "call" || saysMore(event)) return undefined
-  const { value, binary } = encodeValue(event.input)
+  const { value, binary } = encodeValue(event.input, "strict")
   return binary === undefined ? jsonOf(value) : undefined
 }
 
