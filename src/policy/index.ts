@@ -101,8 +101,13 @@ export class RegistryPolicies implements Policies {
       if (other === undefined) this.forget(id)
       else this.for(other)
     }
-    const used = new Set(Array.from(this.#made.values(), ({ policies }) => policies?.breaker))
-    for (const [key, breaker] of this.#breakers) if (!used.has(breaker)) this.#breakers.delete(key)
+    const made = [...this.#made.values()]
+    const used = new Set<unknown>(
+      made.flatMap((one) => [one.policies?.breaker, one.policies?.rateLimit]),
+    )
+    for (const map of [this.#breakers, this.#rateLimits]) {
+      for (const [key, state] of map) if (!used.has(state)) map.delete(key)
+    }
   }
 
   close(): void {

@@ -69,7 +69,7 @@ const CHANGES: Readonly<Record<string, readonly [change: Change, left: object]>>
       for (const { namespace, name } of operations()) registry.unregister(`${namespace}.${name}`)
       registry.registerAll(operations())
     },
-    { cache: false, limit: false, breaker: false },
+    { cache: false, limit: true, breaker: false },
   ],
   "another rule is added": [
     (registry) => registry.setPolicies(compileRules([...RULES, { match: "other.*", retry: {} }])),
