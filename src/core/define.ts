@@ -133,3 +133,8 @@ export function isDeclaredError<TDefinition extends DefinitionLike>(
 export function idOf({ namespace, name }: Pick<OperationSpec, "namespace" | "name">): string {
   return `${namespace}.${name}`
 }
+
+/** Whether two definitions from a peer are equal; their handlers only forward calls. */
+export function isSameImport(a: AnyOperation, b: AnyOperation): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}

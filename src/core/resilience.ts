@@ -114,18 +114,18 @@ export interface HedgePolicy {
 export interface IdempotencyStore {
   /**
    * Stores a value for a key that has none, in one step. Returns `undefined` if it was stored, and the existing
-   * value otherwise.
+   * value otherwise. No two values are equal.
    */
   begin(key: string, value: string, ttl: number): Awaitable<string | undefined>
-  /** Replaces the value of a key. */
-  finish(key: string, value: string, ttl: number): Awaitable<void>
+  /** Replaces the value of a key. May return `false` if it was no longer that of `begin`. */
+  finish(key: string, value: string, ttl: number): Awaitable<boolean | void>
   /** Removes a key, because the call had no final outcome. */
   forget(key: string): Awaitable<void>
 }
 
 /** Runs a call with an `idempotencyKey` once: the same key gets the same outcome. */
 export interface IdempotencyPolicy {
-  /** How long outcomes are kept, in milliseconds; a day. */
+  /** How long outcomes are kept, in milliseconds from the end of the call; a day. */
   readonly ttl?: number | undefined
   /** Where they are kept; in memory by default. */
   readonly store?: IdempotencyStore | undefined
@@ -265,9 +265,11 @@ function isSet(resilience: unknown, name: keyof Resilience): boolean {
   return value !== undefined && value !== false
 }
 
-/** An operation with policies. The object identifies the operation: a replacement has another object. */
+/** An operation with policies. State belongs to its id, so that a replacement keeps it. */
 export interface PolicyTarget {
   readonly operationId: string
+  /** Identifies the definition: a replacement has another object. */
+  readonly record: object
   readonly spec: OperationSpec
   readonly isIdempotent: boolean
   readonly isStream: boolean
@@ -306,10 +308,10 @@ export interface Policies {
   describe(target: PolicyTarget): readonly AppliedPolicy[]
   /** The current state of the policies. */
   state(): PolicyState
-  /** Forgets an operation that was removed or replaced. */
-  forget(target: PolicyTarget): void
-  /** Forgets everything; running calls continue with the old policies. */
-  reset(): void
+  /** Forgets an operation that was removed, but neither its idempotency keys nor the calls that still run. */
+  forget(operationId: string): void
+  /** Applies other settings. What they do not change keeps its state. */
+  update(targetOf: (target: PolicyTarget) => PolicyTarget | undefined): void
   /** Ends background work, and forgets everything. */
   close(): void
 }

@@ -11,6 +11,8 @@ export class AttemptLog {
   started = 0
   /** An attempt that has ended may have had effects. */
   hasExecuted = false
+  /** The call has work that goes on without it. */
+  hasSharedWork = false
   /** Whether other calls may do the work for this one. */
   readonly #sharing: { readonly isShared: boolean }
   #running = 0
@@ -23,7 +25,7 @@ export class AttemptLog {
 
   /** Whether work outside of the attempts of this call may be done for it. */
   get isShared(): boolean {
-    return this.#sharing.isShared
+    return this.hasSharedWork || this.#sharing.isShared
   }
 
   /** Whether an attempt of this call may have had effects by now. */

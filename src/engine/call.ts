@@ -243,6 +243,11 @@ export class Call implements DeadlineEntry {
     this.attemptLog?.begin(runner)
   }
 
+  /** Notes that work for this call goes on when its caller leaves, and may not have started yet. */
+  noteShared(): void {
+    if (this.attemptLog !== undefined) this.attemptLog.hasSharedWork = true
+  }
+
   /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
   cached<TValue>(key: "env" | "identity", make: () => TValue): TValue {
     const more = this.ensureExtras()

@@ -40,4 +40,14 @@ export class CallView extends CallContext implements MiddlewareCall {
     const { options, parent } = this.#call
     return (options?.timeout ?? options?.deadline ?? parent) !== undefined
   }
+
+  noteShared(): void {
+    this.#call.noteShared()
+  }
+
+  isUnder(requestId: string): boolean {
+    let at = this.#call.caller
+    while (at !== undefined && at.requestId !== requestId) at = at.caller
+    return at !== undefined
+  }
 }

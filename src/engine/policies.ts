@@ -32,11 +32,11 @@ export class PolicyLoader {
     this.#onChange = onChange
   }
 
-  /** Replaces the policies, and discards the state of the old ones. */
+  /** Replaces the policies. Those with the same settings keep their state. */
   setDirectory(directory: PolicyDirectory): void {
     this.#directory = directory
     this.#targets = new WeakMap()
-    this.#policies?.reset()
+    this.#policies?.update(({ record }) => this.#targetOf(record as OperationRecord))
     this.#onChange()
   }
 
@@ -54,7 +54,10 @@ export class PolicyLoader {
   /** The policies of an operation as the innermost middleware; `undefined` if it has none. */
   linkFor(record: OperationRecord): Link | undefined {
     const target = this.#targetOf(record)
-    if (target === undefined) return undefined
+    if (target === undefined) {
+      this.drop(record)
+      return undefined
+    }
     if (this.#policies !== undefined) return toLink(this.#policies.for(target))
     return {
       name: NAME,
@@ -66,10 +69,9 @@ export class PolicyLoader {
     }
   }
 
-  /** Forgets an operation that was removed or replaced. */
-  drop(record: OperationRecord): void {
-    const target = this.#targets.get(record)
-    if (target !== undefined) this.#policies?.forget(target)
+  /** Forgets an operation that was removed, or that has no policies any more. */
+  drop({ id }: OperationRecord): void {
+    this.#policies?.forget(id)
   }
 
   close(): void {
@@ -97,7 +99,7 @@ export class PolicyLoader {
     }
     if (layers.length === 0) return undefined
     const target: PolicyTarget = {
-      ...{ operationId: id, spec, isIdempotent, isStream, isImported, timeout },
+      ...{ operationId: id, record, spec, isIdempotent, isStream, isImported, timeout },
       toEnvelope: (result) => processResult(record, result, this.#host),
       source: this.#directory.sourceOf?.(id) ?? spec.namespace,
       layers,

@@ -7,7 +7,7 @@ export class RecordStore {
   readonly #records = new Map<string, OperationRecord>()
   readonly #namespaces = new Map<string, Map<string, OperationRecord>>()
 
-  /** Called with each record that is removed or replaced. */
+  /** Called with each record that is removed. */
   onDrop: ((record: OperationRecord) => void) | undefined
 
   get(id: string): OperationRecord | undefined {
@@ -19,9 +19,7 @@ export class RecordStore {
   }
 
   set(record: OperationRecord): void {
-    const replaced = this.#records.get(record.id)
     this.#records.set(record.id, record)
-    if (replaced !== undefined) this.onDrop?.(replaced)
     const { namespace, name } = record.spec
     let names = this.#namespaces.get(namespace)
     if (names === undefined) this.#namespaces.set(namespace, (names = new Map()))

@@ -1,4 +1,4 @@
-import { isPlainObject } from "../internal/guards.ts"
+import { sameData } from "../internal/same-data.ts"
 import type { ResolvedSource } from "../config/model.ts"
 
 /** Settings that can change without reopening a source. */
@@ -14,18 +14,6 @@ const SHAPE: ReadonlySet<string> = new Set([
   "disabled",
 ])
 
-/** Whether two values are equal data; functions and class instances are compared by identity. */
-export function sameData(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false
-  if (!Array.isArray(a) && !isPlainObject(a)) return a instanceof URL && a.href === (b as URL).href
-  const keys = definedKeys(a)
-  if (keys.length !== definedKeys(b).length) return false
-  return keys.every((key) => Object.hasOwn(b, key) && sameData(a[key as never], b[key as never]))
-}
-
 /** Whether a source that was opened with one configuration can be kept for the other. */
 export function isSameOpening(a: ResolvedSource, b: ResolvedSource): boolean {
   return a.kind === b.kind && sameData(opening(a), opening(b))
@@ -33,8 +21,4 @@ export function isSameOpening(a: ResolvedSource, b: ResolvedSource): boolean {
 
 function opening({ config }: ResolvedSource): object {
   return Object.fromEntries(Object.entries(config).filter(([key]) => !SHAPE.has(key)))
-}
-
-function definedKeys(value: object): string[] {
-  return Object.keys(value).filter((key) => value[key as never] !== undefined)
 }

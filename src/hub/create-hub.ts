@@ -10,7 +10,6 @@ import type { Clock } from "../internal/platform.ts"
 import { OperationRegistry } from "../engine/registry.ts"
 import { SourceOwnership } from "./source-ownership.ts"
 import { compileRules } from "../engine/policies.ts"
-import { sameData } from "./compare-config.ts"
 import { HubMiddleware } from "./middleware.ts"
 import { HUB_OPTIONS } from "./model.ts"
 import type {
@@ -161,9 +160,8 @@ class SourceHub implements Hub {
     const isElsewhere = chosen.baseDir !== this.#config.baseDir
     await this.#middleware.apply(chosen.middleware ?? [], chosen.baseDir)
     this.#assertOpen()
-    const hasPolicies = !sameData(policiesOf(chosen), policiesOf(this.#config))
     this.#config = chosen
-    if (hasPolicies) this.#setPolicies()
+    this.#setPolicies()
     this.#newResolver()
     const before = this.#runners
     this.#runners = new Map()
@@ -297,11 +295,6 @@ class SourceHub implements Hub {
     if (this.#closing === undefined) return
     throw new CallError("UNAVAILABLE", "The hub is closed.", { retryable: false })
   }
-}
-
-/** The policies of a configuration, for comparison. */
-function policiesOf({ policies = [], sources }: ResolvedConfig): unknown {
-  return [policies, sources.map(({ name, config }) => [name, config.resilience])]
 }
 
 function unknownSource(name: string, names: readonly string[]): CallError {

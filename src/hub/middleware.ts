@@ -8,7 +8,7 @@ import { reasonOf } from "../internal/message-text.ts"
 import { isRecord } from "../internal/guards.ts"
 import type { Logger } from "../internal/logger.ts"
 import { importModule } from "../node/import-module.ts"
-import { sameData } from "./compare-config.ts"
+import { sameData } from "../internal/same-data.ts"
 import { freshImporter, withoutStamp } from "./config-file/fresh-import.ts"
 import { pathOf } from "./origin.ts"
 

@@ -1,7 +1,7 @@
 import { idOf } from "../core/define.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { lazyPartsOf } from "../core/lazy-operation.ts"
-import { sameData } from "./compare-config.ts"
+import { sameData } from "../internal/same-data.ts"
 import type { SourceChanges } from "./model.ts"
 
 /** Ids of each kind that are listed. */

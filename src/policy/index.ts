@@ -7,6 +7,7 @@ import type { Policies, PolicyHost, PolicyTarget } from "../core/resilience.ts"
 import { compilePattern } from "../internal/pattern.ts"
 import type { Matcher } from "../internal/pattern.ts"
 import { RetryBudget } from "../internal/retry-budget.ts"
+import { sameData } from "../internal/same-data.ts"
 import { Attempts } from "./attempts.ts"
 import type { AttemptPolicies } from "./attempts.ts"
 import { Breaker } from "./breaker.ts"
@@ -16,6 +17,7 @@ import { referenceKey } from "./caller-key.ts"
 import { withFallback } from "./fallback.ts"
 import { Hedge } from "./hedge.ts"
 import { Idempotency } from "./idempotency.ts"
+import { KnownKeys } from "./known-keys.ts"
 import { RateLimit } from "./rate-limit.ts"
 import { describeResilience, resolveResilience } from "./resolve.ts"
 import type { ResolvedResilience } from "./resolve.ts"
@@ -37,8 +39,11 @@ export function createPolicies(
 /** The middleware of one operation, and its parts. */
 interface Made {
   readonly target: PolicyTarget
+  readonly resolved: ResolvedResilience
   readonly middleware?: Middleware
   readonly cache?: Cache | undefined
+  /** What the cache runs; it changes if the cache stays and other policies change. */
+  readonly inner?: { run: MiddlewareFunction } | undefined
   readonly policies?: AttemptPolicies
 }
 
@@ -47,25 +52,31 @@ export class RegistryPolicies implements Policies {
   readonly #host: PolicyHost
   readonly #random: () => number
   readonly #made = new Map<string, Made>()
+  /** Removed operations whose calls still run: they may be registered again. */
+  readonly #removed = new Map<string, Made>()
   readonly #budgets = new Map<string, RetryBudget>()
   /** Breakers of sources; the breaker of a single operation is stored with the operation. */
   readonly #breakers = new Map<string, Breaker>()
   readonly #rateLimits = new Map<string, RateLimit>()
   readonly #pool = new CachePool()
+  readonly #keys: KnownKeys
   readonly #shared: SharedCalls
 
   constructor(host: PolicyHost, random: () => number) {
     this.#host = host
     this.#random = random
     this.#shared = new SharedCalls(host.clock)
+    this.#keys = new KnownKeys(host.clock)
   }
 
   for(target: PolicyTarget): Middleware | undefined {
-    const made = this.#made.get(target.operationId)
-    if (made?.target === target) return made.middleware
-    made?.cache?.close()
-    const fresh = this.#make(target, resolveResilience(target))
-    this.#made.set(target.operationId, fresh)
+    const id = target.operationId
+    const before = this.#made.get(id) ?? this.#removed.get(id)
+    if (before?.target === target) return before.middleware
+    const fresh = this.#make(target, resolveResilience(target), before)
+    if (before?.cache !== fresh.cache) before?.cache?.close()
+    this.#removed.delete(id)
+    this.#made.set(id, fresh)
     return fresh.middleware
   }
 
@@ -73,20 +84,36 @@ export class RegistryPolicies implements Policies {
     return describeResilience(target)
   }
 
-  forget(target: PolicyTarget): void {
-    const made = this.#made.get(target.operationId)
-    if (made?.target !== target) return
+  forget(operationId: string): void {
+    const made = this.#made.get(operationId)
+    if (made === undefined) return
     made.cache?.close()
-    this.#made.delete(target.operationId)
+    this.#made.delete(operationId)
+    this.#removed.set(operationId, { ...made, cache: undefined })
+    for (const [id, { policies }] of this.#removed) {
+      if ((policies?.slots?.status.running ?? 0) === 0) this.#removed.delete(id)
+    }
   }
 
-  reset(): void {
-    for (const { cache } of this.#made.values()) cache?.close()
-    for (const map of [this.#made, this.#breakers, this.#budgets, this.#rateLimits]) map.clear()
+  update(targetOf: (target: PolicyTarget) => PolicyTarget | undefined): void {
+    for (const [id, { target }] of this.#made) {
+      const other = targetOf(target)
+      if (other === undefined) this.forget(id)
+      else this.for(other)
+    }
+    const made = [...this.#made.values()]
+    const used = new Set<unknown>(
+      made.flatMap((one) => [one.policies?.breaker, one.policies?.rateLimit]),
+    )
+    for (const map of [this.#breakers, this.#rateLimits]) {
+      for (const [key, state] of map) if (!used.has(state)) map.delete(key)
+    }
   }
 
   close(): void {
-    this.reset()
+    for (const { cache } of this.#made.values()) cache?.close()
+    for (const map of [this.#made, this.#removed, this.#breakers, this.#budgets, this.#rateLimits])
+      map.clear()
     this.#shared.close()
   }
 
@@ -123,8 +150,9 @@ export class RegistryPolicies implements Policies {
     }
   }
 
-  #make(target: PolicyTarget, resolved: ResolvedResilience): Made {
-    if (Object.keys(resolved).length === 0) return { target }
+  /** What an operation had before stays if its settings are the same; a cache only if the operation is, too. */
+  #make(target: PolicyTarget, resolved: ResolvedResilience, before: Made | undefined): Made {
+    if (Object.keys(resolved).length === 0) return { target, resolved }
     const { clock } = this.#host
     const { retry, breaker, rateLimit, concurrency, hedge, timeout, cache } = resolved
     const budget = getOrMake(
@@ -132,36 +160,50 @@ export class RegistryPolicies implements Policies {
       target.source,
       () => new RetryBudget(MAX_RETRIES, { tricklesWhenEmpty: false }),
     )
+    const isSame = (name: keyof ResolvedResilience): boolean =>
+      before !== undefined &&
+      before.target.source === target.source &&
+      before.target.isImported === target.isImported &&
+      sameData(before.resolved[name], resolved[name])
+    const old: Partial<AttemptPolicies> = before?.policies ?? {}
     const policies: AttemptPolicies = {
       ...{ retry, budget, clock, random: this.#random },
-      hedge: hedge && new Hedge(hedge, budget, clock),
-      breaker: breaker && this.#breaker(target, breaker),
-      rateLimit: rateLimit && this.#rateLimit(target, rateLimit),
-      slots: concurrency && new Slots(concurrency, clock),
+      hedge: isSame("hedge") ? old.hedge : hedge && new Hedge(hedge, budget, clock),
+      breaker: isSame("breaker") ? old.breaker : breaker && this.#breaker(target, breaker),
+      rateLimit: isSame("rateLimit")
+        ? old.rateLimit
+        : rateLimit && this.#rateLimit(target, rateLimit),
+      slots: isSame("concurrency") ? old.slots : concurrency && new Slots(concurrency, clock),
       timeout: timeout?.attempt,
       limit: target.timeout,
     }
     const attempts = new Attempts(policies)
     if (target.isStream) {
       const stream: Middleware["stream"] = (call, next) => new PolicyStream(attempts, call, next)
-      return { target, middleware: { stream }, policies }
+      return { target, resolved, middleware: { stream }, policies }
     }
+    const isKept = before?.target.record === target.record && isSame("cache")
+    const inner = (isKept ? before.inner : undefined) ?? { run: attempts.call }
+    inner.run = attempts.call
+    const host = { clock, pool: this.#pool, shared: this.#shared }
     const made =
-      cache && new Cache(cache, { clock, pool: this.#pool, shared: this.#shared }, attempts.call)
+      (isKept ? before.cache : undefined) ??
+      (cache && new Cache(cache, host, (call, next) => inner.run(call, next)))
     const call = this.#around(target, resolved, made?.call ?? attempts.call)
-    return { target, middleware: { call }, cache: made, policies }
+    return { target, resolved, middleware: { call }, cache: made, inner, policies }
   }
 
   /** Wraps the policies that are outside of the cache. */
   #around(
-    { toEnvelope }: PolicyTarget,
+    { timeout, toEnvelope }: PolicyTarget,
     resolved: ResolvedResilience,
     inner: MiddlewareFunction,
   ): MiddlewareFunction {
     const { idempotency, fallback, invalidates } = resolved
     let run = inner
     if (idempotency !== undefined) {
-      const host = { clock: this.#host.clock, shared: this.#shared }
+      const [{ clock }, shared, keys] = [this.#host, this.#shared, this.#keys]
+      const host = { clock, shared, keys, timeout, toEnvelope }
       run = new Idempotency(idempotency, host, run).call
     }
     if (invalidates !== undefined) run = this.#invalidating(invalidates, run)

@@ -1,3 +1,4 @@
+import { idOf, isSameImport } from "../core/define.ts"
 import type { AnyOperation } from "../core/define.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { endpointOver } from "./pending/requests.ts"
@@ -34,8 +35,8 @@ class Follower {
   readonly #registry: AnyRegistry
   readonly #load: Load
   readonly #localId: (id: string) => string
-  /** Local ids of the operations that came from the peer. */
-  readonly #owned = new Set<string>()
+  /** The operations that came from the peer, by their local ids. */
+  readonly #owned = new Map<string, AnyOperation>()
   #stream: PendingSubscription | undefined
   #isStopped = false
   readonly #watch = (state: "lost" | "restored"): void => {
@@ -63,7 +64,7 @@ class Follower {
     this.#isStopped = true
     endpointOver(this.#map).watchers.delete(this.#watch)
     await this.#stream?.return()
-    for (const id of this.#owned) this.#registry.unregister(id)
+    for (const id of this.#owned.keys()) this.#registry.unregister(id)
     this.#owned.clear()
   }
 
@@ -75,7 +76,7 @@ class Follower {
     const operations = await this.#load()
     if (isFirst) {
       this.#registry.registerAll(operations)
-      for (const operation of operations) this.#owned.add(idOf(operation))
+      for (const operation of operations) this.#owned.set(idOf(operation), operation)
     } else {
       this.#synchronize(operations)
     }
@@ -126,15 +127,18 @@ class Follower {
   #synchronize(operations: readonly AnyOperation[]): void {
     if (this.#isStopped) return
     const ids = new Set(operations.map(idOf))
-    for (const id of [...this.#owned]) if (!ids.has(id)) this.#remove(id)
+    for (const id of [...this.#owned.keys()]) if (!ids.has(id)) this.#remove(id)
     for (const operation of operations) this.#add(operation)
   }
 
   #add(operation: AnyOperation): void {
     const id = idOf(operation)
+    const current = this.#owned.get(id)
+    // After a reconnect, the peer lists all of them again.
+    if (current !== undefined && isSameImport(current, operation)) return
     try {
-      this.#registry.registerAll([operation], { replace: this.#owned.has(id) })
-      this.#owned.add(id)
+      this.#registry.registerAll([operation], { replace: current !== undefined })
+      this.#owned.set(id, operation)
     } catch (error) {
       this.#log("An operation of a peer was not registered", { id, error })
     }
@@ -147,8 +151,4 @@ class Follower {
   #log(message: string, fields: Readonly<Record<string, unknown>>): void {
     endpointOver(this.#map).settings.logger.warn(message, fields)
   }
-}
-
-function idOf({ namespace, name }: AnyOperation): string {
-  return `${namespace}.${name}`
 }

@@ -1,3 +1,4 @@
+import { keyForOthers } from "../core/call-policy.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { repeatableLoss } from "../core/error-marks.ts"
 import { isCallError, refusal } from "../core/errors.ts"
@@ -203,8 +204,12 @@ function createForwarder(
 ): AnyOperation {
   const id = `${spec.namespace}.${spec.name}`
   const version = endpointOver(map).link.hasVersions === true ? spec.version : undefined
-  const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
-    forwardedOptions(context, signal, version, endpointOver(map).settings.clock)
+  const { clock } = endpointOver(map).settings
+  const about = (
+    context: OperationContext,
+    signal: AbortSignal | undefined,
+    own: PendingRequestMap,
+  ): PendingOptions => forwardedOptions(context, signal, version, clock, own !== map)
   const { replacedBy, ...deprecation } = spec.deprecation ?? {}
   const named = {
     ...spec,
@@ -237,10 +242,10 @@ function createForwarder(
       handler:
         linkFor === undefined
           ? (input: unknown, context: OperationContext) =>
-              map.subscribe(id, input, about(context, context.signal))
+              map.subscribe(id, input, about(context, context.signal, map))
           : async function* (input: unknown, context: OperationContext) {
               const own = await mapFor(context)
-              yield* own.subscribe(id, input, about(context, context.signal))
+              yield* own.subscribe(id, input, about(context, context.signal, own))
             },
     }
   }
@@ -250,7 +255,7 @@ function createForwarder(
     handler: async (input: unknown, context: OperationContext) => {
       try {
         const own = linkFor === undefined ? map : await mapFor(context)
-        return await own.call(id, input, about(context, lightSignal(context)))
+        return await own.call(id, input, about(context, lightSignal(context), own))
       } catch (error) {
         // Retrying is harmless, and the peer may be back or faster.
         throw isIdempotent && isLoss(error) ? repeatableLoss(error) : error
@@ -270,6 +275,7 @@ function forwardedOptions(
   signal: AbortSignal | undefined,
   version: string | undefined,
   clock: Clock,
+  isCallersLink: boolean,
 ): PendingOptions & NestedInOuter {
   const { identity, metadata, deadline, requestId, progress, policy, idempotencyKey } = context
   return {
@@ -285,7 +291,9 @@ function forwardedOptions(
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
     ...(policy !== undefined && { policy }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(idempotencyKey !== undefined && {
+      idempotencyKey: isCallersLink ? idempotencyKey : keyForOthers(idempotencyKey, identity),
+    }),
     ...(version !== undefined && { version }),
   }
 }

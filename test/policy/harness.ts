@@ -83,6 +83,7 @@ export function targetOf(
 ): PolicyTarget {
   return {
     operationId: `${spec.namespace}.${spec.name}`,
+    record: spec,
     spec,
     isIdempotent: spec.annotations?.idempotent ?? spec.type === "query",
     isStream: spec.type === "subscription",

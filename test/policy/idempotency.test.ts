@@ -2,10 +2,9 @@ import { describe, expect, test } from "vitest"
 import { CallError } from "../../src/index.ts"
 import type { CallOptions, OperationContext } from "../../src/index.ts"
 import type { IdempotencyStore } from "../../src/core/resilience.ts"
-import { MemoryOutcomes } from "../../src/policy/memory-idempotency-store.ts"
 import { operation, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
-import { guarded, settle } from "./harness.ts"
+import { guarded } from "./harness.ts"
 
 const key = (idempotencyKey: string, id = "ada"): CallOptions => ({
   idempotencyKey,
@@ -128,7 +127,11 @@ describe("an idempotency key", () => {
     const clock = new VirtualClock()
     const { pay, runs } = paying(() => new Promise(() => {}))
     await using it = guarded([pay], { idempotency: {} }, { clock })
-    await settle(clock, it.registry.execute("shop.pay", 1, { ...key("k"), timeout: 500 }))
+    const first = rejection(it.registry.execute("shop.pay", 1, { ...key("k"), timeout: 500 }))
+    await clock.advance(500)
+    expect(await first).toMatchObject({ code: "TIMEOUT", mayHaveExecuted: true })
+    // It runs for as long as the operation may take, not for as long as its first caller waits.
+    await clock.advance(29_500)
 
     expect(await rejection(it.registry.execute("shop.pay", 1, key("k")))).toMatchObject({
       code: "CONFLICT",
@@ -136,6 +139,65 @@ describe("an idempotency key", () => {
       mayHaveExecuted: true,
       details: { reason: "IDEMPOTENCY_IN_DOUBT" },
     })
+    expect(runs()).toBe(1)
+  })
+
+  test("is kept from the end of its call on, and while it runs for however long", async () => {
+    const clock = new VirtualClock()
+    const { pay, runs } = paying(() => clock.sleep(250))
+    await using it = guarded([pay], { idempotency: { ttl: 60 } }, { clock })
+    const call = (): Promise<unknown> => it.registry.execute("shop.pay", 1, key("k"))
+    const first = call()
+    await clock.advance(120)
+    const joined = call()
+    await clock.advance(130)
+    await Promise.all([first, joined])
+    await clock.advance(59)
+    await call()
+    expect(runs()).toBe(1)
+    await clock.advance(1)
+    const again = call()
+    await clock.advance(250)
+    await again
+    expect(runs()).toBe(2)
+  })
+
+  test("is not pushed out by the keys of another caller, whether its call runs or has ended", async () => {
+    const clock = new VirtualClock()
+    const { pay, runs } = paying((_, { identity }) =>
+      identity?.id === "eve" ? undefined : clock.sleep(100),
+    )
+    await using it = guarded([pay], { idempotency: {} }, { clock })
+    const call = (): Promise<unknown> => it.registry.execute("shop.pay", 1, key("k"))
+    const flood = async (name: string): Promise<void> => {
+      for (let n = 0; n < 10_050; n++) {
+        await it.registry.execute("shop.pay", 1, key(`${name}${n}`, "eve"))
+      }
+    }
+    const first = call()
+    await flood("a")
+    const joined = call()
+    await clock.advance(100)
+    await Promise.all([first, joined])
+    await flood("b")
+    await call()
+    expect(runs()).toBe(1 + 2 * 10_050)
+  })
+
+  test("has the outcome of a handler that ends after the time of its operation", async () => {
+    const clock = new VirtualClock()
+    const { pay, runs } = paying(async (count) => {
+      await clock.sleep(40_000)
+      return { receipt: count }
+    })
+    await using it = guarded([pay], { idempotency: {} }, { clock })
+    const call = (): Promise<unknown> => it.registry.execute("shop.pay", 1, key("k"))
+    const first = rejection(call())
+    await clock.advance(30_000)
+    expect(await first).toMatchObject({ code: "TIMEOUT" })
+    expect(await rejection(call())).toMatchObject({ details: { reason: "IDEMPOTENCY_IN_DOUBT" } })
+    await clock.advance(10_000)
+    expect(await call()).toMatchObject({ data: { receipt: 1 }, meta: { replayed: true } })
     expect(runs()).toBe(1)
   })
 
@@ -178,33 +240,34 @@ describe("an idempotency key", () => {
 
   test("is in doubt when the process that ran it has died, and waits while it may be alive", async () => {
     const clock = new VirtualClock()
-    const store = new MemoryOutcomes(clock)
-    const dead = paying(() => new Promise(() => {}))
-    const first = guarded([dead.pay], { idempotency: { store } }, { clock })
-    void first.registry
-      .execute("shop.pay", 1, { ...key("k"), timeout: 2_000 })
-      .catch(() => undefined)
-    await clock.advance(10)
+    const entries = new Map<string, string>()
     // A process that is gone writes nothing more.
-    const gone: IdempotencyStore = {
-      begin: (...args) => store.begin(...args),
+    const store: IdempotencyStore = {
+      begin(id, value) {
+        const kept = entries.get(id)
+        if (kept === undefined) entries.set(id, value)
+        return kept
+      },
       finish: () => {},
       forget: () => {},
     }
+    const dead = paying(() => new Promise(() => {}))
+    await using first = guarded([dead.pay], { idempotency: { store } }, { clock })
+    void first.registry.execute("shop.pay", 1, key("k")).catch(() => undefined)
+    await clock.advance(10)
     const { pay, runs } = paying()
-    await using second = guarded([pay], { idempotency: { store: gone } }, { clock })
-    const waiting = rejection(
-      second.registry.execute("shop.pay", 1, { ...key("k"), timeout: 60_000 }),
-    )
-    store.finish = () => {}
-    store.forget = () => {}
-    await clock.advance(30_000)
+    await using second = guarded([pay], { idempotency: { store } }, { clock })
+    const options = { ...key("k"), timeout: 60_000 }
+    const waiting = rejection(second.registry.execute("shop.pay", 1, options))
+    const left = rejection(second.registry.execute("shop.pay", 1, { ...options, timeout: 100 }))
+    await clock.advance(34_000)
+    expect(await left).toMatchObject({ code: "TIMEOUT", mayHaveExecuted: true })
+    await clock.advance(2_000)
     expect(await waiting).toMatchObject({
       code: "CONFLICT",
       details: { reason: "IDEMPOTENCY_IN_DOUBT" },
     })
     expect(runs()).toBe(0)
-    await first[Symbol.asyncDispose]()
   })
 
   test("lets no call run while its store does not answer", async () => {

@@ -3,7 +3,7 @@ import { Attempts } from "../../src/policy/attempts.ts"
 import { Breaker } from "../../src/policy/breaker.ts"
 import { Hedge } from "../../src/policy/hedge.ts"
 import { RegistryPolicies } from "../../src/policy/index.ts"
-import { MemoryOutcomes } from "../../src/policy/memory-idempotency-store.ts"
+import { KnownKeys } from "../../src/policy/known-keys.ts"
 import { RateLimit } from "../../src/policy/rate-limit.ts"
 import { Slots } from "../../src/policy/concurrency.ts"
 import type { PolicyTarget } from "../../src/core/resilience.ts"
@@ -125,8 +125,8 @@ describe("a bug in a policy breaks a law:", () => {
     ],
     [
       "keys are checked, and written too late",
-      MemoryOutcomes.prototype,
-      "begin",
+      KnownKeys.prototype,
+      "get",
       () => () => undefined,
       /had its effect \d times/,
     ],

@@ -1,6 +1,6 @@
 // Limits that are shared with others, and what policies keep in memory.
 import { describe, expect, test } from "vitest"
-import { MemoryOutcomes } from "../../src/policy/memory-idempotency-store.ts"
+import { KnownKeys } from "../../src/policy/known-keys.ts"
 import { TokenBuckets } from "../../src/policy/token-buckets.ts"
 import { operation, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
@@ -68,14 +68,32 @@ describe("a limit that is shared", () => {
 })
 
 describe("what policies keep in memory", () => {
-  test("has at most 10,000 outcomes, and forgets the oldest, and those whose time is over", async () => {
+  test("has at most 10,000 outcomes of a caller and 100,000 in all, and forgets the oldest, and those whose time is over", async () => {
     const clock = new VirtualClock()
-    const outcomes = new MemoryOutcomes(clock)
-    for (let key = 0; key <= 10_000; key++) outcomes.finish(`k${key}`, "done", 1_000)
-    expect(outcomes.begin("k10000", "again", 1_000)).toBe("done")
-    expect(outcomes.begin("k0", "again", 1_000)).toBeUndefined()
+    const keys = new KnownKeys(clock)
+    const outcome = { input: "", value: "done", until: 1_000 }
+    keys.set("ada", "k0", outcome)
+    for (let key = 0; key <= 10_000; key++) {
+      expect(keys.makeRoom("eve")).toBe(true)
+      keys.set("eve", `k${key}`, outcome)
+    }
+    expect(keys.get("eve", "k10000")).toBe(outcome)
+    expect(keys.get("eve", "k0")).toBeUndefined()
+    expect(keys.get("ada", "k0")).toBe(outcome)
+    for (let caller = 0; caller < 90_000; caller++) keys.set(`${caller}`, "k", outcome)
+    expect([keys.get("ada", "k0"), keys.get("0", "k")]).toEqual([undefined, outcome])
     await clock.advance(1_000)
-    expect(outcomes.begin("k10000", "again", 1_000)).toBeUndefined()
+    expect(keys.get("eve", "k10000")).toBeUndefined()
+  })
+
+  test("keeps the keys of calls that run, and refuses a caller that has 10,000 of them", () => {
+    const keys = new KnownKeys(new VirtualClock())
+    const running = { input: "", running: {} as never, requestId: "r" }
+    for (let key = 0; key < 10_000; key++) keys.set("eve", `k${key}`, running)
+    expect([keys.makeRoom("eve"), keys.makeRoom("ada")]).toEqual([false, true])
+    keys.set("eve", "k5000", { input: "", value: "done", until: 1 })
+    expect(keys.makeRoom("eve")).toBe(true)
+    expect([keys.get("eve", "k0"), keys.get("eve", "k5000")]).toEqual([running, undefined])
   })
 
   test("has at most 10,000 buckets: a new one replaces the least recently used", () => {

@@ -3,9 +3,11 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { createRegistry, silentLogger } from "../../src/index.ts"
 import type { ResponseEnvelope } from "../../src/index.ts"
 import { createRedisIdempotencyStore, createRedisLimiter } from "../../src/redis.ts"
+import type { RedisCommandClient } from "../../src/redis.ts"
 import { deferred } from "../serve/http/support.ts"
 import { provideRedis, startRedis } from "../support/brokers.ts"
-import { operation } from "../support/operations.ts"
+import type { Broker } from "../support/brokers.ts"
+import { operation, rejection } from "../support/operations.ts"
 import { waitFor } from "../support/wait-for.ts"
 
 const hasRedis = await provideRedis()
@@ -92,5 +94,102 @@ describe.runIf(hasRedis)("policies in Redis", () => {
       await expect(pay(index, 2)).rejects.toMatchObject({ code: "CONFLICT" })
     }
     expect(runs).toBe(1)
+  })
+
+  /** A registry with a mutation that waits for its gate, and its keys in a Redis. */
+  function paying(
+    client: RedisCommandClient,
+    runs: { n: number },
+    gate: Promise<unknown> = Promise.resolve(),
+  ): { pay: () => Promise<ResponseEnvelope>; warnings: string[] } {
+    const warnings: string[] = []
+    const store = createRedisIdempotencyStore({ client, timeout: 250 })
+    const handler = async (): Promise<unknown> => {
+      const receipt = ++runs.n
+      await gate
+      return { receipt }
+    }
+    const registry = createRegistry(
+      [operation("shop.pay", { handler, resilience: { idempotency: { store } } })],
+      { logger: { ...silentLogger, warn: (message) => void warnings.push(message) } },
+    )
+    onTestFinished(() => registry.close())
+    const keyed = { idempotencyKey: "k", timeout: 30_000 }
+    return { warnings, pay: () => registry.execute("shop.pay", 1, keyed) }
+  }
+
+  async function connected(count: number): Promise<{ broker: Broker; clients: Redis[] }> {
+    const broker = await startRedis()
+    const clients = Array.from({ length: count }, () => new Redis(broker.url))
+    for (const client of clients) client.on("error", () => undefined)
+    onTestFinished(async () => {
+      for (const client of clients) client.disconnect()
+      await broker[Symbol.asyncDispose]()
+    })
+    for (const client of clients) await client.ping()
+    return { broker, clients }
+  }
+
+  const REFUSED = { code: "UNAVAILABLE", mayHaveExecuted: false, retryable: true }
+
+  test.each([
+    ["the same process", 0],
+    ["another process", 1],
+  ])(
+    "a key can be used in %s after a call that was refused because Redis was frozen",
+    async (_, other) => {
+      const { broker, clients } = await connected(2)
+      const runs = { n: 0 }
+      const processes = clients.map((client) => paying(client, runs))
+      broker.freeze()
+      expect(await rejection(processes[0]!.pay())).toMatchObject(REFUSED)
+      broker.thaw()
+      expect(await processes[other]!.pay()).toMatchObject({ data: { receipt: 1 } })
+      expect(runs.n).toBe(1)
+    },
+  )
+
+  test.each([
+    ["and the client sends the command again", false],
+    ["and the client gives up", true],
+  ])("a key can be used after the reply to its first command was lost, %s", async (_, givesUp) => {
+    const { clients } = await connected(1)
+    const client = clients[0]!
+    let isLost = false
+    const losing: RedisCommandClient = {
+      async call(command, ...args) {
+        const answer = await client.call(command, ...args)
+        if (isLost) return answer
+        isLost = true
+        if (givesUp) throw new Error("Connection is closed.")
+        return await client.call(command, ...args)
+      },
+    }
+    const runs = { n: 0 }
+    const { pay } = paying(losing, runs)
+    const first = await pay().catch((error: unknown) => error)
+    expect(first).toMatchObject(givesUp ? REFUSED : { data: { receipt: 1 } })
+    expect(await pay()).toMatchObject({ data: { receipt: 1 } })
+    expect(runs.n).toBe(1)
+  })
+
+  test("a Redis that restarts empty causes no second run in the process that knows the key, and is logged", async () => {
+    const { broker, clients } = await connected(1)
+    const gate = deferred()
+    const runs = { n: 0 }
+    const { pay, warnings } = paying(clients[0]!, runs, gate.promise)
+    const running = pay()
+    await waitFor(() => expect(runs.n).toBe(1))
+    await broker.restart()
+    await waitFor(async () => expect(await clients[0]!.ping()).toBe("PONG"))
+    const repeated = pay()
+    gate.resolve()
+    expect(await running).toMatchObject({ data: { receipt: 1 } })
+    expect(await repeated).toMatchObject({ data: { receipt: 1 }, meta: { replayed: true } })
+    expect(warnings).toMatchObject([expect.stringContaining("lost a key while its call ran")])
+
+    await broker.restart()
+    expect(await pay()).toMatchObject({ data: { receipt: 1 }, meta: { replayed: true } })
+    expect(runs.n).toBe(1)
   })
 })

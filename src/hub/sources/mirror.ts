@@ -4,7 +4,7 @@ import type { Clock } from "../../internal/platform.ts"
 import { Listeners } from "../../internal/listeners.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { RawReport } from "../model.ts"
-import { idOf } from "../../core/define.ts"
+import { idOf, isSameImport } from "../../core/define.ts"
 
 /** How long operations stay after their peer removed them. */
 export interface Linger {
@@ -53,7 +53,7 @@ export class Mirror implements Pick<AnyRegistry, "registerAll" | "unregister"> {
       if (this.#cancelRemoval(id)) this.#notifyChanged()
       const current = this.#operations.get(id)
       // A peer that came back is listed again; unchanged operations keep their object, so they are no change.
-      if (current !== undefined && JSON.stringify(current) === JSON.stringify(operation)) continue
+      if (current !== undefined && isSameImport(current, operation)) continue
       this.#operations.set(id, operation)
       this.#notifyChanged()
     }

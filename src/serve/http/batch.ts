@@ -181,6 +181,7 @@ class BatchIncoming implements HTTPIncoming {
   /** Each call has its own id. */
   readonly requestId: string
   readonly #whole: HTTPIncoming
+  readonly #index: number
   readonly #elapsed: () => number
 
   constructor(whole: HTTPIncoming, index: number, requestId: unknown, elapsed: () => number) {
@@ -193,13 +194,15 @@ class BatchIncoming implements HTTPIncoming {
     const own = typeof requestId === "string" ? requestId : `${whole.requestId}.${index}`
     this.requestId = requestIdFor(own)
     this.#whole = whole
+    this.#index = index
     this.#elapsed = elapsed
   }
 
-  /** Headers of the request; `x-timeout-ms` is what remains of the whole batch. */
+  /** Headers of the request; `x-timeout-ms` is what remains of the whole batch, and each call has its own key. */
   header(name: string): string | undefined {
     const value = this.#whole.header(name)
     if (value === undefined) return undefined
+    if (name === "idempotency-key") return `${value.replace(/^"(.*)"$/, "$1")}.${this.#index}`
     if (name !== "x-timeout-ms" || !/^\d{1,15}$/.test(value)) return value
     return String(Math.max(1, Math.floor(Number(value) - this.#elapsed())))
   }

@@ -142,8 +142,7 @@ export class ItemCall extends HTTPCall {
         timeout: timeout === Infinity ? undefined : timeout,
         metadata: metadata ?? terms.metadata,
         policy: own.policy ?? terms.policy,
-        // That of the request would be the same for all of them.
-        idempotencyKey: own.idempotencyKey,
+        idempotencyKey: own.idempotencyKey ?? terms.idempotencyKey,
         outer: own.outer ?? terms.outer,
       },
       running,

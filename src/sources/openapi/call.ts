@@ -4,6 +4,7 @@ import { CallError, isCallError } from "../../core/errors.ts"
 import { discard, exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
+import { keyForOthers } from "../../core/call-policy.ts"
 import { secretsIn } from "../../http-client/headers.ts"
 import { resolveFetch } from "../../http-client/public-fetch.ts"
 import { readHttpError } from "../../http-client/http-error.ts"
@@ -174,7 +175,8 @@ export class HTTPOperationClient {
     const key = context?.idempotencyKey
     if (key === undefined || !mayHaveEffect(source)) return undefined
     const { idempotencyHeader = declaredKeyHeader(source) } = this.#config
-    return idempotencyHeader === undefined ? undefined : { [idempotencyHeader]: key }
+    if (idempotencyHeader === undefined) return undefined
+    return { [idempotencyHeader]: keyForOthers(key, context?.identity) }
   }
 
   get #fetchesTokens(): boolean {
