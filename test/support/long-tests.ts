@@ -5,6 +5,9 @@
  */
 export const LONG_TESTS: readonly string[] = [
   "test/bad-input.test.ts",
+  "test/call-trees/call-trees.test.ts",
+  "test/call-trees/expiring-tokens.test.ts",
+  "test/call-trees/mutants.test.ts",
   "test/cli/bin.test.ts",
   "test/cli/commands/serve.test.ts",
   "test/conformance/json-schema-test-suite.test.ts",

@@ -16,6 +16,12 @@ export class World {
   time = 0
   #order = 0
   readonly #heap: Timer[] = []
+  readonly #turns: number
+
+  /** More turns of the event loop after each event, where its consequences take some. */
+  constructor(turns = 1) {
+    this.#turns = turns
+  }
 
   /** Runs something later. What belongs to a node ends with it. */
   after(delay: number, run: () => void, owner?: NodeClock): Timer {
@@ -27,16 +33,20 @@ export class World {
 
   /** Lets time pass, one event after the other, each with all that follows from it. */
   async runTo(time: number): Promise<void> {
-    await settle()
+    await this.#settle()
     for (let next = this.#heap[0]; next !== undefined && next.at <= time; next = this.#heap[0]) {
       this.#pop()
       if (next.isOff || next.owner?.isDead === true) continue
       this.time = next.at
       next.owner?.fired(next)
       next.run()
-      await settle()
+      await this.#settle()
     }
     this.time = time
+  }
+
+  async #settle(): Promise<void> {
+    for (let turn = 0; turn < this.#turns; turn++) await settle()
   }
 
   #push(timer: Timer): void {
