@@ -11,7 +11,9 @@ const schema = Type.Object({ name: Type.String() })
 /** Fails at first; then reports progress, asks the caller and says who it is. */
 async function ask(_input: never, context: OperationContext): Promise<string> {
   context.progress({ progress: context.attempt, total: 2 })
-  if (context.attempt === 1) throw new CallError("UNAVAILABLE", "away")
+  if (context.attempt === 1) {
+    throw new CallError("UNAVAILABLE", "away", { mayHaveExecuted: false })
+  }
   const { content } = await context.requestInput({ message: "Who?", schema, key: "who" })
   const { name } = content as { name: string }
   return `${String(context.metadata?.["tenant"])}: ${name}`

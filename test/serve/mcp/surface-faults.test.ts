@@ -49,7 +49,8 @@ describe("a failed call", () => {
   })
 
   test("has its code and message, and what a host can act on", async () => {
-    const error = new CallError("RATE_LIMITED", "Slow down.", { retryAfterMs: 1500 })
+    const refused = { mayHaveExecuted: false, retryAfterMs: 1500 }
+    const error = new CallError("RATE_LIMITED", "Slow down.", refused)
     expect(await callOf(failing(error))).toEqual({
       content: [{ type: "text", text: "RATE_LIMITED: Slow down.\nIt can be tried again in 2 s." }],
       isError: true,
