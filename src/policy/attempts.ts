@@ -1,5 +1,5 @@
 // The attempts of one call: retry, hedge, breaker, rate limit, concurrency and timeout, in this order from the outside.
-import { abandonedBy } from "../core/abandoned.ts"
+import { abandonedBy } from "../core/error-marks.ts"
 import { isCallError } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"

@@ -5,17 +5,12 @@ import {
   configSchema,
   defineConfig,
   resolveConfig,
-  settleConfig,
 } from "../../src/config.ts"
 import { isCallError } from "../../src/core/errors.ts"
 
 const CANARY = "canary-4f1d9a-secret"
 
 describe("resolveConfig", () => {
-  test("is also exported under its old name, settleConfig", () => {
-    expect(settleConfig).toBe(resolveConfig)
-  })
-
   test("resolveConfig fills in the defaults and keeps the order", () => {
     const config = resolve({
       sources: {
