@@ -1,11 +1,6 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
-import {
-  ConfigError,
-  configSchema,
-  defineConfig,
-  resolveConfig,
-} from "../../src/config.ts"
+import { ConfigError, configSchema, defineConfig, resolveConfig } from "../../src/config.ts"
 import { isCallError } from "../../src/core/errors.ts"
 
 const CANARY = "canary-4f1d9a-secret"
