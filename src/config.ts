@@ -5,8 +5,8 @@ export type { ConfigContext, ConfigFunction, UserConfig } from "./config/define.
 export { ConfigError } from "./config/error.ts"
 export type { ConfigFault } from "./config/error.ts"
 export { configSchema } from "./config/config-shapes.ts"
-export { resolveConfig, settleConfig } from "./config/resolve.ts"
-export type { ResolveConfigOptions, SettleOptions } from "./config/resolve.ts"
+export { resolveConfig } from "./config/resolve.ts"
+export type { ResolveConfigOptions } from "./config/resolve.ts"
 export type {
   AccessRule,
   ApiKeyConfig,
@@ -21,8 +21,6 @@ export type {
   ResolvedSource,
   ScanSource,
   ServerConfig,
-  SettledConfig,
-  SettledSource,
   SourceConfig,
   SourceKind,
 } from "./config/model.ts"

@@ -268,9 +268,3 @@ export interface ResolvedConfig {
   /** Things that work but should change, such as a literal secret. They contain names, never values. */
   readonly warnings?: readonly ConfigFault[] | undefined
 }
-
-/** @deprecated The old name of `ResolvedSource`. */
-export type SettledSource = ResolvedSource
-
-/** @deprecated The old name of `ResolvedConfig`. */
-export type SettledConfig = ResolvedConfig

@@ -68,15 +68,6 @@ export function resolveConfig(value: unknown, options: ResolveConfigOptions): Re
   return Object.freeze({ ...sections, warnings: Object.freeze(warnings) })
 }
 
-/**
- * @deprecated The old name of `resolveConfig`.
- * @alias
- */
-export const settleConfig: typeof resolveConfig = resolveConfig
-
-/** @deprecated The old name of `ResolveConfigOptions`. */
-export type SettleOptions = ResolveConfigOptions
-
 function resolveSections(
   value: unknown,
   options: ResolveConfigOptions,

@@ -41,53 +41,26 @@ export const MCPContentBlockSchema: TSchema & JsonSchema = {
   ],
 }
 
-// Members that policies add to the metadata of every source. Listed by name, because bundlers keep an unused
-// spread.
-const attempts = { type: "integer", minimum: 1 } as const
-const cache: JsonSchema = {
-  type: "object",
-  properties: { age: { type: "number" }, state: { type: "string", enum: ["fresh", "stale"] } },
-  required: ["age", "state"],
-}
-const fallback = { const: true } as const
-const replayed = { const: true } as const
+export const LocalResponseMetaSchema: TSchema & JsonSchema = /* @__PURE__ */ meta(
+  "local",
+  { operationId: text, timestamp: { type: "number" } },
+  {},
+)
 
-export const LocalResponseMetaSchema: TSchema & JsonSchema = {
-  type: "object",
-  properties: {
-    source: { const: "local" },
-    operationId: text,
-    timestamp: { type: "number" },
-    attempts,
-    cache,
-    fallback,
-    replayed,
-  },
-  required: ["source", "operationId", "timestamp"],
-}
-
-export const HTTPResponseMetaSchema: TSchema & JsonSchema = {
-  type: "object",
-  properties: {
-    source: { const: "http" },
+export const HTTPResponseMetaSchema: TSchema & JsonSchema = /* @__PURE__ */ meta(
+  "http",
+  {
     statusCode: { type: "number" },
     headers: { type: "object", additionalProperties: text },
     contentType: text,
-    event: { type: "object", properties: { name: text, id: text, retry: { type: "number" } } },
-    attempts,
-    cache,
-    fallback,
-    replayed,
   },
-  required: ["source", "statusCode", "headers", "contentType"],
-}
+  { event: { type: "object", properties: { name: text, id: text, retry: { type: "number" } } } },
+)
 
-export const MCPResponseMetaSchema: TSchema & JsonSchema = {
-  type: "object",
-  properties: {
-    source: { const: "mcp" },
-    isError: { type: "boolean" },
-    content: { type: "array", items: MCPContentBlockSchema },
+export const MCPResponseMetaSchema: TSchema & JsonSchema = /* @__PURE__ */ meta(
+  "mcp",
+  { isError: { type: "boolean" }, content: { type: "array", items: MCPContentBlockSchema } },
+  {
     structuredContent: {},
     _meta: free,
     server: text,
@@ -98,13 +71,8 @@ export const MCPResponseMetaSchema: TSchema & JsonSchema = {
     durationMs: { type: "number" },
     structuredFrom: { const: "text" },
     unknownBlocks: { type: "array" },
-    attempts,
-    cache,
-    fallback,
-    replayed,
   },
-  required: ["source", "isError", "content"],
-}
+)
 
 export const ResponseMetaSchema: TSchema & JsonSchema = {
   anyOf: [LocalResponseMetaSchema, HTTPResponseMetaSchema, MCPResponseMetaSchema],
@@ -115,6 +83,27 @@ export const ResponseEnvelopeSchema: TSchema & JsonSchema = {
   type: "object",
   properties: { data: {}, meta: ResponseMetaSchema },
   required: ["meta"],
+}
+
+/** The metadata of a source, with the members that policies add. */
+function meta(
+  source: string,
+  fields: Record<string, JsonSchema>,
+  optional: Record<string, JsonSchema>,
+): TSchema & JsonSchema {
+  const age = { type: "number" } as const
+  const state: JsonSchema = { type: "string", enum: ["fresh", "stale"] }
+  const added: Record<string, JsonSchema> = {
+    attempts: { type: "integer", minimum: 1 },
+    cache: { type: "object", properties: { age, state }, required: ["age", "state"] },
+    fallback: { const: true },
+    replayed: { const: true },
+  }
+  return {
+    type: "object",
+    properties: { source: { const: source }, ...fields, ...optional, ...added },
+    required: ["source", ...Object.keys(fields)],
+  }
 }
 
 function block(

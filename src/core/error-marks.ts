@@ -1,16 +1,18 @@
-import { statesNoEffect } from "./errors.ts"
+import { isCallError, statesNoEffect } from "./errors.ts"
 import type { CallError, CallErrorOptions } from "./errors.ts"
 
 // Registered symbols, so that marks set by another copy of this package are recognized too.
 const INTERNAL = Symbol.for("@alkdev/operations/CallError.internal")
 const FORWARDED = Symbol.for("@alkdev/operations/CallError.forwarded")
 const REFUSED = Symbol.for("@alkdev/operations/CallError.refused")
+const ABANDONED = Symbol.for("@alkdev/operations/CallError.abandoned")
 const TREE = Symbol.for("@alkdev/operations/CallError.tree")
 
 interface Marked {
   readonly [INTERNAL]?: unknown
   readonly [FORWARDED]?: unknown
   readonly [REFUSED]?: unknown
+  readonly [ABANDONED]?: Promise<unknown>
   readonly [TREE]?: unknown
 }
 
@@ -42,6 +44,16 @@ export function markRefused<TError extends CallError>(error: TError): TError {
 /** Whether a policy refused the call. */
 export function isRefused(error: CallError): boolean {
   return (error as Marked)[REFUSED] === true
+}
+
+/** Marks the error of a call that ended while its handler runs. */
+export function markAbandoned(error: CallError, handler: Promise<unknown>): void {
+  mark(error, ABANDONED, handler)
+}
+
+/** The handler that still runs behind the error of its call; `undefined` if there is none. */
+export function abandonedBy(error: unknown): Promise<unknown> | undefined {
+  return isCallError(error) ? (error as Marked)[ABANDONED] : undefined
 }
 
 /** The call that failed with an error. */

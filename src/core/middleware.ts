@@ -35,7 +35,7 @@ export interface MiddlewareCall {
   readonly progress: NonNullable<CallOptions["progress"]>
   /** Asks the caller, as handlers do. The call's clock stops meanwhile. */
   readonly requestInput: NonNullable<CallOptions["requestInput"]>
-  /** @internal Notes that work for this call goes on when its caller leaves, and may not have started yet. */
+  /** @internal Notes that another call may do the work for this one, which goes on when its caller leaves. */
   noteShared?(): void
   /** @internal Whether the call was made under the call with this id. */
   isUnder?(requestId: string): boolean

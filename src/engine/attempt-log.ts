@@ -11,21 +11,13 @@ export class AttemptLog {
   started = 0
   /** An attempt that has ended may have had effects. */
   hasExecuted = false
-  /** The call has work that goes on without it. */
-  hasSharedWork = false
-  /** Whether other calls may do the work for this one. */
-  readonly #sharing: { readonly isShared: boolean }
+  /** Work for this call goes on without it, and may be done by another call. */
+  isShared = false
   #running = 0
   #last: Running | undefined
 
-  constructor(sharing: { readonly isShared: boolean }, isTrusted: boolean) {
-    this.#sharing = sharing
+  constructor(isTrusted: boolean) {
     this.isTrusted = isTrusted
-  }
-
-  /** Whether work outside of the attempts of this call may be done for it. */
-  get isShared(): boolean {
-    return this.hasSharedWork || this.#sharing.isShared
   }
 
   /** Whether an attempt of this call may have had effects by now. */

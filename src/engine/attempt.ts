@@ -70,10 +70,6 @@ export class Attempt extends Call {
     this.#number = this.#log.started
   }
 
-  override noteShared(): void {
-    this.#log.hasSharedWork = true
-  }
-
   /**
    * Computed on first use, like the deadline of a call: reading the clock is a large part of a small attempt.
    */

@@ -1,7 +1,7 @@
 // A running call, from its options to the listeners of its end. Its fields are in one flat object.
-import { noteAbandoned } from "../core/abandoned.ts"
 import type { CallError } from "../core/errors.ts"
 import type { AttemptLog } from "./attempt-log.ts"
+import { capture, capturedReject, capturedResolve } from "../internal/captured.ts"
 import { AskedTime } from "../internal/asked-time.ts"
 import type { DeadlineEntry, Deadlines } from "../internal/deadlines.ts"
 import { hasPartsReadLater } from "../internal/read-later.ts"
@@ -9,7 +9,7 @@ import type { EnvelopeStream } from "../core/infer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { CancelToken, addSignalListener, removeSignalListener } from "../internal/signals.ts"
-import { afterAttempts, handlerError, stampError } from "../core/error-marks.ts"
+import { afterAttempts, handlerError, markAbandoned, stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
 import type { Revalidation } from "../core/middleware.ts"
 import type { NestedInOuter, OuterCall } from "../core/outer-call.ts"
@@ -243,11 +243,6 @@ export class Call implements DeadlineEntry {
     this.attemptLog?.begin(runner)
   }
 
-  /** Notes that work for this call goes on when its caller leaves, and may not have started yet. */
-  noteShared(): void {
-    if (this.attemptLog !== undefined) this.attemptLog.hasSharedWork = true
-  }
-
   /** Values that are created at most once per call, on demand: its env and its copy of the identity. */
   cached<TValue>(key: "env" | "identity", make: () => TValue): TValue {
     const more = this.ensureExtras()
@@ -429,7 +424,7 @@ export class Call implements DeadlineEntry {
   /** Aborts the handler and the nested calls of a call that has ended. */
   stopWork(reason: EndReason, message: string): void {
     const { extras, handling, ended } = this
-    if (handling !== undefined && ended !== undefined) noteAbandoned(ended, handling)
+    if (handling !== undefined && ended !== undefined) markAbandoned(ended, handling)
     if (extras === undefined) return
     const { children, controller, token, onEnd } = extras
     extras.children = undefined
@@ -562,12 +557,4 @@ interface Extras {
 /** The message for a caller that aborted its call. */
 export function abortedMessage(operationId: string): string {
   return `The call of "${operationId}" was aborted.`
-}
-
-// One executor for all promises, read immediately: a closure would be one more object per call.
-let capturedResolve: (value: unknown) => void
-let capturedReject: (error: unknown) => void
-function capture(resolve: (value: unknown) => void, reject: (error: unknown) => void): void {
-  capturedResolve = resolve
-  capturedReject = reject
 }

@@ -20,26 +20,15 @@ import { handlerIssue } from "./handler-kind.ts"
 import { typeName } from "../internal/message-text.ts"
 import { OperationRecord } from "./record.ts"
 import type { AnyHandler } from "./record.ts"
-import { policyIssues, readPolicy } from "./operation-settings.ts"
+import { POLICY_MEMBERS, policyIssues, readPolicy } from "./operation-settings.ts"
 import { checkDefinition, invalidDefinition } from "./spec.ts"
 import { RecordStore } from "./store.ts"
 import { Listeners } from "../internal/listeners.ts"
 
 /** The policy of an operation registered by its spec alone. */
-const NO_POLICY = {
-  handler: undefined,
-  composes: undefined,
-  normalize: undefined,
-  output: undefined,
-  defaults: undefined,
-  timeout: undefined,
-  imported: undefined,
-  via: undefined,
-  asData: undefined,
-  sendsKey: undefined,
-  use: undefined,
-  resilience: undefined,
-}
+const NO_POLICY = Object.fromEntries(
+  ["handler", ...Object.keys(POLICY_MEMBERS)].map((name) => [name, undefined]),
+)
 
 /** One change of the registered operations. */
 export interface RegistryChange {

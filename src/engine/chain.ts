@@ -1,5 +1,4 @@
 // The path of a call through its middleware: from one to the next, in attempts, to the handler.
-import { noteAbandoned } from "../core/abandoned.ts"
 import { isResponseEnvelope } from "../core/envelope.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { CallError, refusal } from "../core/errors.ts"
@@ -11,7 +10,8 @@ import type {
   Next,
   StreamNext,
 } from "../core/middleware.ts"
-import { markInternal } from "../core/error-marks.ts"
+import { markAbandoned, markInternal } from "../core/error-marks.ts"
+import { capture, capturedReject, capturedResolve } from "../internal/captured.ts"
 import { typeName } from "../internal/message-text.ts"
 import { isThenable } from "../internal/guards.ts"
 import { Attempt } from "./attempt.ts"
@@ -43,8 +43,6 @@ interface Receiver {
 
 /** The middleware of one operation, outermost first, with the handler at its end. */
 export class Chain {
-  /** Whether some work of this operation is shared by several callers. */
-  isShared = false
   readonly #links: readonly Link[]
   /** The last validated change; it is frozen. */
   #validChange: Change | undefined
@@ -79,7 +77,7 @@ export class Chain {
   }
 
   #logFor(call: Call, isTrusted: boolean): AttemptLog {
-    const log = new AttemptLog(this, isTrusted)
+    const log = new AttemptLog(isTrusted)
     call.attemptLog = log
     return log
   }
@@ -96,7 +94,7 @@ export class Chain {
         : this.#attempt(index + 1, call, input, change ?? {}, log)
     }
     try {
-      const outcome: unknown = link.call(new CallView(call, input), next)
+      const outcome: unknown = link.call(new CallView(call, input, log), next)
       const promise = outcome instanceof Promise ? outcome : Promise.resolve(outcome)
       promise.then(
         (value: unknown) => {
@@ -134,7 +132,7 @@ export class Chain {
   ): Promise<ResponseEnvelope> {
     let attempt: Call = call
     try {
-      if (change.detached === true) this.isShared = true
+      if (change.detached === true) log.isShared = true
       attempt = this.#openAttempt(call, change, log)
       call.kernel.begin(attempt)
       const { input: changed } = change
@@ -209,7 +207,7 @@ export class Chain {
       open: (call, input) => {
         const next: StreamNext = (change = {}) =>
           this.#attemptStream(index + 1, call, input, change, log)
-        return iteratorOf(open(new CallView(call, input), next), () => {
+        return iteratorOf(open(new CallView(call, input, log), next), () => {
           const { id } = call.record
           const what = `Middleware "${link.name}" must return an async iterable for "${id}"; write async *stream(call, next).`
           return mistake(what, id)
@@ -325,7 +323,7 @@ function followHandler(
   }
   call.handling = result
   // The handler itself may have ended the call.
-  if (call.ended !== undefined) noteAbandoned(call.ended, result)
+  if (call.ended !== undefined) markAbandoned(call.ended, result)
   result.then(succeed, fail)
 }
 
@@ -339,7 +337,7 @@ function settled(result: ResponseEnvelope | CallError | undefined): Promise<Resp
 
 /** A promise, and what settles it. */
 class Outcome implements Receiver {
-  readonly promise: Promise<ResponseEnvelope> = new Promise(capture)
+  readonly promise: Promise<ResponseEnvelope> = new Promise(capture) as never
   readonly finish: (envelope: ResponseEnvelope) => void = capturedResolve
   readonly #reject: (error: CallError) => void = capturedReject
 
@@ -348,14 +346,6 @@ class Outcome implements Receiver {
     void handled(this.promise)
     this.#reject(error)
   }
-}
-
-// One executor for all promises, read immediately: a closure would be one more object each.
-let capturedResolve: (envelope: ResponseEnvelope) => void
-let capturedReject: (error: CallError) => void
-function capture(resolve: typeof capturedResolve, reject: typeof capturedReject): void {
-  capturedResolve = resolve
-  capturedReject = reject
 }
 
 function isOpen(call: Call): boolean {

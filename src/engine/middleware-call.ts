@@ -1,5 +1,6 @@
 import type { MiddlewareCall } from "../core/middleware.ts"
 import type { OperationSpec } from "../core/types.ts"
+import type { AttemptLog } from "./attempt-log.ts"
 import type { Call } from "./call.ts"
 import { CallContext } from "./context.ts"
 
@@ -10,11 +11,13 @@ import { CallContext } from "./context.ts"
  */
 export class CallView extends CallContext implements MiddlewareCall {
   readonly #call: Call
+  readonly #attempts: AttemptLog
   readonly input: unknown
 
-  constructor(call: Call, input: unknown) {
+  constructor(call: Call, input: unknown, attempts: AttemptLog) {
     super(call)
     this.#call = call
+    this.#attempts = attempts
     this.input = input
   }
 
@@ -42,7 +45,7 @@ export class CallView extends CallContext implements MiddlewareCall {
   }
 
   noteShared(): void {
-    this.#call.noteShared()
+    this.#attempts.isShared = true
   }
 
   isUnder(requestId: string): boolean {

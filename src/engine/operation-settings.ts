@@ -9,6 +9,21 @@ import { resilienceIssue } from "../core/resilience.ts"
 import type { Resilience } from "../core/resilience.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 
+/** The members of a policy, for places that do not look into it. */
+export const POLICY_MEMBERS: Readonly<Record<keyof OperationPolicy, "any">> = {
+  composes: "any",
+  normalize: "any",
+  output: "any",
+  defaults: "any",
+  timeout: "any",
+  imported: "any",
+  via: "any",
+  asData: "any",
+  sendsKey: "any",
+  use: "any",
+  resilience: "any",
+}
+
 /** A copy of the policy of a definition, so that later changes of its lists grant nothing. */
 export function readPolicy(policy: OperationPolicy): OperationPolicy {
   const { composes, normalize, output, defaults, timeout, imported, asData } = policy

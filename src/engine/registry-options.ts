@@ -6,6 +6,7 @@ import type { Logger } from "../internal/logger.ts"
 import type { NormalizeReport, OutputWarning } from "./result-pipeline.ts"
 import type { NormalizeMode, OutputMode } from "../core/types.ts"
 import type { OperationPolicy } from "../core/operation-settings.ts"
+import { POLICY_MEMBERS } from "./operation-settings.ts"
 import type { CatalogOptions } from "./catalog.ts"
 import type { ErrorListener } from "./failures.ts"
 import type { KernelOptions } from "./kernel.ts"
@@ -94,18 +95,8 @@ export const REGISTER_OPTIONS: OptionsSchema<RegisterOptions> = { replace: "bool
 
 /** The policy of a handler is validated where it is registered. */
 export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & OperationPolicy> = {
+  ...POLICY_MEMBERS,
   ...REGISTER_OPTIONS,
-  composes: "any",
-  normalize: "any",
-  output: "any",
-  defaults: "any",
-  timeout: "any",
-  imported: "any",
-  via: "any",
-  asData: "any",
-  sendsKey: "any",
-  use: "any",
-  resilience: "any",
 }
 
 /** Whether a registration replaces another. Throws a `TypeError` for invalid options. */

@@ -5,6 +5,7 @@ import { contentDisposition, fileNameOf } from "../internal/file-names.ts"
 import { isFileLike, toFile } from "../schema/files.ts"
 import type { FileLike } from "../schema/files.ts"
 import { isPlainObject } from "../internal/guards.ts"
+import { chunksOf } from "../internal/streams.ts"
 import { FILE_PREFERENCE } from "../internal/headers.ts"
 
 /** Files up to this size are sent as JSON, and may share a request with other calls. */
@@ -116,30 +117,17 @@ async function bodyOf(
   if (pieces.every((piece) => typeof piece === "string" || piece instanceof Blob)) {
     return new Blob(pieces as BlobPart[])
   }
-  const stream = toFile(chunksOf(pieces)).stream()
+  const stream = toFile(bytesOf(pieces)).stream()
   const { location } = globalThis as { readonly location?: unknown }
   return location === undefined ? stream : await new Response(stream).blob()
 }
 
-async function* chunksOf(
+async function* bytesOf(
   pieces: readonly (string | FileLike)[],
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const encoder = new TextEncoder()
   for (const piece of pieces) {
-    if (typeof piece === "string") {
-      yield encoder.encode(piece)
-      continue
-    }
-    const reader = piece.stream().getReader()
-    try {
-      for (;;) {
-        const { done, value } = await reader.read()
-        if (done) break
-        yield value
-      }
-    } finally {
-      // No effect at the end of the stream.
-      reader.cancel().catch(() => undefined)
-    }
+    if (typeof piece === "string") yield encoder.encode(piece)
+    else yield* chunksOf(piece.stream())
   }
 }

@@ -6,6 +6,7 @@ import type { OptionsSchema } from "../internal/options.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
 import { assertPublic, checkedLookup } from "./public-lookup.ts"
 import type { LookupLike } from "./public-lookup.ts"
+import { chunksOf, watchedBody } from "../internal/streams.ts"
 import { becomesGet, fetchOptions, REDIRECTS } from "./request.ts"
 
 /** How `createPublicFetch` resolves names. */
@@ -234,7 +235,7 @@ class Sender {
       end()
       incoming.destroy()
     }
-    const response = new Response(body && onceRead(body, end), {
+    const response = new Response(body && watchedBody(body, end), {
       status: statusCode,
       statusText: incoming.statusMessage,
       headers,
@@ -253,42 +254,16 @@ class Sender {
   }
 }
 
-/** Wraps a body and calls `end` when it has been read, cancelled or failed. */
-function onceRead(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        if (!done) return controller.enqueue(value)
-        end()
-        controller.close()
-      } catch (error) {
-        end()
-        controller.error(error)
-      }
-    },
-    async cancel(reason) {
-      end()
-      await reader.cancel(reason)
-    },
-  })
-}
-
 async function writeAll(body: ReadableStream<Uint8Array>, outgoing: NodeRequest): Promise<void> {
-  const reader = body.getReader()
   try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
+    for await (const chunk of chunksOf(body)) {
       await new Promise<void>((resolve, reject) => {
-        outgoing.write(value, (error) => (error ? reject(error) : resolve()))
+        outgoing.write(chunk, (error) => (error ? reject(error) : resolve()))
       })
     }
     outgoing.end()
   } catch (error) {
     outgoing.destroy(error instanceof Error ? error : new Error(String(error)))
-    await reader.cancel(error).catch(() => undefined)
   }
 }
 

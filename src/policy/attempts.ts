@@ -1,18 +1,19 @@
 // The attempts of one call: retry, hedge, breaker, rate limit, concurrency and timeout, in this order from the outside.
-import { abandonedBy } from "../core/abandoned.ts"
+import { abandonedBy } from "../core/error-marks.ts"
 import { isCallError } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Change, MiddlewareCall, MiddlewareFunction, Next } from "../core/middleware.ts"
 import type { RetryPolicy } from "../core/resilience.ts"
 import { backOff } from "../internal/back-off.ts"
+import { hasStreams } from "../internal/read-later.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { RetryBudget } from "../internal/retry-budget.ts"
 import { pause } from "../internal/wait.ts"
 import { REFUSED } from "./breaker.ts"
 import type { Breaker } from "./breaker.ts"
 import type { Hedge } from "./hedge.ts"
-import { isFailure, isRepeatable, refuse, statusOf, withAttempts } from "./outcome.ts"
+import { isFailure, refuse, statusOf, withAttempts } from "./outcome.ts"
 import type { Tally } from "./outcome.ts"
 import type { RateLimit } from "./rate-limit.ts"
 import type { Slots } from "./concurrency.ts"
@@ -94,7 +95,7 @@ export class Attempts {
     const { retry, budget, clock, random } = this.policies
     if (retry === undefined || !isCallError(thrown) || !thrown.retryable) return undefined
     // An inner layer has already repeated it.
-    if ((thrown.attempts ?? 1) > 1 || !isRepeatable(call.input)) return undefined
+    if ((thrown.attempts ?? 1) > 1 || hasStreams(call.input)) return undefined
     const { attempts = 3, delay = 100, maxDelay = 5_000, maxRetryAfter = 30_000 } = retry
     if (attempt >= Math.min(attempts, attemptsOf(call))) return undefined
     const asked = thrown.retryAfterMs

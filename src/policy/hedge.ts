@@ -3,10 +3,10 @@ import { answererOf } from "../core/input-requests.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Change, MiddlewareCall } from "../core/middleware.ts"
 import type { HedgePolicy } from "../core/resilience.ts"
+import { hasStreams } from "../internal/read-later.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { RetryBudget } from "../internal/retry-budget.ts"
 import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
-import { isRepeatable } from "./outcome.ts"
 import type { Tally } from "./outcome.ts"
 
 /** Number of durations that are kept, and the minimum that is needed. */
@@ -84,7 +84,7 @@ export class Hedge {
         )
         if (left > 0 && after !== undefined) {
           timer = this.#clock.setTimeout(() => {
-            if (left === 0 || running.size === 0 || !isRepeatable(call.input)) return
+            if (left === 0 || running.size === 0 || hasStreams(call.input)) return
             if (!this.#budget.take(this.#clock.now())) return
             left--
             start()

@@ -1,10 +1,9 @@
 // Runs a call with an idempotency key once; later calls with the key get the same outcome.
-import { abandonedBy } from "../core/abandoned.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import type { CallErrorJSON } from "../core/errors.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { decodeEnvelope, encodeEnvelope } from "../core/envelope-codec.ts"
-import { isInternal, markInternal } from "../core/error-marks.ts"
+import { abandonedBy, isInternal, markInternal } from "../core/error-marks.ts"
 import type { MiddlewareCall, MiddlewareFunction, Next } from "../core/middleware.ts"
 import type { IdempotencyPolicy, IdempotencyStore } from "../core/resilience.ts"
 import { wallTimeOf } from "../internal/clock.ts"
@@ -90,7 +89,6 @@ export class Idempotency {
       if (known.input !== input) throw conflict(call, "KEY_REUSED")
       if (known.running === undefined) return replayed(outcomeOf(call, JSON.parse(known.value)))
       if (call.isUnder?.(known.requestId) === true) throw conflict(call, "KEY_RUNNING")
-      call.noteShared?.()
       return replayed((await known.running.join(call, { endsWithLast: false })).envelope)
     }
     if (!keys.makeRoom(caller)) throw tooMany(call)
@@ -102,7 +100,6 @@ export class Idempotency {
     )
     // It cannot have an outcome yet, because nothing in it finishes synchronously.
     keys.set(caller, key, { input, running, requestId })
-    call.noteShared?.()
     const { envelope, isReplay } = await running.join(call, { endsWithLast: false })
     return isReplay ? replayed(envelope) : envelope
   }

@@ -1,5 +1,5 @@
 // The policies of a registry: what happens when a call fails, is slow or is made too often.
-import { abandonedBy } from "../core/abandoned.ts"
+import { abandonedBy } from "../core/error-marks.ts"
 import { isCallError } from "../core/errors.ts"
 import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
 import type { AppliedPolicy, BreakerStatus, PolicyState, Protected } from "../core/policy-state.ts"

@@ -1,7 +1,7 @@
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError, CallErrorOptions } from "../core/errors.ts"
 import { afterAttempts, isRefused, markRefused } from "../core/error-marks.ts"
-import { isObject, isRecord } from "../internal/guards.ts"
+import { isRecord } from "../internal/guards.ts"
 
 const FAILURES: ReadonlySet<string> = new Set([
   "UNAVAILABLE",
@@ -37,18 +37,6 @@ export function isFailure(error: unknown): boolean {
 /** Whether the operation asked a caller that cannot be asked. */
 function isCallersLack({ details }: CallError): boolean {
   return isRecord(details) && details["reason"] === "INPUT_UNAVAILABLE"
-}
-
-/** Whether an input can be sent again: a stream, wherever it is inside, can be read only once. */
-export function isRepeatable(input: unknown): boolean {
-  const found = new Set([input])
-  // The loop also visits what is added meanwhile, and each object once.
-  for (const value of found) {
-    if (!isObject(value) || ArrayBuffer.isView(value)) continue
-    if (Symbol.asyncIterator in value || "getReader" in value) return false
-    for (const inner of Object.values(value)) if (isObject(inner)) found.add(inner)
-  }
-  return true
 }
 
 /** The attempts of one call so far. */

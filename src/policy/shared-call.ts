@@ -43,6 +43,7 @@ export class SharedCall<TResult> {
   readonly #controller = new AbortController()
   readonly #members = new Set<MiddlewareCall>()
   readonly work: Promise<TResult>
+  #hasBegun = false
   /** Whether the work has asked a question: its result depends on the answer. */
   hasAsked = false
 
@@ -53,7 +54,11 @@ export class SharedCall<TResult> {
     work: (call: MiddlewareCall, next: Next) => Promise<TResult>,
   ) {
     const detached = this.#detached(call, limit)
-    this.work = work(detached, (change) => next(detachedChange(change, detached)))
+    this.work = work(detached, (change) => {
+      this.#hasBegun = true
+      for (const member of this.#members) member.noteShared?.()
+      return next(detachedChange(change, detached))
+    })
   }
 
   end(reason: unknown): void {
@@ -66,6 +71,7 @@ export class SharedCall<TResult> {
     { endsWithLast }: { readonly endsWithLast: boolean },
   ): Promise<TResult> {
     this.#members.add(call)
+    if (this.#hasBegun || !endsWithLast) call.noteShared?.()
     const { signal } = call
     return new Promise((resolve, reject) => {
       const leave = (): void => {

@@ -4,7 +4,7 @@ import { isEventForCaller } from "../core/is-event.ts"
 import { Deadlines } from "../internal/deadlines.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
-import type { CallFate, Transport, TransportPeer } from "./transport.ts"
+import type { Transport, TransportPeer } from "./transport.ts"
 import type { Deliverer } from "./links.ts"
 import { PendingTable } from "./pending/table.ts"
 import type { Pending } from "./pending/table.ts"
@@ -140,7 +140,7 @@ export class Endpoint implements Deliverer {
       pending.fail(
         pending.error(error.code, `got no answer: ${error.message}`, {
           details: error.details,
-          mayHaveExecuted: this.deliveryStatus(pending.requestId)?.mayHaveExecuted ?? true,
+          mayHaveExecuted: this.link.deliveryStatus?.(pending.requestId)?.mayHaveExecuted ?? true,
           retryable: false,
           cause: error,
         }),
@@ -151,15 +151,6 @@ export class Endpoint implements Deliverer {
 
   restored(): void {
     for (const watch of this.watchers) watch("restored")
-  }
-
-  /**
-   * The delivery status of a request without a response. Older links have `fateOf` instead of
-   * `deliveryStatus`.
-   */
-  deliveryStatus(requestId: string): CallFate | undefined {
-    const { link } = this
-    return link.deliveryStatus?.(requestId) ?? link.fateOf?.(requestId)
   }
 
   /** Sends an event that needs no delivery report, such as an abort or credit. A failure is only logged. */

@@ -53,8 +53,6 @@ export interface Transport {
   leave?(): void
   /** What is known of a request without an answer; `undefined` when nothing is. */
   deliveryStatus?(requestId: string): CallFate | undefined
-  /** @deprecated Renamed to `deliveryStatus`. Used for transports that do not have that. */
-  fateOf?(requestId: string): CallFate | undefined
 }
 
 /** The operations that one end serves, for links that announce them. */

@@ -1,3 +1,5 @@
+import { chunksOf } from "../internal/streams.ts"
+
 /** The keyword of schemas of `Bytes` and `FileStream`; its value says which of them a schema is. */
 export const FILE_MARK = "x-operation-file"
 
@@ -68,17 +70,12 @@ export async function readFile(
   if (file.size !== undefined && file.size > maxBytes) return undefined
   const chunks: Uint8Array[] = []
   let length = 0
-  const reader = file.stream().getReader()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return joinBytes(chunks, length)
-    length += value.byteLength
-    if (length > maxBytes) {
-      reader.cancel().catch(() => undefined)
-      return undefined
-    }
-    chunks.push(value)
+  for await (const chunk of chunksOf(file.stream())) {
+    length += chunk.byteLength
+    if (length > maxBytes) return undefined
+    chunks.push(chunk)
   }
+  return joinBytes(chunks, length)
 }
 
 /** One array of several chunks. */
@@ -137,18 +134,7 @@ class StreamedFile implements FileLike, AsyncIterable<Uint8Array> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
-    const reader = this.stream().getReader()
-    let isOver = false
-    try {
-      for (;;) {
-        const { done, value } = await reader.read()
-        isOver = done
-        if (done) return
-        yield value
-      }
-    } finally {
-      if (!isOver) reader.cancel().catch(() => undefined)
-    }
+    yield* chunksOf(this.stream())
   }
 }
 

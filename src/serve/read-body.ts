@@ -1,5 +1,6 @@
 import { CallError } from "../core/errors.ts"
 import { NODE_MOUNT, WEB_MOUNT, bodyGone, decodeBody, providedText } from "./body-text.ts"
+import { chunksOf } from "../internal/streams.ts"
 import { byteLength } from "./text-size.ts"
 
 /** The part of a Node request that has its body; `http.IncomingMessage` is one. */
@@ -66,23 +67,16 @@ export async function readWebBody(
   }
   if (body === null) return ""
   slot?.pause()
-  const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) {
-      const full = slot?.resume()
-      if (full !== undefined) throw full
-      return decodeBody(chunks)
-    }
-    size += value.byteLength
-    if (size > maxBytes) {
-      await reader.cancel()
-      return undefined
-    }
-    chunks.push(value)
+  for await (const chunk of chunksOf(body)) {
+    size += chunk.byteLength
+    if (size > maxBytes) return undefined
+    chunks.push(chunk)
   }
+  const full = slot?.resume()
+  if (full !== undefined) throw full
+  return decodeBody(chunks)
 }
 
 /** Opens the body of a web request as a stream. Throws when other code has read it. */

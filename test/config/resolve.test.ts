@@ -1,21 +1,11 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
-import {
-  ConfigError,
-  configSchema,
-  defineConfig,
-  resolveConfig,
-  settleConfig,
-} from "../../src/config.ts"
+import { ConfigError, configSchema, defineConfig, resolveConfig } from "../../src/config.ts"
 import { isCallError } from "../../src/core/errors.ts"
 
 const CANARY = "canary-4f1d9a-secret"
 
 describe("resolveConfig", () => {
-  test("is also exported under its old name, settleConfig", () => {
-    expect(settleConfig).toBe(resolveConfig)
-  })
-
   test("resolveConfig fills in the defaults and keeps the order", () => {
     const config = resolve({
       sources: {

@@ -73,7 +73,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "unwrapOrThrow",
     "validateOrThrow",
   ],
-  "./config": ["ConfigError", "configSchema", "defineConfig", "resolveConfig", "settleConfig"],
+  "./config": ["ConfigError", "configSchema", "defineConfig", "resolveConfig"],
   "./from-mcp": [
     "MCPClientLoader",
     "closeMCPClient",

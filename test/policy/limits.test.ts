@@ -67,6 +67,21 @@ describe("a limit that is shared", () => {
   })
 })
 
+test("a caller without a key that leaves a queue was not executed, although one with a key runs", async () => {
+  const clock = new VirtualClock()
+  const handler = (): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, 1_000))
+  const pay = operation("api.pay", { type: "mutation", handler })
+  const policies = { concurrency: { most: 1, queue: 1 }, idempotency: {} }
+  await using it = guarded([pay], policies, { clock })
+  const keyed = it.registry.execute("api.pay", undefined, { idempotencyKey: "a" })
+  await clock.advance(10)
+  const left = rejection(it.registry.execute("api.pay", undefined, { timeout: 5 }))
+  await clock.advance(10)
+  expect(await left).toMatchObject({ code: "TIMEOUT", mayHaveExecuted: false })
+  await clock.advance(1_000)
+  await keyed
+})
+
 describe("what policies keep in memory", () => {
   test("has at most 10,000 outcomes of a caller and 100,000 in all, and forgets the oldest, and those whose time is over", async () => {
     const clock = new VirtualClock()

@@ -164,20 +164,6 @@ describe("the delivery status of a call that was given up", () => {
     })
   })
 
-  test.each(statuses)("is what fateOf of an older link returns: %o", async (status) => {
-    const link: Transport = {
-      open: () => undefined,
-      send: () => undefined,
-      close: () => Promise.resolve(),
-      fateOf: () => status,
-    }
-    await using map = new PendingRequestMap(link, { logger: silentLogger })
-    expect(await failure(map.call("demo.greet", {}, { timeout: 1 }))).toMatchObject({
-      code: "TIMEOUT",
-      ...status,
-    })
-  })
-
   test("is unknown where the link cannot know it", async () => {
     await using map = new PendingRequestMap(new Link(), { logger: silentLogger })
     expect(await failure(map.call("demo.greet", {}, { timeout: 1 }))).toMatchObject({

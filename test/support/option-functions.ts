@@ -28,8 +28,8 @@ import {
 } from "../../src/sources/openapi/options.ts"
 import { OpenAPIServiceRegistry } from "../../src/sources/openapi/services.ts"
 import { createRegistry } from "../../src/engine/registry.ts"
-import { buildCallHandler, serveCalls } from "../../src/protocol/index.ts"
-import { resolveConfig, settleConfig } from "../../src/config.ts"
+import { buildCallHandler, serveCalls } from "../../src/index.ts"
+import { resolveConfig } from "../../src/config.ts"
 import { createPublicFetch, PUBLIC_FETCH_OPTIONS } from "../../src/http-client/public-fetch.ts"
 import { FROM_CALL_OPTIONS } from "../../src/protocol/from-call.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
@@ -218,10 +218,6 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   },
   row("loadConfig", LOAD_CONFIG_OPTIONS, (options) => loadConfig("nowhere.json", options)),
   row("resolveConfig", RESOLVE_CONFIG_OPTIONS, (options) => resolveConfig({}, options)),
-  {
-    ...row("settleConfig", RESOLVE_CONFIG_OPTIONS, (options) => settleConfig({}, options)),
-    caller: "resolveConfig",
-  },
 ]
 
 /**

@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises"
 import type { FileLike } from "../../schema/files.ts"
 import type { CommandIO } from "../model.ts"
 import { escapeForTerminal, note, styled } from "../output.ts"
+import { chunksOf } from "../../internal/streams.ts"
 import { sizeText, unwritable } from "./blocks.ts"
 
 /** Writes a file as it arrives, never whole in memory; `-` is stdout. */
@@ -15,7 +16,7 @@ export async function saveFile(file: FileLike, output: string, io: CommandIO): P
   const path = isAbsolute(output) ? output : resolve(io.cwd, output)
   let size = 0
   const count = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const chunk of chunksOf(file)) {
+    for await (const chunk of chunksOf(file.stream())) {
       size += chunk.length
       yield chunk
     }
@@ -48,22 +49,9 @@ export async function showFile(file: FileLike, io: CommandIO): Promise<void> {
 
 async function toStdout(file: FileLike, io: CommandIO): Promise<void> {
   const { stdout } = io as { readonly stdout: CommandIO["stdout"] & Partial<NodeJS.WritableStream> }
-  for await (const chunk of chunksOf(file)) {
+  for await (const chunk of chunksOf(file.stream())) {
     if (stdout.write(chunk) === false && stdout.once !== undefined) {
       await new Promise<void>((go) => stdout.once?.("drain", () => go()))
     }
-  }
-}
-
-async function* chunksOf(file: FileLike): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = file.stream().getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      yield value
-    }
-  } finally {
-    reader.cancel().catch(() => undefined)
   }
 }

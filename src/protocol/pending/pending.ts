@@ -178,7 +178,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
 
   /** What the link knows of this request, as options of an error. */
   #deliveryStatus(): CallErrorOptions {
-    return this.endpoint.deliveryStatus(this.requestId) ?? {}
+    return this.endpoint.link.deliveryStatus?.(this.requestId) ?? {}
   }
 
   mayHaveExecuted(): boolean {

@@ -1,3 +1,4 @@
+import { capture, capturedReject, capturedResolve } from "../../internal/captured.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -120,15 +121,4 @@ export function linkOf(link: unknown): Transport {
   throw new TypeError(
     `new PendingRequestMap(link): link must be an EventTarget or a transport, got ${typeName(link)}.`,
   )
-}
-
-// One shared executor, whose result is read at once: a closure per promise would cost one more object per call.
-let capturedResolve: (value: ResponseEnvelope) => void
-let capturedReject: (error: CallError) => void
-function capture(
-  resolve: (value: ResponseEnvelope) => void,
-  reject: (error: unknown) => void,
-): void {
-  capturedResolve = resolve
-  capturedReject = reject
 }

@@ -7,6 +7,7 @@ import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk
 import type { MCPCaller, Servers } from "./server.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { isRecord } from "../../internal/guards.ts"
+import { watchedBody } from "../../internal/streams.ts"
 
 /** Limits of sessions, which are kept in memory. */
 export interface SessionLimits {
@@ -164,7 +165,7 @@ export class Sessions {
     })
     if (response.body === null) return response
     session.open++
-    const body = watched(response.body, (isLeft) => {
+    const body = watchedBody(response.body, (isLeft) => {
       session.open--
       this.#touch(session)
       if (isLeft) cancel(session.transport, requestIds(parsedBody))
@@ -220,39 +221,6 @@ export class Sessions {
 /** Whether nothing is being sent to the client. */
 function isUnused({ open }: Session): boolean {
   return open === 0
-}
-
-/** Calls back at the end of a stream, with whether the client disconnected before it. */
-function watched(
-  body: ReadableStream<Uint8Array>,
-  onEnd: (isLeft: boolean) => void,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  let isOver = false
-  const end = (isLeft: boolean): void => {
-    if (!isOver) onEnd(isLeft)
-    isOver = true
-  }
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read()
-        if (!done) {
-          controller.enqueue(value)
-          return
-        }
-      } catch (error) {
-        end(true)
-        throw error
-      }
-      end(false)
-      controller.close()
-    },
-    async cancel(reason) {
-      end(true)
-      await reader.cancel(reason)
-    },
-  })
 }
 
 // The answers can no longer be delivered: nothing is kept for a client that reconnects.

@@ -124,11 +124,6 @@ class BrokerTransport implements BusTransport, BusReceiver {
     return this.#caller.deliveryStatus(requestId)
   }
 
-  /** @deprecated For transports that wrap this one and still call the old name. */
-  fateOf(requestId: string): CallFate | undefined {
-    return this.deliveryStatus(requestId)
-  }
-
   whenConnected(): Promise<void> {
     if (this.#bus.isConnected) return Promise.resolve()
     if (this.#error !== undefined) return Promise.reject(this.#error)

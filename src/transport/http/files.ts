@@ -2,6 +2,7 @@
 
 import { downloadOf } from "../../http-client/file-bodies.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
+import { watchedBody } from "../../internal/streams.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { FileLike } from "../../schema/files.ts"
 
@@ -22,7 +23,12 @@ export class Downloads {
     for (const one of this.#open) if (one.deref() === undefined) this.#open.delete(one)
     const entry = new WeakRef(request)
     this.#open.add(entry)
-    const watched = body && watch(body, request, () => this.#open.delete(entry))
+    // If the reader stops, the request is aborted.
+    const ended = (isCut: boolean): void => {
+      this.#open.delete(entry)
+      if (isCut) request.abort()
+    }
+    const watched = body && watchedBody(body, ended, { highWaterMark: 0 })
     const data = downloadOf((name) => headers.get(name) ?? undefined, watched)
     const timestamp = wallTimeOf(systemClock)
     return data && { data, meta: { source: "local", operationId, timestamp } }
@@ -32,34 +38,4 @@ export class Downloads {
     for (const request of this.#open) request.deref()?.abort(reason)
     this.#open.clear()
   }
-}
-
-/** The same bytes; if the reader stops, their request is aborted. */
-function watch(
-  body: ReadableStream<Uint8Array>,
-  request: AbortController,
-  ended: () => void,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(target) {
-        const { done, value } = await reader.read().catch((error: unknown) => {
-          ended()
-          throw error
-        })
-        if (!done) {
-          target.enqueue(value)
-          return
-        }
-        ended()
-        target.close()
-      },
-      cancel() {
-        ended()
-        request.abort()
-      },
-    },
-    { highWaterMark: 0 },
-  )
 }
