@@ -11,13 +11,20 @@ export class AttemptLog {
   started = 0
   /** An attempt that has ended may have had effects. */
   hasExecuted = false
-  /** Work for this call goes on without it, and may be done by another call. */
-  isShared = false
+  /** Noted by a policy: work for this call goes on without it, and may be done by another call. */
+  hasSharedWork = false
+  readonly #sharing: { readonly isShared: boolean }
   #running = 0
   #last: Running | undefined
 
-  constructor(isTrusted: boolean) {
+  constructor(sharing: { readonly isShared: boolean }, isTrusted: boolean) {
+    this.#sharing = sharing
     this.isTrusted = isTrusted
+  }
+
+  /** Whether work outside of the attempts of this call may be done for it. */
+  get isShared(): boolean {
+    return this.hasSharedWork || this.#sharing.isShared
   }
 
   /** Whether an attempt of this call may have had effects by now. */

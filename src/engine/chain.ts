@@ -29,6 +29,8 @@ import type { StreamSource } from "./stream.ts"
 export interface Link extends Pick<Middleware, "call" | "stream"> {
   /** For messages. */
   readonly name: string
+  /** It notes each call whose work it shares, so that other calls need not be suspected. */
+  readonly notesSharedWork?: boolean
 }
 
 interface CallLink extends Link {
@@ -43,6 +45,8 @@ interface Receiver {
 
 /** The middleware of one operation, outermost first, with the handler at its end. */
 export class Chain {
+  /** Whether a middleware has shared work among callers, and does not note for which. */
+  isShared = false
   readonly #links: readonly Link[]
   /** The last validated change; it is frozen. */
   #validChange: Change | undefined
@@ -77,7 +81,7 @@ export class Chain {
   }
 
   #logFor(call: Call, isTrusted: boolean): AttemptLog {
-    const log = new AttemptLog(isTrusted)
+    const log = new AttemptLog(this, isTrusted)
     call.attemptLog = log
     return log
   }
@@ -132,7 +136,10 @@ export class Chain {
   ): Promise<ResponseEnvelope> {
     let attempt: Call = call
     try {
-      if (change.detached === true) log.isShared = true
+      if (change.detached === true) {
+        log.hasSharedWork = true
+        this.isShared ||= this.#links[index - 1]?.notesSharedWork !== true
+      }
       attempt = this.#openAttempt(call, change, log)
       call.kernel.begin(attempt)
       const { input: changed } = change

@@ -45,7 +45,7 @@ export class CallView extends CallContext implements MiddlewareCall {
   }
 
   noteShared(): void {
-    this.#attempts.isShared = true
+    this.#attempts.hasSharedWork = true
   }
 
   isUnder(requestId: string): boolean {

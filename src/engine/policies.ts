@@ -60,7 +60,7 @@ export class PolicyLoader {
     }
     if (this.#policies !== undefined) return toLink(this.#policies.for(target))
     return {
-      name: NAME,
+      ...LINK,
       call: async (call, next) => {
         const policies = await this.#load()
         return await (policies.for(target)?.call?.(call, next) ?? next())
@@ -125,10 +125,10 @@ export class PolicyLoader {
   }
 }
 
-const NAME = "resilience"
+const LINK = { name: "resilience", notesSharedWork: true }
 
 function toLink(middleware: Middleware | undefined): Link | undefined {
-  return middleware && { name: NAME, call: middleware.call, stream: middleware.stream }
+  return middleware && { ...LINK, call: middleware.call, stream: middleware.stream }
 }
 
 /** The policies of rules with patterns. */

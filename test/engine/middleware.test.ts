@@ -9,6 +9,7 @@ import type {
   Middleware,
   MiddlewareCall,
   MiddlewareFunction,
+  ResponseEnvelope,
   Next,
   OperationContext,
 } from "../../src/index.ts"
@@ -773,6 +774,19 @@ describe("next({ detached: true })", () => {
     expect(seen).toEqual([["ada", "r1", false]])
     await clock.advance(1000)
     expect(clock.timers).toBe(0)
+  })
+
+  test("tells a caller that joined the work of another one that there may be effects", async () => {
+    const clock = new VirtualClock()
+    const registry = quietRegistry([operation("a.b", { handler: never })], { clock, timeout: 100 })
+    let shared: Promise<ResponseEnvelope> | undefined
+    registry.use((_call, next) => (shared ??= next({ detached: true })))
+    void rejection(registry.execute("a.b"))
+    const joined = rejection(registry.execute("a.b", {}, { timeout: 10 }))
+    await clock.advance(10)
+    expect(await joined).toMatchObject({ code: "TIMEOUT", mayHaveExecuted: true })
+    await clock.advance(100)
+    await registry.close()
   })
 
   test("ends with its own timeout, its own signal, or with the registry", async () => {

@@ -1,8 +1,8 @@
 // Limits that are shared with others, and what policies keep in memory.
-import { describe, expect, test } from "vitest"
+import { describe, expect, onTestFinished, test } from "vitest"
 import { KnownKeys } from "../../src/policy/known-keys.ts"
 import { TokenBuckets } from "../../src/policy/token-buckets.ts"
-import { operation, rejection } from "../support/operations.ts"
+import { operation, quietRegistry, rejection } from "../support/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
 import { guarded } from "./harness.ts"
 
@@ -70,12 +70,13 @@ describe("a limit that is shared", () => {
 test("a caller without a key that leaves a queue was not executed, although one with a key runs", async () => {
   const clock = new VirtualClock()
   const handler = (): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, 1_000))
-  const pay = operation("api.pay", { type: "mutation", handler })
-  const policies = { concurrency: { most: 1, queue: 1 }, idempotency: {} }
-  await using it = guarded([pay], policies, { clock })
-  const keyed = it.registry.execute("api.pay", undefined, { idempotencyKey: "a" })
+  const resilience = { concurrency: { most: 1, queue: 1 }, idempotency: {} }
+  const pay = operation("api.pay", { type: "mutation", handler, resilience })
+  const registry = quietRegistry([pay], { clock })
+  onTestFinished(() => registry.close())
+  const keyed = registry.execute("api.pay", undefined, { idempotencyKey: "a" })
   await clock.advance(10)
-  const left = rejection(it.registry.execute("api.pay", undefined, { timeout: 5 }))
+  const left = rejection(registry.execute("api.pay", undefined, { timeout: 5 }))
   await clock.advance(10)
   expect(await left).toMatchObject({ code: "TIMEOUT", mayHaveExecuted: false })
   await clock.advance(1_000)
