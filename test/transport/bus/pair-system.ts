@@ -112,7 +112,8 @@ function operationsOf(worker: string, runs: string[], aborted: unknown[]): AnyRe
       ...{ ...base, name: "fail", type: "mutation" },
       errorSchemas: [{ code: "SOLD_OUT", description: "None left", schema: Type.Unknown() }],
       handler: (input): never => {
-        throw new CallError("SOLD_OUT", "None left.", { details: input, retryable: true })
+        const about = { details: input, retryable: true, mayHaveExecuted: false }
+        throw new CallError("SOLD_OUT", "None left.", about)
       },
     }),
     defineOperation({

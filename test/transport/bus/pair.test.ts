@@ -41,6 +41,7 @@ describe.each(KINDS)("the guard on both ends of $name", ({ hasQueues }) => {
       message: "None left.",
       details: { sku: "tea" },
       retryable: true,
+      mayHaveExecuted: false,
     })
   })
 
