@@ -15,51 +15,37 @@ export interface ErrorCodeInfo {
   readonly mayHaveExecuted: boolean
 }
 
-/**
- * Every code with its HTTP status, JSON-RPC number and exit code; `docs/errors.md` shows the same table. "refused" means that
- * the handler did not start, "retryable" in addition that a repetition may succeed.
- */
+/** Every code with its numbers; `docs/errors.md` shows the same table. */
 const CODES = {
-  OPERATION_NOT_FOUND: [404, -32601, 2, "refused"],
-  INVALID_OPERATION_TYPE: [400, -32600, 2, "refused"],
-  UNAUTHENTICATED: [401, -32001, 1, "refused"],
-  ACCESS_DENIED: [403, -32002, 1, "refused"],
-  VALIDATION_ERROR: [400, -32602, 2, "refused"],
-  OUTPUT_VALIDATION_ERROR: [502, -32003, 1, "executed"],
-  CALL_DEPTH_EXCEEDED: [508, -32004, 1, "refused"],
-  TIMEOUT: [504, -32005, 1, "executed"],
-  ABORTED: [499, -32006, 1, "executed"],
-  UNAVAILABLE: [503, -32007, 1, "retryable"],
-  OVERLOADED: [503, -32008, 1, "retryable"],
-  RATE_LIMITED: [429, -32009, 1, "retryable"],
-  WORKER_LOST: [502, -32010, 1, "executed"],
-  PAYLOAD_TOO_LARGE: [413, -32011, 1, "refused"],
-  DATA_LOSS: [502, -32012, 1, "executed"],
-  SLOW_CONSUMER: [502, -32013, 1, "executed"],
-  CONFLICT: [409, -32014, 1, "refused"],
-  EGRESS_BLOCKED: [502, -32015, 1, "refused"],
-  CIRCUIT_OPEN: [503, -32016, 1, "retryable"],
-  EXECUTION_ERROR: [500, -32000, 1, "executed"],
-  UNKNOWN_ERROR: [500, -32603, 1, "executed"],
-} as const
+  OPERATION_NOT_FOUND: /* @__PURE__ */ refused(404, -32601, 2),
+  INVALID_OPERATION_TYPE: /* @__PURE__ */ refused(400, -32600, 2),
+  UNAUTHENTICATED: /* @__PURE__ */ refused(401, -32001),
+  ACCESS_DENIED: /* @__PURE__ */ refused(403, -32002),
+  VALIDATION_ERROR: /* @__PURE__ */ refused(400, -32602, 2),
+  OUTPUT_VALIDATION_ERROR: /* @__PURE__ */ executed(502, -32003),
+  CALL_DEPTH_EXCEEDED: /* @__PURE__ */ refused(508, -32004),
+  TIMEOUT: /* @__PURE__ */ executed(504, -32005),
+  ABORTED: /* @__PURE__ */ executed(499, -32006),
+  UNAVAILABLE: /* @__PURE__ */ retryable(503, -32007),
+  OVERLOADED: /* @__PURE__ */ retryable(503, -32008),
+  RATE_LIMITED: /* @__PURE__ */ retryable(429, -32009),
+  WORKER_LOST: /* @__PURE__ */ executed(502, -32010),
+  PAYLOAD_TOO_LARGE: /* @__PURE__ */ refused(413, -32011),
+  DATA_LOSS: /* @__PURE__ */ executed(502, -32012),
+  SLOW_CONSUMER: /* @__PURE__ */ executed(502, -32013),
+  CONFLICT: /* @__PURE__ */ refused(409, -32014),
+  EGRESS_BLOCKED: /* @__PURE__ */ refused(502, -32015),
+  CIRCUIT_OPEN: /* @__PURE__ */ retryable(503, -32016),
+  EXECUTION_ERROR: /* @__PURE__ */ executed(500, -32000),
+  UNKNOWN_ERROR: /* @__PURE__ */ executed(500, -32603),
+}
 
 export type ErrorCode = keyof typeof CODES
 
-/** The properties of every code. */
-export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = /* @__PURE__ */ ofCodes(
-  ([httpStatus, jsonRpc, exitCode, state]) => ({
-    httpStatus,
-    jsonRpc,
-    exitCode,
-    retryable: state === "retryable",
-    mayHaveExecuted: state === "executed",
-  }),
-)
+export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = CODES
 
 /** The library's own codes. Operations add theirs through `errorSchemas`. */
-export const ErrorCode: { readonly [TCode in ErrorCode]: TCode } = /* @__PURE__ */ ofCodes(
-  (_row, code) => code,
-)
+export const ErrorCode: { readonly [TCode in ErrorCode]: TCode } = /* @__PURE__ */ namesOf(CODES)
 
 /** The fields of a `CallError` besides its code and message. */
 export interface CallErrorOptions<TDetails = unknown> {
@@ -196,11 +182,25 @@ export function refusal<TCode extends string>(
   }
 }
 
-function ofCodes<TResult extends object>(
-  valueOf: (row: (typeof CODES)[ErrorCode], code: string) => unknown,
-): TResult {
-  const rows = Object.entries(CODES)
-  return Object.fromEntries(rows.map(([code, row]) => [code, valueOf(row, code)])) as TResult
+/** A code of errors after which there may be effects. */
+function executed(httpStatus: number, jsonRpc: number, exitCode = 1): ErrorCodeInfo {
+  return { httpStatus, jsonRpc, exitCode, retryable: false, mayHaveExecuted: true }
+}
+
+/** A code that means that the handler did not start. */
+function refused(httpStatus: number, jsonRpc: number, exitCode?: number): ErrorCodeInfo {
+  return { ...executed(httpStatus, jsonRpc, exitCode), mayHaveExecuted: false }
+}
+
+/** The same, and a repetition may succeed. */
+function retryable(httpStatus: number, jsonRpc: number): ErrorCodeInfo {
+  return { ...refused(httpStatus, jsonRpc), retryable: true }
+}
+
+function namesOf<TTable extends object>(
+  table: TTable,
+): { readonly [TName in keyof TTable]: TName } {
+  return Object.fromEntries(Object.keys(table).map((name) => [name, name])) as never
 }
 
 function truncate(message: string): string {
