@@ -103,7 +103,7 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
     }
     this.code = code
     if (options.details !== undefined) this.details = options.details
-    this.retryable = options.retryable ?? infoOf(code)?.retryable ?? false
+    this.retryable = options.retryable ?? isRetryable(code)
     this.mayHaveExecuted = options.mayHaveExecuted ?? mayExecute(code)
     if (options.mayHaveExecuted === false && !mayExecute(code))
       Object.defineProperty(this, STATED, { value: true })
@@ -149,14 +149,14 @@ export function isCallError<TCode extends string = string>(
   return hasBrand(value, code)
 }
 
-/** Default of `CallError.mayHaveExecuted`: true, unless the code means that the handler did not start. */
-function mayExecute(code: string): boolean {
-  return infoOf(code)?.mayHaveExecuted ?? true
+/** Default of `CallError.retryable`. */
+function isRetryable(code: string): boolean {
+  return ERROR_CODES[code as ErrorCode]?.retryable === true
 }
 
-/** `undefined` for the code of an operation. */
-function infoOf(code: string): ErrorCodeInfo | undefined {
-  return ERROR_CODES[code as ErrorCode]
+/** Default of `CallError.mayHaveExecuted`: true, unless the code means that the handler did not start. */
+function mayExecute(code: string): boolean {
+  return ERROR_CODES[code as ErrorCode]?.mayHaveExecuted !== false
 }
 
 // On engines other than V8 the property has no meaning, and setting it has no effect.
