@@ -15,37 +15,82 @@ export interface ErrorCodeInfo {
   readonly mayHaveExecuted: boolean
 }
 
-/** Every code with its numbers; `docs/errors.md` shows the same table. */
-const CODES = {
-  OPERATION_NOT_FOUND: /* @__PURE__ */ refused(404, -32601, 2),
-  INVALID_OPERATION_TYPE: /* @__PURE__ */ refused(400, -32600, 2),
-  UNAUTHENTICATED: /* @__PURE__ */ refused(401, -32001),
-  ACCESS_DENIED: /* @__PURE__ */ refused(403, -32002),
-  VALIDATION_ERROR: /* @__PURE__ */ refused(400, -32602, 2),
-  OUTPUT_VALIDATION_ERROR: /* @__PURE__ */ executed(502, -32003),
-  CALL_DEPTH_EXCEEDED: /* @__PURE__ */ refused(508, -32004),
-  TIMEOUT: /* @__PURE__ */ executed(504, -32005),
-  ABORTED: /* @__PURE__ */ executed(499, -32006),
-  UNAVAILABLE: /* @__PURE__ */ retryable(503, -32007),
-  OVERLOADED: /* @__PURE__ */ retryable(503, -32008),
-  RATE_LIMITED: /* @__PURE__ */ retryable(429, -32009),
-  WORKER_LOST: /* @__PURE__ */ executed(502, -32010),
-  PAYLOAD_TOO_LARGE: /* @__PURE__ */ refused(413, -32011),
-  DATA_LOSS: /* @__PURE__ */ executed(502, -32012),
-  SLOW_CONSUMER: /* @__PURE__ */ executed(502, -32013),
-  CONFLICT: /* @__PURE__ */ refused(409, -32014),
-  EGRESS_BLOCKED: /* @__PURE__ */ refused(502, -32015),
-  CIRCUIT_OPEN: /* @__PURE__ */ retryable(503, -32016),
-  EXECUTION_ERROR: /* @__PURE__ */ executed(500, -32000),
-  UNKNOWN_ERROR: /* @__PURE__ */ executed(500, -32603),
-}
-
-export type ErrorCode = keyof typeof CODES
-
-export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = CODES
-
 /** The library's own codes. Operations add theirs through `errorSchemas`. */
-export const ErrorCode: { readonly [TCode in ErrorCode]: TCode } = /* @__PURE__ */ namesOf(CODES)
+export const ErrorCode = {
+  OPERATION_NOT_FOUND: "OPERATION_NOT_FOUND",
+  INVALID_OPERATION_TYPE: "INVALID_OPERATION_TYPE",
+  UNAUTHENTICATED: "UNAUTHENTICATED",
+  ACCESS_DENIED: "ACCESS_DENIED",
+  VALIDATION_ERROR: "VALIDATION_ERROR",
+  OUTPUT_VALIDATION_ERROR: "OUTPUT_VALIDATION_ERROR",
+  CALL_DEPTH_EXCEEDED: "CALL_DEPTH_EXCEEDED",
+  TIMEOUT: "TIMEOUT",
+  ABORTED: "ABORTED",
+  UNAVAILABLE: "UNAVAILABLE",
+  OVERLOADED: "OVERLOADED",
+  RATE_LIMITED: "RATE_LIMITED",
+  WORKER_LOST: "WORKER_LOST",
+  PAYLOAD_TOO_LARGE: "PAYLOAD_TOO_LARGE",
+  DATA_LOSS: "DATA_LOSS",
+  SLOW_CONSUMER: "SLOW_CONSUMER",
+  CONFLICT: "CONFLICT",
+  EGRESS_BLOCKED: "EGRESS_BLOCKED",
+  CIRCUIT_OPEN: "CIRCUIT_OPEN",
+  EXECUTION_ERROR: "EXECUTION_ERROR",
+  UNKNOWN_ERROR: "UNKNOWN_ERROR",
+} as const
+
+export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
+
+/** Codes whose errors are `retryable` unless they say otherwise. */
+const RETRYABLE: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
+  "UNAVAILABLE",
+  "OVERLOADED",
+  "RATE_LIMITED",
+  "CIRCUIT_OPEN",
+])
+
+/** Codes that mean that the handler did not start. */
+const NOT_EXECUTED: ReadonlySet<string> = /* @__PURE__ */ new Set<ErrorCode>([
+  "OPERATION_NOT_FOUND",
+  "INVALID_OPERATION_TYPE",
+  "UNAUTHENTICATED",
+  "ACCESS_DENIED",
+  "VALIDATION_ERROR",
+  "CALL_DEPTH_EXCEEDED",
+  "UNAVAILABLE",
+  "OVERLOADED",
+  "RATE_LIMITED",
+  "PAYLOAD_TOO_LARGE",
+  "CONFLICT",
+  "EGRESS_BLOCKED",
+  "CIRCUIT_OPEN",
+])
+
+/** Every code with its numbers; `docs/errors.md` shows the same table. */
+export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = {
+  OPERATION_NOT_FOUND: /* @__PURE__ */ row("OPERATION_NOT_FOUND", 404, -32601, 2),
+  INVALID_OPERATION_TYPE: /* @__PURE__ */ row("INVALID_OPERATION_TYPE", 400, -32600, 2),
+  UNAUTHENTICATED: /* @__PURE__ */ row("UNAUTHENTICATED", 401, -32001, 1),
+  ACCESS_DENIED: /* @__PURE__ */ row("ACCESS_DENIED", 403, -32002, 1),
+  VALIDATION_ERROR: /* @__PURE__ */ row("VALIDATION_ERROR", 400, -32602, 2),
+  OUTPUT_VALIDATION_ERROR: /* @__PURE__ */ row("OUTPUT_VALIDATION_ERROR", 502, -32003, 1),
+  CALL_DEPTH_EXCEEDED: /* @__PURE__ */ row("CALL_DEPTH_EXCEEDED", 508, -32004, 1),
+  TIMEOUT: /* @__PURE__ */ row("TIMEOUT", 504, -32005, 1),
+  ABORTED: /* @__PURE__ */ row("ABORTED", 499, -32006, 1),
+  UNAVAILABLE: /* @__PURE__ */ row("UNAVAILABLE", 503, -32007, 1),
+  OVERLOADED: /* @__PURE__ */ row("OVERLOADED", 503, -32008, 1),
+  RATE_LIMITED: /* @__PURE__ */ row("RATE_LIMITED", 429, -32009, 1),
+  WORKER_LOST: /* @__PURE__ */ row("WORKER_LOST", 502, -32010, 1),
+  PAYLOAD_TOO_LARGE: /* @__PURE__ */ row("PAYLOAD_TOO_LARGE", 413, -32011, 1),
+  DATA_LOSS: /* @__PURE__ */ row("DATA_LOSS", 502, -32012, 1),
+  SLOW_CONSUMER: /* @__PURE__ */ row("SLOW_CONSUMER", 502, -32013, 1),
+  CONFLICT: /* @__PURE__ */ row("CONFLICT", 409, -32014, 1),
+  EGRESS_BLOCKED: /* @__PURE__ */ row("EGRESS_BLOCKED", 502, -32015, 1),
+  CIRCUIT_OPEN: /* @__PURE__ */ row("CIRCUIT_OPEN", 503, -32016, 1),
+  EXECUTION_ERROR: /* @__PURE__ */ row("EXECUTION_ERROR", 500, -32000, 1),
+  UNKNOWN_ERROR: /* @__PURE__ */ row("UNKNOWN_ERROR", 500, -32603, 1),
+}
 
 /** The fields of a `CallError` besides its code and message. */
 export interface CallErrorOptions<TDetails = unknown> {
@@ -151,12 +196,12 @@ export function isCallError<TCode extends string = string>(
 
 /** Default of `CallError.retryable`. */
 function isRetryable(code: string): boolean {
-  return ERROR_CODES[code as ErrorCode]?.retryable === true
+  return RETRYABLE.has(code)
 }
 
 /** Default of `CallError.mayHaveExecuted`: true, unless the code means that the handler did not start. */
 function mayExecute(code: string): boolean {
-  return ERROR_CODES[code as ErrorCode]?.mayHaveExecuted !== false
+  return !NOT_EXECUTED.has(code)
 }
 
 // On engines other than V8 the property has no meaning, and setting it has no effect.
@@ -182,25 +227,19 @@ export function refusal<TCode extends string>(
   }
 }
 
-/** A code of errors after which there may be effects. */
-function executed(httpStatus: number, jsonRpc: number, exitCode = 1): ErrorCodeInfo {
-  return { httpStatus, jsonRpc, exitCode, retryable: false, mayHaveExecuted: true }
-}
-
-/** A code that means that the handler did not start. */
-function refused(httpStatus: number, jsonRpc: number, exitCode?: number): ErrorCodeInfo {
-  return { ...executed(httpStatus, jsonRpc, exitCode), mayHaveExecuted: false }
-}
-
-/** The same, and a repetition may succeed. */
-function retryable(httpStatus: number, jsonRpc: number): ErrorCodeInfo {
-  return { ...refused(httpStatus, jsonRpc), retryable: true }
-}
-
-function namesOf<TTable extends object>(
-  table: TTable,
-): { readonly [TName in keyof TTable]: TName } {
-  return Object.fromEntries(Object.keys(table).map((name) => [name, name])) as never
+function row(
+  code: ErrorCode,
+  httpStatus: number,
+  jsonRpc: number,
+  exitCode: number,
+): ErrorCodeInfo {
+  return {
+    httpStatus,
+    jsonRpc,
+    exitCode,
+    retryable: isRetryable(code),
+    mayHaveExecuted: mayExecute(code),
+  }
 }
 
 function truncate(message: string): string {
