@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"
-import type * as call from "../src/index.ts"
+import type * as call from "../src/protocol/index.ts"
 import type * as client from "../src/protocol/client.ts"
 import type * as compiled from "../src/schema/compiled.ts"
 import type * as define from "../src/core/define.ts"
@@ -91,8 +91,7 @@ export async function loadBuilt(): Promise<Library> {
   return (await load(
     "engine/registry.js",
     "core/define.js",
-    "protocol/pending/request-map.js",
-    "protocol/server/serve.js",
+    "protocol/index.js",
     "protocol/client.js",
     "schema/compiled.js",
     "websocket.js",
@@ -144,8 +143,7 @@ export async function loadBuiltBus(): Promise<BusLibrary> {
   const files = [
     "engine/registry.js",
     "core/define.js",
-    "protocol/pending/request-map.js",
-    "protocol/server/serve.js",
+    "protocol/index.js",
     "protocol/client.js",
     "internal/logger.js",
   ]
@@ -154,13 +152,7 @@ export async function loadBuiltBus(): Promise<BusLibrary> {
 
 /** Loads what was built before, and of it what calls other threads. */
 export async function loadBuiltThread(): Promise<ThreadLibrary> {
-  const files = [
-    "engine/registry.js",
-    "core/define.js",
-    "protocol/pending/request-map.js",
-    "protocol/server/serve.js",
-    "protocol/client.js",
-  ]
+  const files = ["engine/registry.js", "core/define.js", "protocol/index.js", "protocol/client.js"]
   return (await load(...files, "worker.js")) as ThreadLibrary
 }
 

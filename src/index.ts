@@ -195,7 +195,13 @@ export type {
   ScannerFS,
 } from "./sources/scan/scanner.ts"
 
-export { CallEventMap, CallEventSchema } from "./core/events.ts"
+export {
+  buildCallHandler,
+  CallEventMap,
+  CallEventSchema,
+  PendingRequestMap,
+  serveCalls,
+} from "./protocol/index.ts"
 export type {
   CallAbortedEvent,
   CallCompletedEvent,
@@ -204,27 +210,23 @@ export type {
   CallCreditEvent,
   CallErrorEvent,
   CallEvent,
-  CallProgressEvent,
-  CallRequestedEvent,
-  CallRespondedEvent,
-} from "./core/events.ts"
-export { PendingRequestMap } from "./protocol/pending/request-map.ts"
-export type { CallLink } from "./protocol/pending/request-map.ts"
-export type {
-  PendingRequestMapOptions,
-  PendingResponse,
-  PendingSubscription,
-} from "./protocol/pending/requests.ts"
-export type { PendingOptions } from "./protocol/pending/options.ts"
-export { buildCallHandler, serveCalls } from "./protocol/server/serve.ts"
-export type {
   CallHandler,
   CallHandlerConfig,
   CallHandlerOptions,
+  CallLink,
+  CallPeer,
+  CallProgressEvent,
+  CallRequestedEvent,
+  CallRespondedEvent,
   CallServer,
+  PendingOptions,
+  PendingRequestMapOptions,
+  PendingResponse,
+  PendingSubscription,
+  ResolveIdentity,
   ServeCallsOptions,
-} from "./protocol/server/serve.ts"
-export type { CallPeer, ResolveIdentity, ServeLimits } from "./protocol/server/server.ts"
+  ServeLimits,
+} from "./protocol/index.ts"
 export { createClient } from "./protocol/client.ts"
 export type { Client, ClientCalls, OperationsOf } from "./protocol/client.ts"
 export { fromCall } from "./protocol/from-call.ts"

@@ -1,6 +1,6 @@
 import { Type } from "typebox"
 import { expect, onTestFinished, test, vi } from "vitest"
-import { PendingRequestMap } from "../../src/index.ts"
+import { PendingRequestMap } from "../../src/protocol/index.ts"
 import { defineOperation } from "../../src/core/define.ts"
 import type { AnyOperation } from "../../src/core/define.ts"
 import { followPeer } from "../../src/protocol/follow.ts"

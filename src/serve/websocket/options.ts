@@ -1,5 +1,4 @@
-import type { PendingRequestMap } from "../../protocol/pending/request-map.ts"
-import type { ResolveIdentity, ServeLimits } from "../../protocol/server/server.ts"
+import type { PendingRequestMap, ResolveIdentity, ServeLimits } from "../../protocol/index.ts"
 import { ERROR_REPORTING } from "../../engine/failures.ts"
 import type { ErrorReporting } from "../../engine/failures.ts"
 import type { CallError } from "../../core/errors.ts"
