@@ -19,20 +19,20 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     source: `export { createClient } from "@alkdev/operations"
       export { createHTTPTransport } from "@alkdev/operations/http"`,
     goal: 9000,
-    limit: 15_600,
+    limit: 16_400,
   },
   {
     name: "a client over WebSocket",
     source: `export { createClient } from "@alkdev/operations"
       export { createWebSocketTransport } from "@alkdev/operations/websocket"`,
     goal: 12_000,
-    limit: 17_200,
+    limit: 17_600,
   },
   {
     name: "a registry in the page",
     source: `export { createRegistry, defineOperation } from "@alkdev/operations"`,
     goal: 80_000,
-    limit: 86_500,
+    limit: 87_700,
   },
   {
     name: "an OpenAPI import",

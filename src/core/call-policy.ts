@@ -1,6 +1,5 @@
 import { isRecord } from "../internal/guards.ts"
-import { sha256Hex } from "../internal/sha256.ts"
-import type { CallPolicy, Identity } from "./types.ts"
+import type { CallPolicy } from "./types.ts"
 
 /**
  * Reads the policy options of a remote caller. Unknown options are ignored, because the caller may be newer.
@@ -20,14 +19,6 @@ export function readCallPolicy(value: unknown): CallPolicy | undefined {
 /** Whether a value can be the `idempotencyKey` of a call. */
 export function isIdempotencyKey(value: unknown): value is string {
   return typeof value === "string" && value.length >= 1 && value.length <= 255
-}
-
-/**
- * The key of a caller for a system that knows only us: two callers with the same key do not share it. That of an
- * anonymous caller stays as it is.
- */
-export function keyForOthers(key: string, identity: Pick<Identity, "id"> | undefined): string {
-  return identity === undefined ? key : sha256Hex(JSON.stringify([identity.id, key]))
 }
 
 function isCount(value: unknown): value is number {

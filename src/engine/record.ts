@@ -121,8 +121,13 @@ export class OperationRecord {
   }
 
   /** Middleware and policies of the definition. */
-  get policy(): Pick<OperationPolicy, "use" | "resilience" | "sendsKey" | "via"> {
+  get policy(): Pick<OperationPolicy, "use" | "resilience" | "sendsKey"> {
     return this.#checked.policy
+  }
+
+  /** @internal The registries that an imported operation came through. */
+  get via(): OperationPolicy["via"] {
+    return this.#checked.policy.via
   }
 
   get input(): Compiled {

@@ -288,7 +288,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 
   /** @internal The registries that an operation came through; the last one is this. */
   pathOf(id: string): readonly string[] {
-    return [...(this.#catalog.store.get(id)?.policy.via?.() ?? []), this.originId]
+    return [...(this.#catalog.store.get(id)?.via?.() ?? []), this.originId]
   }
 
   /** @internal `execute` with a sink that receives the outcome. */

@@ -1,4 +1,4 @@
-import { keyForOthers } from "../core/call-policy.ts"
+import { keyForOthers } from "../core/forwarded-key.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { repeatableLoss } from "../core/error-marks.ts"
 import { isCallError, refusal } from "../core/errors.ts"
@@ -205,11 +205,8 @@ function createForwarder(
   const id = `${spec.namespace}.${spec.name}`
   const version = endpointOver(map).link.hasVersions === true ? spec.version : undefined
   const { clock } = endpointOver(map).settings
-  const about = (
-    context: OperationContext,
-    signal: AbortSignal | undefined,
-    own: PendingRequestMap,
-  ): PendingOptions => forwardedOptions(context, signal, version, clock, own !== map)
+  const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
+    forwardedOptions(context, signal, version, clock)
   const { replacedBy, ...deprecation } = spec.deprecation ?? {}
   const named = {
     ...spec,
@@ -242,10 +239,10 @@ function createForwarder(
       handler:
         linkFor === undefined
           ? (input: unknown, context: OperationContext) =>
-              map.subscribe(id, input, about(context, context.signal, map))
+              map.subscribe(id, input, about(context, context.signal))
           : async function* (input: unknown, context: OperationContext) {
               const own = await mapFor(context)
-              yield* own.subscribe(id, input, about(context, context.signal, own))
+              yield* own.subscribe(id, input, about(context, context.signal))
             },
     }
   }
@@ -255,7 +252,11 @@ function createForwarder(
     handler: async (input: unknown, context: OperationContext) => {
       try {
         const own = linkFor === undefined ? map : await mapFor(context)
-        return await own.call(id, input, about(context, lightSignal(context), own))
+        const options = about(context, lightSignal(context))
+        const { idempotencyKey: key, identity } = context
+        if (key === undefined) return await own.call(id, input, options)
+        const idempotencyKey = own === map ? await keyForOthers(key, identity) : key
+        return await own.call(id, input, { ...options, idempotencyKey })
       } catch (error) {
         // Retrying is harmless, and the peer may be back or faster.
         throw isIdempotent && isLoss(error) ? repeatableLoss(error) : error
@@ -275,9 +276,8 @@ function forwardedOptions(
   signal: AbortSignal | undefined,
   version: string | undefined,
   clock: Clock,
-  isCallersLink: boolean,
 ): PendingOptions & NestedInOuter {
-  const { identity, metadata, deadline, requestId, progress, policy, idempotencyKey } = context
+  const { identity, metadata, deadline, requestId, progress, policy } = context
   return {
     outer: (context as NestedInOuter).outer,
     signal,
@@ -291,9 +291,6 @@ function forwardedOptions(
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
     ...(policy !== undefined && { policy }),
-    ...(idempotencyKey !== undefined && {
-      idempotencyKey: isCallersLink ? idempotencyKey : keyForOthers(idempotencyKey, identity),
-    }),
     ...(version !== undefined && { version }),
   }
 }

@@ -4,7 +4,7 @@ import { CallError, isCallError } from "../../core/errors.ts"
 import { discard, exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
-import { keyForOthers } from "../../core/call-policy.ts"
+import { keyForOthers } from "../../core/forwarded-key.ts"
 import { secretsIn } from "../../http-client/headers.ts"
 import { resolveFetch } from "../../http-client/public-fetch.ts"
 import { readHttpError } from "../../http-client/http-error.ts"
@@ -98,7 +98,7 @@ export class HTTPOperationClient {
     input: unknown,
     context: HandlerContext | undefined,
   ): Promise<ResponseEnvelope> {
-    const key = this.#keyHeader(context, source)
+    const key = await this.#keyHeader(context, source)
     const more: Extras = { headers: key ?? revalidationHeaders(context, source), isOnce: false }
     const limits = createCallLimits(context, this.#config.timeout, source.id)
     try {
@@ -168,15 +168,15 @@ export class HTTPOperationClient {
   }
 
   /** The idempotency key of a call, if the API takes one. */
-  #keyHeader(
+  async #keyHeader(
     context: HandlerContext | undefined,
     source: OperationSource,
-  ): PlainHeaders | undefined {
+  ): Promise<PlainHeaders | undefined> {
     const key = context?.idempotencyKey
     if (key === undefined || !mayHaveEffect(source)) return undefined
     const { idempotencyHeader = declaredKeyHeader(source) } = this.#config
     if (idempotencyHeader === undefined) return undefined
-    return { [idempotencyHeader]: keyForOthers(key, context?.identity) }
+    return { [idempotencyHeader]: await keyForOthers(key, context?.identity) }
   }
 
   get #fetchesTokens(): boolean {
