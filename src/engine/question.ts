@@ -2,7 +2,7 @@ import { refusal } from "../core/errors.ts"
 import type { CallOptions, InputResponse } from "../core/types.ts"
 import type { Call } from "./call.ts"
 
-/** Asks the caller of a call, or that of an outer one; `undefined` if nobody can be asked. */
+/** Asks the caller of a call, or that of an outer one; `undefined` if no caller can be asked. */
 export function answererFor(call: Call): CallOptions["requestInput"] {
   const waiting: Call[] = []
   for (let at: Call | undefined = call; at !== undefined; at = at.parent) {

@@ -249,7 +249,7 @@ class RunningStream {
     this.#observed?.fail(error)
     this.#from.end?.(error)
     const { parent } = this.#call
-    // The handler that opened it has ended, so that nobody handles an error: what still reads it sees the end.
+    // The handler that opened it has ended and would not handle an error, so a pending read sees the end.
     if (parent?.isOver !== true || parent.ended !== undefined) {
       // Without a pending `next`, the following one gets the error.
       if (this.#pending === undefined) this.#undeliveredError = error

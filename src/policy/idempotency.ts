@@ -24,7 +24,7 @@ type Kept = { readonly input: string } & (
   | { readonly state: "unknown" }
 )
 
-/** Whose call it is, the hashes of its key and of its input, and how many milliseconds it may take, whoever waits. */
+/** Whose call it is, the hashes of its key and of its input, and its time limit in milliseconds, independent of its callers. */
 type Keyed = Readonly<Record<"caller" | "key" | "input", string> & { timeout: number }>
 
 interface IdempotencyHost {

@@ -65,7 +65,7 @@ export function createRedisIdempotencyStore(
       try {
         kept = await wait(answer)
       } catch (error) {
-        // Its call does not run: whoever comes next must not wait for it.
+        // Its call does not run, so the next call with the key must not wait for it.
         if (unanswered.size < MAX_UNANSWERED) unanswered.set(key, value)
         const release = (): Promise<unknown> => run(FORGET, key, value)
         void answer.then(release, release).catch(() => undefined)
