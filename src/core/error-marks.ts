@@ -108,7 +108,10 @@ export function handlerError(
   const { requestId, operationId } = error
   const isOwn =
     requestId === undefined || (requestId === call.requestId && operationId === call.operationId)
-  return isOwn && statesNoEffect(error) ? error : afterEffects(error, call.isIdempotent)
+  if (isOwn && statesNoEffect(error)) return error
+  const changed = afterEffects(error, call.isIdempotent)
+  // The handler of a nested call may still run, but this one has ended.
+  return abandonedBy(changed) === undefined ? changed : mark(copyOf(changed), ABANDONED, undefined)
 }
 
 /** The attempts of a call so far. */

@@ -50,6 +50,13 @@ export const KEPT: Readonly<Record<string, WorldPlan>> = {
     }),
     { after: 300, do: "cut", link: 0, lasts: 50 },
   ),
+  "a repeat with a key got the result of a nested query that ended late": world(
+    [{ ...NONE, pay: { idempotency: {} }, get: { timeout: { attempt: 10 } } }],
+    call({
+      ...{ isKeyed: true, patience: 5, repeats: 1, pause: 300 },
+      scripts: [script({ children: [nested({ wait: 20 }, { kind: "get" })] }), script()],
+    }),
+  ),
   "a replacement of an operation forgot a key": world(
     [{ ...NONE, pay: { idempotency: {} } }],
     call({
