@@ -74,10 +74,10 @@ beforeAll(async () => {
   const document = {
     openapi: "3.1.0",
     info: { title: "x", version: "1" },
-    servers: [{ url: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}` }],
     paths: Object.fromEntries(TYPES.map((_, at) => [`/f${at}`, { get: fileOperation(at) }])),
   }
-  registry.registerAll(FromOpenAPI(document, { namespace: "api" }) as never)
+  const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  registry.registerAll(FromOpenAPI(document, { namespace: "api", baseUrl }) as never)
   served = await serveHTTP(registry as unknown as OperationRegistry, {
     port: 0,
     logger: silentLogger,
