@@ -4,7 +4,6 @@ import { Type } from "typebox"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../src/from-openapi.ts"
 import { createRegistry, defineOperation, silentLogger } from "../../src/index.ts"
-import type { OperationRegistry } from "../../src/index.ts"
 import { serveHTTP } from "../../src/node.ts"
 import type { ServedHTTP } from "../../src/node.ts"
 import { FileStream, toFile } from "../../src/type.ts"
@@ -78,7 +77,7 @@ beforeAll(async () => {
   }
   const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
   registry.registerAll(FromOpenAPI(document, { namespace: "api", baseUrl }) as never)
-  served = await serveHTTP(registry as unknown as OperationRegistry, {
+  served = await serveHTTP(registry, {
     port: 0,
     logger: silentLogger,
     websocket: false,
