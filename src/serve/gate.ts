@@ -120,7 +120,8 @@ export class Gate {
 
   #reject({ status, reason, retryAfterMs }: UpgradeRefusal, decide: Decide): void {
     this.#logger.info("A WebSocket upgrade was refused", { status, reason })
-    decide(false, status, undefined, retryAfterOf({ retryAfterMs }))
+    if (retryAfterMs === undefined) decide(false, status)
+    else decide(false, status, undefined, retryAfterOf({ retryAfterMs }))
   }
 }
 
