@@ -12,7 +12,7 @@ export type { SocketLimitOptions } from "./transport/websocket/limits.ts"
 export type { WebSocketConstructor, WebSocketLike } from "./transport/websocket/ws.ts"
 export { readBearerToken } from "./serve/upgrade.ts"
 export type { UpgradeRequestLike, UpgradeRules } from "./serve/upgrade.ts"
-export type { Authenticate } from "./serve/gate.ts"
+export type { Authenticate } from "./serve/authenticate.ts"
 export { serveWebSocket } from "./serve/websocket/serve-websocket.ts"
 export type { ServedWebSocket } from "./serve/websocket/serve-websocket.ts"
 export type {

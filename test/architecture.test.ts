@@ -152,6 +152,11 @@ const HELPERS: readonly { readonly copy: RegExp; readonly home: string }[] = [
     home: "src/internal/wait.ts",
   },
   { copy: /\.defer === undefined/, home: "src/internal/clock.ts" },
+  {
+    // A pattern with alternatives of which one names a credential.
+    copy: /^(?!\s*(?:\/\/|\*|import)).*\/[^/\n ]*(?:authorization|passw|credential|secret|token\||api\W{0,6}key)[^/\n ]*\|[^/\n ]*\//im,
+    home: "src/internal/secret-names.ts",
+  },
 ]
 
 const peers = Object.keys(manifest.peerDependencies ?? {})

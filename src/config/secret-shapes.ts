@@ -1,6 +1,7 @@
 // Headers and credentials: values that may be secrets, and should then be references.
 
 import { isRecord } from "../internal/guards.ts"
+import { isSecretName } from "../internal/secret-names.ts"
 import {
   fields,
   type IssueReporter,
@@ -13,7 +14,6 @@ import {
 } from "./field-checks.ts"
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const SECRET_HEADER = /^(?:proxy-)?authorization$|^cookie$|(?:api|auth|access)[-_]?(?:key|token)$/i
 
 const value = (secret: boolean): Shape =>
   text("A value, or a reference: ${env:NAME}.", {
@@ -41,7 +41,7 @@ export function headers(description: string): Shape {
       record.check(input, keys, report)
       if (!isRecord(input)) return
       for (const [name, one] of Object.entries(input)) {
-        if (SECRET_HEADER.test(name)) secret.check(one, [...keys, name], warningsOnly(report))
+        if (isSecretName(name, "header")) secret.check(one, [...keys, name], warningsOnly(report))
       }
     },
   }

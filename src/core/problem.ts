@@ -49,6 +49,17 @@ export function statusOf(code: string, spec?: OperationSpec): number {
   return declared === undefined ? 500 : declaredStatus(declared)
 }
 
+/** The header `Retry-After` of an error: whole seconds, at least 1, since with 0 a client would retry at once. */
+export function retryAfterOf({
+  retryAfterMs: ms,
+}: {
+  readonly retryAfterMs?: number | undefined
+}): Readonly<Record<string, string>> {
+  if (ms === undefined) return {}
+  const seconds = Number.isFinite(ms) ? Math.min(Math.max(1, Math.ceil(ms / 1000)), 86_400) : 86_400
+  return { "retry-after": String(seconds) }
+}
+
 /** The status of a declared error; statuses below 400 are ignored. */
 export function declaredStatus({
   httpStatus,

@@ -1,22 +1,20 @@
 import { setOwn } from "./own.ts"
+import { isSecretField, isSecretName } from "./secret-names.ts"
 
 /** Replaces a secret. */
 const MASK = "***"
-
-const SECRET_KEY =
-  /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-api-key$|^api[-_]?key$|^(?:access|refresh|id|auth|bearer)[-_]?token$|^(?:client[-_]?)?secret$|^pass(?:word|wd|phrase)?$|^private[-_]?key$|^credentials?$/i
 
 // Each pattern keeps the name of the secret and masks its value.
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic|Digest)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${MASK}`],
   [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,256}:[^\s/@]{0,256}@/gi, `$1${MASK}@`],
-  [
-    /\b((?:proxy-)?authorization|(?:set-)?cookie|(?:x-)?api[-_]?key|(?:access|refresh|id|auth|bearer)[-_]?token|token|(?:client[-_]?)?secret|password|passwd|private[-_]?key)(["']?\s*[=:]\s*)(?!Bearer |Basic |Digest )["']?[^\s"'&,;]+/gi,
-    `$1$2${MASK}`,
-  ],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, MASK],
   [/\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs])[-_][\w-]{12,}/g, MASK],
 ]
+
+// The name before a value, and the value: the scheme of a credential stays, and is followed by a mask.
+const NAME = /(?<![\w-])([A-Za-z][\w.-]{0,63})["']?\s{0,8}[=:]\s{0,8}/g
+const VALUE = /(?!Bearer |Basic |Digest )["']?[^\s"'&,;]+/y
 
 const MAX_DEPTH = 32
 const MAX_NODES = 10_000
@@ -26,7 +24,20 @@ const MAX_TEXT = 16_384
 export function redactText(text: string): string {
   let out = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   for (const [pattern, replacement] of SECRET_TEXT) out = out.replace(pattern, replacement)
-  return out
+  return maskNamed(out)
+}
+
+/** Masks the values of secret names. A value is read only once, so this takes linear time. */
+function maskNamed(text: string): string {
+  let out = ""
+  let done = 0
+  for (const { 0: all, 1: name = "", index } of text.matchAll(NAME)) {
+    VALUE.lastIndex = index + all.length
+    if (index < done || !isSecretName(name, "text") || !VALUE.test(text)) continue
+    out += `${text.slice(done, index + all.length)}${MASK}`
+    done = VALUE.lastIndex
+  }
+  return out + text.slice(done)
 }
 
 /**
@@ -74,9 +85,8 @@ function copyObject(value: object, state: State): unknown {
     const out: Record<string, unknown> = {}
     for (const key of Object.keys(value)) {
       if (state.nodes > MAX_NODES) break
-      const item = SECRET_KEY.test(key)
-        ? MASK
-        : copy((value as Record<string, unknown>)[key], state)
+      const member = (value as Record<string, unknown>)[key]
+      const item = isSecretField(key, member) ? MASK : copy(member, state)
       if (item !== undefined) setOwn(out, key, item)
     }
     return out

@@ -1,23 +1,13 @@
-import { ERROR_CODES, isCallError } from "../core/errors.ts"
+import { retryAfterOf, statusOf } from "../core/problem.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/websocket/dial.ts"
 import type { Accounts } from "./accounts.ts"
-import { authenticatedInTime, isIdentity, splitExpiry } from "./authenticated.ts"
-import type { Authenticated, Holder } from "./authenticated.ts"
+import { runAuthenticate } from "./authenticate.ts"
+import type { Authenticate } from "./authenticate.ts"
+import type { Holder } from "./authenticated.ts"
 import { checkUpgrade, pathOf } from "./upgrade.ts"
 import type { UpgradeRefusal, UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
-
-/**
- * Authenticates a request: returns an identity, `null` for an anonymous caller, or `undefined` to refuse.
- *
- * An identity with `expiresAt`, in epoch milliseconds, is valid until then: connections and streams end
- * with it. Throwing refuses as well. Clients receive only a 401, or a 429 or 503 for a
- * `CallError` with the code `RATE_LIMITED`, `UNAVAILABLE` or `OVERLOADED`.
- */
-export type Authenticate = (
-  request: UpgradeRequestLike,
-) => Authenticated | null | undefined | Promise<Authenticated | null | undefined>
 
 /** Options of a `Gate`. */
 export interface GateOptions extends UpgradeRules {
@@ -102,14 +92,18 @@ export class Gate {
     decide: Decide,
   ): Promise<void> {
     this.#waiting++
-    const outcome = await this.#find(request, authenticate)
+    const { authenticateTimeout = 10_000 } = this.#options
+    const verdict = await runAuthenticate(authenticate, request, authenticateTimeout, this.#clock)
     this.#waiting--
-    const refused = this.isClosed ? CLOSING : "status" in outcome ? outcome : undefined
-    if (refused !== undefined) {
-      this.#reject(refused, decide)
-      return
+    if (this.isClosed) this.#reject(CLOSING, decide)
+    else if (verdict.isKnown) {
+      const { identity, expiresAt } = verdict
+      this.#admit(request, identity === undefined ? null : { identity, expiresAt }, decide)
+    } else {
+      const { reason, outage } = verdict
+      const status = outage === undefined ? 401 : statusOf(outage.code)
+      this.#reject({ status, reason, retryAfterMs: outage?.retryAfterMs }, decide)
     }
-    this.#admit(request, (outcome as { readonly holder: Holder | null }).holder, decide)
   }
 
   /** Admits a caller, unless it has too many connections. `ws` opens the connection within `decide`. */
@@ -124,45 +118,11 @@ export class Gate {
     decide(true)
   }
 
-  async #find(
-    request: UpgradeRequestLike,
-    authenticate: Authenticate,
-  ): Promise<UpgradeRefusal | { readonly holder: Holder | null }> {
-    const { authenticateTimeout = 10_000 } = this.#options
-    try {
-      const result = authenticate(request)
-      const identity = await authenticatedInTime(result, authenticateTimeout, this.#clock)
-      if (identity === undefined) return { status: 401, reason: "authenticate found no identity" }
-      if (identity === null) return { holder: null }
-      if (isIdentity(identity)) {
-        const holder = splitExpiry(identity, this.#clock)
-        return typeof holder === "string" ? { status: 401, reason: holder } : { holder }
-      }
-      this.#logger.error("authenticate must return an identity { id, scopes }, null or undefined")
-      return { status: 401, reason: "authenticate returned no identity" }
-    } catch (error) {
-      return refusalFor(error)
-    }
-  }
-
   #reject({ status, reason, retryAfterMs }: UpgradeRefusal, decide: Decide): void {
     this.#logger.info("A WebSocket upgrade was refused", { status, reason })
     if (retryAfterMs === undefined) decide(false, status)
-    else {
-      const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1000)))
-      decide(false, status, undefined, { "Retry-After": seconds })
-    }
+    else decide(false, status, undefined, retryAfterOf({ retryAfterMs }))
   }
-}
-
-/** Codes of refusals that are not about the identity. */
-const PASSING: readonly string[] = ["RATE_LIMITED", "UNAVAILABLE", "OVERLOADED"]
-
-function refusalFor(error: unknown): UpgradeRefusal {
-  const reason = error instanceof Error ? error.message : String(error)
-  if (!isCallError(error) || !PASSING.includes(error.code)) return { status: 401, reason }
-  const { httpStatus } = ERROR_CODES[error.code as "UNAVAILABLE"]
-  return { status: httpStatus, reason, retryAfterMs: error.retryAfterMs }
 }
 
 const CLOSING: UpgradeRefusal = { status: 503, reason: "the server is closing" }

@@ -2,7 +2,7 @@ import type { Clock } from "../internal/platform.ts"
 import type { Refused } from "./exchange.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./exchange.ts"
 import type { HTTPCaller } from "./caller.ts"
-import type { Authenticate } from "./gate.ts"
+import type { Authenticate } from "./authenticate.ts"
 
 /** The server that another one is mounted in. */
 export interface MountHost {

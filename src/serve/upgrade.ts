@@ -52,6 +52,19 @@ export function readBearerToken(request: UpgradeRequestLike): string | undefined
   }
 }
 
+/** Reads the credentials of a request. */
+export function readCredential(request: UpgradeRequestLike): {
+  readonly isPresent: boolean
+  readonly apiKey: string | undefined
+  readonly bearer: string | undefined
+} {
+  const { "x-api-key": sent, authorization } = request.headers
+  const apiKey = typeof sent === "string" || sent === undefined ? sent : sent.join(", ")
+  const bearer = readBearerToken(request)
+  const isPresent = apiKey !== undefined || bearer !== undefined || authorization !== undefined
+  return { isPresent, apiKey, bearer }
+}
+
 /** The path of a request, without its query. */
 export function pathOf(request: UpgradeRequestLike): string {
   return (request.url ?? "/").split("?", 1)[0] as string

@@ -28,6 +28,9 @@ const NEUTRAL = [
 ]
 
 interface LockedPackage {
+  readonly integrity?: string
+  readonly link?: boolean
+  readonly os?: readonly string[]
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
@@ -262,6 +265,26 @@ describe("the lockfile", () => {
     )
 
     expect(missing).toEqual([])
+  })
+
+  // The list may only get shorter: packages of other platforms that the registry could not give when they were locked.
+  test("has the hash of every package", () => {
+    const { packages } = JSON.parse(lockfile) as { packages: Record<string, LockedPackage> }
+    const unhashed = Object.entries(packages)
+      .filter(([path, { integrity, link }]) => path !== "" && link !== true && !integrity)
+      .map(([path, { os }]) =>
+        os === undefined ? path : path.replace(/^node_modules\/|\/.*$/g, ""),
+      )
+    const counts: Record<string, number> = {}
+    for (const name of unhashed) counts[name] = (counts[name] ?? 0) + 1
+
+    expect(counts).toEqual({
+      "@oxc-parser": 15,
+      "@oxfmt": 15,
+      "@oxlint-tsgolint": 4,
+      "@oxlint": 15,
+      "@rolldown": 11,
+    })
   })
 
   test("is not contradicted by an .npmrc", () => {

@@ -24,7 +24,10 @@ export interface GlobalUse {
  * Length, offsets and line breaks stay, and so do the quotes, so that a match in the masked text can be
  * read back from the original.
  */
-export function maskSource(source: string): string {
+export function maskSource(
+  source: string,
+  onRegExp: (literal: string) => void = () => undefined,
+): string {
   const out = source.split("")
   const blank = (from: number, to: number): void => {
     for (let at = from; at < to; at++) if (out[at] !== "\n") out[at] = " "
@@ -59,6 +62,7 @@ export function maskSource(source: string): string {
       last = end - 1
     } else if (char === "/" && startsRegExp(source, last)) {
       end = endOfRegExp(source, at)
+      onRegExp(source.slice(at, end))
       if (end > at + 1) blank(at + 1, end - 1)
       last = end - 1
     } else if (char.trim() !== "") {

@@ -1,4 +1,5 @@
 import { isRecord } from "../../internal/guards.ts"
+import { isSecretName } from "../../internal/secret-names.ts"
 import type { Plain } from "../edit/print-value.ts"
 
 /**
@@ -32,8 +33,6 @@ function variable(...words: readonly string[]): string {
   return /^[A-Z]/.test(name) ? name : `MCP_${name}`
 }
 
-const SECRET = /(?:key|token|secret|passw|auth|credential)/i
-
 /** Replaces values by references to variables; existing references stay. */
 function byReference(
   values: Readonly<Record<string, unknown>>,
@@ -52,10 +51,10 @@ function shareableArgs(server: string, args: readonly unknown[]): string[] {
     const text = String(arg)
     const [flag = "", value] = text.split(/=(.*)/s)
     const isSecret = isValue && !text.startsWith("-")
-    isValue = text.startsWith("-") && value === undefined && SECRET.test(text)
+    isValue = text.startsWith("-") && value === undefined && isSecretName(text, "setting")
     if (refers(text)) return text
     if (isSecret) return reference(variable(server, "token"))
-    if (value === undefined || !SECRET.test(flag)) return text
+    if (value === undefined || !isSecretName(flag, "setting")) return text
     return `${flag}=${reference(variable(server, flag))}`
   })
 }
@@ -68,7 +67,7 @@ function plainUrl(text: string, server: string): string {
   url.username = ""
   url.password = ""
   const kept = [...url.searchParams].map(([key, value]) =>
-    SECRET.test(key) ? `${key}=${reference(variable(server, key))}` : `${key}=${value}`,
+    isSecretName(key, "setting") ? `${key}=${reference(variable(server, key))}` : `${key}=${value}`,
   )
   url.search = ""
   return kept.length === 0 ? url.href : `${url.href}?${kept.join("&")}`

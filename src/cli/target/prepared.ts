@@ -1,13 +1,10 @@
 import { CallError } from "../../core/errors.ts"
 import type { Hub } from "../../hub/model.ts"
 import { redactText } from "../../internal/redact.ts"
+import { isSecretName } from "../../internal/secret-names.ts"
 import { sourceOf } from "../../sources/openapi/origin.ts"
 import type { PreparedCall } from "../model.ts"
 
-/** Headers that always contain credentials. */
-const SECRET_HEADER =
-  /authorization|cookie|token|secret|password|credential|signature|api-?key|-key$/i
-const SECRET_QUERY = /token|secret|password|signature|api-?_?key|^key$|^sig$|^auth/i
 const MASK = "***"
 
 /** The HTTP request that a call would send, credentials masked; `undefined` when it sends none. */
@@ -32,7 +29,7 @@ export async function preparedCall(
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name,
-        SECRET_HEADER.test(name) ? MASK : mask(redactText(value)),
+        isSecretName(name, "setting") ? MASK : mask(redactText(value)),
       ]),
     ),
     body: body === undefined ? undefined : mask(await bodyText(body)),
@@ -42,7 +39,7 @@ export async function preparedCall(
 // In the text: a parsed URL would change the spelling of the rest.
 function maskedUrl(url: string): string {
   return redactText(url).replaceAll(/([?&])([^=&#]+)=[^&#]*/g, (all, sign: string, name: string) =>
-    SECRET_QUERY.test(name) ? `${sign}${name}=${MASK}` : all,
+    isSecretName(name, "query") ? `${sign}${name}=${MASK}` : all,
   )
 }
 

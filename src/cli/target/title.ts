@@ -2,8 +2,9 @@ import { open } from "node:fs/promises"
 import { basename, resolve } from "node:path"
 
 /** Generic names of documents. */
-const DULL = /^(?:openapi|swagger|api|spec|schema|index|document)s?(?:[._-]?v?\d+)*$/i
+const DULL = /^(?:openapi|swagger|api|spec|schema|index|document)s?[._\-v\d]*$/i
 const HEAD_BYTES = 64 * 1024
+const MAX_LINE = 200
 const MAX_TITLE = 40
 
 /**
@@ -14,11 +15,8 @@ const MAX_TITLE = 40
 export async function titleOfFile(file: string, cwd: string): Promise<string | undefined> {
   if (!DULL.test(basename(file).replace(/\.(?:json|ya?ml)$/i, ""))) return undefined
   const head = await headOf(resolve(cwd, file))
-  const title =
-    /^[ \t{]*["']?title["']?[ \t]*:[ \t]*(["']?)(.{1,200}?)\1[ \t]*(?:,[ \t]*)?\r?$/m.exec(
-      head,
-    )?.[2]
-  return title === undefined ? undefined : namespaceOf(title)
+  const line = /^[ \t{]*["']?title["']?[ \t]*:(.*)$/m.exec(head)?.[1]?.trim() ?? ""
+  return line.length > MAX_LINE ? undefined : namespaceOf(line)
 }
 
 /** `Swagger Petstore - OpenAPI 3.0` as `petstore`. */

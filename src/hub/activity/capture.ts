@@ -1,7 +1,7 @@
 import { isRecord } from "../../internal/guards.ts"
 import { setOwn } from "../../internal/own.ts"
 import { redact } from "../../internal/redact.ts"
-import { isSensitive } from "../../internal/sensitive-name.ts"
+import { isSecretField } from "../../internal/secret-names.ts"
 import { weigh } from "../../internal/weigh.ts"
 import { childPointer } from "../../schema/json.ts"
 import { viewOf } from "../../schema/read/view.ts"
@@ -56,7 +56,7 @@ function withoutSecrets(
   for (const [key, item] of Object.entries(value)) {
     const place = childPointer(pointer, key)
     const below = view.property(key)
-    if (isSensitive(key, item) || isSecret(below)) removed.push(place)
+    if (isSecretField(key, item) || isSecret(below)) removed.push(place)
     else setOwn(kept, key, withoutSecrets(item, below, place, removed))
   }
   return kept

@@ -7,11 +7,11 @@ import { ConfigError } from "../../config/error.ts"
 import { maskSecrets } from "../../http-client/secrets.ts"
 import type { Place } from "../../internal/located.ts"
 import { redactText } from "../../internal/redact.ts"
+import { isSecretName } from "../../internal/secret-names.ts"
 import { importModule } from "../../node/import-module.ts"
 import { isRecord } from "../../internal/guards.ts"
 import { importFresh, withoutStamp } from "./fresh-import.ts"
 
-const SECRET_NAME = /(?:token|key|secret|password|passwd|passphrase|credentials?)$/i
 const PACKAGE = /^Cannot find package '([^']+)'/
 const MISSING = /^Cannot find (?:module|package) '(?:[^']*[\\/])?([^'\\/]+)'/
 const CHECK_TIMEOUT = 10_000
@@ -72,7 +72,9 @@ async function scriptError(
 
 /** Values of variables with names of secrets: a script may have put them into its error. */
 function secretsOf(env: ConfigContext["env"]): readonly string[] {
-  return Object.keys(env).flatMap((name) => (SECRET_NAME.test(name) ? (env[name] ?? []) : []))
+  return Object.keys(env).flatMap((name) =>
+    isSecretName(name, "setting") ? (env[name] ?? []) : [],
+  )
 }
 
 /** Why a script failed, without what a parser quotes from it: that may be a secret. */

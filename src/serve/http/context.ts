@@ -4,7 +4,7 @@ import type { ErrorReporting } from "../../engine/failures.ts"
 import { CallError } from "../../core/errors.ts"
 import type { CallErrorOptions } from "../../core/errors.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import type { Authenticate } from "../gate.ts"
+import type { Authenticate } from "../authenticate.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
@@ -31,9 +31,10 @@ export interface Route {
 
 export type Routes = readonly Route[]
 
-/** Headers of every answer. */
+/** Headers of every answer. The policy keeps what a browser shows from running scripts in this origin. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
+  "content-security-policy": "sandbox; default-src 'none'",
   "x-content-type-options": "nosniff",
 }
 

@@ -1,20 +1,20 @@
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
-import { MissingPackage, reportMissing } from "../../internal/import-peer.ts"
+import { retryAfterOf, statusOf } from "../../core/problem.ts"
+import { reportMissing } from "../../internal/import-peer.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { Accounts } from "../accounts.ts"
 import type { LimitOptions } from "../accounts.ts"
+import { runAuthenticate, toVerdict } from "../authenticate.ts"
+import type { Authenticate, Verdict } from "../authenticate.ts"
 import type { Authenticated } from "../authenticated.ts"
-import type { Authenticate } from "../gate.ts"
-import { isLoopback } from "../upgrade.ts"
+import { isLoopback, readCredential } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { Admitted } from "./admission.ts"
 import type { Admission, AuthenticatedCaller } from "./admission.ts"
 import type { Refused } from "../exchange.ts"
-import { runAuthenticate, toVerdict } from "./auth/ask.ts"
-import type { Verdict } from "./auth/ask.ts"
-import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
+import { createAuthenticate } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import { loadJose } from "./auth/jwt.ts"
 import type { CorsOptions } from "./cors.ts"
@@ -140,17 +140,9 @@ export class Guard {
     if (verdict.isKnown) return this.#enter(incoming, verdict, headers)
     const { reason, outage } = verdict
     if (outage !== undefined) {
-      // Reported when the server was created; retrying does not help.
-      if (outage.cause instanceof MissingPackage) {
-        const missing = refusal("UNAVAILABLE", outage.message, { retryable: false })
-        return this.#refuse(503, missing, headers, reason)
-      }
       const cause = outage.cause instanceof Error ? outage.cause.message : undefined
       this.#logger.warn("Callers cannot be authenticated at the moment", { reason, cause })
-      const { retryAfterMs = 5000 } = outage
-      const message = "Callers cannot be authenticated at the moment. Try again later."
-      const error = refusal("UNAVAILABLE", message, { retryAfterMs })
-      return this.#refuse(503, error, headers, reason)
+      return this.#refuse(statusOf(outage.code), outage, headers, reason)
     }
     // Only failed attempts are charged to the address, which others may share.
     const unpaid = this.accounts.of(undefined, incoming.like).charge(1)
@@ -185,7 +177,7 @@ export class Guard {
       return identity === undefined ? null : { ...identity, expiresAt }
     }
     const { reason, outage } = verdict
-    if (outage !== undefined) throw refusal("UNAVAILABLE", reason, outage)
+    if (outage !== undefined) throw refusal(outage.code, reason, outage)
     throw this.accounts.of(undefined, like).charge(1) ?? refusal("UNAUTHENTICATED", reason)
   }
 
@@ -209,9 +201,7 @@ export class Guard {
     reason: string,
   ): Refused {
     this.#logger.info("An HTTP request was refused", { status, reason })
-    if (error.retryAfterMs === undefined) return { kind: "refused", status, error, headers }
-    const seconds = String(Math.ceil(error.retryAfterMs / 1000))
-    return { kind: "refused", status, error, headers: { ...headers, "retry-after": seconds } }
+    return { kind: "refused", status, error, headers: { ...headers, ...retryAfterOf(error) } }
   }
 }
 

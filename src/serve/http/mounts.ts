@@ -1,5 +1,5 @@
 import type { Clock } from "../../internal/platform.ts"
-import type { Authenticate } from "../gate.ts"
+import type { Authenticate } from "../authenticate.ts"
 import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"

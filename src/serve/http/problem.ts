@@ -1,6 +1,6 @@
 import { isCallError } from "../../core/errors.ts"
 import { mapError } from "../../core/map-error.ts"
-import { problemOf } from "../../core/problem.ts"
+import { problemOf, retryAfterOf } from "../../core/problem.ts"
 import type { HTTPProblem } from "../../core/problem.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import type { HTTPAnswer } from "../exchange.ts"
@@ -26,20 +26,14 @@ export function problemAnswer(
   requestId?: string,
 ): HTTPAnswer {
   const problem = toProblem(thrown, spec, requestId)
-  const { status, retryAfterMs } = problem
   return {
-    status,
+    status: problem.status,
     headers: {
       ...COMMON_HEADERS,
       "content-type": PROBLEM_TYPE,
-      ...(retryAfterMs !== undefined && { "retry-after": secondsOf(retryAfterMs) }),
+      ...retryAfterOf(problem),
       ...(thrown instanceof HTTPRefusal && thrown.headers),
     },
     body: JSON.stringify(problem),
   }
-}
-
-/** Whole seconds, at least 1: with 0 a client would retry at once. */
-function secondsOf(ms: number): string {
-  return String(Number.isFinite(ms) ? Math.min(Math.max(1, Math.ceil(ms / 1000)), 86_400) : 86_400)
 }

@@ -2,7 +2,7 @@ import type { CallError } from "../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { expired, whenExpired } from "../expiry.ts"
-import { isEventStream, NOT_SERVED, refuse, TextAnswer } from "./answers.ts"
+import { isEventStream, refuseWith, TextAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import type { Incoming } from "./incoming.ts"
 import type { RequestId } from "./sdk.ts"
@@ -66,14 +66,7 @@ function failures(ids: readonly RequestId[]): string {
 }
 
 function limited(error: CallError | undefined): TextAnswer | undefined {
-  return error === undefined ? undefined : tooMany(error)
-}
-
-/** The response to a caller over its limit. */
-export function tooMany(error: CallError): TextAnswer {
-  const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000))
-  const headers = { "retry-after": String(seconds) }
-  return refuse(429, NOT_SERVED, error.message, { headers })
+  return error === undefined ? undefined : refuseWith(error)
 }
 
 /** Ends a response at a time; the client reconnects with a new credential. */

@@ -1,3 +1,5 @@
+import type { CallError } from "../../core/errors.ts"
+import { retryAfterOf, statusOf } from "../../core/problem.ts"
 import type { RequestId } from "./sdk.ts"
 
 type Headers = Readonly<Record<string, string>>
@@ -36,6 +38,11 @@ export function refuse(
 ): TextAnswer {
   const error = { code, message, ...(data === undefined ? {} : { data }) }
   return jsonAnswer(status, JSON.stringify({ jsonrpc: "2.0", error, id }), headers)
+}
+
+/** The response to a caller that may try again later: over a limit, or during an outage. */
+export function refuseWith({ code, message, retryAfterMs = 1000 }: CallError): TextAnswer {
+  return refuse(statusOf(code), NOT_SERVED, message, { headers: retryAfterOf({ retryAfterMs }) })
 }
 
 /** A response with a JSON text. */

@@ -1,12 +1,13 @@
+import { statusOf } from "../../core/problem.ts"
 import { systemClock } from "../../internal/clock.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
-import { authenticatedInTime, isIdentity, splitExpiry } from "../authenticated.ts"
+import { runAuthenticate, toVerdict } from "../authenticate.ts"
+import type { Authenticate, Verdict } from "../authenticate.ts"
 import type { Authenticated } from "../authenticated.ts"
-import type { Authenticate } from "../gate.ts"
 import { readBearerToken } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
-import { jsonAnswer, NOT_SERVED, refuse } from "./answers.ts"
+import { jsonAnswer, NOT_SERVED, refuse, refuseWith } from "./answers.ts"
 import type { TextAnswer } from "./answers.ts"
 import type { MCPCaller } from "./server.ts"
 
@@ -65,7 +66,7 @@ export interface AuthInfoLike {
   readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
-const ANONYMOUS: MCPCaller = { identity: undefined }
+const ANONYMOUS: Verdict = { isKnown: true, identity: undefined }
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 /** Authenticates callers, or answers what is missing. */
@@ -107,19 +108,27 @@ export class Authenticator {
     givenCaller: GivenCaller | undefined,
     resolved?: MCPCaller,
   ): MCPCaller | TextAnswer | Promise<MCPCaller | TextAnswer> {
-    const authenticated = resolved ?? this.#authenticate(request, givenCaller)
-    return authenticated instanceof Promise
-      ? authenticated.then((caller) => this.#admit(request, caller))
-      : this.#admit(request, authenticated)
+    if (resolved !== undefined) return this.#checkScopes(resolved)
+    const verdict = this.#authenticate(request, givenCaller)
+    return verdict instanceof Promise
+      ? verdict.then((settled) => this.#decide(request, settled))
+      : this.#decide(request, verdict)
   }
 
-  #admit(request: UpgradeRequestLike, caller: MCPCaller | undefined): MCPCaller | TextAnswer {
-    const { requiredScopes } = this.#options
-    if (caller === undefined) return this.unauthorized(readBearerToken(request) !== undefined)
-    if (requiredScopes === undefined) return caller
-    const { identity } = caller
-    const missing = requiredScopes.filter((scope) => !(identity?.scopes.includes(scope) ?? false))
-    return missing.length > 0 ? this.#forbidden() : caller
+  #decide(request: UpgradeRequestLike, verdict: Verdict): MCPCaller | TextAnswer {
+    if (verdict.isKnown) return this.#checkScopes(verdict)
+    const { reason, outage } = verdict
+    const status = outage === undefined ? 401 : statusOf(outage.code)
+    this.#logger.info("An MCP request was refused", { status, reason })
+    return outage === undefined
+      ? this.unauthorized(readBearerToken(request) !== undefined)
+      : refuseWith(outage)
+  }
+
+  #checkScopes({ identity, expiresAt }: MCPCaller): MCPCaller | TextAnswer {
+    const { requiredScopes = [] } = this.#options
+    const isAllowed = requiredScopes.every((scope) => identity?.scopes.includes(scope) ?? false)
+    return isAllowed ? { identity, expiresAt } : this.#forbidden()
   }
 
   /** The response to an unauthenticated caller: where to get a token. */
@@ -134,41 +143,12 @@ export class Authenticator {
   #authenticate(
     request: UpgradeRequestLike,
     givenCaller: GivenCaller | undefined,
-  ): MCPCaller | undefined | Promise<MCPCaller | undefined> {
-    const { authenticate } = this.#options
+  ): Verdict | Promise<Verdict> {
+    const { authenticate, authenticateTimeout = 10_000 } = this.#options
     const givenIdentity = identityGiven(givenCaller)
-    if (givenIdentity !== undefined) return this.#callerFor(givenIdentity)
+    if (givenIdentity !== undefined) return toVerdict(givenIdentity, systemClock)
     if (authenticate === undefined) return ANONYMOUS
-    return this.#runAuthenticate(authenticate, request).then((identity) =>
-      identity === undefined ? undefined : this.#callerFor(identity),
-    )
-  }
-
-  async #runAuthenticate(
-    authenticate: Authenticate,
-    request: UpgradeRequestLike,
-  ): Promise<Authenticated | null | undefined> {
-    const { authenticateTimeout = 10_000 } = this.#options
-    try {
-      const result: unknown = authenticate(request)
-      const identity = await authenticatedInTime(result, authenticateTimeout, systemClock)
-      if (identity === null || identity === undefined) return identity
-      if (isIdentity(identity)) return identity
-      this.#logger.error("authenticate must return an identity { id, scopes }, null or undefined")
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#logger.info("An MCP request was refused", { status: 401, reason })
-    }
-    return undefined
-  }
-
-  /** The caller for handlers, unless the credential has expired. */
-  #callerFor(identity: Authenticated | null): MCPCaller | undefined {
-    if (identity === null) return ANONYMOUS
-    const holder = splitExpiry(identity, systemClock)
-    if (typeof holder !== "string") return holder
-    this.#logger.info("An MCP request was refused", { status: 401, reason: holder })
-    return undefined
+    return runAuthenticate(authenticate, request, authenticateTimeout, systemClock)
   }
 
   #forbidden(): TextAnswer {

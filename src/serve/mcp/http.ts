@@ -7,13 +7,13 @@ import type { UpgradeRules } from "../upgrade.ts"
 import { accountKey } from "../accounts.ts"
 import { pathOf } from "../upgrade.ts"
 import { CancelToken } from "../../internal/signals.ts"
-import { GONE, jsonAnswer, NOT_SERVED, refuse, TextAnswer } from "./answers.ts"
+import { GONE, jsonAnswer, NOT_SERVED, refuse, refuseWith, TextAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import type { Authenticator } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./check-request.ts"
 import { paramMismatch } from "./headers.ts"
-import { asStream, chargeBatch, tooMany, untilExpired } from "./account.ts"
+import { asStream, chargeBatch, untilExpired } from "./account.ts"
 import { inTime } from "./keep-alive.ts"
 import type { MCPSurface } from "./surface.ts"
 import { plainCallOf } from "./plain-call.ts"
@@ -248,7 +248,7 @@ export class HTTPServing {
   /** The response to a request whose body cannot be read. */
   #unreadable(error: unknown): TextAnswer {
     if (!isCallError(error) || error.code === "ABORTED") throw error
-    if (error.code === "RATE_LIMITED") return tooMany(error)
+    if (error.code === "RATE_LIMITED") return refuseWith(error)
     const { httpStatus } = ERROR_CODES[error.code as ErrorCode]
     if (httpStatus < 500) return refuse(httpStatus, -32700, `Parse error: ${error.message}`)
     this.#parts.logger.error("The body of an MCP request cannot be read", { error })

@@ -11,7 +11,7 @@ import { SOCKET_LIMITS } from "../../transport/websocket/limits.ts"
 import type { SocketLimitOptions } from "../../transport/websocket/limits.ts"
 import type { Identity } from "../../core/types.ts"
 import type { Accounts } from "../accounts.ts"
-import type { Authenticate } from "../gate.ts"
+import type { Authenticate } from "../authenticate.ts"
 import { UPGRADE_RULES } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 

@@ -1,3 +1,4 @@
+import { isSecretName } from "../../internal/secret-names.ts"
 import { isMet } from "./auth.ts"
 import type { ImportConfig, ImportResult } from "./import.ts"
 import { readSecurity } from "./operation/security.ts"
@@ -35,5 +36,5 @@ function mayAuthorize(headers: ImportConfig["headers"]): boolean {
   if (headers === undefined) return false
   if (typeof headers === "function") return true
   const names = Symbol.iterator in headers ? [...headers.keys()] : Object.keys(headers)
-  return names.some((name) => /authorization|key|token|cookie/i.test(name))
+  return names.some((name) => isSecretName(name, "setting"))
 }

@@ -32,3 +32,14 @@ test("a file that says whose it is, or is not there, has no title", async () => 
   expect(await titleOfFile("petstore.yaml", folder)).toBeUndefined()
   expect(await titleOfFile("swagger.json", folder)).toBeUndefined()
 })
+
+test("a name or a document of any length takes linear time", async () => {
+  const started = process.cpuUsage().user
+  const digits = `openapi.${"1".repeat(34)}x.json`
+  await writeFile(join(folder, digits), "{}")
+  expect(await titleOfFile(digits, folder)).toBeUndefined()
+  await writeFile(join(folder, "openapi.yaml"), `title: ${" ".repeat(60_000)}x`)
+  expect(await titleOfFile("openapi.yaml", folder)).toBe("x")
+  // Backtracking would take longer than the universe exists.
+  expect((process.cpuUsage().user - started) / 1e6).toBeLessThan(20)
+})

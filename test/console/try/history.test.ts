@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import type { CallOutcome } from "../../../console/src/api/model.ts"
 import { diffValues } from "../../../console/src/try/history/diff.ts"
 import { withoutSecrets } from "../../../console/src/try/history/mask.ts"
-import { isSensitiveName } from "../../../src/internal/sensitive-name.ts"
+import { isSecretName } from "../../../src/internal/secret-names.ts"
 import { HistoryStore, toEntry } from "../../../console/src/try/history/store.ts"
 import type { Shelf } from "../../../console/src/ui/stored-value.ts"
 
@@ -38,7 +38,7 @@ describe("an entry of the history", () => {
     "client_secret",
     "dbPwd",
   ])("is nothing under %s", (name) => {
-    expect(isSensitiveName(name)).toBe(true)
+    expect(isSecretName(name, "field")).toBe(true)
     expect(withoutSecrets({ [name]: "x", ok: 1 })).toEqual({
       value: { ok: 1 },
       removed: [`/${name}`],
@@ -55,7 +55,7 @@ describe("an entry of the history", () => {
     "keyboard",
     "name",
   ])("is what is under %s", (name) => {
-    expect(isSensitiveName(name)).toBe(false)
+    expect(isSecretName(name, "field")).toBe(false)
   })
 
   it("keeps numbers that count tokens, and no pin", () => {

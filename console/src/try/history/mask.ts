@@ -1,6 +1,6 @@
 import { schemasAt } from "../schema/at-path.ts"
 import { isRecord } from "../../../../src/internal/guards.ts"
-import { isSensitive } from "../../../../src/internal/sensitive-name.ts"
+import { isSecretField } from "../../../../src/internal/secret-names.ts"
 import { isSchema, setOwn } from "../../../../src/schema/json.ts"
 import { own } from "../schema/json.ts"
 import type { Path } from "../schema/json.ts"
@@ -22,7 +22,7 @@ export function withoutSecrets(value: unknown, schema?: unknown): Masked {
   const root = isSchema(schema) ? schema : undefined
   const isSecret = (current: unknown, path: Path): boolean => {
     const last = path.at(-1)
-    if (typeof last === "string" && isSensitive(last, current)) return true
+    if (typeof last === "string" && isSecretField(last, current)) return true
     if (root === undefined) return false
     return schemasAt(root, path).some(
       (one) => own(one, "writeOnly") === true || own(one, "format") === "password",

@@ -1,14 +1,11 @@
 import type { Clock } from "../../../internal/platform.ts"
+import type { Authenticate } from "../../authenticate.ts"
 import type { Authenticated } from "../../authenticated.ts"
-import type { Authenticate } from "../../gate.ts"
-import { readBearerToken } from "../../upgrade.ts"
+import { readCredential } from "../../upgrade.ts"
 import type { UpgradeRequestLike } from "../../upgrade.ts"
 import { ApiKeys } from "./api-keys.ts"
 import { JwtVerifier } from "./jwt.ts"
 import type { AuthOptions } from "./options.ts"
-
-/** Header of an API key. */
-const API_KEY_HEADER = "x-api-key"
 
 type Result = Authenticated | null | undefined
 
@@ -47,19 +44,6 @@ export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticat
     }
     return authenticate?.(request)
   }
-}
-
-/** Reads the credentials of a request. */
-export function readCredential(request: UpgradeRequestLike): {
-  readonly isPresent: boolean
-  readonly apiKey: string | undefined
-  readonly bearer: string | undefined
-} {
-  const { [API_KEY_HEADER]: sent, authorization } = request.headers
-  const apiKey = typeof sent === "string" || sent === undefined ? sent : sent.join(", ")
-  const bearer = readBearerToken(request)
-  const isPresent = apiKey !== undefined || bearer !== undefined || authorization !== undefined
-  return { isPresent, apiKey, bearer }
 }
 
 /** Verifies a token. A token that is not accepted may be known to `authenticate`; an outage decides alone. */

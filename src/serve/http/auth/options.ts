@@ -2,7 +2,7 @@ import type { JwkLike } from "../../../internal/jose-keys.ts"
 import { IDENTITY } from "../../../internal/options.ts"
 import type { OptionsSchema } from "../../../internal/options.ts"
 import type { Identity } from "../../../core/types.ts"
-import type { Authenticate } from "../../gate.ts"
+import type { Authenticate } from "../../authenticate.ts"
 
 export type { JwkLike } from "../../../internal/jose-keys.ts"
 

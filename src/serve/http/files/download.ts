@@ -7,9 +7,11 @@ import type { HTTPAnswer, HTTPSink } from "../../exchange.ts"
 import { COMMON_HEADERS } from "../context.ts"
 import type { HTTPContext } from "../http-context.ts"
 
-/** Types that browsers show without running anything; all others are saved. */
+/** Types that browsers show without running anything; all others are saved, as is PDF, which a sandbox blocks. */
 const SHOWN =
-  /^(?:(?:audio|video)\/[\w.+-]+|image\/(?:png|jpeg|gif|webp|avif|bmp)|text\/(?:plain|csv)|application\/(?:json|pdf))$/
+  /^(?:(?:audio|video)\/[\w.+-]+|image\/(?:png|jpeg|gif|webp|avif|bmp)|text\/(?:plain|csv)|application\/json)$/
+
+const UNKNOWN = { essence: "application/octet-stream", parameters: new Map<string, string>() }
 
 /** The answer with a result that is a file or bytes; `undefined` for other results. */
 export function fileAnswer(
@@ -46,13 +48,13 @@ function bytesOf(data: unknown): Uint8Array | undefined {
 }
 
 function fileHeaders(type: string | undefined, name: string | undefined): Record<string, string> {
-  const essence = parseMediaType(type)?.essence
-  const isValid = essence !== undefined && /^[\x20-\x7e]{1,255}$/.test(type ?? "")
-  const isShown = isValid && SHOWN.test(essence)
+  const { essence, parameters } = parseMediaType((type ?? "").slice(0, 255)) ?? UNKNOWN
+  const charset = parameters.get("charset") ?? ""
   return {
     ...COMMON_HEADERS,
-    "content-type": isValid && type !== undefined ? type : "application/octet-stream",
-    "content-disposition": contentDisposition(isShown ? "inline" : "attachment", name),
+    // Written anew: browsers take the last of several types in the text that was sent.
+    "content-type": /^[\w.:+-]+$/.test(charset) ? `${essence}; charset=${charset}` : essence,
+    "content-disposition": contentDisposition(SHOWN.test(essence) ? "inline" : "attachment", name),
   }
 }
 

@@ -1,6 +1,6 @@
+import { isSecretName } from "../../../internal/secret-names.ts"
 import type { MCPChannel } from "../config.ts"
 
-const CREDENTIAL = /key|token|secret|pass|auth|credential|cookie|signature|\bpat\b|bearer/i
 const FLAG = /^--?([\w.-]+)$/
 const ASSIGNMENT = /^(?:--?)?([\w.-]+)\s*[=:]\s*(.+)$/s
 // Looks generated: some services put a key into the path.
@@ -35,9 +35,9 @@ function argumentSecrets(args: readonly string[]): string[] {
   return args.flatMap((argument, at) => {
     const [, name, value] = ASSIGNMENT.exec(argument) ?? []
     if (name !== undefined && value !== undefined) {
-      return CREDENTIAL.test(name) ? [value, value.replace(/^\w+ +/, "")] : []
+      return isSecretName(name, "setting") ? [value, value.replace(/^\w+ +/, "")] : []
     }
     const flag = FLAG.exec(args[at - 1] ?? "")?.[1]
-    return flag !== undefined && CREDENTIAL.test(flag) ? [argument] : []
+    return flag !== undefined && isSecretName(flag, "setting") ? [argument] : []
   })
 }

@@ -51,8 +51,8 @@ export async function answerQuestion(
   key?: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   // The server's key of the question is kept, for callers that forward the question.
-  const request = { ...inputRequest(method, params), ...(key !== undefined && { key }) }
-  if (request.type === "url") refuseUnsafe(request.url, about)
+  const asked = { ...inputRequest(method, params), ...(key !== undefined && { key }) }
+  const request = asked.type === "url" ? { ...asked, url: safeUrl(asked.url, about) } : asked
   let response: InputResponse | undefined
   let refusal: unknown
   if (requestInput !== undefined) {
@@ -70,9 +70,13 @@ export async function answerQuestion(
   throw noAnswerError(method, about)
 }
 
-/** Refuses other schemes: the address may be passed to the system, where some schemes start programs. */
-function refuseUnsafe(url: string, { server, tool }: MCPAsker): void {
-  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return
+/**
+ * The address as a browser would open it, without hidden characters.
+ *
+ * Refuses other schemes: the address may be passed to the system, where some schemes start programs.
+ */
+function safeUrl(url: string, { server, tool }: MCPAsker): string {
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return new URL(url).href
   throw new CallError(
     "EGRESS_BLOCKED",
     `${nameOf({ server, tool })} asks to open an address that is neither http nor https; the request was refused.`,

@@ -11,11 +11,9 @@ import { REQUEST_TOKEN_HEADER } from "./framed-transport.ts"
 import { guardOAuth } from "./oauth-guard.ts"
 import { refreshForm, refreshOnce } from "./refresh-once.ts"
 import type { SdkModule, TransportLike } from "./sdk.ts"
+import { isSecretName } from "../../../internal/secret-names.ts"
 import type { CredentialContext } from "../../../core/types.ts"
 import type { HttpHost } from "./oauth-guard.ts"
-
-const CREDENTIAL =
-  /auth(?!or(?:s|ed)?(?:-|$))|cookie|token|secret|passw|credential|api[-_]?key|signature|dpop|(?<!idempotency[-_])key$/i
 
 /** Creates an HTTP transport without starting it. */
 export function makeHttp(sdk: SdkModule, kind: "http" | "sse", host: HttpHost): TransportLike {
@@ -88,7 +86,7 @@ async function addHeaders(
   for (const [name, value] of Object.entries(custom)) {
     secret(value)
     // The endpoints of an authorization server need other credentials.
-    if (headers.has(name) || (!isEndpoint && CREDENTIAL.test(name))) continue
+    if (headers.has(name) || (!isEndpoint && isSecretName(name.toLowerCase(), "setting"))) continue
     try {
       headers.set(name, value)
     } catch {
@@ -106,9 +104,9 @@ function refuseInsecure(url: URL, headers: Headers, server: string): void {
   if (!isUnencrypted(url)) return
   // Headers with tool parameters are not checked.
   const header = [...headers.keys()].find((name) => {
-    return CREDENTIAL.test(name) && !name.startsWith("mcp-")
+    return isSecretName(name, "setting") && !name.startsWith("mcp-")
   })
-  const parameter = [...url.searchParams.keys()].find((name) => CREDENTIAL.test(name))
+  const parameter = [...url.searchParams.keys()].find((name) => isSecretName(name, "setting"))
   const name = header ?? parameter
   if (name === undefined) return
   throw new CallError(

@@ -1,4 +1,4 @@
-import { isSecretHeader } from "../../../http-client/headers.ts"
+import { isSecretName } from "../../../internal/secret-names.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
 import type { OperationInput, RequestPlan } from "../model.ts"
 import type { CallError } from "../../../core/errors.ts"
@@ -55,7 +55,7 @@ export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<
   for (const [name, value] of Object.entries(sources.fixed ?? {})) {
     refuseName(name, FRAMING, (issue) => unusableError(plan.id, `a header in \`headers\` ${issue}`))
     const key = name.toLowerCase()
-    if (!parameters.has(key) || isSecretHeader(key)) headers.set(key, value)
+    if (!parameters.has(key) || isSecretName(key, "header")) headers.set(key, value)
   }
   if (sources.hasBody) headers.delete("content-type")
   if (sources.contentType !== undefined) headers.set("content-type", sources.contentType)

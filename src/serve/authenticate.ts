@@ -1,13 +1,25 @@
-import { isThenable } from "../../../internal/guards.ts"
-import { isCallError } from "../../../core/errors.ts"
-import type { CallError } from "../../../core/errors.ts"
-import { redactText } from "../../../internal/redact.ts"
-import type { Clock } from "../../../internal/platform.ts"
-import type { Identity } from "../../../core/types.ts"
-import { authenticatedInTime, isIdentity, splitExpiry } from "../../authenticated.ts"
-import type { Authenticate } from "../../gate.ts"
-import type { UpgradeRequestLike } from "../../upgrade.ts"
-import { readCredential } from "./authenticator.ts"
+import { isCallError, refusal } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
+import type { Identity } from "../core/types.ts"
+import { isThenable } from "../internal/guards.ts"
+import { MissingPackage } from "../internal/import-peer.ts"
+import type { Clock } from "../internal/platform.ts"
+import { redactText } from "../internal/redact.ts"
+import { authenticatedInTime, isIdentity, splitExpiry } from "./authenticated.ts"
+import type { Authenticated } from "./authenticated.ts"
+import { readCredential } from "./upgrade.ts"
+import type { UpgradeRequestLike } from "./upgrade.ts"
+
+/**
+ * Authenticates a request: returns an identity, `null` for an anonymous caller, or `undefined` to refuse.
+ *
+ * An identity with `expiresAt`, in epoch milliseconds, is valid until then: connections and streams end
+ * with it. Throwing refuses as well. Clients receive only a 401, or a 429 or 503 for a
+ * `CallError` with the code `RATE_LIMITED`, `UNAVAILABLE` or `OVERLOADED`.
+ */
+export type Authenticate = (
+  request: UpgradeRequestLike,
+) => Authenticated | null | undefined | Promise<Authenticated | null | undefined>
 
 /** Result of authentication: the caller, or the reason for the log, without the credential. */
 export type Verdict =
@@ -19,9 +31,12 @@ export type Verdict =
   | {
       readonly isKnown: false
       readonly reason: string
-      /** Authentication is unavailable, which is not the caller's mistake. */
+      /** The error for clients when the credential could not be checked, which is not the caller's mistake. */
       readonly outage?: CallError | undefined
     }
+
+/** Codes of errors that are not about the credential. */
+const OUTAGES: readonly string[] = ["RATE_LIMITED", "UNAVAILABLE", "OVERLOADED"]
 
 /** Runs `authenticate`; synchronously when it answers synchronously. Never throws or rejects. */
 export function runAuthenticate(
@@ -68,6 +83,16 @@ function failed(error: unknown, request: UpgradeRequestLike): Verdict {
   for (const secret of [apiKey, bearer, String(authorization ?? "")]) {
     if (secret !== undefined && secret !== "") reason = reason.replaceAll(secret, "***")
   }
-  const outage = isCallError(error, "UNAVAILABLE") ? error : undefined
-  return { isKnown: false, reason: redactText(reason), outage }
+  return { isKnown: false, reason: redactText(reason), outage: outageOf(error) }
+}
+
+function outageOf(error: unknown): CallError | undefined {
+  if (!isCallError(error) || !OUTAGES.includes(error.code)) return undefined
+  const { code, cause, retryAfterMs = 5000 } = error
+  // Reported when the server was created; retrying does not help.
+  if (cause instanceof MissingPackage) {
+    return refusal(code, error.message, { cause, retryable: false })
+  }
+  const message = "Callers cannot be authenticated at the moment. Try again later."
+  return refusal(code, message, { cause, retryAfterMs })
 }
