@@ -112,8 +112,10 @@ export function withBase64(schema: JsonSchema): JsonSchema {
   const mapped = mapSchemas(schema, (node) => {
     if (!isFileNode(node)) return node
     hasFiles = true
-    const { format: _, [FILE_MARK]: __, ...rest } = node
-    return { type: "string", ...rest, contentEncoding: "base64" }
+    const { format, [FILE_MARK]: mark, ...rest } = node
+    // Without our mark the format stays: those who import the schema again find the file by it.
+    const own = mark === undefined ? { format } : undefined
+    return { type: "string", ...own, ...rest, contentEncoding: "base64" }
   })
   const result = hasFiles ? mapped : schema
   converted.set(schema, result)

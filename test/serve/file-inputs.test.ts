@@ -40,7 +40,9 @@ const api = createServer((request, response) => {
     const type = request.headers["content-type"] ?? ""
     if (!type.startsWith("multipart/")) received.push(`${type} ${body.toString("hex")}`)
     else {
-      const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData()
+      const form = await new Response(new Uint8Array(body), {
+        headers: { "content-type": type },
+      }).formData()
       for (const [name, value] of form) {
         if (typeof value === "string") received.push(`${name}=${value}`)
         else {
