@@ -3,7 +3,6 @@ import { isRecord } from "../internal/guards.ts"
 import { pointerSegment } from "../internal/pointer.ts"
 import { fileKindOf, mediaTypeOf, withBase64 } from "../schema/file-fields.ts"
 import { setOwn } from "../schema/json.ts"
-import type { JsonSchema } from "../schema/json.ts"
 import { viewOf } from "../schema/read/view.ts"
 import type { SchemaView } from "../schema/read/view.ts"
 import { invalid } from "./validation.ts"
@@ -16,7 +15,7 @@ import { invalid } from "./validation.ts"
  */
 export function decodeFiles(schema: unknown, input: unknown): unknown {
   const hasFiles = isRecord(schema) && withBase64(schema) !== schema
-  return hasFiles ? decode(input, viewOf(schema as JsonSchema), "") : input
+  return hasFiles ? decode(input, viewOf(schema), "") : input
 }
 
 function decode(value: unknown, view: SchemaView, path: string): unknown {

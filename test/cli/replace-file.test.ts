@@ -46,7 +46,7 @@ describe("a file that a command replaces", () => {
       disk.isFull = true
       const io = testIO({ cwd: folder })
       const run = {
-        import: () => writeSource(path, source as never, [], io),
+        import: () => writeSource(path, source, [], io),
         "--output of a result": () => saveResult(localEnvelope("text", "a.b"), path, io),
         "--output of a file": () => saveFile(toFile("text"), path, io),
       }[command]
