@@ -28,6 +28,8 @@ const texts = operation("items.texts", {
 
 async function* chunks(): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode("hel")
+  // What came before is sent while a file is read.
+  await new Promise((resolve) => setImmediate(resolve))
   yield new TextEncoder().encode("lo")
 }
 
@@ -44,7 +46,9 @@ const nested = operation("items.nested", {
   type: "subscription",
   outputSchema: Type.Object({ file: FileStream() }),
   async *handler() {
-    yield { file: toFile(chunks(), { name: "b.txt", type: "text/plain" }) }
+    for (const name of ["a.txt", "b.txt"]) {
+      yield { file: toFile(chunks(), { name, type: "text/plain" }) }
+    }
   },
 })
 
@@ -75,12 +79,14 @@ describe.each(WAYS)("items of a stream over %s", (way) => {
 
   test("may be files", async () => {
     const [whole, empty] = await read("items.files")
-    const [inside] = (await read("items.nested")) as { file: unknown }[]
-    const seen = await Promise.all([whole, empty, inside?.file].map((one) => partsOf(one)))
-    const inJSON = [btoa("hello"), "", btoa("hello")]
+    const inside = (await read("items.nested")) as { file: unknown }[]
+    const all = [whole, empty, ...inside.map(({ file }) => file)]
+    const seen = await Promise.all(all.map((one) => partsOf(one)))
+    const inJSON = [btoa("hello"), "", btoa("hello"), btoa("hello")]
     const asFiles = [
       ["a.txt", "text/plain", "hello"],
       ["empty.txt", "text/plain", ""],
+      ["a.txt", "text/plain", "hello"],
       ["b.txt", "text/plain", "hello"],
     ]
     expect(seen).toEqual(JSON_WAYS.includes(way) ? inJSON : asFiles)

@@ -98,8 +98,10 @@ export class EventStream implements HTTPStream, Beating, Endable {
     for (;;) {
       const result = await this.#next()
       if (result.done === true || sink.isGone) return
-      const text = encodeSoon(() => this.#parts.render(result.value))
-      this.#text += `id: ${++this.#id}\ndata: ${typeof text === "string" ? text : await text}\n\n`
+      const encoded = encodeSoon(() => this.#parts.render(result.value))
+      // Awaited first: what was added before may be written meanwhile.
+      const text = typeof encoded === "string" ? encoded : await encoded
+      this.#text += `id: ${++this.#id}\ndata: ${text}\n\n`
       if (this.#text.length >= this.#limit) {
         this.#write()
         // Yields to other work, however fast items arrive.
