@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { mkdir, readFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { UsageError } from "./model.ts"
+import { replaceFile } from "./replace-file.ts"
 
 /** Reads a file that a command wrote before; `undefined` when it does not exist. Refuses files with other content. */
 export async function readOwnFile(
@@ -29,13 +30,10 @@ export async function readOwnFile(
 
 /** Writes a file atomically. */
 export async function writeWhole(path: string, shown: string, text: string): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`
   try {
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(draft, text)
-    await rename(draft, path)
+    await replaceFile(path, text)
   } catch (error) {
-    await rm(draft, { force: true }).catch(() => undefined)
     throw unusable("write", shown, error)
   }
 }

@@ -1,7 +1,8 @@
-import { createHash, randomUUID } from "node:crypto"
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { createHash } from "node:crypto"
+import { mkdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { CommandIO } from "./model.ts"
+import { replaceFile } from "./replace-file.ts"
 
 type Env = CommandIO["env"]
 
@@ -31,15 +32,8 @@ export async function writeState(env: Env, name: string, value: unknown): Promis
     throw new Error("There is no folder to remember it in: set HOME or XDG_STATE_HOME.")
   }
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // Atomic: other processes see the old file or the new one, never half of it.
-  const draft = join(folder, `.${name}.${randomUUID()}`)
-  try {
-    await writeFile(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flag: "wx" })
-    await rename(draft, join(folder, name))
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  }
+  const text = `${JSON.stringify(value, undefined, 2)}\n`
+  await replaceFile(join(folder, name), text, { mode: 0o600 })
 }
 
 /** The SHA-256 of data, as hex. */

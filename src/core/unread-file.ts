@@ -31,12 +31,15 @@ async function load(file: FileLike): Promise<void> {
 
 /** Encodes a value that may contain files; reads them first where necessary. */
 export async function encodeFiles<TResult>(encode: () => TResult): Promise<TResult> {
-  for (;;) {
-    try {
-      return encode()
-    } catch (thrown) {
-      if (!(thrown instanceof NotReady)) throw thrown
-      await thrown.load()
-    }
+  return await encodeSoon(encode)
+}
+
+/** The same, at once where nothing has to be read. */
+export function encodeSoon<TResult>(encode: () => TResult): TResult | Promise<TResult> {
+  try {
+    return encode()
+  } catch (thrown) {
+    if (!(thrown instanceof NotReady)) throw thrown
+    return thrown.load().then(() => encodeSoon(encode))
   }
 }

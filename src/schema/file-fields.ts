@@ -1,9 +1,6 @@
-// Where a schema has files, and the conversion of base64 text that stands for them.
+// Where a schema has files.
 
-import { fromBase64 } from "../internal/base64.ts"
 import { FILE_MARK } from "./files.ts"
-import { isRecord } from "../internal/guards.ts"
-import { getOwn, setOwn } from "./json.ts"
 import type { JsonSchema } from "./json.ts"
 import { mapSchemas } from "./read/plain-schema.ts"
 import { viewOf } from "./read/view.ts"
@@ -12,7 +9,8 @@ import type { SchemaView } from "./read/view.ts"
 /**
  * What a handler receives: a `Uint8Array`, a file, or base64 text.
  *
- * `raw` is `format: "binary"` without our mark, such as in an imported API: bytes, and text stays text.
+ * `raw` is `format: "binary"` without our mark, such as in an imported API: bytes, or what else a caller in the same
+ * process passes.
  */
 export type FileKind = "bytes" | "stream" | "text" | "raw"
 
@@ -27,6 +25,8 @@ export interface FileField {
 export interface FileFields {
   readonly whole: FileField | undefined
   readonly properties: ReadonlyMap<string, FileField>
+  /** The property whose value is the form with the files, such as the body of an imported API. */
+  readonly inside?: { readonly name: string; readonly view: SchemaView } | undefined
   /** The file that the body of a request can be. */
   readonly only: { readonly name: string; readonly field: FileField } | undefined
 }
@@ -45,16 +45,35 @@ function findFields(schema: object): FileFields | undefined {
   const view = viewOf(schema)
   const whole = fieldOf(view)
   if (whole !== undefined && !whole.isList) return { whole, properties: new Map(), only: undefined }
+  const properties = filesOf(view)
+  const [first] = properties
+  if (first === undefined) return findInside(view)
+  const [name, field] = first
+  const isOnly = properties.size === 1 && !field.isList
+  return { whole: undefined, properties, only: isOnly ? { name, field } : undefined }
+}
+
+function filesOf(view: SchemaView): Map<string, FileField> {
   const properties = new Map<string, FileField>()
   for (const name of view.names) {
     const field = fieldOf(view.property(name))
     if (field !== undefined) properties.set(name, field)
   }
-  const [first] = properties
-  if (first === undefined) return undefined
-  const [name, field] = first
-  const isOnly = properties.size === 1 && !field.isList
-  return { whole: undefined, properties, only: isOnly ? { name, field } : undefined }
+  return properties
+}
+
+/** The files of the first property that has some. What reads it sends forms, so files keep their names and types. */
+function findInside(outer: SchemaView): FileFields | undefined {
+  for (const name of outer.names) {
+    const view = outer.property(name)
+    const properties = filesOf(view)
+    if (properties.size === 0) continue
+    for (const [key, field] of properties) {
+      if (field.kind === "raw") properties.set(key, { ...field, kind: "stream" })
+    }
+    return { whole: undefined, properties, only: undefined, inside: { name, view } }
+  }
+  return undefined
 }
 
 function fieldOf(view: SchemaView): FileField | undefined {
@@ -75,42 +94,14 @@ export function fileKindOf(view: SchemaView): FileKind | undefined {
   return view.isBinary && !isText ? "raw" : undefined
 }
 
-function mediaTypeOf(view: SchemaView): string | undefined {
+/** The content type of files that do not specify one. */
+export function mediaTypeOf(view: SchemaView): string | undefined {
   const type = view.first("contentMediaType")
   return typeof type === "string" ? type : undefined
 }
 
-/**
- * Converts base64 text in JSON to the files that it stands for, and bytes where a file is expected. Other text stays,
- * for validation to report.
- */
-export function decodeFiles(schema: unknown, input: unknown): unknown {
-  const fields = fileFieldsOf(schema)
-  if (fields === undefined) return input
-  const { whole, properties } = fields
-  if (whole !== undefined) return decodeFile(input, whole)
-  if (!isRecord(input)) return input
-  let out: Record<string, unknown> | undefined
-  for (const [name, field] of properties) {
-    const value = getOwn(input, name)
-    const decoded =
-      field.isList && Array.isArray(value)
-        ? value.map((item) => decodeFile(item, field))
-        : decodeFile(value, field)
-    if (decoded !== value) setOwn((out ??= { ...input }), name, decoded)
-  }
-  return out ?? input
-}
-
-function decodeFile(value: unknown, { kind, mediaType = "" }: FileField): unknown {
-  if (kind !== "bytes" && kind !== "stream") return value
-  const bytes = typeof value === "string" ? fromBase64(value) : value
-  if (!(bytes instanceof Uint8Array) || kind === "bytes") return bytes ?? value
-  return new Blob([bytes as BlobPart], { type: mediaType })
-}
-
-function isFileNode(schema: JsonSchema): boolean {
-  return schema[FILE_MARK] === "bytes" || schema[FILE_MARK] === "stream"
+function isFileNode({ [FILE_MARK]: mark, format, type }: JsonSchema): boolean {
+  return mark === "bytes" || mark === "stream" || (format === "binary" && type === undefined)
 }
 
 /** A schema for readers of JSON, in which files are base64 text; the same one when it has no files. */
@@ -121,8 +112,10 @@ export function withBase64(schema: JsonSchema): JsonSchema {
   const mapped = mapSchemas(schema, (node) => {
     if (!isFileNode(node)) return node
     hasFiles = true
-    const { format: _, [FILE_MARK]: __, ...rest } = node
-    return { type: "string", ...rest, contentEncoding: "base64" }
+    const { format, [FILE_MARK]: mark, ...rest } = node
+    // Without our mark the format stays: those who import the schema again find the file by it.
+    const own = mark === undefined ? { format } : undefined
+    return { type: "string", ...own, ...rest, contentEncoding: "base64" }
   })
   const result = hasFiles ? mapped : schema
   converted.set(schema, result)

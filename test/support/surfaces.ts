@@ -396,14 +396,15 @@ async function events(url: string, options: SurfaceCall): Promise<Seen> {
   // Refused before the stream began.
   if (!response.ok) return problemSeen((await response.json()) as HTTPProblem)
   const text = await response.text()
-  const found = [...text.matchAll(/(?:event: (\w+)\n)?data: (.*)\n/g)]
+  const found = [...text.matchAll(/(?:event: (\w+)\n)?data: ([^\n]*)\n/g)]
   const items = found.filter(([, event]) => event === undefined)
   const problem = found.find(([, event]) => event === "error")?.[2] ?? "{}"
   return {
     ...problemSeen(JSON.parse(problem) as HTTPProblem),
     items: items.map(([, , data = ""]) => {
       const item = JSON.parse(data) as { data?: unknown }
-      return typeof item === "object" ? item.data : item
+      // The gateway sends envelopes, a REST path the data.
+      return url.includes("/operations/") ? item.data : item
     }),
   }
 }

@@ -1,7 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { loadConfig } from "../../hub/config-file/load.ts"
 import { addSource, formatOf } from "../edit/add-source.ts"
 import type { CommandIO } from "../model.ts"
+import { writeWhole } from "../own-file.ts"
 import type { NewSource } from "./new-sources.ts"
 
 /**
@@ -20,7 +21,7 @@ export async function writeSource(
   const before = await readFile(file, "utf8")
   const after = addSource(before, format, name, source)
   if (after === undefined) return false
-  await writeFile(file, after)
+  await writeWhole(file, file, after)
   if (format !== "js") return true
   try {
     const { sources } = await loadConfig(file, { env: io.env, fresh: true })
@@ -29,6 +30,6 @@ export async function writeSource(
   } catch {
     // The edit broke the file, so it is undone below.
   }
-  await writeFile(file, before)
+  await writeWhole(file, file, before)
   return false
 }

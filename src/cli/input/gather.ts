@@ -2,7 +2,7 @@ import type { OperationSpec } from "../../core/types.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
 import { note, escapeForTerminal } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"
-import { decodeFiles } from "../../schema/file-fields.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
 import { readInput } from "./index.ts"
 
 /** Input options of commands that call an operation. */

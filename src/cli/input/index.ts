@@ -11,7 +11,8 @@ import { assign, mergeInputs, placeOf } from "./assign.ts"
 import type { Place } from "./assign.ts"
 import { InputReader, textOf } from "./read.ts"
 import { toBase64 } from "../../internal/base64.ts"
-import { decodeFiles, fileKindOf } from "../../schema/file-fields.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
+import { fileKindOf } from "../../schema/file-fields.ts"
 import { viewOf } from "../../schema/read/view.ts"
 import type { SchemaView } from "../../schema/read/view.ts"
 import { readText } from "./text.ts"
@@ -92,6 +93,7 @@ async function valueOf(
   const what = from === "stdin" ? `${key}${operator}@-` : `${key}${operator}@${argument.value}`
   const kind = as === "json" ? undefined : fileKindOf(view)
   const isFile = kind === "bytes" || kind === "stream"
+  if (from === "argument" && kind === "raw") return new TextEncoder().encode(argument.value)
   if (from === "argument" && !isFile) {
     return as === "json" ? json(argument.value, `${key}:=`) : readText(argument.value, view)
   }

@@ -1,4 +1,3 @@
-import { UsageError } from "../model.ts"
 import { Buffer } from "node:buffer"
 import { isRecord } from "../../internal/guards.ts"
 import type { MCPContentBlock, ResponseEnvelope } from "../../core/envelope.ts"
@@ -58,10 +57,11 @@ export function blockText(block: MCPContentBlock): string {
 }
 
 /** The error for a result that cannot be written to a file. */
-export function unwritable(output: string, error: unknown, why = "it failed"): UsageError {
+export function unwritable(output: string, error: unknown, why = "it failed"): Error {
   const { code = why } = error as NodeJS.ErrnoException
-  return new UsageError(
+  return new Error(
     `--output: the operation ran, and its result could not be written to "${output}" (${code}).`,
+    { cause: error },
   )
 }
 

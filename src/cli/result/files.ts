@@ -1,8 +1,7 @@
-import { createWriteStream } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
-import { pipeline } from "node:stream/promises"
 import type { FileLike } from "../../schema/files.ts"
 import type { CommandIO } from "../model.ts"
+import { replaceFile } from "../replace-file.ts"
 import { escapeForTerminal, note, styled } from "../output.ts"
 import { chunksOf } from "../../internal/streams.ts"
 import { sizeText, unwritable } from "./blocks.ts"
@@ -22,7 +21,7 @@ export async function saveFile(file: FileLike, output: string, io: CommandIO): P
     }
   }
   try {
-    await pipeline(count(), createWriteStream(path), { signal: io.signal })
+    await replaceFile(path, count(), { signal: io.signal })
   } catch (error) {
     throw unwritable(output, error, "it broke off")
   }

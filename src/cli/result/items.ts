@@ -1,4 +1,5 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { encodeSoon } from "../../core/unread-file.ts"
 import type { CommandIO, TextSink } from "../model.ts"
 import { jsonText, escapeForTerminal, styled } from "../output.ts"
 import { dataText, jsonOf } from "./show.ts"
@@ -17,7 +18,9 @@ export class ItemWriter {
   /** Prints one; resolves when there is room for the next. */
   async write(item: ResponseEnvelope): Promise<void> {
     const { stdout, signal } = this.#io
-    if (stdout.write(`${this.#line(item)}\n`) === false) await drained(stdout, signal)
+    const encoded = encodeSoon(() => this.#line(item))
+    const line = typeof encoded === "string" ? encoded : await encoded
+    if (stdout.write(`${line}\n`) === false) await drained(stdout, signal)
   }
 
   #line(item: ResponseEnvelope): string {

@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises"
 import { extname, isAbsolute, resolve } from "node:path"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { CommandIO } from "../model.ts"
+import { replaceFile } from "../replace-file.ts"
 import { note, escapeForTerminal, styled } from "../output.ts"
 import { asBytes, blocksOf, blockText, bytesIn, sizeText, unwritable } from "./blocks.ts"
 import { jsonOf } from "./show.ts"
@@ -25,7 +25,7 @@ export async function saveResult(
   for (const [at, part] of parts.entries()) {
     const name = numbered(path, at)
     try {
-      await writeFile(name, part)
+      await replaceFile(name, part)
     } catch (error) {
       throw unwritable(output, error)
     }

@@ -1,4 +1,5 @@
 import { isIdempotencyKey, readCallPolicy } from "../../core/call-policy.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
 import { decodeValue } from "../../core/envelope-codec.ts"
 import { refusal } from "../../core/errors.ts"
 import { readOuterText } from "../../core/outer-call.ts"
@@ -131,7 +132,8 @@ async function resultOf(
       report?.(`{${shown}"progress":${JSON.stringify({ progress, total, message })}}`)
     })
     const input = decodeValue(getOwn(fields, "input"), getOwn(fields, "binary"))
-    const envelope = await context.execute(id, input, incoming, caller, terms)
+    const decoded = decodeFiles(spec?.inputSchema, input)
+    const envelope = await context.execute(id, decoded, incoming, caller, terms)
     const text = await encodeFiles(() => envelopeText(envelope))
     return `{${shown}"ok":true,"envelope":${text}}`
   } catch (error) {

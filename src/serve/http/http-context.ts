@@ -9,6 +9,7 @@ import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
+import { isRounded, roundedError } from "../exact-json.ts"
 import { expired, whenExpired } from "../expiry.ts"
 import { streamAnswer } from "./answer.ts"
 import { HTTPCall, ItemCall, watchAll } from "./call-sink.ts"
@@ -273,16 +274,10 @@ function parseBounded(text: string, maxDepth: number, spec: OperationSpec | unde
 
 /** Throws for integers whose last digits a number would change: an id would become another one. */
 function refuseRounded(integers: readonly string[] = [], isExact: boolean): void {
-  const isRounded = (digits: string): boolean =>
-    // JavaScript writes 2 ** 60 as 1152921504606847000, which stands for that number.
-    String(Number(digits)) !== digits && BigInt(digits) !== BigInt(Number(digits))
   const rounded = integers.find(
     (digits) => digits.length > MAX_BIGINT_LENGTH || (!isExact && isRounded(digits)),
   )
-  if (rounded === undefined) return
-  throw refused(
-    `The integer ${rounded.slice(0, 40)} is beyond those that a number keeps exactly, up to 9007199254740991. Send it as a text, where the schema allows one.`,
-  )
+  if (rounded !== undefined) throw refused(roundedError(rounded).message)
 }
 
 function refused(message: string): HTTPRefusal {

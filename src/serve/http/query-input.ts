@@ -1,8 +1,7 @@
 import { refusal } from "../../core/errors.ts"
 import { jsonType, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
-import { viewOf } from "../../schema/read/view.ts"
-import type { SchemaView } from "../../schema/read/view.ts"
+import { SchemaView, viewOf } from "../../schema/read/view.ts"
 
 /**
  * How a value is written in a query: as text, as a number, boolean or `null`, once per item, or as JSON.
@@ -65,7 +64,7 @@ export function readQueryInput(query: string, inputSchema: JsonSchema, parse: Pa
 /** Reads an input from the texts of a form, by name, in the same way. */
 export function readFormInput(
   texts: ReadonlyMap<string, readonly string[]>,
-  inputSchema: JsonSchema,
+  inputSchema: JsonSchema | SchemaView,
   parse: Parse,
 ): unknown {
   const { form, types, byName, rest } = readerOf(inputSchema)
@@ -97,17 +96,16 @@ export function parseQuery(query: string): Map<string, string[]> {
   return parameters
 }
 
-function readerOf(schema: JsonSchema): Reader {
+function readerOf(schema: JsonSchema | SchemaView): Reader {
   let reader = readers.get(schema)
   if (reader === undefined) {
-    reader = makeReader(schema)
+    reader = makeReader(schema instanceof SchemaView ? schema : viewOf(schema))
     readers.set(schema, reader)
   }
   return reader
 }
 
-function makeReader(schema: JsonSchema): Reader {
-  const view = viewOf(schema)
+function makeReader(view: SchemaView): Reader {
   const { types } = view
   // A schema without types accepts objects, too.
   const isWhole = !types.has("object") && types.size > 0

@@ -1,4 +1,5 @@
 import type { CallError } from "../../core/errors.ts"
+import { encodeSoon } from "../../core/unread-file.ts"
 import type { EnvelopeStream } from "../../core/infer.ts"
 import { defer } from "../../internal/defer.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
@@ -94,7 +95,13 @@ export class EventStream implements HTTPStream, Beating, Endable {
   }
 
   async #pump(sink: HTTPSink): Promise<void> {
-    while (this.#take(await this.#next(), sink)) {
+    for (;;) {
+      const result = await this.#next()
+      if (result.done === true || sink.isGone) return
+      const encoded = encodeSoon(() => this.#parts.render(result.value))
+      // Awaited first: what was added before may be written meanwhile.
+      const text = typeof encoded === "string" ? encoded : await encoded
+      this.#text += `id: ${++this.#id}\ndata: ${text}\n\n`
       if (this.#text.length >= this.#limit) {
         this.#write()
         // Yields to other work, however fast items arrive.
@@ -116,13 +123,6 @@ export class EventStream implements HTTPStream, Beating, Endable {
     if (first === undefined) return this.#parts.items.next()
     this.#first = undefined
     return first
-  }
-
-  /** Adds an item; `false` at the end, or when the client is gone. */
-  #take(result: IteratorResult<ResponseEnvelope, unknown>, sink: HTTPSink): boolean {
-    if (result.done === true || sink.isGone) return false
-    this.#text += `id: ${++this.#id}\ndata: ${this.#parts.render(result.value)}\n\n`
-    return true
   }
 
   readonly #flush = (): void => {

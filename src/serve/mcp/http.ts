@@ -1,6 +1,7 @@
 // Which way a request over HTTP goes: the checks before it, then a plain call, a single request of the SDK, or a session.
 import { ERROR_CODES, isCallError } from "../../core/errors.ts"
 import type { ErrorCode } from "../../core/errors.ts"
+import { parseExact } from "../exact-json.ts"
 import type { Logger } from "../../internal/logger.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { UpgradeRules } from "../upgrade.ts"
@@ -239,8 +240,9 @@ export class HTTPServing {
       return refuse(413, NOT_SERVED, message, { headers: { connection: "close" } })
     }
     try {
-      return { value: JSON.parse(text) as unknown }
-    } catch {
+      return { value: parseExact(text) }
+    } catch (error) {
+      if (isCallError(error)) return refuse(400, -32602, `Invalid params: ${error.message}`)
       return refuse(400, -32700, "Parse error: the body is not JSON.")
     }
   }

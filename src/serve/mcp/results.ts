@@ -38,7 +38,7 @@ export function resultOf(
   const output = tool.output(era)
   if (data === undefined && output === undefined) return { content: [] }
   const json = jsonOf(data)
-  if (json === undefined && data !== undefined) throw noJson(`it is a ${typeof data}`, undefined)
+  if (json === undefined && data !== undefined) throw noJson(`it is a ${typeof data}`)
   const plain = typeof data === "string" ? data : (json ?? "")
   const content = [{ type: "text", text: ownText(tool, data, options) ?? plain }]
   if (output === undefined) return { content }

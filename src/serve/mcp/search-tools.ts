@@ -1,4 +1,5 @@
 import { CallError } from "../../core/errors.ts"
+import { parseExact } from "../exact-json.ts"
 import { nearest } from "../../internal/suggest.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
@@ -205,7 +206,7 @@ function readInput(
   const what = `Input for "${name}"`
   let value: unknown
   try {
-    value = input.trim() === "" ? {} : JSON.parse(input)
+    value = input.trim() === "" ? {} : parseExact(input)
   } catch (error) {
     const message = `is text that is not valid JSON (${reasonOf(error)}); send an object`
     throw invalid("VALIDATION_ERROR", what, [{ path: "/input", message }])

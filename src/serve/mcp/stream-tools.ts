@@ -3,6 +3,7 @@ import type { EnvelopeStream } from "../../core/infer.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
 import { invalid } from "../../core/validation.ts"
 import type { ValueError } from "../../core/validation.ts"
 import type { StreamLimits } from "./options.ts"
@@ -103,7 +104,7 @@ export async function collect(
         return { items, isComplete: false }
       }
       if (result.done === true) return { items, isComplete: true }
-      const item = jsonOf(result.value.data) ?? "null"
+      const item = (await encodeFiles(() => jsonOf(result.value.data))) ?? "null"
       size += item.length
       // More items would be too large to send.
       if (size > most && items.length > 0) return { items, isComplete: false }

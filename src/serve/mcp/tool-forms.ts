@@ -1,6 +1,7 @@
 import { isNoValue } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
-import { decodeFiles, fileFieldsOf, withBase64 } from "../../schema/file-fields.ts"
+import { decodeFiles } from "../../core/decode-files.ts"
+import { withBase64 } from "../../schema/file-fields.ts"
 import {
   plainSchema,
   fromJson,
@@ -43,8 +44,9 @@ export function inputForm(schema: JsonSchema): InputForm {
       pointer: "",
     }
   }
-  const form = plainForm(withBase64(schema), schema)
-  if (fileFieldsOf(schema) === undefined) return form
+  const shown = withBase64(schema)
+  const form = plainForm(shown, schema)
+  if (shown === schema) return form
   return { ...form, toInput: (args) => decodeFiles(schema, form.toInput(args)) }
 }
 

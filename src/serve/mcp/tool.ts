@@ -130,10 +130,10 @@ export class OperationTool {
 
   #makeOutput(isLegacy: boolean): OutputForm | undefined {
     const own = this.spec.outputSchema as JsonSchema
-    if (this.isStream) return itemsOutput(own)
+    if (this.isStream) return itemsOutput(withBase64(own))
     if (this.raw === undefined) {
       // A result that is a file is a content block of its own.
-      const isFile = ["bytes", "stream"].includes(fileFieldsOf(own)?.whole?.kind ?? "")
+      const isFile = ["bytes", "stream", "raw"].includes(fileFieldsOf(own)?.whole?.kind ?? "")
       return isFile ? undefined : outputForm(withBase64(own), isLegacy)
     }
     const { outputSchema } = this.raw

@@ -15,6 +15,7 @@ import { checkWs, loadWs } from "../../transport/websocket/ws-package.ts"
 import type { NodeWebSocketLike, WsServerLike } from "../../transport/websocket/ws.ts"
 import type { Identity } from "../../core/types.ts"
 import { Accounts } from "../accounts.ts"
+import { parseExact } from "../exact-json.ts"
 import { expired, whenExpired } from "../expiry.ts"
 import { Gate, chooseProtocol } from "../gate.ts"
 import { isLoopback, pathOf } from "../upgrade.ts"
@@ -219,6 +220,7 @@ class Served implements ServedWebSocket {
       },
       peer: "the client",
       limits: limitsFor(request.url, this.#limits, this.#options),
+      parse: parseExact,
       clock: this.#clock,
       pings: this.#pings,
       closeCode: 1001,

@@ -4,6 +4,7 @@ import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
+import { createSseFrameParser } from "../../http-client/sse.ts"
 import type { Clock } from "../../internal/platform.ts"
 import {
   connectionError,
@@ -134,31 +135,19 @@ async function readEvents(
       { retryable: false },
     )
   }
-  let name = "message"
-  let data: string[] = []
+  const frames = createSseFrameParser(peer.maxResponseBytes)
   let id = ""
-  let size = 0
   let isOver = false
-  await readLines(peer, response, (raw) => {
-    const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw
-    if (line === "") {
-      const event = { name, data: data.join("\n"), id }
-      const isEvent = data.length > 0
-      name = "message"
-      data = []
-      size = 0
-      if (!isEvent || !/^(?:message|end|error)$/.test(event.name)) return undefined
-      isOver ||= event.name !== "message"
-      return take(event)
-    }
-    const [, field, value = ""] = /^(\w*):? ?(.*)$/.exec(line) ?? []
-    if (field === "data") {
-      data.push(value)
-      size += value.length + 1
-      if (size > peer.maxResponseBytes) throw tooLong(peer)
-    } else if (field === "event") name = value
-    else if (field === "id") id = ID.test(value) ? value : ""
-    return undefined
+  await readLines(peer, response, (line) => {
+    const [frame] = frames.feed(`${line}\n`)
+    if (frames.isOverLimit) throw tooLong(peer)
+    if (frame === undefined) return undefined
+    const { event: name = "message", text: data } = frame
+    // An event without an id has that of the one before it.
+    if (frame.id !== undefined) id = ID.test(frame.id) ? frame.id : ""
+    if (!/^(?:message|end|error)$/.test(name)) return undefined
+    isOver ||= name !== "message"
+    return take({ name, data, id })
   })
   if (!isOver) throw unanswered(peer, "the stream was cut off")
 }

@@ -12,7 +12,7 @@ import type { EncodedEvent } from "./encoded.ts"
 import type { WatchLifecycle } from "../page-lifecycle.ts"
 import { full, lost, unavailable } from "./socket-errors.ts"
 import { SocketLink } from "./socket.ts"
-import type { SocketLimits } from "./socket.ts"
+import type { SocketLimits, SocketSettings } from "./socket.ts"
 import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { WebSocketLike } from "./ws.ts"
 
@@ -50,6 +50,7 @@ export interface SocketTransportSettings {
   /** The name of the other end, for messages. */
   readonly peer: string
   readonly limits: SocketLimits
+  readonly parse?: SocketSettings["parse"]
   readonly clock: Clock
   /** `spread`: milliseconds over which the first attempts of many clients are spread. */
   readonly reconnect?: (ReconnectDelays & { readonly spread: number }) | undefined
@@ -216,12 +217,12 @@ export class SocketTransport implements WebSocketTransport {
   }
 
   #onOpened(socket: WebSocketLike): void {
-    const { limits, clock, announces = false } = this.#settings
+    const { limits, parse, clock, announces = false } = this.#settings
     this.#giveUp = undefined
     this.#openedAt = clock.now()
     const link = new SocketLink(
       socket,
-      { limits, clock, pings: this.#pings, announces },
+      { limits, parse, clock, pings: this.#pings, announces },
       {
         event: (event) => {
           this.#failures = 0

@@ -30,6 +30,8 @@ export interface SocketLimits {
 /** Settings of a `SocketLink`. */
 export interface SocketSettings extends Omit<LivenessSettings, "interval"> {
   readonly limits: SocketLimits
+  /** Parses the text of a frame, and throws for one that is not accepted; default: `JSON.parse`. */
+  readonly parse?: ((text: string) => unknown) | undefined
 }
 
 /** The owner of a `SocketLink`, which receives its events. */
@@ -51,6 +53,7 @@ export class SocketLink implements LivePeer {
   readonly #socket: WebSocketLike
   readonly #node: NodeWebSocketLike | undefined
   readonly #limits: SocketLimits
+  readonly #parse: (text: string) => unknown
   readonly #clock: Clock
   readonly #owner: SocketOwner
   readonly #batch: Batch<EncodedEvent>
@@ -65,10 +68,11 @@ export class SocketLink implements LivePeer {
   #onGone: (() => void) | undefined
 
   constructor(socket: WebSocketLike, settings: SocketSettings, owner: SocketOwner) {
-    const { limits, clock } = settings
+    const { limits, clock, parse = JSON.parse } = settings
     this.#socket = socket
     this.#node = asNodeSocket(socket)
     this.#limits = limits
+    this.#parse = parse
     this.#clock = clock
     this.#owner = owner
     this.#batch = new Batch({
@@ -161,9 +165,10 @@ export class SocketLink implements LivePeer {
     }
     let parsed: unknown
     try {
-      parsed = JSON.parse(text)
-    } catch {
-      this.#fail(1007, "it sent a frame that is not JSON")
+      parsed = this.#parse(text)
+    } catch (error) {
+      const isJSON = !(error instanceof SyntaxError)
+      this.#fail(1007, `it sent a frame that is not ${isJSON ? "accepted" : "JSON"}`)
       return
     }
     if (this.#loading !== undefined || needsCodec(parsed)) this.#holdFrame(parsed)

@@ -111,7 +111,7 @@ describe("operations call", () => {
     await call(["task.create", ...GOOD, "-o", "out.json"])
     expect(JSON.parse(await readFile(join(folder, "out.json"), "utf8"))).toEqual({ created: MADE })
     const failed = await call(["task.text", "-o", "none/out.txt"])
-    expect(failed.code).toBe(2)
+    expect(failed.code).toBe(1)
     expect(failed.stderr).toContain('could not be written to "none/out.txt" (ENOENT)')
   })
 

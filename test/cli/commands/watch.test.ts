@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
 import { localEnvelope } from "../../../src/core/envelope.ts"
 import { ItemWriter } from "../../../src/cli/result/items.ts"
+import { toFile } from "../../../src/type.ts"
+import { testIO } from "../support/run.ts"
 import { runCommand } from "../../support/command-io.ts"
 import type { Ran, RunOptions } from "../../support/command-io.ts"
 
@@ -45,6 +47,20 @@ describe("operations watch", () => {
     expect(JSON.parse(lines[0] as string)).toMatchObject({ meta: { source: "local" } })
     const data = await watch([...args, "--data"])
     expect(data.stdout).toBe('{"tick":2}\n"tick 3\\nof many"\n')
+  })
+
+  test("prints a file as base64 text, though it is a stream", async () => {
+    const io = testIO()
+    const file = toFile(new Blob(["hello"]).stream(), { name: "a.txt", type: "text/plain" })
+    for (const form of ["people", "data", "envelope"] as const) {
+      await new ItemWriter(form, io).write(localEnvelope(file, "a.b"))
+    }
+    const [people, data, envelope = ""] = io.stdout.text.split("\n")
+    expect([people, data]).toEqual(['"aGVsbG8="', '"aGVsbG8="'])
+    expect(JSON.parse(envelope)).toMatchObject({
+      data: "aGVsbG8=",
+      binary: { "": { type: "text/plain", name: "a.txt" } },
+    })
   })
 
   test("Ctrl-C stops the producer, and is no failure", async () => {

@@ -66,14 +66,6 @@ describe("the result of a call", () => {
       [{ n: 1n }, "/n is a bigint"],
       [ring, "/self is a circular reference"],
       [() => 1, "it is a function"],
-      [
-        {
-          toJSON() {
-            throw new Error("will not")
-          },
-        },
-        "will not",
-      ],
     ] as const) {
       const result = await callOf(giving(data))
       expect(result.isError).toBe(true)

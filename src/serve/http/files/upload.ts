@@ -1,3 +1,4 @@
+import { decodeFiles } from "../../../core/decode-files.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 import { parseMediaType } from "../../../http-client/media-type.ts"
 import { fileNameOf } from "../../../internal/file-names.ts"
@@ -6,7 +7,7 @@ import { toBase64 } from "../../../internal/base64.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
-import { decodeFiles, fileFieldsOf } from "../../../schema/file-fields.ts"
+import { fileFieldsOf } from "../../../schema/file-fields.ts"
 import type { FileField, FileFields } from "../../../schema/file-fields.ts"
 import { decodeBody } from "../../body-text.ts"
 import type { HTTPIncoming } from "../../exchange.ts"
@@ -45,7 +46,7 @@ export async function readInput(
   const body = new LimitedReader(incoming, context.options.maxUploadBytes)
   const upload = new Upload(context, spec.inputSchema as JsonSchema, fields)
   const input = isForm
-    ? await upload.form(new MultipartReader(body, boundaryOf(parameters)))
+    ? await upload.form(new MultipartReader(body, boundaryOf(parameters)), incoming)
     : await upload.file(body, type, incoming)
   const full = slot?.resume()
   if (full !== undefined) throw full
@@ -77,14 +78,19 @@ class Upload {
     const fileName = fileNameOf(incoming.header("content-disposition"))
     const field = (whole ?? only?.field) as FileField
     const { value } = await this.#take({ type, fileName }, field, body)
-    if (only === undefined) return value
-    const input = readQueryInput(incoming.query, this.#schema, this.#parse)
+    return only === undefined ? value : this.#besideQuery(only.name, value, incoming)
+  }
+
+  /** An input of which one property is in the body, and all others in the query. */
+  #besideQuery(name: string, value: unknown, { query }: HTTPIncoming): unknown {
+    const input = readQueryInput(query, this.#schema, this.#parse)
     const named = isRecord(input) ? input : {}
-    setOwn(named, only.name, value)
+    setOwn(named, name, value)
     return named
   }
 
-  async form(reader: MultipartReader): Promise<unknown> {
+  async form(reader: MultipartReader, incoming: HTTPIncoming): Promise<unknown> {
+    const { inside } = this.#fields
     const texts = new Map<string, string[]>()
     const others: Record<string, unknown> = {}
     let isStreamed = false
@@ -107,10 +113,10 @@ class Upload {
       else setOwn(others, name, [taken.value])
       isStreamed = taken.isStreamed
     }
-    const input = readFormInput(texts, this.#schema, this.#parse)
+    const input = readFormInput(texts, inside?.view ?? this.#schema, this.#parse)
     const named = isRecord(input) ? input : {}
     for (const [name, value] of Object.entries(others)) setOwn(named, name, value)
-    return named
+    return inside === undefined ? named : this.#besideQuery(inside.name, named, incoming)
   }
 
   /** The value of a file for the handler: in memory, or the stream of one that is too long for that. */

@@ -10,7 +10,7 @@ const ANY_BYTES = "application/octet-stream"
 /** The files of an input that is sent as a form or a file; base64 text alone is sent as JSON. */
 export function sentFiles(schema: JsonSchema): FileFields | undefined {
   const fields = fileFieldsOf(schema)
-  if (fields === undefined || fields.whole?.kind === "text") return undefined
+  if (fields === undefined || fields.inside || fields.whole?.kind === "text") return undefined
   const isSent = fields.whole ?? [...fields.properties.values()].find(isSentAsFile)
   return isSent === undefined ? undefined : fields
 }

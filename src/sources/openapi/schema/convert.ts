@@ -305,6 +305,7 @@ export class Walk {
       draft.drop("unevaluatedProperties")
       draft.drop("unevaluatedItems")
     }
+    if (raw["type"] === undefined && isBinary(raw)) draft.set("format", "binary")
     if (target !== undefined) draft.set("$ref", target.ref)
     const schema = draft.finish()
     return nullable ? orNull({ ...schema }) : schema

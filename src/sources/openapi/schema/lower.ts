@@ -13,9 +13,11 @@ export function isBinary(raw: Raw): boolean {
   const text = type === "string" || (Array.isArray(type) && type.includes("string"))
   if (!text && type !== undefined) return false
   if (raw["format"] === "binary") return true
-  return (
-    raw["contentMediaType"] === "application/octet-stream" && raw["contentEncoding"] === undefined
-  )
+  const { contentMediaType: media, contentEncoding } = raw
+  if (typeof media !== "string" || contentEncoding !== undefined) return false
+  if (media === "application/octet-stream") return true
+  // As of OpenAPI 3.1, a schema of an image without a type describes its bytes.
+  return type === undefined && /^(?:audio|font|image|video)\//.test(media)
 }
 
 /** Converts the old `minimum: 3, exclusiveMinimum: true` to `exclusiveMinimum: 3`. */
