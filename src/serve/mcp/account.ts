@@ -73,6 +73,7 @@ function limited(error: CallError | undefined): TextAnswer | undefined {
 export function tooMany(error: CallError): TextAnswer {
   const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000))
   const headers = { "retry-after": String(seconds) }
+  if (error.code === "PAYLOAD_TOO_LARGE") return refuse(413, NOT_SERVED, error.message)
   return refuse(429, NOT_SERVED, error.message, { headers })
 }
 
