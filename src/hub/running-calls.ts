@@ -6,8 +6,14 @@ type Handler = (...args: unknown[]) => unknown
 
 /** Counts the running calls of a source, so that it is closed only after them. */
 export class Running {
+  readonly #toError: (thrown: unknown) => unknown
   #count = 0
   #idle: (() => void)[] = []
+
+  /** `toError` returns what a call rejects with instead of what its handler has thrown. */
+  constructor(toError: (thrown: unknown) => unknown) {
+    this.#toError = toError
+  }
 
   /** Wraps a handler so that its calls are counted. */
   readonly wrap: WrapHandler = (operationHandler, isStream) => {
@@ -41,6 +47,8 @@ export class Running {
     this.#count++
     try {
       return await run()
+    } catch (error) {
+      throw this.#toError(error)
     } finally {
       this.#end()
     }
@@ -50,6 +58,8 @@ export class Running {
     this.#count++
     try {
       yield* run()
+    } catch (error) {
+      throw this.#toError(error)
     } finally {
       this.#end()
     }

@@ -1,6 +1,6 @@
 // The life of one source, from opening to closing it.
 import type { ResolvedSource } from "../config/model.ts"
-import { CallError } from "../core/errors.ts"
+import { CallError, isCallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
@@ -18,6 +18,7 @@ import type {
 import { missingVariableOf, SourceDiagnosis } from "./source-diagnosis.ts"
 import { filesOf, originOf } from "./origin.ts"
 import { reportOf } from "./report.ts"
+import { isForCaller } from "./sources/caller-links.ts"
 import { Running } from "./running-calls.ts"
 import { Shaper } from "./apply-source-config.ts"
 import type { Shaped } from "./apply-source-config.ts"
@@ -232,7 +233,7 @@ export class SourceRunner {
 
   #adopt(source: OpenSource, openedAs: string): void {
     const before = this.#live
-    const running = new Running()
+    const running = new Running((thrown) => this.#asOwnFailure(thrown))
     const shaper = this.#shaperFor(running, openedAs)
     const shaped = shaper.shape(source.operations())
     const live: Live = { source, running, openedAs, stops: [], shaper, shaped }
@@ -273,6 +274,24 @@ export class SourceRunner {
     this.#diagnosis.reloaded(before, live.shaped)
     this.#host.ownership.set(this.name, live.shaped.operations)
     this.#set(this.#state, this.#reason)
+  }
+
+  /** A server that refuses the hub's own credential has not refused the caller's. */
+  #asOwnFailure(thrown: unknown): unknown {
+    const isRefusal = isCallError(thrown, "UNAUTHENTICATED") || isCallError(thrown, "ACCESS_DENIED")
+    if (!isRefusal || isForCaller(this.#definition.config)) return thrown
+    this.#diagnosis.lost(reasonOf(thrown))
+    this.#set(this.#state, this.#reason)
+    return new CallError(
+      "UNAVAILABLE",
+      `The server of source "${this.name}" refuses the credential of this hub. Its administrator finds the reason in the status of the source.`,
+      {
+        retryable: false,
+        mayHaveExecuted: thrown.mayHaveExecuted,
+        details: { source: this.name },
+        cause: thrown,
+      },
+    )
   }
 
   #onHealth(reason: string | undefined): void {

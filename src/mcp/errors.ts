@@ -47,6 +47,9 @@ const NOT_STARTED: ReadonlySet<number> = new Set([
   -32022,
 ])
 
+/** Statuses that say why a request was not executed, whatever the body. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 413, 429, 503])
+
 /** Codes of connections that were never established. */
 const NEVER_SENT: ReadonlySet<string> = new Set([
   "NOT_CONNECTED",
@@ -98,8 +101,8 @@ export function mcpError(thrown: unknown, about: MCPErrorAbout): CallError {
   if (isCallError(thrown)) return thrown
   const parts = readErrorParts(thrown)
   const failure = new Failure(about, parts, thrown)
-  // The server's own error is more specific than the HTTP status.
-  if (parts.rpcError !== undefined && parts.status !== 401 && parts.status !== 403) {
+  // The server's own error is more specific than the other HTTP statuses.
+  if (parts.rpcError !== undefined && !REFUSALS.has(parts.status ?? 0)) {
     return failure.answered(parts.rpcError)
   }
   if (parts.status !== undefined) return failure.refused(parts.status)

@@ -153,15 +153,23 @@ export class Account implements CallAccount {
     return this.#tokens >= burst
   }
 
-  charge(calls: number): CallError | undefined {
+  /** Charges for calls; `paid` is what their request has paid before. */
+  charge(calls: number, paid = 0): CallError | undefined {
     const { perMs, burst } = this.#terms
     if (perMs === Number.POSITIVE_INFINITY) return undefined
+    if (calls + paid > burst) {
+      return refusal(
+        "PAYLOAD_TOO_LARGE",
+        `The request has ${calls + paid} calls, and callers may make at most ${burst} at once. Send fewer.`,
+        { details: { burst } },
+      )
+    }
     this.#refill()
     if (this.#tokens >= calls) {
       this.#tokens -= calls
       return undefined
     }
-    const retryAfterMs = Math.ceil((Math.min(calls, burst) - this.#tokens) / perMs)
+    const retryAfterMs = Math.ceil((calls - this.#tokens) / perMs)
     return refusal("RATE_LIMITED", `More than ${perMs * 1000} calls per second. Wait a little.`, {
       retryAfterMs: Math.max(1, retryAfterMs),
     })

@@ -5,6 +5,7 @@ import type { OperationSpec } from "../api/model.ts"
 import { navigate, toast, useOperations, useRoute, useSpec } from "../app/context.tsx"
 import { drafts } from "../try/drafts.ts"
 import { readJson } from "../try/editor/read-json.ts"
+import { withoutReadOnly } from "../try/history/mask.ts"
 import { ErrorBox, Spinner, Tabs } from "../ui/index.ts"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { OperationHeader } from "./OperationHeader.tsx"
@@ -39,7 +40,7 @@ export function OperationView({ id }: { readonly id: string }): ReactNode {
 function Operation({ id, spec }: { readonly id: string; readonly spec: OperationSpec }): ReactNode {
   const route = useRoute()
   const { tab: asked, input } = route.view === "operation" ? route : {}
-  const version = useLinkedInput(id, input)
+  const version = useLinkedInput(id, input, spec)
   const isStream = spec.type === "subscription"
   const policies = readPolicies(spec)
   const tabs = [
@@ -98,14 +99,21 @@ function SchemaPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
 }
 
 /** Makes the input of a link the draft of the operation. Another number for each link. */
-function useLinkedInput(id: string, input: string | undefined): number {
+function useLinkedInput(
+  id: string,
+  input: string | undefined,
+  { inputSchema }: OperationSpec,
+): number {
   const [{ text, version }, setTaken] = useState<{ text?: string | undefined; version: number }>({
     version: 0,
   })
   if (input !== text) {
     setTaken({ text: input, version: input === undefined ? version : version + 1 })
     const read = input === undefined ? undefined : readJson(input)
-    if (read?.ok === true) drafts.put(id, { input: read.value, removed: [] })
+    if (read?.ok === true) {
+      const { value } = withoutReadOnly(read.value, inputSchema)
+      drafts.put(id, { input: value, removed: [], isFromLink: true })
+    }
   }
   useEffect(() => {
     if (input === undefined) return

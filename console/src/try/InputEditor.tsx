@@ -17,6 +17,7 @@ import { exampleInputs } from "../read/snippets/example-input.ts"
 import { fullSampleOf } from "../read/snippets/sample.ts"
 import { Button } from "../ui/Button.tsx"
 import { printJson } from "../ui/json-text.ts"
+import { Output } from "../ui/Output.tsx"
 import { Spinner } from "../ui/Spinner.tsx"
 import { cx } from "../ui/cx.ts"
 import { JsonEditor } from "./JsonEditor.tsx"
@@ -28,8 +29,10 @@ import { initialValue } from "./schema/initial.ts"
 import { isRecord } from "../../../src/internal/guards.ts"
 import { isSchema } from "../../../src/schema/json.ts"
 import { sameJson } from "./schema/json.ts"
-import type { JsonRecord } from "./schema/json.ts"
+import type { JsonRecord, Path } from "./schema/json.ts"
+import { toPointer } from "./schema/pointer.ts"
 import { toFormSchema } from "./schema/to-form.ts"
+import { unseenIn } from "./schema/unseen.ts"
 import "./input.css"
 
 const SchemaForm = lazy(async () => {
@@ -59,6 +62,7 @@ export interface InputEditorHandle {
 export interface InputEditorProps {
   readonly schema: unknown
   readonly value: unknown
+  readonly isFromLink?: boolean | undefined
   readonly onChange: (value: unknown) => void
   readonly onValidity?: ((validity: InputValidity) => void) | undefined
   /** Whole inputs that the operation gives as examples. */
@@ -79,6 +83,7 @@ const VIEWS: readonly { readonly id: View; readonly label: string }[] = [
 export function InputEditor({
   schema: schemaSource,
   value,
+  isFromLink = false,
   onChange,
   onValidity,
   examples = [],
@@ -89,6 +94,7 @@ export function InputEditor({
   const form = useMemo(() => toFormSchema(schema), [schema])
   const check = useMemo(() => createCheck(schema), [schema])
   const issues = useMemo(() => check(value), [check, value])
+  const unseen = useMemo(() => unseenIn(form.schema, value), [form, value])
   const prefix = useId().replaceAll(/[^\w-]/g, "")
   const [view, setView] = useState<View>(answerTo === undefined ? firstView : "form")
   const [isTouched, setTouched] = useState(false)
@@ -154,6 +160,13 @@ export function InputEditor({
           {view !== "json" && "The form shows the last valid input."}
         </p>
       )}
+      {isFromLink && <p className="input-problem">Filled by a link. Check it before you run it.</p>}
+      {view === "form" && unseen.length > 0 && (
+        <div className="input-problem" role="status">
+          The form does not show everything that is sent:
+          <Output label="Fields that the form does not show" text={fieldsText(value, unseen)} />
+        </div>
+      )}
       <div className={cx("panes", view === "both" && "panes-both")}>
         {view !== "json" && (
           <div className="pane" ref={pane}>
@@ -195,6 +208,16 @@ export function InputEditor({
       </div>
     </section>
   )
+}
+
+/** A line for each path, with its value. */
+function fieldsText(value: unknown, paths: readonly Path[]): string {
+  return paths
+    .map((path) => {
+      const item = path.reduce((at, part) => (at as JsonRecord)[part], value)
+      return `${toPointer(path)}: ${printJson(item) ?? ""}`
+    })
+    .join("\n")
 }
 
 /** Whether there is nothing to fill in. */

@@ -23,7 +23,7 @@ import { useInput } from "./use-input.ts"
 /** Calls an operation: its input, the run, the result, and the calls before. */
 export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
   const id = idOf(spec)
-  const { input, removed, set, use } = useInput(id, spec)
+  const { input, removed, isFromLink, set, use } = useInput(id, spec)
   const [{ isJson, issues }, setValidity] = useState<InputValidity>(VALID)
   const [deadline, setDeadline] = useState("")
   // The hub decides what is valid: what fails here can be sent all the same.
@@ -122,6 +122,7 @@ export function TryPanel({ spec }: { readonly spec: OperationSpec }): ReactNode 
           <InputEditor
             schema={spec.inputSchema}
             value={input}
+            isFromLink={isFromLink}
             onChange={set}
             onValidity={setValidity}
             examples={spec.examples}

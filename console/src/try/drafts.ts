@@ -10,6 +10,8 @@ export interface Draft {
   readonly input: unknown
   /** Pointers of what was left out: secrets and files. */
   readonly removed: readonly string[]
+  /** A link brought it, and it has not been changed since. */
+  readonly isFromLink?: boolean | undefined
 }
 
 const KEY = "operations.drafts"

@@ -17,7 +17,7 @@ import "./watch.css"
 /** Reads a subscription, as a live list and, where there are numbers, as a chart. */
 export function WatchPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
   const id = idOf(spec)
-  const { input, set } = useInput(id, spec)
+  const { input, isFromLink, set } = useInput(id, spec)
   const [{ isJson, issues }, setValidity] = useState<InputValidity>(VALID)
   const [text, setText] = useState("")
   const { state, dispatch, start, stop } = useWatch(spec)
@@ -56,6 +56,7 @@ export function WatchPanel({ spec }: { readonly spec: OperationSpec }): ReactNod
         <InputEditor
           schema={spec.inputSchema}
           value={input}
+          isFromLink={isFromLink}
           onChange={set}
           onValidity={setValidity}
           examples={spec.examples}

@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { basename, join, relative, resolve } from "node:path"
 import { resolveConfig } from "../../config.ts"
+import type { ResolvedConfig } from "../../config.ts"
 import { UsageError } from "../model.ts"
 import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import { note, print, printJson, escapeForTerminal, styled } from "../output.ts"
@@ -10,8 +11,9 @@ import { discover } from "../init/discover.ts"
 import { configName, configText, exampleText } from "../init/templates.ts"
 import type { InitFormat } from "../init/templates.ts"
 import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
-import type { NeededPackage } from "../packages.ts"
 import { unbroken } from "../wrap.ts"
+import { configConsequences } from "../trust/consequences.ts"
+import { showAndAsk } from "../trust/require-trust.ts"
 import { trustFile } from "../trust/store.ts"
 
 const FORMATS: readonly InitFormat[] = ["ts", "js", "yaml", "json"]
@@ -21,7 +23,8 @@ export const command: CommandDefinition = {
   details: [
     "Writes operations.config.* and an example operation; files that are there stay as they are.",
     "OpenAPI documents and MCP servers that the folder has already become sources. Of an editor's",
-    "MCP servers no credential is copied: the configuration refers to variables instead.",
+    "MCP servers no credential is copied: the configuration refers to variables instead. What was found",
+    "may run programs: it is shown, and trusted only when you agree.",
   ].join(" "),
   examples: [
     ["init", "a configuration here, in TypeScript where that can be run"],
@@ -33,6 +36,11 @@ export const command: CommandDefinition = {
       value: FORMATS.join("|"),
       description: "The language of the configuration",
       complete: FORMATS,
+    },
+    yes: {
+      type: "boolean",
+      short: "y",
+      description: "Trust what the folder has, without a question",
     },
     "dry-run": { type: "boolean", description: "Show what would be written" },
   },
@@ -58,17 +66,26 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const isDry = args.flag("dry-run")
   if (!isDry) {
     for (const draft of drafts) await writeNew(draft)
-    // The user trusts a configuration that they create; if that cannot be stored, the next command asks.
-    const [config] = drafts
-    if (config !== undefined) await trustFile(config.path, io).catch(() => undefined)
   }
   const written = drafts.map(({ path }) => relative(io.cwd, path) || basename(path))
+  const config = configOf(discovered, folder)
+  // Without an example of ours, the folder has modules already.
+  const isForeign = discovered.length > 0 || drafts.length === 1
+  const consequences = isForeign ? configConsequences(config) : []
+  if (!args.flag("json")) {
+    printResult(io, { drafts, written, discovered, isDry, hasPackage, folder, config })
+  }
+  const title = "Opening the configuration, with what the folder had before:"
+  const trusted = isForeign ? await showAndAsk(title, consequences, args, io) : !isDry
+  // If that cannot be stored, the next command asks.
+  if (trusted) await trustFile(drafts[0]!.path, io).catch(() => undefined)
+  else if (!isDry)
+    note(io, `It is not trusted yet: ${unbroken(`${io.program} trust ${written[0]}`)}`)
   if (args.flag("json")) {
     const sources = discovered.map(({ name, file }) => ({ name, file }))
-    printJson(io, { written: isDry ? [] : written, ...(isDry && { would: drafts }), sources })
-    return 0
+    const outcome = isDry ? { written: [], would: drafts } : { written }
+    printJson(io, { ...outcome, sources, consequences, trusted })
   }
-  printResult(io, { drafts, written, discovered, isDry, hasPackage, folder })
   return 0
 }
 
@@ -129,9 +146,11 @@ async function writeNew({ path, text }: Draft): Promise<void> {
   await writeFile(path, text, { flag: "wx" })
 }
 
-function packagesOfFound(discovered: readonly FoundSource[], baseDir: string): NeededPackage[] {
-  const sources = Object.fromEntries(discovered.map(({ name, source }) => [name, source]))
-  return packagesOfSources(resolveConfig({ sources }, { baseDir, file: undefined }).sources)
+/** The configuration that is written. */
+function configOf(discovered: readonly FoundSource[], baseDir: string): ResolvedConfig {
+  const found = discovered.map(({ name, source }) => [name, source])
+  const sources = Object.fromEntries([["local", { scan: "./operations" }], ...found])
+  return resolveConfig({ sources }, { baseDir, file: undefined })
 }
 
 interface InitResult {
@@ -141,11 +160,12 @@ interface InitResult {
   readonly isDry: boolean
   readonly hasPackage: boolean
   readonly folder: string
+  readonly config: ResolvedConfig
 }
 
 function printResult(
   io: CommandIO,
-  { drafts, written, discovered, isDry, hasPackage, folder }: InitResult,
+  { drafts, written, discovered, isDry, hasPackage, folder, config }: InitResult,
 ): void {
   const style = styled(io)
   for (const [at, { text }] of drafts.entries()) {
@@ -164,7 +184,7 @@ function printResult(
   }
   if (!hasPackage)
     note(io, `For types in your editor: ${unbroken("npm install @alkdev/operations")}`)
-  const missing = missingPackages(packagesOfFound(discovered, folder))
+  const missing = missingPackages(packagesOfSources(config.sources))
   for (const line of missingLines(missing, io)) note(io, escapeForTerminal(line))
   const place = folder === io.cwd ? "" : ` -c ${written[0]}`
   note(io, `See what there is:   ${unbroken(`${io.program} list${place}`)}`)

@@ -4,20 +4,24 @@ import { UsageError } from "../model.ts"
 import type { CommandDefinition, CommandArgs, CommandIO } from "../model.ts"
 import { note, oneLine, printJson, printText } from "../output.ts"
 import { consequencesOf } from "../trust/consequences.ts"
+import { showAndAsk } from "../trust/require-trust.ts"
 import { distrustFile, isOfAnother, trustedFiles, trustFile } from "../trust/store.ts"
 
 export const command: CommandDefinition = {
   usage: "[file]",
   details: [
-    "Shows what opening a configuration runs and sends, and remembers that you trust it as it is now;",
+    "Shows what opening a configuration runs and sends, asks, and remembers that you trust it as it is now;",
     "after a change you are asked again. Configurations that --config names need no trust.",
   ].join(" "),
   examples: [
     ["trust", "the configuration here or above"],
+    ["trust --dry-run", "only show what it does"],
     ["trust --list", "which are trusted"],
     ["trust --revoke", "not any more"],
   ],
   options: {
+    yes: { type: "boolean", short: "y", description: "Trust it without a question" },
+    "dry-run": { type: "boolean", description: "Show what opening it does, and trust nothing" },
     list: { type: "boolean", description: "Show the configurations that are trusted" },
     revoke: { type: "boolean", description: "Forget that it is trusted" },
   },
@@ -45,13 +49,13 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     throw new UsageError(`${oneLine(file)} belongs to another user: it cannot be trusted.`)
   }
   const consequences = await consequencesOf(file, io)
-  await trustFile(file, io)
-  if (args.flag("json")) {
-    printJson(io, { file, trusted: true, consequences })
-    return 0
+  const trusted = await showAndAsk(`Opening ${oneLine(file)}:`, consequences, args, io)
+  if (trusted) await trustFile(file, io)
+  if (args.flag("json")) printJson(io, { file, trusted, consequences })
+  if (trusted) note(io, `${oneLine(file)} is trusted as it is now.`)
+  else if (!args.flag("dry-run")) {
+    throw new UsageError(`${oneLine(file)} is not trusted. To agree without a terminal, add --yes.`)
   }
-  printText(io, `${oneLine(file)} is trusted as it is now. Opening it:`)
-  for (const line of consequences) printText(io, `  ${line}`)
   return 0
 }
 

@@ -26,7 +26,8 @@ export async function discover(folder: string): Promise<FoundSource[]> {
   const sources: FoundSource[] = []
   for (const file of EDITOR_FILES) sources.push(...(await serversOf(folder, file)))
   for (const sub of DOCUMENT_FOLDERS) sources.push(...(await documentsIn(folder, sub)))
-  const names = new Set<string>()
+  // "local" is the folder of modules.
+  const names = new Set<string>(["local"])
   // The first of a name wins: a second one is usually the same server for another editor.
   return sources.filter(({ name }) => !names.has(name) && names.add(name))
 }

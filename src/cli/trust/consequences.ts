@@ -1,6 +1,9 @@
 import { extname } from "node:path"
-import type { ResolvedSource } from "../../config/model.ts"
+import type { ResolvedConfig, ResolvedSource } from "../../config/model.ts"
 import { loadConfig } from "../../hub/config-file/load.ts"
+import { isRecord } from "../../internal/guards.ts"
+import { redact } from "../../internal/redact.ts"
+import { launchWarnings } from "../../sources/mcp/launch-warnings.ts"
 import type { CommandIO } from "../model.ts"
 import { oneLine } from "../output.ts"
 
@@ -9,15 +12,26 @@ export async function consequencesOf(file: string, { env }: CommandIO): Promise<
   if (/^\.[cm]?[jt]s$/.test(extname(file))) {
     return ["It is a program, and runs with everything that you may do. Read it first."]
   }
-  const { sources, middleware = [] } = await loadConfig(file, { env })
+  return configConsequences(await loadConfig(file, { env }))
+}
+
+/** The same of a configuration that has been read. */
+export function configConsequences({
+  sources,
+  server,
+  middleware = [],
+}: ResolvedConfig): readonly string[] {
   const opened = sources.filter(({ disabled }) => !disabled)
   const lines =
     opened.length === 0
       ? ["It has no sources."]
-      : opened.map((source) => oneLine(`"${source.name}" ${consequence(source)}`))
+      : opened.map((source) => `"${source.name}" ${consequence(source)}`)
   // Only a script can have others.
   const modules = middleware.filter((entry) => typeof entry.use === "string")
-  return [...lines, ...modules.map(({ use }) => oneLine(`Calls run the module ${use as string}`))]
+  lines.push(...modules.map(({ use }) => `Calls run the module ${use as string}`))
+  const settings = listed(server, ": ")
+  if (settings !== "") lines.push(`Serving it uses ${settings}`)
+  return lines.map((line) => oneLine(line))
 }
 
 function consequence({ config }: ResolvedSource): string {
@@ -29,16 +43,37 @@ function consequence({ config }: ResolvedSource): string {
     return `reads ${config.openapi} and calls ${where}${secrets}`
   }
   if ("remote" in config) return `calls ${config.remote}${secrets}`
-  return `${serverOf(config.mcp)}${secrets}`
+  const env = { ...(isRecord(config.mcp) && (config.mcp["env"] as object)), ...config.env }
+  return [`${serverOf(config.mcp, env)}${secrets}`, ...launchWarnings(env)].join(". ")
 }
 
-function serverOf(mcp: unknown): string {
-  if (typeof mcp === "string") {
-    return /^https?:\/\//i.test(mcp) ? `calls ${mcp}` : `runs: ${mcp}`
+/** What an MCP server runs or calls, with all that decides what its program does. */
+function serverOf(mcp: unknown, env: object): string {
+  const entry = isRecord(mcp)
+    ? mcp
+    : /^https?:\/\//i.test(String(mcp))
+      ? { url: mcp }
+      : { command: mcp }
+  const { command, args, cwd, envFile, inheritEnv } = entry
+  if (command === undefined) {
+    return `calls ${String(entry["url"] ?? entry["serverUrl"] ?? entry["httpUrl"])}`
   }
-  const { command, args, url } = mcp as { command?: unknown; args?: unknown; url?: unknown }
-  if (typeof command !== "string") return `calls ${String(url)}`
-  return `runs: ${[command, ...(Array.isArray(args) ? args : [])].join(" ")}`
+  const set = listed(env, "=")
+  const inherited = Array.isArray(inheritEnv) ? inheritEnv.join(", ") : "your whole environment"
+  return [
+    `runs: ${[command, args ?? []].flat().join(" ")}`,
+    ...(cwd === undefined ? [] : [`in ${String(cwd)}`]),
+    ...(set === "" ? [] : [`with ${set}`]),
+    ...(envFile === undefined ? [] : [`with the variables in ${String(envFile)}`]),
+    ...(inheritEnv === undefined ? [] : [`with ${inherited}`]),
+  ].join("; ")
+}
+
+/** Lists fields with their values, secrets masked. */
+function listed(fields: object, separator: string): string {
+  return Object.entries(redact(fields) as object)
+    .map(([name, value]) => `${name}${separator}${JSON.stringify(value)}`)
+    .join(", ")
 }
 
 /** Finds `${file:…}`, `${command:…}` and `${env:…}` at any depth. */

@@ -1,6 +1,7 @@
 import { fixedHeaders, headersKey, readCallHeaders } from "../../core/call-headers.ts"
 import type { CallHeaders } from "../../core/call-headers.ts"
 import { callUntilAborted } from "../../core/call-headers.ts"
+import type { SourceConfig } from "../../config/model.ts"
 import { IdlePool } from "../../internal/idle-pool.ts"
 import type { PendingRequestMap } from "../../protocol/pending/request-map.ts"
 import type { Clock } from "../../internal/platform.ts"
@@ -18,8 +19,8 @@ export interface HubCredentials {
 
 /** Credentials as configured; they may depend on the caller. */
 export interface HubCredentialConfig {
-  readonly token: Secret | undefined
-  readonly headers: CallHeaders | undefined
+  readonly token?: Secret | undefined
+  readonly headers?: CallHeaders | undefined
 }
 
 /** Credential context of connecting and listing, which have no caller. */
@@ -32,6 +33,16 @@ export function dependsOnCaller({ token, headers }: HubCredentialConfig): boolea
   return (
     typeof token === "function" || (headers !== undefined && fixedHeaders(headers) === undefined)
   )
+}
+
+/** Whether a source sends its server a credential or an identity of the caller, instead of the hub's own. */
+export function isForCaller(config: SourceConfig): boolean {
+  if ("mcp" in config) {
+    const { mcp, headers } = config
+    const all = [headers, typeof mcp === "string" ? undefined : mcp.headers]
+    return all.some((one) => dependsOnCaller({ headers: one }))
+  }
+  return "remote" in config && (config.ticket !== undefined || dependsOnCaller(config))
 }
 
 /** Resolves the credentials for one call. */

@@ -48,7 +48,8 @@ export class Admitted implements HTTPCaller, RequestSlot {
   }
 
   charge(calls = 1): CallError | undefined {
-    return calls > 0 ? this.#account.charge(calls) : undefined
+    // The request itself has paid for one.
+    return calls > 0 ? this.#account.charge(calls, 1) : undefined
   }
 
   pause(): void {

@@ -41,8 +41,9 @@ export function refuse(
 }
 
 /** The response to a caller that may try again later: over a limit, or during an outage. */
-export function refuseWith({ code, message, retryAfterMs = 1000 }: CallError): TextAnswer {
-  return refuse(statusOf(code), NOT_SERVED, message, { headers: retryAfterOf({ retryAfterMs }) })
+export function refuseWith({ code, message, retryable, retryAfterMs }: CallError): TextAnswer {
+  const headers = retryAfterOf({ retryAfterMs: retryAfterMs ?? (retryable ? 1000 : undefined) })
+  return refuse(statusOf(code), NOT_SERVED, message, { headers })
 }
 
 /** A response with a JSON text. */

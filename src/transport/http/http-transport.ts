@@ -2,7 +2,7 @@
 
 import { errorEvent } from "../../core/error-event.ts"
 import { afterAttempts } from "../../core/error-marks.ts"
-import { refusal } from "../../core/errors.ts"
+import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
@@ -274,7 +274,13 @@ function openTransport(
     } catch (error) {
       thrown = error
     }
-    for (const one of waiting) fail(one, thrown)
+    // Calls that do not fit into one request may fit into several; none has run.
+    const isSplit =
+      calls.length > 1 && isCallError(thrown, "PAYLOAD_TOO_LARGE") && !thrown.mayHaveExecuted
+    for (const one of waiting) {
+      if (isSplit && isOpen(one)) void sendBatch([one])
+      else fail(one, thrown)
+    }
   }
 
   /** Sends the calls of this turn, in as few requests as fit. */

@@ -39,7 +39,7 @@ test("the consequences of opening a configuration are listed for every kind of s
     '"far" calls https://hub.example.com',
     '"line" runs: npx some-server',
     '"web" calls https://mcp.example.com/mcp',
-    '"program" runs: node server.js; sends it ${file:key.txt}',
+    '"program" runs: node server.js; with KEY="${file:key.txt}"; sends it ${file:key.txt}',
     '"alone" runs: server',
     '"address" calls https://mcp.example.com/other',
     "Calls run the module ./audit.mjs",
@@ -52,5 +52,32 @@ test("the consequences of a configuration without sources, and of a script, are 
   ])
   expect(await consequences("operations.config.mjs", "throw new Error()")).toEqual([
     "It is a program, and runs with everything that you may do. Read it first.",
+  ])
+})
+
+test("the consequences include everything that decides what a program does, and how it is served", async () => {
+  const sources = {
+    a: {
+      mcp: {
+        command: "node",
+        args: ["server.js"],
+        env: { NODE_OPTIONS: "--require ./evil.cjs", PASSWORD: "canary-1" },
+        cwd: "./elsewhere",
+        envFile: "./.env",
+        inheritEnv: ["HOME"],
+      },
+    },
+    all: { mcp: { command: ["npx", "tool"], inheritEnv: true } },
+    other: { mcp: { serverUrl: "https://mcp.example.com/x" } },
+  }
+  const server = { port: 3999, cors: { origins: ["https://evil.example"] } }
+  const lines = await consequences("operations.config.json", JSON.stringify({ sources, server }))
+  expect(lines).toEqual([
+    '"a" runs: node server.js; in ./elsewhere; with NODE_OPTIONS="--require ./evil.cjs", PASSWORD="***"; ' +
+      "with the variables in ./.env; with HOME. " +
+      'The variable "NODE_OPTIONS" changes which code the program runs, or whom it trusts.',
+    '"all" runs: npx tool; with your whole environment',
+    '"other" calls https://mcp.example.com/x',
+    'Serving it uses port: 3999, cors: {"origins":["https://evil.example"]}',
   ])
 })

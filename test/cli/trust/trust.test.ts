@@ -127,7 +127,7 @@ describe("an untrusted configuration", () => {
     writeFileSync(file, JSON.stringify({ sources, middleware: ["./audit.mjs"] }))
     const { code } = await run(["call", "demo.hello"])
     expect({ code, hasRun: existsSync(mark) }).toEqual({ code: 2, hasRun: false })
-    const trusted = await run(["trust"])
+    const trusted = await run(["trust", "--yes"])
     expect(trusted.stdout).toMatch(/Calls run the module .*audit\.mjs/)
     expect(existsSync(mark)).toBe(false)
   })
@@ -167,7 +167,7 @@ describe("an untrusted configuration", () => {
 describe("operations trust", () => {
   test("shows what a configuration runs and sends, and runs and sends nothing", async () => {
     await using planted = await plant()
-    const { code, stdout } = await run(["trust"])
+    const { code, stdout } = await run(["trust", "--yes"])
     expect(code).toBe(0)
     expect(stdout).toContain(`"evil" runs: ${process.execPath}`)
     expect(stdout).toMatch(/"api" reads http:\/\/127\.0\.0\.1:\d+\/openapi\.json/)
@@ -179,7 +179,7 @@ describe("operations trust", () => {
 
   test("opens what is trusted, until it changes", async () => {
     const file = write()
-    expect((await run(["trust"])).code).toBe(0)
+    expect((await run(["trust", "--yes"])).code).toBe(0)
     expect((await run(["list"])).stdout).toContain("demo.hello")
     expect((await run(["trust", "--list"])).stdout).toBe(`${file}\n`)
     writeFileSync(file, JSON.stringify({ sources: {} }))
@@ -190,7 +190,7 @@ describe("operations trust", () => {
 
   test("remembers it in a file that only its user can read", async () => {
     write()
-    await run(["trust"])
+    await run(["trust", "--yes"])
     const state = join(home, ".local/state/operations")
     expect(statSync(join(state, "trusted.json")).mode & 0o777).toBe(0o600)
     expect(statSync(state).mode & 0o777).toBe(0o700)
@@ -200,7 +200,7 @@ describe("operations trust", () => {
     expect((await run(["init", "--format", "json"])).code).toBe(0)
     expect((await run(["list"])).code).toBe(0)
     write()
-    await run(["trust"])
+    await run(["trust", "--yes"])
     writeFileSync(
       join(folder, "tiny.json"),
       JSON.stringify({
@@ -216,7 +216,7 @@ describe("operations trust", () => {
 
   test.runIf(process.getuid?.() === 0)("rejects the file of another user", async () => {
     const file = write()
-    await run(["trust"])
+    await run(["trust", "--yes"])
     const { chownSync } = await import("node:fs")
     chownSync(file, 65_534, 65_534)
     for (const argv of [["list"], ["list", "--trust"], ["trust"]]) {
@@ -234,6 +234,88 @@ describe("operations trust", () => {
     const env = { HOME: join(home, "blocked"), OPERATIONS_TRUST: "1" }
     expect((await run(["list"], { env })).stdout).toContain("demo.hello")
   })
+
+  test("trusts nothing without --yes where nobody can be asked, and nothing with --dry-run", async () => {
+    write()
+    const line = '"own" runs the modules in ./operations'
+    expect(await run(["trust"])).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining(line),
+      stderr: expect.stringContaining("add --yes"),
+    })
+    for (const argv of [
+      ["trust", "--dry-run"],
+      ["trust", "--dry-run", "--yes"],
+    ]) {
+      expect(await run(argv)).toMatchObject({ code: 0, stdout: expect.stringContaining(line) })
+    }
+    const { code, stdout } = await run(["trust", "--json"])
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({ trusted: false, consequences: [line] })
+    expect((await run(["trust", "--list"])).stdout).toBe("")
+    expect((await run(["list"])).code).toBe(2)
+  })
+
+  test("asks at a terminal before it trusts", async () => {
+    write()
+    const bin = program(join(root, "src/cli/bin.ts"))
+    const env = { HOME: home, XDG_STATE_HOME: "", OPERATIONS_TRUST: "" }
+    for (const [answer, listed] of [
+      ["n", ""],
+      ["y", `${join(folder, "operations.config.json")}\n`],
+    ] as const) {
+      await using screen = await Screen.open([process.execPath, bin, "trust"], { cwd: folder, env })
+      expect(await screen.until("Trust it as it is now?")).toContain('"own" runs the modules')
+      await screen.type(answer)
+      await screen.until(answer === "y" ? "is trusted as it is now" : "is not trusted")
+      expect((await run(["trust", "--list"])).stdout).toBe(listed)
+    }
+  })
+
+  test.each(["json", "mjs"])(
+    "does not trust what a folder had before init wrote a %s",
+    async (kind) => {
+      const mark = join(folder, "ran.txt")
+      const entry = {
+        command: process.execPath,
+        args: ["-e", `require('fs').writeFileSync('${mark}','1')`],
+      }
+      const format = kind === "json" ? "json" : "js"
+      const plants: [string, unknown][] = [
+        [".mcp.json", { mcpServers: { evil: entry } }],
+        [".vscode/mcp.json", { servers: { evil: entry } }],
+        [".cursor/mcp.json", { mcpServers: { evil: entry } }],
+        ["operations/evil.mjs", undefined],
+      ]
+      for (const [path, content] of plants) {
+        mkdirSync(join(folder, path, ".."), { recursive: true })
+        writeFileSync(
+          join(folder, path),
+          content === undefined
+            ? `import { writeFileSync } from "node:fs"\nwriteFileSync(${JSON.stringify(mark)}, "1")`
+            : JSON.stringify(content),
+        )
+        const line =
+          content === undefined
+            ? '"local" runs the modules in ./operations'
+            : `"evil" runs: ${process.execPath} -e`
+        const { code, stdout, stderr } = await run(["init", "--format", format])
+        expect({ path, code }).toEqual({ path, code: 0 })
+        expect(stdout).toContain(line)
+        expect(stderr).toContain("It is not trusted yet")
+        expect((await run(["list"])).code).toBe(2)
+        expect(existsSync(mark)).toBe(false)
+        await rm(join(folder, `operations.config.${kind}`))
+        const agreed = await run(["init", "--format", format, "--yes", "--json"])
+        expect(JSON.parse(agreed.stdout)).toMatchObject({ trusted: true })
+        expect((await run(["trust", "--list"])).stdout).toContain(folder)
+        await run(["trust", "--revoke"])
+        await rm(join(folder, `operations.config.${kind}`))
+        await rm(join(folder, path))
+        await rm(join(folder, "operations"), { recursive: true, force: true })
+      }
+    },
+  )
 
   test("asks once at a terminal", async () => {
     write()

@@ -215,6 +215,31 @@ describe.skipIf(noBrowser)("trying an operation", () => {
     expect(other.requests.filter((url) => url.endsWith("/input.secret")).length).toBe(1)
   })
 
+  test("shows every field that a link brings, and leaves out what only the server sets", async () => {
+    const brought = {
+      name: "Ada",
+      kind: "other",
+      made: "smuggled-1",
+      extra: "smuggled-2",
+      option3: "x",
+    }
+    const link = `/o/input.many?input=${encodeURIComponent(JSON.stringify(brought))}`
+    const { page } = await site.open(link, {})
+    const main = page.getByRole("main")
+    await expectShown(main.getByText("Filled by a link"))
+    const unseen = page.getByRole("region", { name: "Fields that the form does not show" })
+    expect(await unseen.textContent()).toBe('/kind: "other"\n/extra: "smuggled-2"')
+    await expect.poll(() => field(page, "option3").inputValue()).toBe("x")
+    // The draft is the same input: what the form does not show is still named.
+    await page.reload()
+    await expectShown(unseen.getByText("smuggled-2"))
+    await way(page, "JSON").click()
+    const json = page.getByLabel("Input as JSON")
+    await expect.poll(() => json.textContent()).toContain("smuggled-2")
+    expect(await json.textContent()).not.toContain("smuggled-1")
+    expect(await unseen.count()).toBe(0)
+  })
+
   test("shows what is required first, folds the rest, and finds a field by its name", async () => {
     const { page } = await site.show("/o/input.many")
     await field(page, "name").fill("Ada")

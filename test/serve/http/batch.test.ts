@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import type { CallError } from "../../../src/core/errors.ts"
+import { createClient, silentLogger } from "../../../src/index.ts"
+import { createHTTPTransport } from "../../../src/http.ts"
+import { serveHTTP } from "../../../src/node.ts"
 import { createRegistry } from "../../../src/engine/registry.ts"
 import type { OperationContext } from "../../../src/core/handler.ts"
 import { apiOf, operation, shop } from "./routes-support.ts"
@@ -48,13 +52,33 @@ describe("POST /batch", () => {
     const before = calls.length
 
     const tooMany = await limited.post("/batch", [call, call, call, call])
-    expect(tooMany.status).toBe(429)
-    expect(Number(tooMany.headers.get("retry-after"))).toBeGreaterThan(0)
+    // Waiting does not help: the batch is larger than the burst.
+    expect(tooMany.status).toBe(413)
+    expect(tooMany.headers.get("retry-after")).toBeNull()
     expect(calls).toHaveLength(before)
     // One went for the request that was refused.
     expect((await limited.post("/batch", [call, call])).status).toBe(200)
     expect((await limited.post("/batch", [call])).status).toBe(429)
     await limited[Symbol.asyncDispose]()
+  })
+
+  it("lets the calls of one turn of a client run as far as the limit allows", async () => {
+    const options = { port: 0, rateLimit: { perSecond: 0.001, burst: 4 }, logger: silentLogger }
+    const served = await serveHTTP(registry, options)
+    const client = createClient(createHTTPTransport(served.url, { retries: 0 }))
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () => client.call("shop.null", {})),
+    )
+    const codes = outcomes.map((one) =>
+      one.status === "fulfilled" ? "done" : (one.reason as CallError).code,
+    )
+    // One call's worth went for the request that held them all.
+    expect(codes.toSorted()).toEqual([
+      ...Array.from({ length: 7 }, () => "RATE_LIMITED"),
+      ...Array.from({ length: 3 }, () => "done"),
+    ])
+    await client.close()
+    await served.close()
   })
 
   it("writes each result as a line when it is done, to those who ask for lines", async () => {

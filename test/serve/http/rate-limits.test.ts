@@ -89,6 +89,18 @@ describe("rate", () => {
     )
   })
 
+  test("a batch that is larger than the burst can never pass, and is told so", async () => {
+    const clock = new VirtualClock()
+    const guard = guardWith({ rateLimit: { perSecond: 1, burst: 5 } }, clock)
+    const tooLarge = { code: "PAYLOAD_TOO_LARGE", retryable: false, mayHaveExecuted: false }
+    // The request itself has paid for the first of its calls.
+    const admission = await admitted(guard, incoming({}, { identity: ada }))
+    expect(admission.charge(5)).toMatchObject({ ...tooLarge, details: { burst: 5 } })
+    expect(admission.charge(4)).toBeUndefined()
+    expect(admission.charge(4)).toMatchObject({ code: "RATE_LIMITED", retryAfterMs: 4000 })
+    admission.release()
+  })
+
   test("each call of a batch is paid for", async () => {
     const guard = guardWith({ rateLimit: { perSecond: 1, burst: 5 } })
     const admission = await admitted(guard, incoming())

@@ -3,7 +3,7 @@ import { isRecord } from "../../../../src/internal/guards.ts"
 import { isSecretField } from "../../../../src/internal/secret-names.ts"
 import { isSchema, setOwn } from "../../../../src/schema/json.ts"
 import { own } from "../schema/json.ts"
-import type { Path } from "../schema/json.ts"
+import type { JsonRecord, Path } from "../schema/json.ts"
 import { toPointer } from "../schema/pointer.ts"
 
 /** A value without its sensitive parts, and the pointers of those. */
@@ -18,18 +18,31 @@ const MAX_DEPTH = 60
 
 /** Takes out what looks like a secret, by its name or its schema, and texts as long as files. */
 export function withoutSecrets(value: unknown, schema?: unknown): Masked {
-  const removed: string[] = []
-  const root = isSchema(schema) ? schema : undefined
-  const isSecret = (current: unknown, path: Path): boolean => {
+  return without(value, schema, (current, path, schemas) => {
     const last = path.at(-1)
-    if (typeof last === "string" && isSecretField(last, current)) return true
-    if (root === undefined) return false
-    return schemasAt(root, path).some(
+    if (isTooLong(current) || (typeof last === "string" && isSecretField(last, current))) return true
+    return schemas().some(
       (one) => own(one, "writeOnly") === true || own(one, "format") === "password",
     )
-  }
+  })
+}
+
+/** Takes out what only the server sets. */
+export function withoutReadOnly(value: unknown, schema?: unknown): Masked {
+  return without(value, schema, (_current, _path, schemas) =>
+    schemas().some((one) => own(one, "readOnly") === true),
+  )
+}
+
+/** Whether a part of a value is left out; `schemas` returns the schemas that apply to it. */
+type Test = (current: unknown, path: Path, schemas: () => readonly JsonRecord[]) => boolean
+
+function without(value: unknown, schema: unknown, isLeftOut: Test): Masked {
+  const removed: string[] = []
+  const root = isSchema(schema) ? schema : undefined
   const copy = (current: unknown, path: Path): unknown => {
-    if (isTooLong(current) || path.length > MAX_DEPTH || isSecret(current, path)) {
+    const schemas = (): readonly JsonRecord[] => (root === undefined ? [] : schemasAt(root, path))
+    if (path.length > MAX_DEPTH || isLeftOut(current, path, schemas)) {
       removed.push(toPointer(path))
       return undefined
     }

@@ -1,4 +1,3 @@
-import { isCallError } from "../../../core/errors.ts"
 import { isCapabilityRequired } from "../../../mcp/errors.ts"
 import type { ResolvedServer } from "../config.ts"
 import { rpcError } from "./failure.ts"
@@ -42,8 +41,9 @@ export function answerQuestions(
         if (calls.length > 1 && isCapabilityRequired(error)) {
           throw rpcError(reportUnasked(key, server, log, calls))
         }
-        if (method !== "elicitation/create") throw rpcError(error)
-        return { action: isCallError(error, "UNAVAILABLE") ? "decline" : "cancel" }
+        // Nobody has declined or cancelled what nobody was asked.
+        if (method !== "elicitation/create" || isCapabilityRequired(error)) throw rpcError(error)
+        return { action: "cancel" }
       } finally {
         for (const { timeout } of calls) timeout.resume()
       }

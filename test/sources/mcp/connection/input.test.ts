@@ -177,11 +177,12 @@ describe("when there is nobody to ask", () => {
   test("a legacy server is told so", async () => {
     await using asked = open({ ...awkward({ era: "legacy" }), forwardInput: true })
 
-    expect(await asked.ask("ask", { kind: "form" })).toEqual({ action: "decline" })
-    expect(await asked.ask("ask", { kind: "sampling" })).toMatchObject({
-      code: -32603,
-      message: expect.stringContaining("nothing is set up to answer") as unknown,
-    })
+    for (const kind of ["form", "sampling", "roots"]) {
+      expect(await asked.ask("ask", { kind })).toMatchObject({
+        code: -32603,
+        message: expect.stringContaining("nothing is set up to answer") as unknown,
+      })
+    }
   })
 
   test("a call of a modern server fails, and says what it takes", async () => {

@@ -117,6 +117,24 @@ describe("mcpError", () => {
       { ...CALL, retryAfterMs: 2000 },
       { code: "RATE_LIMITED", retryable: true, retryAfterMs: 2000 },
     ],
+    [
+      "429 with words of JSON-RPC",
+      http(429, '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"Too many"}}'),
+      { ...CALL, retryAfterMs: 2000 },
+      { code: "RATE_LIMITED", retryable: true, mayHaveExecuted: false, retryAfterMs: 2000 },
+    ],
+    [
+      "503 with words of JSON-RPC",
+      http(503, '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"Busy"}}'),
+      CALL,
+      { code: "UNAVAILABLE", retryable: true, mayHaveExecuted: false },
+    ],
+    [
+      "413 with words of JSON-RPC",
+      http(413, '{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"Too large"}}'),
+      CALL,
+      { code: "PAYLOAD_TOO_LARGE", mayHaveExecuted: false },
+    ],
     ["503", http(503), CALL, { code: "UNAVAILABLE", retryable: true, mayHaveExecuted: false }],
     [
       "500 of a call",
