@@ -31,6 +31,8 @@ export class HTTPContext {
   readonly logger: Logger
   /** `close` was called. */
   isDraining = false
+  /** Running calls were ended. */
+  #isEnded = false
   readonly #calls = new Set<HTTPCall>()
   readonly #streams = new Set<EventStream>()
   readonly #heartbeats: Heartbeats
@@ -92,6 +94,8 @@ export class HTTPContext {
     try {
       const spec = this.find(id)
       if (spec === undefined) throw this.missing(id, caller)
+      // Further calls of a batch.
+      if (this.#isEnded) throw closing()
       const terms = termsOf(incoming, this.options.timeout)
       const call =
         own === undefined
@@ -199,10 +203,11 @@ export class HTTPContext {
     for (const stream of this.#streams) stream.end(closing())
   }
 
-  /** Cancels all running calls. */
+  /** Ends all running calls. */
   endCalls(): void {
+    this.#isEnded = true
     watchAll()
-    for (const call of this.#calls) call.cancel("The server is closing.")
+    for (const call of this.#calls) call.end()
   }
 
   /**

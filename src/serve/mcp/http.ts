@@ -59,8 +59,6 @@ interface SDKServing {
 export class HTTPServing {
   readonly #parts: HTTPParts
   readonly #stopNotices: () => void
-  /** Aborts plain calls. */
-  readonly #running = new Set<() => void>()
   #isInstalled = false
   #loading: Promise<SDKServing> | undefined
   #serving: SDKServing | undefined
@@ -97,7 +95,6 @@ export class HTTPServing {
 
   async close(): Promise<void> {
     this.#stopNotices()
-    for (const abort of this.#running) abort()
     const serving = await this.#loading?.catch(() => undefined)
     await Promise.all([serving?.modern.close(), serving?.sessions?.close()])
   }
@@ -198,13 +195,15 @@ export class HTTPServing {
     token: CancelToken,
     cancel: () => void,
   ): Promise<Answer> {
-    const stop = incoming.onGone(cancel)
-    this.#running.add(cancel)
+    let isGone = false
+    const stop = incoming.onGone(() => {
+      isGone = true
+      cancel()
+    })
     try {
-      const { status, message } = await this.#parts.servers.answer(call, caller, token.signal)
-      return token.aborted ? GONE : jsonAnswer(status, JSON.stringify(message))
+      const { status, message } = await this.#parts.servers.answer(call, caller, token)
+      return isGone ? GONE : jsonAnswer(status, JSON.stringify(message))
     } finally {
-      this.#running.delete(cancel)
       stop()
     }
   }

@@ -31,7 +31,10 @@ export interface ServedWebSocket extends AsyncDisposable {
   readonly connections: number
   /** Handles an upgrade, if you route upgrades yourself. Checks everything except the path. */
   readonly handleUpgrade: UpgradeListener
-  /** Refuses new connections, cancels running calls, closes every connection with 1001. */
+  /**
+   * Refuses new connections and calls, ends streams, and closes each connection with 1001 as soon as its calls are
+   * over. Calls that outlive `drainMs` end with `UNAVAILABLE`.
+   */
   close(): Promise<void>
 }
 
@@ -189,7 +192,8 @@ class Served implements ServedWebSocket {
     // Idle connections would keep the port's server from closing.
     const { _server } = sockets as { readonly _server?: { closeAllConnections?(): void } | null }
     const closed = new Promise<void>((resolve) => sockets.close(resolve))
-    await Promise.all([...this.#connections].map((connection) => connection.close()))
+    const limits = { grace: this.#options.drainMs ?? 5000, endStreams: true }
+    await Promise.all([...this.#connections].map((connection) => connection.drain(limits)))
     _server?.closeAllConnections?.()
     await closed
   }
