@@ -51,6 +51,10 @@ export class Admitted implements HTTPCaller, RequestSlot {
     return calls > 0 ? this.#account.charge(calls) : undefined
   }
 
+  onRevoked(listener: () => void): () => void {
+    return this.#account.onRevoked(listener)
+  }
+
   pause(): void {
     if (this.#slots !== 1) return
     this.#slots = 0

@@ -9,7 +9,7 @@ import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
-import { expired, whenExpired } from "../expiry.ts"
+import { whenEnded } from "../expiry.ts"
 import { streamAnswer } from "./answer.ts"
 import { HTTPCall, ItemCall, watchAll } from "./call-sink.ts"
 import type { ItemTerms } from "./call-sink.ts"
@@ -156,7 +156,7 @@ export class HTTPContext {
         this.#streams.delete(events)
       },
     })
-    const stop = whenExpired(caller.expiresAt, this.clock, () => events.end(expired()))
+    const stop = whenEnded(caller, this.clock, (error) => events.end(error))
     this.#streams.add(events)
     return streamAnswer(events)
   }

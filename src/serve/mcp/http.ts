@@ -291,7 +291,8 @@ function sessionRequestOf(
   parsedBody?: unknown,
 ): SessionRequest {
   const request = requestOf(incoming, incoming.signal)
-  return { request, parsedBody, caller, account: accountOf(incoming, caller) }
+  const account = accountOf(incoming, caller)
+  return { request, parsedBody, caller, account, onRevoked: incoming.mount?.onRevoked }
 }
 
 /** The account that sessions count on; `undefined` when neither identity nor address is known. */

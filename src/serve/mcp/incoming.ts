@@ -28,7 +28,10 @@ export interface Incoming {
 }
 
 /** A request that the host server has admitted. */
-export interface MountedRequest extends Pick<HTTPCaller, "account" | "charge" | "openStream"> {
+export interface MountedRequest extends Pick<
+  HTTPCaller,
+  "account" | "charge" | "openStream" | "onRevoked"
+> {
   /** The caller; `undefined` when the host server does not authenticate. */
   readonly caller: MCPCaller | undefined
   readonly clock: Clock

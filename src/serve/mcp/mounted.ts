@@ -55,6 +55,7 @@ class MountedIncoming implements Incoming {
       account: caller.account,
       charge: (calls) => caller.charge(calls),
       openStream: () => caller.openStream(),
+      onRevoked: (listener) => caller.onRevoked(listener),
     }
     incoming.onGone(() => {
       this.#isGone = true

@@ -15,7 +15,7 @@ import { checkWs, loadWs } from "../../transport/websocket/ws-package.ts"
 import type { NodeWebSocketLike, WsServerLike } from "../../transport/websocket/ws.ts"
 import type { Identity } from "../../core/types.ts"
 import { Accounts } from "../accounts.ts"
-import { expired, whenExpired } from "../expiry.ts"
+import { whenEnded } from "../expiry.ts"
 import { Gate, chooseProtocol } from "../gate.ts"
 import { isLoopback, pathOf } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
@@ -68,7 +68,7 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
 const USER = "serve/websocket"
 
 // An application-defined close code that resembles 401.
-const EXPIRED = { code: 4401, reason: "The credential has expired." }
+const EXPIRED = 4401
 
 /** No further limit: `maxInFlight`, `maxQueued` and `maxStreams` limit callers that only use WebSockets. */
 const UNLIMITED = { maxConcurrency: Number.POSITIVE_INFINITY }
@@ -211,10 +211,12 @@ class Served implements ServedWebSocket {
     account.sockets++
     let isCounted = true
     let calls: CallServer | undefined
-    const stop = whenExpired(expiresAt, this.#clock, () => {
-      transport.closeFrame = EXPIRED
+    const onRevoked = (listener: () => void): (() => void) => account.onRevoked(listener)
+    const stop = whenEnded({ expiresAt, onRevoked }, this.#clock, (error) => {
+      const [reason] = error.message.split(" Come back")
+      transport.closeFrame = { code: EXPIRED, reason: reason ?? "" }
       // Never rejects.
-      void calls?.close(expired())
+      void calls?.close(error)
     })
     const transport = new SocketTransport({
       connect: (opened) => {
