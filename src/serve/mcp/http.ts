@@ -2,6 +2,7 @@
 import { ERROR_CODES, isCallError } from "../../core/errors.ts"
 import type { ErrorCode } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { parseJson } from "../../http-client/json.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { UpgradeRules } from "../upgrade.ts"
 import { accountKey } from "../accounts.ts"
@@ -45,6 +46,9 @@ const OWN_HEADERS = ["authorization", "cookie", "proxy-authorization"] as const
 
 /** The long-lived request of modern clients for notifications. */
 const LISTEN = "subscriptions/listen"
+
+/** Levels of a message around the arguments of a call. */
+const MESSAGE_DEPTH = 2
 
 const OPENINGS: readonly unknown[] = ["server/discover", "initialize"]
 
@@ -226,7 +230,8 @@ export class HTTPServing {
   }
 
   async #read(incoming: Incoming): Promise<{ readonly value: unknown } | TextAnswer> {
-    const { maxBodyBytes } = this.#parts
+    const { maxBodyBytes: most = Number.POSITIVE_INFINITY, maxDepth } = incoming.mount?.limits ?? {}
+    const maxBodyBytes = Math.min(this.#parts.maxBodyBytes, most)
     let text: string | undefined
     try {
       text = await incoming.readBody(maxBodyBytes)
@@ -236,6 +241,13 @@ export class HTTPServing {
     if (text === undefined) {
       const message = `Payload Too Large: a request may have ${maxBodyBytes} bytes.`
       return refuse(413, NOT_SERVED, message, { headers: { connection: "close" } })
+    }
+    if (maxDepth !== undefined && isTooDeep(text, maxDepth + MESSAGE_DEPTH)) {
+      return refuse(
+        400,
+        -32700,
+        `Parse error: the input is nested more than ${maxDepth} levels deep.`,
+      )
     }
     try {
       return { value: JSON.parse(text) as unknown }
@@ -283,6 +295,10 @@ export class HTTPServing {
       data: { mismatch: { header: mismatch.header, body: mismatch.reason } },
     })
   }
+}
+
+function isTooDeep(text: string, maxDepth: number): boolean {
+  return parseJson(text, { maxDepth }).is === "too-deep"
 }
 
 function sessionRequestOf(

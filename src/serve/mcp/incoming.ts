@@ -1,5 +1,6 @@
 import type { Clock } from "../../internal/platform.ts"
 import type { HTTPCaller } from "../caller.ts"
+import type { BodyLimits } from "../mount.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { GivenCaller } from "./auth.ts"
 import type { MCPCaller } from "./server.ts"
@@ -35,4 +36,5 @@ export interface MountedRequest extends Pick<
   /** The caller; `undefined` when the host server does not authenticate. */
   readonly caller: MCPCaller | undefined
   readonly clock: Clock
+  readonly limits: BodyLimits
 }

@@ -52,6 +52,7 @@ class MountedIncoming implements Incoming {
     this.mount = {
       caller: isResolved ? { identity, expiresAt } : undefined,
       clock: host.clock,
+      limits: host.limits,
       account: caller.account,
       charge: (calls) => caller.charge(calls),
       openStream: () => caller.openStream(),
