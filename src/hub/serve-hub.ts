@@ -1,3 +1,4 @@
+// A hub on a port: its servers, their options, and their end.
 import { isBroker } from "../config/names.ts"
 import { RECORD } from "../config/config-shapes.ts"
 import type { RemoteSource, ResolvedSource } from "../config/model.ts"
