@@ -2,7 +2,7 @@ import type { Clock } from "../internal/platform.ts"
 import { createAuthenticate } from "../serve/http/auth/authenticator.ts"
 import type { AuthOptions } from "../serve/http/auth/options.ts"
 import type { Authenticate } from "../serve/gate.ts"
-import { sameData } from "./compare-config.ts"
+import { sameData } from "../internal/same-data.ts"
 
 type Keys = NonNullable<AuthOptions["apiKeys"]>
 
