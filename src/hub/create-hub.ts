@@ -61,7 +61,15 @@ export interface HubInternals {
   readonly detailsOf: (name: string) => SourceDetails | undefined
   /** Listens to the logs of the sources' servers. Without listeners nothing is read. */
   readonly onLog: (listener: (line: SourceLogLine) => void) => () => void
+  /** Prepares for another configuration. Returns a function that unsubscribes. */
+  readonly onApply: (prepare: PrepareServer) => () => void
 }
+
+/** Prepares a server for a configuration, with its references. The result puts it into use; a rejection keeps the old one. */
+type PrepareServer = (
+  config: ResolvedConfig["server"],
+  resolve: (text: string) => Promise<string>,
+) => Promise<() => void>
 
 const internalsByHub = new WeakMap<Hub, HubInternals>()
 
@@ -81,6 +89,7 @@ class SourceHub implements Hub {
   readonly #ownership: SourceOwnership
   readonly #listeners = new Listeners<SourceStatus>()
   readonly #logListeners = new Listeners<SourceLogLine>()
+  readonly #servers = new Set<PrepareServer>()
   readonly #retiring = new Set<Promise<void>>()
   readonly #middleware: HubMiddleware
   readonly #ended = new AbortController()
@@ -112,7 +121,7 @@ class SourceHub implements Hub {
     const { middleware = [], baseDir } = config
     this.#middleware = new HubMiddleware(this.registry, this.#logger, middleware, baseDir)
     this.#setPolicies()
-    this.#newResolver()
+    this.#setResolver(this.#resolverOf(config))
     internalsByHub.set(this, {
       logger: this.#logger,
       clock,
@@ -120,6 +129,10 @@ class SourceHub implements Hub {
       sourceOf: (id) => this.#ownership.sourceOf(id),
       detailsOf: (name) => this.#runners.get(name)?.details,
       onLog: this.#logListeners.add,
+      onApply: (prepare) => {
+        this.#servers.add(prepare)
+        return () => this.#servers.delete(prepare)
+      },
     })
     for (const source of this.#config.sources) this.#add(source)
     this.#ownership.setOrder([...this.#runners.keys()])
@@ -158,11 +171,17 @@ class SourceHub implements Hub {
     this.#assertOpen()
     const chosen = this.#selectSources(config)
     const isElsewhere = chosen.baseDir !== this.#config.baseDir
+    const resolver = this.#resolverOf(chosen)
+    const resolve = (text: string): Promise<string> => resolver.resolve(text)
+    const prepared = await Promise.all(
+      Array.from(this.#servers, (prepare) => prepare(chosen.server, resolve)),
+    )
     await this.#middleware.apply(chosen.middleware ?? [], chosen.baseDir)
     this.#assertOpen()
     this.#config = chosen
     this.#setPolicies()
-    this.#newResolver()
+    this.#setResolver(resolver)
+    for (const use of prepared) use()
     const before = this.#runners
     this.#runners = new Map()
     const changes: Promise<void>[] = []
@@ -271,9 +290,12 @@ class SourceHub implements Hub {
     return { ...config, sources: config.sources.filter(({ name }) => only.includes(name)) }
   }
 
-  #newResolver(): void {
-    const { baseDir } = this.#config
-    this.#resolvers.push(new Resolver({ env: this.#env, baseDir }))
+  #resolverOf({ baseDir }: ResolvedConfig): Resolver {
+    return new Resolver({ env: this.#env, baseDir })
+  }
+
+  #setResolver(resolver: Resolver): void {
+    this.#resolvers.push(resolver)
     this.#resolvedAt = this.#clock.now()
   }
 

@@ -12,7 +12,7 @@ import type { HTTPContext } from "../serve/http/http-context.ts"
 import { searchIds } from "../serve/http/listing.ts"
 import type { HTTPCaller } from "../serve/caller.ts"
 import { MAX_LISTED_TOOLS } from "../serve/mcp/options.ts"
-import { expired, whenExpired } from "../serve/expiry.ts"
+import { whenEnded } from "../serve/expiry.ts"
 import type { Activity } from "./activity.ts"
 import { acceptedEncodings } from "./console-files.ts"
 import { ActivityStream } from "./activity/stream.ts"
@@ -213,7 +213,7 @@ function eventsFor(
   const stream = new ActivityStream({ activity, clock, heartbeats, requestId })
   return streamAnswer({
     async run(sink) {
-      const stop = whenExpired(caller.expiresAt, clock, () => stream.end(expired()))
+      const stop = whenEnded(caller, clock, (error) => stream.end(error))
       await stream.run(sink).finally(stop)
     },
   })

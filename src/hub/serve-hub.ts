@@ -1,3 +1,4 @@
+// A hub on a port: its servers, their options, and their end.
 import { isBroker } from "../config/names.ts"
 import { RECORD } from "../config/config-shapes.ts"
 import type { RemoteSource, ResolvedSource } from "../config/model.ts"
@@ -24,6 +25,7 @@ import { reasonOf } from "../internal/message-text.ts"
 import { checkWs } from "../transport/websocket/ws-package.ts"
 import { Activity } from "./activity.ts"
 import { ConsoleFiles } from "./console-files.ts"
+import { Credentials } from "./credentials.ts"
 import { internalsOf } from "./create-hub.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
@@ -99,14 +101,19 @@ export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promi
   const config = { ...hub.config.server, ...withoutUndefined(overrides) }
   const activity = new Activity(hub, clock, { sourceOf, onLog, record: config.record })
   try {
-    return await open(hub, config, activity)
+    return await open(hub, config, activity, overrides)
   } catch (error) {
     activity.close()
     throw error
   }
 }
 
-async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Promise<ServedHub> {
+async function open(
+  hub: Hub,
+  config: ServeHubOptions,
+  activity: Activity,
+  overrides: ServeHubOptions,
+): Promise<ServedHub> {
   const { port = 3000, host = "127.0.0.1" } = config
   const { logger, clock } = internalsOf(hub)
   const findSockets = (): Promise<unknown> => checkWs("server.websocket")
@@ -119,13 +126,31 @@ async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Prom
     await Promise.all([servers.api.close(), servers.mcp?.close()])
     throw explain(error, host, port)
   }
-  return new Served(served, servers, prepareSearch(hub, logger), {
+  const stops = [prepareSearch(hub, logger), followKeys(hub, overrides, servers)]
+  return new Served(served, servers, stops, {
     console: config.console !== false,
     websocket,
   })
 }
 
+/** Applies the API keys of another configuration, unless the options of `serveHub` have some. */
+function followKeys(
+  hub: Hub,
+  overrides: ServeHubOptions,
+  { api, credentials }: Servers,
+): () => void {
+  if (credentials === undefined || overrides.apiKeys !== undefined) return () => undefined
+  return internalsOf(hub).onApply(async ({ apiKeys }, resolve) => {
+    const auth = await authOf({ apiKeys, jwt: undefined }, resolve)
+    const use = credentials.prepare(auth?.apiKeys)
+    return () => {
+      for (const id of use()) api.inner.guard.accounts.revoke(id)
+    }
+  })
+}
+
 interface Servers {
+  readonly credentials: Credentials | undefined
   readonly api: HTTPServer
   readonly mcp: MCPServer | undefined
   readonly activity: Activity
@@ -142,6 +167,7 @@ async function makeServers(
   const { drainMs, title, description } = config
   const basePath = normalizePath("server.basePath", config.basePath ?? "")
   const auth = await authOf(config, resolve)
+  const credentials = auth && new Credentials(auth, clock)
   const reporting = { errors: exposureOf(config, auth), onError: config.onError }
   if (auth?.jwt !== undefined) await loadJose("server.jwt")
   const mcp = (await canServe("MCP", checkServerSDK, config.mcp, logger))
@@ -159,7 +185,7 @@ async function makeServers(
     title,
     description,
     basePath,
-    auth,
+    authenticate: credentials?.authenticate,
     trustedProxies,
     cors,
     maxUploadBytes,
@@ -180,7 +206,7 @@ async function makeServers(
     }),
     ...(mcp !== undefined && { mounts: { [`${basePath}/mcp`]: mcp } }),
   })
-  return { api, mcp, activity }
+  return { api, mcp, activity, credentials }
 }
 
 /** Whether a protocol can be served: its package is installed, unless the options decide. */
@@ -237,13 +263,13 @@ class Served implements ServedHub {
   readonly wsUrl: string | undefined
   readonly #served: ServedHTTP
   readonly #servers: Servers
-  readonly #stopIndexing: () => void
+  readonly #stops: readonly (() => void)[]
   #closing: Promise<void> | undefined
 
   constructor(
     served: ServedHTTP,
     servers: Servers,
-    stopIndexing: () => void,
+    stops: readonly (() => void)[],
     has: { readonly console: boolean; readonly websocket: boolean },
   ) {
     this.url = served.url
@@ -252,7 +278,7 @@ class Served implements ServedHub {
     this.wsUrl = has.websocket ? `${served.url.replace(/^http/, "ws")}/ws` : undefined
     this.#served = served
     this.#servers = servers
-    this.#stopIndexing = stopIndexing
+    this.#stops = stops
   }
 
   close(): Promise<void> {
@@ -265,7 +291,7 @@ class Served implements ServedHub {
 
   /** Closes the port last: answers to MCP clients go through it. */
   async #close(): Promise<void> {
-    this.#stopIndexing()
+    for (const stop of this.#stops) stop()
     const served = this.#served.close()
     // The activity streams of consoles do not end by themselves.
     this.#servers.activity.close()

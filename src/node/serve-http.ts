@@ -162,6 +162,7 @@ async function openSockets(
       registry,
       authenticate: guard.authenticateUpgrade,
       accounts: guard.accounts,
+      drainMs: options.drainMs,
     })
   } catch (error) {
     // Without `ws` the API is still served, unless WebSockets were requested.

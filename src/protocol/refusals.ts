@@ -38,18 +38,19 @@ export function overloaded(operationId: string, why: string): CallError {
   })
 }
 
-export function closing(operationId: string, hadStarted: boolean): CallError {
+/** The error of a server that is closing. A stream may be opened again, elsewhere. */
+export function closing(operationId: string, hadStarted: boolean, isStream = false): CallError {
   return refusal("UNAVAILABLE", `"${operationId}" has no answer: the server was closed.`, {
     operationId,
     mayHaveExecuted: hadStarted,
-    retryable: !hadStarted,
+    retryable: !hadStarted || isStream,
   })
 }
 
-export function ending(operationId: string, why: CallError, isQueued: boolean): CallError {
+export function ending(operationId: string, why: CallError, hadStarted: boolean): CallError {
   return refusal(why.code, `"${operationId}" has no answer: ${why.message}`, {
     operationId,
-    mayHaveExecuted: !isQueued,
+    mayHaveExecuted: hadStarted,
   })
 }
 

@@ -90,6 +90,11 @@ export class Accounts {
     return account
   }
 
+  /** Ends what a caller has open: its credential was taken away. */
+  revoke(identity: string): void {
+    this.#accounts.get(`id ${identity}`)?.revoke()
+  }
+
   #sweep(): void {
     for (const [key, account] of this.#accounts) {
       if (account.isIdle()) this.#accounts.delete(key)
@@ -136,6 +141,7 @@ export class Account implements CallAccount {
   #socketStreams = 0
   /** WebSocket calls that wait for a slot, with the concurrency below which each may start. */
   readonly #queue = new Map<WaitingCall, number>()
+  readonly #whenRevoked = new Set<() => void>()
 
   constructor(key: string, terms: Terms) {
     this.key = key
@@ -148,9 +154,19 @@ export class Account implements CallAccount {
   isIdle(): boolean {
     const { perMs, burst } = this.#terms
     if (this.#running + this.#receiving + this.#streams + this.#socketStreams > 0) return false
-    if (this.sockets + this.#queue.size > 0) return false
+    if (this.sockets + this.#queue.size + this.#whenRevoked.size > 0) return false
     if (perMs !== Number.POSITIVE_INFINITY) this.#refill()
     return this.#tokens >= burst
+  }
+
+  /** Calls back when the credential of the caller is taken away. Returns a function that unsubscribes. */
+  onRevoked(listener: () => void): () => void {
+    this.#whenRevoked.add(listener)
+    return () => this.#whenRevoked.delete(listener)
+  }
+
+  revoke(): void {
+    for (const listener of [...this.#whenRevoked]) listener()
   }
 
   /** Charges for calls; `paid` is what their request has paid before. */

@@ -10,6 +10,8 @@ export interface HTTPCaller {
   charge(calls?: number): CallError | undefined
   /** Key of the account that is charged: an identity or an address. */
   readonly account: string
+  /** Calls back when the credential is taken away: streams end then. Returns a function that unsubscribes. */
+  onRevoked(listener: () => void): () => void
   /** Takes slots for further concurrent calls; returns how many were free. */
   takeSlots(most: number): number
   /** Counts the request as a stream; returns an error when there are too many. */

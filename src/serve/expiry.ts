@@ -24,6 +24,31 @@ export function whenExpired(
   return () => clock.clearTimeout(timer)
 }
 
+/** Calls back when the credential of a caller expires or is taken away. Returns a function that cancels. */
+export function whenEnded(
+  credential: EndingCredential,
+  clock: Clock,
+  act: (error: CallError) => void,
+): () => void {
+  const stop = whenExpired(credential.expiresAt, clock, () => act(expired()))
+  const forget = credential.onRevoked?.(() => act(revoked()))
+  return () => {
+    stop()
+    forget?.()
+  }
+}
+
+/** A credential that may end while something of its caller is open. */
+export interface EndingCredential {
+  readonly expiresAt?: number | undefined
+  readonly onRevoked?: ((listener: () => void) => () => void) | undefined
+}
+
+function revoked(): CallError {
+  const message = "The credential was revoked. Come back with a new one."
+  return refusal("UNAUTHENTICATED", message, { mayHaveExecuted: true })
+}
+
 /** The error for running calls and streams whose credential has expired. */
 export function expired(): CallError {
   const message = "The credential has expired. Come back with a new one."

@@ -11,6 +11,13 @@ export interface MountHost {
   /** How the host server authenticates callers; `undefined` when it does not. */
   readonly authenticate: Authenticate | undefined
   readonly clock: Clock
+  readonly limits: BodyLimits
+}
+
+/** Limits of the host server for bodies, as far as it sets them. */
+export interface BodyLimits {
+  readonly maxBodyBytes?: number | undefined
+  readonly maxDepth?: number | undefined
 }
 
 /** A server that is mounted below a path of another one. */

@@ -1,5 +1,6 @@
 import type { ErrorReporting, FailedCall } from "../../src/engine/failures.ts"
 import { createHub, serveHTTP, serveHub } from "../../src/node.ts"
+import type { ServedHTTP } from "../../src/node.ts"
 import {
   createClient,
   createMemoryTransports,
@@ -73,6 +74,8 @@ export interface Surface extends AsyncDisposable {
   readonly heardByRegistry: Report[]
   readonly call: (id: string, options?: SurfaceCall) => Promise<Seen>
   readonly stream?: (id: string, options?: SurfaceCall) => Promise<Seen>
+  /** Closes the server as a deploy does: with time for what runs. */
+  readonly drain?: () => Promise<void>
 }
 
 export interface SurfaceTerms {
@@ -83,9 +86,13 @@ export interface SurfaceTerms {
   readonly operations?: readonly AnyOperation[] | undefined
   /** Options of the registry that is served, such as its policies. */
   readonly registry?: RegistryOptions | undefined
+  /** Milliseconds that `drain` waits for what runs. */
+  readonly drainMs?: number | undefined
 }
 
-type Open = (ground: Ground, terms: SurfaceTerms) => Promise<Pick<Surface, "call" | "stream">>
+type Opened = Pick<Surface, "call" | "stream" | "drain">
+
+type Open = (ground: Ground, terms: SurfaceTerms) => Promise<Opened>
 
 /** What all ways share: one registry, its log, and its error listener. */
 class Ground {
@@ -123,15 +130,17 @@ const overHTTP =
     call: (url: string, id: string, options: SurfaceCall) => Promise<Seen>,
     stream?: typeof call,
   ): Open =>
-  async ({ registry, reporting, closers }) => {
+  async ({ registry, reporting, closers }, { drainMs }) => {
     const served = await serveHTTP(registry, {
       ...reporting,
       port: 0,
       websocket: false,
+      drainMs,
       authenticate: () => ADA,
     })
     closers.push(() => served.close())
     return {
+      drain: () => served.close(),
       call: (id, options = {}) => call(served.url, id, options),
       ...(stream !== undefined && {
         stream: (id: string, options: SurfaceCall = {}) => stream(served.url, id, options),
@@ -152,7 +161,8 @@ const overCalls =
       resolveIdentity: () => ADA,
     })
     closers.push(() => server.close())
-    return clientOf(calling, closers)
+    const drain = (): Promise<void> => server.drain({ grace: terms.drainMs })
+    return { ...clientOf(calling, closers), drain }
   }
 
 let links = 0
@@ -175,17 +185,18 @@ export const SURFACES: Readonly<Record<string, Open>> = {
     const { problem, envelope } = results[0] ?? {}
     return problem === undefined ? resultSeen(envelope?.data) : problemSeen(problem)
   }),
-  WebSocket: async ({ registry, reporting, closers }) => {
-    const served = await serveHTTP(registry, { ...reporting, port: 0, authenticate: () => ADA })
-    closers.push(() => served.close())
-    const url = `${served.url.replace("http", "ws")}/ws`
-    return clientOf(createWebSocketTransport(url, { logger: silentLogger }), closers)
-  },
-  "HTTP client": async ({ registry, reporting, closers }) => {
-    const options = { ...reporting, port: 0, websocket: false, authenticate: () => ADA }
+  WebSocket: async ({ registry, reporting, closers }, { drainMs }) => {
+    const options = { ...reporting, port: 0, drainMs, authenticate: () => ADA }
     const served = await serveHTTP(registry, options)
     closers.push(() => served.close())
-    return clientOf(createHTTPTransport(served.url), closers)
+    return socketTo(served, closers)
+  },
+  "HTTP client": async ({ registry, reporting, closers }, { drainMs }) => {
+    const options = { ...reporting, port: 0, websocket: false, drainMs, authenticate: () => ADA }
+    const served = await serveHTTP(registry, options)
+    closers.push(() => served.close())
+    const drain = (): Promise<void> => served.close()
+    return { ...clientOf(createHTTPTransport(served.url), closers), drain }
   },
   "MCP, modern": overMCP("modern"),
   "MCP, legacy": overMCP("legacy"),
@@ -202,19 +213,20 @@ export const SURFACES: Readonly<Record<string, Open>> = {
     const options = { url: broker, prefix, logger: silentLogger }
     return [createRedisTransport(options), createRedisTransport(options)]
   }),
-  hub: async (ground, { errors }) => {
+  hub: async (ground, { errors, drainMs }) => {
     const hub = createHub(configOf([]), {
       logger: ground.logger,
       onError: (...report) => void ground.heardByRegistry.push(report),
     })
     hub.registry.registerAll(ground.operations)
     const apiKeys = [{ hash: hashApiKey(KEY), id: ADA.id }]
-    const served = await serveHub(hub, { ...ground.reporting, errors, port: 0, apiKeys })
+    const served = await serveHub(hub, { ...ground.reporting, errors, port: 0, apiKeys, drainMs })
     ground.closers.push(
       () => served.close(),
       () => hub.close(),
     )
     return {
+      drain: () => served.close(),
       call: (id, options = {}) => post(`${served.url}/operations/${id}`, options),
       stream: (id, options = {}) => events(`${served.url}/operations/${id}`, options),
     }
@@ -230,7 +242,7 @@ export const WAYS_IN: Readonly<Record<string, Open>> = {
         registry.subscribe(id, input, { ...options, identity: ADA }),
     }),
   ...SURFACES,
-  "two hops": async ({ registry, reporting, closers }) => {
+  "two hops": async ({ registry, reporting, closers }, { drainMs }) => {
     const [toServer, toGateway] = createMemoryTransports()
     const server = serveCalls({
       ...reporting,
@@ -244,11 +256,10 @@ export const WAYS_IN: Readonly<Record<string, Open>> = {
       () => gateway.close(),
     )
     await fromCall(toGateway, { registry: gateway, logger: silentLogger })
-    const options = { port: 0, authenticate: () => ADA, logger: silentLogger }
+    const options = { port: 0, drainMs, authenticate: () => ADA, logger: silentLogger }
     const served = await serveHTTP(gateway, { ...options, errors: reporting.errors })
     closers.push(() => served.close())
-    const url = `${served.url.replace("http", "ws")}/ws`
-    return clientOf(createWebSocketTransport(url, { logger: silentLogger }), closers)
+    return socketTo(served, closers)
   },
 }
 
@@ -276,9 +287,10 @@ export async function openSurface(name: string, terms: SurfaceTerms): Promise<Su
 }
 
 function overMCP(era: "modern" | "legacy"): Open {
-  return async ({ registry, reporting, closers }) => {
+  return async ({ registry, reporting, closers }, { drainMs }) => {
     const mcp = toMCP(registry, {
       ...reporting,
+      drainMs,
       authenticate: () => ADA,
       expose: { mode: "all" },
     })
@@ -310,8 +322,14 @@ function overMCP(era: "modern" | "legacy"): Open {
         attempts: about?.attempts,
       }
     }
-    return { call, stream: call }
+    return { call, stream: call, drain: () => mcp.close() }
   }
+}
+
+function socketTo(served: ServedHTTP, closers: (() => unknown)[]): Opened {
+  const url = `${served.url.replace("http", "ws")}/ws`
+  const client = clientOf(createWebSocketTransport(url, { logger: silentLogger }), closers)
+  return { ...client, drain: () => served.close() }
 }
 
 function clientOf(

@@ -19,10 +19,12 @@ export function followConfig(
     try {
       const config = await load()
       if (isClosed) return
-      const isServedAnew = JSON.stringify(config.server) !== JSON.stringify(hub.config.server)
+      const isServedAnew = startedWith(config) !== startedWith(hub.config)
       await hub.apply(config)
       note(io, `${escapeForTerminal(file)} has changed and is in use.`)
-      if (isServedAnew) note(io, `Changes under "server" take effect after a restart.`)
+      if (isServedAnew) {
+        note(io, `Changes under "server" take effect after a restart, except for API keys.`)
+      }
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       printError(io, `${escapeForTerminal(reason)}\nThe previous configuration stays in use.`)
@@ -39,4 +41,10 @@ export function followConfig(
       await running
     },
   }
+}
+
+/** The settings that need a restart: all of the server's but its API keys, unless these are the first or the last. */
+function startedWith({ server }: ResolvedConfig): string {
+  const hasKeys = (server.apiKeys ?? []).length > 0
+  return JSON.stringify({ ...server, apiKeys: hasKeys })
 }

@@ -83,7 +83,18 @@ export const SERVE_CALLS_OPTIONS: OptionsSchema<ServeCallsOptions> = {
   clock: "clock",
 }
 
-export const DRAIN_OPTIONS: OptionsSchema<{ readonly grace?: number }> = { grace: { min: 0 } }
+/** Options of `drain`. */
+export interface DrainOptions {
+  /** Milliseconds that running requests get to finish; default: 10,000. */
+  readonly grace?: number | undefined
+  /** Ends streams at once, with an error that says that they may be opened again. */
+  readonly endStreams?: boolean | undefined
+}
+
+export const DRAIN_OPTIONS: OptionsSchema<DrainOptions> = {
+  grace: { min: 0 },
+  endStreams: "boolean",
+}
 
 /** A registry that answers calls over a link. */
 export interface CallServer extends AsyncDisposable {
@@ -95,11 +106,8 @@ export interface CallServer extends AsyncDisposable {
    * arrived. Closes the map if `serveCalls` created it.
    */
   close(why?: CallError): Promise<void>
-  /**
-   * Accepts no new requests, waits for running ones, and closes. Requests that still run after `grace`
-   * milliseconds, 10,000, end as with `close`.
-   */
-  drain(options?: { readonly grace?: number | undefined }): Promise<void>
+  /** Accepts no new requests, waits for running ones, and closes. Requests that still run after `grace` end as with `close`. */
+  drain(options?: DrainOptions): Promise<void>
 }
 
 /** Answers the calls that arrive over a link, until it is closed. */
@@ -138,6 +146,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
       // A link that can leave redirects new requests to other workers; over other links they are refused.
       if (endpoint.link.leave === undefined) server.isLeaving = true
       else endpoint.link.leave()
+      if (limits.endStreams === true) server.endStreams()
       await server.idle(limits.grace ?? 10_000)
       await close()
     },

@@ -200,15 +200,27 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   /** Refuses new requests, and ends running ones; with the error `why`, if it is set. */
   close(why?: CallError): void {
     this.isClosed = true
+    this.#end(why)
+  }
+
+  /** Ends streams; their callers may open them elsewhere. */
+  endStreams(): void {
+    this.#end(undefined, "streams")
+  }
+
+  #end(why: CallError | undefined, only?: ServedRequest["place"]): void {
     const { requests } = this.serving
     const { pending } = this.endpoint
     for (const request of [...requests.values(), ...pending.all().map((entry) => entry.served)]) {
       if (!(request instanceof ServedRequest) || request.host !== this) continue
-      const { requestId, operationId } = request
-      const isQueued = request.place === "queue"
+      const { requestId, operationId, place } = request
+      if (only !== undefined && place !== only) continue
+      const hadStarted = place === "calls" || place === "streams"
       request.abort(why?.message ?? "The server was closed.")
       const error =
-        why === undefined ? closing(operationId, true) : ending(operationId, why, isQueued)
+        why === undefined
+          ? closing(operationId, hadStarted, place === "streams")
+          : ending(operationId, why, hadStarted)
       this.endpoint.trySend(errorEvent(requestId, error))
     }
   }

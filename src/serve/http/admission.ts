@@ -52,6 +52,10 @@ export class Admitted implements HTTPCaller, RequestSlot {
     return calls > 0 ? this.#account.charge(calls, 1) : undefined
   }
 
+  onRevoked(listener: () => void): () => void {
+    return this.#account.onRevoked(listener)
+  }
+
   pause(): void {
     if (this.#slots !== 1) return
     this.#slots = 0

@@ -3,6 +3,7 @@ import { isCallError } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../core/map-error.ts"
+import { closing } from "../../protocol/refusals.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { NestedInOuter, OuterCall } from "../../core/outer-call.ts"
@@ -78,15 +79,24 @@ export class HTTPCall extends CallSink implements CallOptions, NestedInOuter {
   run(registry: AnyRegistry, input: unknown): Promise<ResponseEnvelope> {
     const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
     watchSoon(this)
-    if (own.executeInto === undefined) {
-      return registry.execute(this.#operationId, input, this).finally(() => this.#over())
-    }
     const outcome = new Promise<ResponseEnvelope>((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    own.executeInto(this.#operationId, input, this)
+    if (own.executeInto !== undefined) own.executeInto(this.#operationId, input, this)
+    else {
+      registry.execute(this.#operationId, input, this).then(
+        (envelope) => this.succeed(envelope),
+        (thrown: unknown) => this.fail(thrown),
+      )
+    }
     return outcome
+  }
+
+  /** Ends the call because its server is closed. */
+  end(): void {
+    this.fail(closing(this.#operationId, true))
+    this.cancel("The server was closed.")
   }
 
   /** Adds the call to `running`, and cancels it when its client disconnects. */

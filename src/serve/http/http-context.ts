@@ -10,7 +10,7 @@ import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isRounded, roundedError } from "../exact-json.ts"
-import { expired, whenExpired } from "../expiry.ts"
+import { whenEnded } from "../expiry.ts"
 import { streamAnswer } from "./answer.ts"
 import { HTTPCall, ItemCall, watchAll } from "./call-sink.ts"
 import type { ItemTerms } from "./call-sink.ts"
@@ -32,6 +32,8 @@ export class HTTPContext {
   readonly logger: Logger
   /** `close` was called. */
   isDraining = false
+  /** Running calls were ended. */
+  #isEnded = false
   readonly #calls = new Set<HTTPCall>()
   readonly #streams = new Set<EventStream>()
   readonly #heartbeats: Heartbeats
@@ -93,6 +95,8 @@ export class HTTPContext {
     try {
       const spec = this.find(id)
       if (spec === undefined) throw this.missing(id, caller)
+      // Further calls of a batch.
+      if (this.#isEnded) throw closing()
       const terms = termsOf(incoming, this.options.timeout)
       const call =
         own === undefined
@@ -153,7 +157,7 @@ export class HTTPContext {
         this.#streams.delete(events)
       },
     })
-    const stop = whenExpired(caller.expiresAt, this.clock, () => events.end(expired()))
+    const stop = whenEnded(caller, this.clock, (error) => events.end(error))
     this.#streams.add(events)
     return streamAnswer(events)
   }
@@ -200,10 +204,11 @@ export class HTTPContext {
     for (const stream of this.#streams) stream.end(closing())
   }
 
-  /** Cancels all running calls. */
+  /** Ends all running calls. */
   endCalls(): void {
+    this.#isEnded = true
     watchAll()
-    for (const call of this.#calls) call.cancel("The server is closing.")
+    for (const call of this.#calls) call.end()
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Clock } from "../../internal/platform.ts"
 import type { Authenticate } from "../authenticate.ts"
 import { MOUNT } from "../mount.ts"
-import type { Mountable, MountedServer } from "../mount.ts"
+import type { BodyLimits, Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { normalizePath } from "./mount-path.ts"
@@ -60,9 +60,10 @@ export class Mounts {
     mounts: Readonly<Record<string, HTTPMount>>,
     authenticate: Authenticate | undefined,
     clock: Clock,
+    limits: BodyLimits,
   ) {
     this.all = Object.entries(mounts).map(([path, mount]) =>
-      resolveMount(path, mount, authenticate, clock),
+      resolveMount(path, mount, authenticate, clock, limits),
     )
     for (const { mounted } of this.all) {
       for (const [path, handler] of mounted?.documents ?? []) {
@@ -96,6 +97,7 @@ function resolveMount(
   value: HTTPMount,
   authenticate: Authenticate | undefined,
   clock: Clock,
+  limits: BodyLimits,
 ): Mount {
   const name = `mounts["${key}"]`
   const path = normalizePath("mounts", key)
@@ -104,7 +106,7 @@ function resolveMount(
   const mount = options === undefined ? (value as ServerLike | MountHandler) : options.mount
   const isPublic = options?.public ?? false
   if (isMountable(mount)) {
-    const host = { name, authenticate: isPublic ? undefined : authenticate, clock }
+    const host = { name, authenticate: isPublic ? undefined : authenticate, clock, limits }
     const mounted = mount[MOUNT](host)
     return { path, isPublic, mounted, handler: mounted.handle }
   }

@@ -87,7 +87,7 @@ class Server implements HTTPServer {
     const { clock = systemClock, logger = loggerOf(registry) } = options
     const { basePath, isExposed, isFiltered } = resolved
     this.#guard = new Guard({ ...options, maxStreams: options.sse?.maxStreams }, clock, logger)
-    this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock)
+    this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock, options)
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
     const context = new HTTPContext(registry, resolved, clock, logger)
     this.#context = context

@@ -1,7 +1,8 @@
 import type { CallError } from "../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { expired, whenExpired } from "../expiry.ts"
+import { expired, whenEnded, whenExpired } from "../expiry.ts"
+import type { EndingCredential } from "../expiry.ts"
 import { isEventStream, refuseWith, TextAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import type { Incoming } from "./incoming.ts"
@@ -14,7 +15,7 @@ export function chargeBatch({ mount }: Incoming, body: unknown): TextAnswer | un
   return limited(mount.charge(body.length - 1))
 }
 
-/** A streamed response: it counts as a stream of its caller, and ends when its credential expires. */
+/** A streamed response: it counts as a stream of its caller, and ends with its credential. */
 export async function asStream(
   { mount }: Incoming,
   { expiresAt }: MCPCaller,
@@ -23,9 +24,10 @@ export async function asStream(
   const full = limited(mount?.openStream())
   if (full !== undefined) return full
   const response = await open()
-  return expiresAt === undefined || response instanceof TextAnswer
+  const credential = { expiresAt, onRevoked: mount?.onRevoked }
+  return response instanceof TextAnswer
     ? response
-    : until(expiresAt, response, mount?.clock ?? systemClock)
+    : until(credential, response, mount?.clock ?? systemClock)
 }
 
 /** The calls of one request. */
@@ -52,7 +54,7 @@ export async function untilExpired(
   if (expiresAt <= wallTimeOf(clock)) return refused()
   const response = await open()
   return !(response instanceof TextAnswer) && isEventStream(response)
-    ? until(expiresAt, response, clock, failures(ids), cancel)
+    ? until({ expiresAt }, response, clock, failures(ids), cancel)
     : response
 }
 
@@ -69,9 +71,9 @@ function limited(error: CallError | undefined): TextAnswer | undefined {
   return error === undefined ? undefined : refuseWith(error)
 }
 
-/** Ends a response at a time; the client reconnects with a new credential. */
+/** Ends a response with the credential of its caller, who reconnects with a new one. */
 function until(
-  expiresAt: number,
+  credential: EndingCredential,
   response: Response,
   clock: Clock,
   lastEvents = "",
@@ -83,7 +85,7 @@ function until(
   let isOver = false
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      stop = whenExpired(expiresAt, clock, () => {
+      stop = whenEnded(credential, clock, () => {
         isOver = true
         if (lastEvents !== "") controller.enqueue(new TextEncoder().encode(lastEvents))
         controller.close()

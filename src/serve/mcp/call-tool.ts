@@ -37,6 +37,7 @@ export async function callTool(
   params: Readonly<Record<string, unknown>>,
   context: SDKContext,
   identity: Identity | undefined,
+  signal: AbortSignal,
 ): Promise<object> {
   const { name, arguments: input = {} } = params
   if (typeof name !== "string") {
@@ -61,7 +62,7 @@ export async function callTool(
           {
             name,
             input,
-            signal: context.mcpReq.signal,
+            signal,
             requestState: context.mcpReq.requestState(),
             inputResponses: context.mcpReq.inputResponses,
             envelope: context.mcpReq.envelope,
@@ -70,7 +71,7 @@ export async function callTool(
         )
       : await connection.surface.call(name, input, {
           ...common,
-          signal: context.mcpReq.signal,
+          signal,
           requestInput: liveInput({
             tool: name,
             context,

@@ -3,6 +3,7 @@ import { ERROR_CODES, isCallError } from "../../core/errors.ts"
 import type { ErrorCode } from "../../core/errors.ts"
 import { parseExact } from "../exact-json.ts"
 import type { Logger } from "../../internal/logger.ts"
+import { parseJson } from "../../http-client/json.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { UpgradeRules } from "../upgrade.ts"
 import { accountKey } from "../accounts.ts"
@@ -47,6 +48,9 @@ const OWN_HEADERS = ["authorization", "cookie", "proxy-authorization"] as const
 /** The long-lived request of modern clients for notifications. */
 const LISTEN = "subscriptions/listen"
 
+/** Levels of a message around the arguments of a call. */
+const MESSAGE_DEPTH = 2
+
 const OPENINGS: readonly unknown[] = ["server/discover", "initialize"]
 
 /** The parts that the SDK serves: everything but plain calls. */
@@ -60,8 +64,6 @@ interface SDKServing {
 export class HTTPServing {
   readonly #parts: HTTPParts
   readonly #stopNotices: () => void
-  /** Aborts plain calls. */
-  readonly #running = new Set<() => void>()
   #isInstalled = false
   #loading: Promise<SDKServing> | undefined
   #serving: SDKServing | undefined
@@ -98,7 +100,6 @@ export class HTTPServing {
 
   async close(): Promise<void> {
     this.#stopNotices()
-    for (const abort of this.#running) abort()
     const serving = await this.#loading?.catch(() => undefined)
     await Promise.all([serving?.modern.close(), serving?.sessions?.close()])
   }
@@ -199,13 +200,15 @@ export class HTTPServing {
     token: CancelToken,
     cancel: () => void,
   ): Promise<Answer> {
-    const stop = incoming.onGone(cancel)
-    this.#running.add(cancel)
+    let isGone = false
+    const stop = incoming.onGone(() => {
+      isGone = true
+      cancel()
+    })
     try {
-      const { status, message } = await this.#parts.servers.answer(call, caller, token.signal)
-      return token.aborted ? GONE : jsonAnswer(status, JSON.stringify(message))
+      const { status, message } = await this.#parts.servers.answer(call, caller, token)
+      return isGone ? GONE : jsonAnswer(status, JSON.stringify(message))
     } finally {
-      this.#running.delete(cancel)
       stop()
     }
   }
@@ -228,7 +231,8 @@ export class HTTPServing {
   }
 
   async #read(incoming: Incoming): Promise<{ readonly value: unknown } | TextAnswer> {
-    const { maxBodyBytes } = this.#parts
+    const { maxBodyBytes: most = Number.POSITIVE_INFINITY, maxDepth } = incoming.mount?.limits ?? {}
+    const maxBodyBytes = Math.min(this.#parts.maxBodyBytes, most)
     let text: string | undefined
     try {
       text = await incoming.readBody(maxBodyBytes)
@@ -238,6 +242,13 @@ export class HTTPServing {
     if (text === undefined) {
       const message = `Payload Too Large: a request may have ${maxBodyBytes} bytes.`
       return refuse(413, NOT_SERVED, message, { headers: { connection: "close" } })
+    }
+    if (maxDepth !== undefined && isTooDeep(text, maxDepth + MESSAGE_DEPTH)) {
+      return refuse(
+        400,
+        -32700,
+        `Parse error: the input is nested more than ${maxDepth} levels deep.`,
+      )
     }
     try {
       return { value: parseExact(text) }
@@ -288,13 +299,18 @@ export class HTTPServing {
   }
 }
 
+function isTooDeep(text: string, maxDepth: number): boolean {
+  return parseJson(text, { maxDepth }).is === "too-deep"
+}
+
 function sessionRequestOf(
   incoming: Incoming,
   caller: MCPCaller,
   parsedBody?: unknown,
 ): SessionRequest {
   const request = requestOf(incoming, incoming.signal)
-  return { request, parsedBody, caller, account: accountOf(incoming, caller) }
+  const account = accountOf(incoming, caller)
+  return { request, parsedBody, caller, account, onRevoked: incoming.mount?.onRevoked }
 }
 
 /** The account that sessions count on; `undefined` when neither identity nor address is known. */

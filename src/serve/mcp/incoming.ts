@@ -1,5 +1,6 @@
 import type { Clock } from "../../internal/platform.ts"
 import type { HTTPCaller } from "../caller.ts"
+import type { BodyLimits } from "../mount.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { GivenCaller } from "./auth.ts"
 import type { MCPCaller } from "./server.ts"
@@ -28,8 +29,12 @@ export interface Incoming {
 }
 
 /** A request that the host server has admitted. */
-export interface MountedRequest extends Pick<HTTPCaller, "account" | "charge" | "openStream"> {
+export interface MountedRequest extends Pick<
+  HTTPCaller,
+  "account" | "charge" | "openStream" | "onRevoked"
+> {
   /** The caller; `undefined` when the host server does not authenticate. */
   readonly caller: MCPCaller | undefined
   readonly clock: Clock
+  readonly limits: BodyLimits
 }

@@ -52,9 +52,11 @@ class MountedIncoming implements Incoming {
     this.mount = {
       caller: isResolved ? { identity, expiresAt } : undefined,
       clock: host.clock,
+      limits: host.limits,
       account: caller.account,
       charge: (calls) => caller.charge(calls),
       openStream: () => caller.openStream(),
+      onRevoked: (listener) => caller.onRevoked(listener),
     }
     incoming.onGone(() => {
       this.#isGone = true

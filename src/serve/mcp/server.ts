@@ -1,9 +1,11 @@
 import type { Logger } from "../../internal/logger.ts"
+import { CancelToken } from "../../internal/signals.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
 import type { MCPEra } from "../../mcp/model.ts"
 import type { Identity } from "../../core/types.ts"
 import { isLogLevel } from "../../mcp/log-level.ts"
 import type { LogLevel } from "../../mcp/log-level.ts"
+import { closing } from "../../protocol/refusals.ts"
 import { callTool } from "./call-tool.ts"
 import type { Connection } from "./call-tool.ts"
 import type { ChangeNotices } from "./changes.ts"
@@ -12,6 +14,7 @@ import { errorMessage, resultMessage, runPlainCall } from "./plain-call.ts"
 import type { PlainAnswer, PlainCall } from "./plain-call.ts"
 import type { MCPSurface } from "./surface.ts"
 import type { StateSeal } from "./request-state.ts"
+import { errorText } from "./tool-errors.ts"
 import { ANYTHING, ENVELOPE, NO_VALIDATOR } from "./sdk.ts"
 import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
 
@@ -51,7 +54,10 @@ export class Servers {
   /** What plain calls have in common. */
   readonly #modern: Connection
   readonly #plainMeta: Readonly<Record<string, unknown>>
-  readonly #running = new Set<Promise<unknown>>()
+  /** Running calls; each is ended by its function. */
+  readonly #running = new Map<Promise<unknown>, () => void>()
+  /** New calls are refused. */
+  #isLeaving = false
 
   constructor(parts: ServerParts) {
     this.#parts = parts
@@ -89,10 +95,15 @@ export class Servers {
     )
     server.setRequestHandler("tools/call", { params: ANYTHING }, (params, context) => {
       const { id, signal } = context.mcpReq
-      if (onCancelled !== undefined) {
-        signal.addEventListener("abort", () => onCancelled(id), { once: true })
+      const token = new CancelToken()
+      const cancel = (): void => {
+        token.cancel(signal.reason)
+        onCancelled?.(id)
       }
-      return this.#run(callTool(connection, params, context, identityOf(context, caller)))
+      signal.addEventListener("abort", cancel, { once: true })
+      return this.#run(params["name"], token, () =>
+        callTool(connection, params, context, identityOf(context, caller), token.signal),
+      )
     })
     if (era === "legacy") {
       server.setRequestHandler("logging/setLevel", { params: ANYTHING }, (params) => {
@@ -109,26 +120,21 @@ export class Servers {
   }
 
   /** Answers a plain call without a server of the SDK. */
-  async answer(
-    call: PlainCall,
-    { identity }: MCPCaller,
-    signal: AbortSignal,
-  ): Promise<PlainAnswer> {
-    const running = runPlainCall(this.#modern, call, identity, signal)
-    this.#running.add(running)
+  async answer(call: PlainCall, { identity }: MCPCaller, token: CancelToken): Promise<PlainAnswer> {
     try {
-      return resultMessage(call, await running, this.#plainMeta)
+      const run = (): Promise<object> => runPlainCall(this.#modern, call, identity, token.signal)
+      return resultMessage(call, await this.#run(call.params.name, token, run), this.#plainMeta)
     } catch (error) {
-      return errorMessage(call, this.#protocolError(error))
-    } finally {
-      this.#running.delete(running)
+      return errorMessage(call, error as ProtocolError)
     }
   }
 
-  /** Waits for running calls, up to a timeout. */
+  /** Refuses new calls, waits for running ones up to a timeout, and answers those that still run. */
   async drain(milliseconds: number): Promise<void> {
-    if (this.#running.size === 0 || milliseconds <= 0) return
-    await withTimeout(Promise.allSettled(this.#running), milliseconds, () => undefined)
+    this.#isLeaving = true
+    if (this.#running.size === 0) return
+    await withTimeout(Promise.allSettled(this.#running.keys()), milliseconds, () => undefined)
+    for (const end of this.#running.values()) end()
     // Their responses are written one turn later.
     await pause(0)
   }
@@ -150,10 +156,18 @@ export class Servers {
     }
   }
 
-  async #run(call: Promise<object>): Promise<object> {
-    this.#running.add(call)
+  async #run(name: unknown, token: CancelToken, run: () => Promise<object>): Promise<object> {
+    const closed = (hadStarted: boolean): object => errorText(closing(String(name), hadStarted), "")
+    if (this.#isLeaving) return closed(false)
+    const call = run()
+    const ended = new Promise<object>((resolve) => {
+      this.#running.set(call, () => {
+        resolve(closed(true))
+        token.cancel("The server was closed.")
+      })
+    })
     try {
-      return await call
+      return await Promise.race([call, ended])
     } catch (error) {
       throw this.#protocolError(error)
     } finally {

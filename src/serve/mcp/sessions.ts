@@ -44,6 +44,8 @@ export interface SessionRequest {
   readonly caller: MCPCaller
   /** The account that the session counts on: an identity, or an address for anonymous callers. */
   readonly account: string | undefined
+  /** Calls back when the credential of the caller is taken away: its session ends. */
+  readonly onRevoked?: ((listener: () => void) => () => void) | undefined
 }
 
 const SESSION_HEADER = "mcp-session-id"
@@ -146,8 +148,10 @@ export class Sessions {
       return response
     }
     const { onclose } = server
+    const forget = incoming.onRevoked?.(() => this.#end(session, "its credential was revoked"))
     server.onclose = () => {
       this.#sessions.delete(id)
+      forget?.()
       onclose?.()
     }
     session.id = id

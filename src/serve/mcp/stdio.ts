@@ -44,12 +44,14 @@ export interface StdioParts {
   readonly sdk: StdioSDK
   readonly factory: SDKFactory
   readonly logger: Logger
-  /** Closes everything else before the process exits. */
-  readonly closeAll: () => Promise<void>
+  /** Waits for running calls, up to `drainMs`, and closes everything before the process exits. */
+  readonly closeAll: (drainMs: number) => Promise<void>
 }
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 const EXIT_WITHIN_MS = 1500
+// Running calls get this long when a signal ends the process; it must exit in time with their answers.
+const DRAIN_MS = 1000
 const SIGNALS = [
   ["SIGTERM", 143],
   ["SIGINT", 130],
@@ -61,8 +63,8 @@ let isServing = false
 /**
  * Serves one client on standard input and output.
  *
- * When the client disconnects, calls are cancelled, and unless `exit` is false the process exits within two seconds,
- * whatever else is open: clients start many servers and expect none to remain.
+ * When the client disconnects, calls are cancelled; at a signal they get a second to finish. Unless `exit` is false the
+ * process exits within two seconds, whatever else is open: clients start many servers and expect none to remain.
  */
 export async function serveStdio(
   parts: StdioParts,
@@ -106,11 +108,11 @@ class Serving implements StdioConnection {
     wire.onclose = () => {
       onclose?.()
       // A program that closed the connection itself continues; without a client there is nothing left to do.
-      if (exit && !this.#isOver) this.#leave(0)
+      if (exit && !this.#isOver) this.#leave(0, 0)
       this.#finish()
     }
     for (const [signal, code] of exit ? SIGNALS : []) {
-      const handler = (): void => this.#leave(code)
+      const handler = (): void => this.#leave(code, DRAIN_MS)
       this.#signals.push([signal, handler])
       host.once(signal, handler)
     }
@@ -134,14 +136,14 @@ class Serving implements StdioConnection {
     this.#resolveClosed()
   }
 
-  #leave(code: number): void {
+  #leave(code: number, drainMs: number): void {
     if (this.#isLeaving) return
     this.#isLeaving = true
     const exit = (): void => this.#host.exit(code)
     setTimeout(exit, EXIT_WITHIN_MS)
     const { closeAll, logger } = this.#parts
     // The process exits in any case.
-    void Promise.all([this.#served.close(), closeAll()])
+    void Promise.all([drainMs === 0 ? this.#served.close() : undefined, closeAll(drainMs)])
       .catch((error: unknown) => logger.error("Closing failed", { error }))
       .then(exit)
   }

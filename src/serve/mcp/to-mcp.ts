@@ -207,8 +207,9 @@ class RegistryServer implements MCPServer, Mountable {
         sdk: stdio,
         factory: ({ era }) => this.#servers.create(sdk, { era, caller, isLasting: true }),
         logger: this.#logger,
-        closeAll: async () => {
-          await Promise.all([this.close(), this.#registry.close()])
+        closeAll: async (drainMs) => {
+          await (this.#closing ??= this.#close(drainMs))
+          await this.#registry.close()
         },
       },
       options,
@@ -226,7 +227,7 @@ class RegistryServer implements MCPServer, Mountable {
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= this.#close())
+    return (this.#closing ??= this.#close(this.#options.drainMs ?? 5000))
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -264,9 +265,9 @@ class RegistryServer implements MCPServer, Mountable {
     })
   }
 
-  async #close(): Promise<void> {
+  async #close(drainMs: number): Promise<void> {
     this.#stopFollowing()
-    await this.#servers.drain(this.#options.drainMs ?? 5000)
+    await this.#servers.drain(drainMs)
     this.#notices.close()
     await this.#http?.close()
     await Promise.all([...this.#closers].map((closer) => closer.close()))

@@ -62,6 +62,8 @@ export interface ServeWebSocketOptions
   readonly charge?: Charge | undefined
   /** Accepts the identities that clients claim for their calls. Only for clients that you trust. */
   readonly isTrusted?: boolean | undefined
+  /** Milliseconds that `close` waits for running calls; default: 5,000. */
+  readonly drainMs?: number | undefined
   /** Maximum concurrent connections; default: 10,000. */
   readonly maxConnections?: number | undefined
   /** Concurrent connections per caller; default: 50. `maxInFlight`, `maxQueued` and `maxStreams` apply to all of them together. */
@@ -84,6 +86,7 @@ export type WebSocketEntrance =
   | "authenticate"
   | "charge"
   | "accounts"
+  | "drainMs"
   | "allowedHosts"
   | "allowedOrigins"
 
@@ -112,4 +115,5 @@ export const SERVE_WEBSOCKET_OPTIONS: OptionsSchema<ServeWebSocketOptions> = {
   authenticate: "function",
   charge: "function",
   accounts: { methods: ["of"], expected: "accounts" },
+  drainMs: { min: 0 },
 }

@@ -16,7 +16,7 @@ import type { NodeWebSocketLike, WsServerLike } from "../../transport/websocket/
 import type { Identity } from "../../core/types.ts"
 import { Accounts } from "../accounts.ts"
 import { parseExact } from "../exact-json.ts"
-import { expired, whenExpired } from "../expiry.ts"
+import { whenEnded } from "../expiry.ts"
 import { Gate, chooseProtocol } from "../gate.ts"
 import { isLoopback, pathOf } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
@@ -32,7 +32,10 @@ export interface ServedWebSocket extends AsyncDisposable {
   readonly connections: number
   /** Handles an upgrade, if you route upgrades yourself. Checks everything except the path. */
   readonly handleUpgrade: UpgradeListener
-  /** Refuses new connections, cancels running calls, closes every connection with 1001. */
+  /**
+   * Refuses new connections and calls, ends streams, and closes each connection with 1001 as soon as its calls are
+   * over. Calls that outlive `drainMs` end with `UNAVAILABLE`.
+   */
   close(): Promise<void>
 }
 
@@ -66,7 +69,7 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
 const USER = "serve/websocket"
 
 // An application-defined close code that resembles 401.
-const EXPIRED = { code: 4401, reason: "The credential has expired." }
+const EXPIRED = 4401
 
 /** No further limit: `maxInFlight`, `maxQueued` and `maxStreams` limit callers that only use WebSockets. */
 const UNLIMITED = { maxConcurrency: Number.POSITIVE_INFINITY }
@@ -190,7 +193,8 @@ class Served implements ServedWebSocket {
     // Idle connections would keep the port's server from closing.
     const { _server } = sockets as { readonly _server?: { closeAllConnections?(): void } | null }
     const closed = new Promise<void>((resolve) => sockets.close(resolve))
-    await Promise.all([...this.#connections].map((connection) => connection.close()))
+    const limits = { grace: this.#options.drainMs ?? 5000, endStreams: true }
+    await Promise.all([...this.#connections].map((connection) => connection.drain(limits)))
     _server?.closeAllConnections?.()
     await closed
   }
@@ -208,10 +212,12 @@ class Served implements ServedWebSocket {
     account.sockets++
     let isCounted = true
     let calls: CallServer | undefined
-    const stop = whenExpired(expiresAt, this.#clock, () => {
-      transport.closeFrame = EXPIRED
+    const onRevoked = (listener: () => void): (() => void) => account.onRevoked(listener)
+    const stop = whenEnded({ expiresAt, onRevoked }, this.#clock, (error) => {
+      const [reason] = error.message.split(" Come back")
+      transport.closeFrame = { code: EXPIRED, reason: reason ?? "" }
       // Never rejects.
-      void calls?.close(expired())
+      void calls?.close(error)
     })
     const transport = new SocketTransport({
       connect: (opened) => {

@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { createMCPClient } from "../../../src/from-mcp.ts"
-import { createRegistry } from "../../../src/index.ts"
+import { createClient, createRegistry } from "../../../src/index.ts"
+import { createWebSocketTransport } from "../../../src/websocket.ts"
 import { describe, expect, test } from "vitest"
 import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
@@ -44,6 +45,39 @@ describe("operations serve", () => {
     expect(await data(served.url, "own.first")).toBe("first")
 
     expect(await served.stop("SIGTERM")).toBe(0)
+  })
+
+  test("finishes running calls on SIGTERM, over HTTP and WebSocket", async () => {
+    await using folder = await folderWith({
+      "operations.config.json": JSON.stringify({
+        server: { port: 0 },
+        sources: { own: { scan: "./operations" } },
+      }),
+      "operations/own.mjs": `import { existsSync } from "node:fs"
+        export default {
+          namespace: "own", name: "slow", version: "1.0.0", type: "mutation", description: "Waits.",
+          inputSchema: { type: "object" }, outputSchema: {}, accessControl: { requiredScopes: [] },
+          async handler() {
+            console.error("A call runs.")
+            while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 5))
+            return "paid"
+          },
+        }`,
+    })
+    await using served = await startServe([], { cwd: folder.path })
+    const url = `${served.url.replace("http", "ws")}/ws`
+    await using client = createClient(createWebSocketTransport(url))
+    const calls = Array.from({ length: 5 }, () => [
+      client.call("own.slow", {}).then(({ data: result }) => result),
+      data(served.url, "own.slow"),
+    ]).flat()
+    await eventually("ten calls", async () => served.stderr().split("A call runs.").length === 11)
+
+    const stopped = served.stop("SIGTERM")
+    await served.said("Stopping")
+    await writeFile(join(folder.path, "go"), "")
+    expect(await Promise.all(calls)).toEqual(Array.from({ length: 10 }, () => "paid"))
+    expect(await stopped).toBe(0)
   })
 
   test("takes up changes of the configuration and of modules, and no mistakes", async () => {

@@ -125,7 +125,7 @@ describe("closing", () => {
     const running = post(`${api.url}/operations/demo.hang`)
     await seen.waiting.promise
     await api.close()
-    expect((await running).status).toBe(499)
+    expect((await running).status).toBe(503)
     await seen.ended.promise
   })
 

@@ -123,7 +123,8 @@ describe("a plain call of a modern client", () => {
     await until(() => seen.aborted.length === 1)
     await server.close()
     expect(seen.aborted).toHaveLength(2)
-    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([499, 499])
+    expect(await (await calls[1])?.clone().text()).toContain("the server was closed")
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([499, 200])
   })
 })
 

@@ -159,6 +159,9 @@ describe("a server on standard input and output", () => {
     expect(end).toBe(code)
     expect(after).toBeLessThan(TOO_LONG)
     expect(running.stderr).toContain("the call was ended")
+    // Its client is still there, and is answered.
+    const answer = running.lines.find((line) => line.includes('"id":2'))
+    expect(answer).toContain("has no answer: the server was closed.")
   })
 
   test("exits when nobody reads its output", async () => {
