@@ -27,6 +27,11 @@ export class AttemptLog {
     return this.hasSharedWork || this.#sharing.isShared
   }
 
+  /** Whether a handler of this call runs. */
+  get isRunning(): boolean {
+    return this.#running > 0
+  }
+
   /** Whether an attempt of this call may have had effects by now. */
   get hasEffects(): boolean {
     if (this.hasExecuted || this.#running > 1) return true

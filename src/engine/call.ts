@@ -482,14 +482,18 @@ export class Call implements DeadlineEntry {
     this.isOver = true
     if (this.extras?.children === undefined && this.handling === undefined) return outcome
     const message = `The call of "${this.record.id}" has ended.`
-    const bound = [...(this.extras?.children ?? [])].filter((child) => child.endsWithParent)
-    if (bound.length > 0 && !hasPartsReadLater(outcome)) {
-      for (const child of bound) child.end("ABORTED", message)
-    }
+    if (this.extras?.children?.size && !hasPartsReadLater(outcome)) this.endOpened(message, true)
     if (this.handling === undefined) return outcome
     this.ended = endedEarly(this, "ABORTED", message, true, undefined)
     this.stopWork("ABORTED", message)
     return outcome
+  }
+
+  /** Ends the streams and questions that the handler opened, and all attempts if the call itself has ended. */
+  endOpened(message: string, isOver = false): void {
+    for (const child of [...(this.extras?.children ?? [])]) {
+      if (child.endsWithParent && (isOver || !child.isAttempt)) child.end("ABORTED", message)
+    }
   }
 
   private refuseWith(error: CallError): void {
@@ -530,6 +534,7 @@ export class Call implements DeadlineEntry {
 interface Child {
   /** It ends with the call. Nested calls may continue when it ends successfully. */
   readonly endsWithParent: boolean
+  readonly isAttempt?: boolean
   end(reason: EndReason, message: string): void
 }
 

@@ -297,10 +297,16 @@ function callHandler(
     log.end(true)
     return envelope
   } catch (thrown) {
-    const error = call.toHandlerError(thrown)
-    log.end(error.mayHaveExecuted)
-    return error
+    return handlerFailed(call, thrown, log)
   }
+}
+
+function handlerFailed(call: Call, thrown: unknown, log: AttemptLog): CallError {
+  const error = call.toHandlerError(thrown)
+  log.end(error.mayHaveExecuted)
+  // Another attempt may follow in the same call.
+  if (!log.isRunning) call.endOpened("The handler that opened it has failed.")
+  return error
 }
 
 /** Passes on the outcome of a handler that is asynchronous. */
@@ -311,9 +317,8 @@ function followHandler(
   receiver: Receiver,
 ): void {
   const fail = (thrown: unknown): void => {
-    const error = call.toHandlerError(thrown)
+    const error = handlerFailed(call, thrown, log)
     call.handling = undefined
-    log.end(error.mayHaveExecuted)
     receiver.finishWith(error)
   }
   const succeed = (value: unknown): void => {

@@ -90,6 +90,23 @@ export const KEPT: Readonly<Record<string, WorldPlan>> = {
     call({ patience: 5, scripts: [script({ wait: 2_000 })] }),
     { ...call({ scripts: [script({ wait: 20 })] }), after: 300 },
   ),
+  "a stream outlived a failed attempt that had opened it": world(
+    [
+      {
+        ...NONE,
+        get: { retry: { attempts: 3, delay: 0 }, concurrency: { most: 2, queue: 0, wait: 10 } },
+      },
+    ],
+    call({
+      kind: "get",
+      scripts: [
+        script({
+          opensStream: true,
+          children: [nested({ wait: 200 }, { timeout: 50, repeats: 1, pause: 1_500 })],
+        }),
+      ],
+    }),
+  ),
   "a stream outlived the handler that had opened it": world(
     [NONE, NONE],
     call({ scripts: [script({ opensStream: true })] }),
