@@ -56,7 +56,7 @@ export class SharedCall<TResult> {
     const detached = this.#detached(call, limit)
     this.work = work(detached, (change) => {
       this.#hasBegun = true
-      for (const member of this.#members) member.noteShared?.()
+      this.#noteShared()
       return next(detachedChange(change, detached))
     })
   }
@@ -71,7 +71,8 @@ export class SharedCall<TResult> {
     { endsWithLast }: { readonly endsWithLast: boolean },
   ): Promise<TResult> {
     this.#members.add(call)
-    if (this.#hasBegun || !endsWithLast) call.noteShared?.()
+    // From the second caller on, the work goes on when the one leaves for which it was started.
+    if (this.#hasBegun || !endsWithLast || this.#members.size > 1) this.#noteShared()
     const { signal } = call
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -99,6 +100,10 @@ export class SharedCall<TResult> {
       )
       if (signal.aborted) listener.handleEvent()
     })
+  }
+
+  #noteShared(): void {
+    for (const member of this.#members) member.noteShared?.()
   }
 
   /** Asks the first caller that can answer; the next one if it leaves. */

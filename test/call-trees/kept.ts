@@ -90,6 +90,20 @@ export const KEPT: Readonly<Record<string, WorldPlan>> = {
     call({ patience: 5, scripts: [script({ wait: 2_000 })] }),
     { ...call({ scripts: [script({ wait: 20 })] }), after: 300 },
   ),
+  "shared work ran for a second caller after the first was told that nothing ran": world(
+    [
+      {
+        ...NONE,
+        put: { hedge: { after: 5, most: 1 } },
+        get: { rateLimit: { perSecond: 50, burst: 1, wait: 100 }, cache: { ttl: 5 } },
+      },
+    ],
+    call({ kind: "get" }),
+    call({
+      kind: "put",
+      scripts: [script({ children: [nested({ effect: "before" }, { kind: "get", timeout: 18 })] })],
+    }),
+  ),
   "a stream outlived a failed attempt that had opened it": world(
     [
       {
