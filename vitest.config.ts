@@ -25,7 +25,7 @@ const ISOLATED = [
   "test/transport/http/lazy-{files,streams}.test.ts",
   "test/transport/lazy-codec.test.ts",
   // These change what the whole process uses: its signals, environment, modules or globals.
-  "test/cli/serve/{follow-config,process}.test.ts",
+  "test/cli/{replace-file,serve/{follow-config,process}}.test.ts",
   "test/hub/config-file/{script-in-process,secret-sources}.test.ts",
   "test/node/{import-module,scan-directory,tsx}.test.ts",
   // Hono replaces the global Request and Response.

@@ -38,12 +38,12 @@ export function overloaded(operationId: string, why: string): CallError {
   })
 }
 
-/** The error of a server that is closing. A stream may be opened again, elsewhere. */
-export function closing(operationId: string, hadStarted: boolean, isStream = false): CallError {
+/** The error of a server that is closing. */
+export function closing(operationId: string, hadStarted: boolean): CallError {
   return refusal("UNAVAILABLE", `"${operationId}" has no answer: the server was closed.`, {
     operationId,
     mayHaveExecuted: hadStarted,
-    retryable: !hadStarted || isStream,
+    retryable: !hadStarted,
   })
 }
 

@@ -178,7 +178,8 @@ describe.each(WAYS)("a file in an input over %s", (way) => {
     expect(items).toEqual([hex, hex, hex])
   })
 
-  test.runIf(JSON_WAYS.includes(way))("is refused if its text is not base64", async () => {
+  if (!JSON_WAYS.includes(way)) return
+  test("is refused if its text is not base64", async () => {
     received.length = 0
     const input = { body: { photo: "not base64!" } }
     const { code, message } = await surface.call("old.form", { input })

@@ -218,9 +218,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       const hadStarted = place === "calls" || place === "streams"
       request.abort(why?.message ?? "The server was closed.")
       const error =
-        why === undefined
-          ? closing(operationId, hadStarted, place === "streams")
-          : ending(operationId, why, hadStarted)
+        why === undefined ? closing(operationId, hadStarted) : ending(operationId, why, hadStarted)
       this.endpoint.trySend(errorEvent(requestId, error))
     }
   }

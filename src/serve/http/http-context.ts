@@ -201,7 +201,7 @@ export class HTTPContext {
 
   /** Ends all streams; clients may reconnect to another server. */
   endStreams(): void {
-    for (const stream of this.#streams) stream.end(closing())
+    for (const stream of this.#streams) stream.end(closing(true))
   }
 
   /** Ends all running calls. */
@@ -245,8 +245,12 @@ export class HTTPContext {
 }
 
 /** The error of a server that is closing. */
-export function closing(): CallError {
-  return refusal("UNAVAILABLE", "The server is closing.", { retryAfterMs: 1000 })
+export function closing(hadStarted = false): CallError {
+  return refusal("UNAVAILABLE", "The server is closing.", {
+    mayHaveExecuted: hadStarted,
+    retryable: !hadStarted,
+    retryAfterMs: 1000,
+  })
 }
 
 /**

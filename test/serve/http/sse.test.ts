@@ -116,7 +116,8 @@ describe("a stream", () => {
     await api.close()
     const [, last] = eventsOf(await text)
     expect(last?.event).toBe("error")
-    expect(JSON.parse(last?.data ?? "")).toMatchObject({ code: "UNAVAILABLE", retryable: true })
+    const ended = { code: "UNAVAILABLE", retryable: false, mayHaveExecuted: true }
+    expect(JSON.parse(last?.data ?? "")).toMatchObject(ended)
     expect(seen.aborted).toBe(1)
   })
 

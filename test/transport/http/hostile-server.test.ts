@@ -369,7 +369,6 @@ describe("a hostile stream", () => {
 
   test.each([
     ["of other alphabets", "日本"],
-    ["with a line break", "1\rx-evil: 1"],
     ["that is huge", "1".repeat(10_000)],
     ["with a NUL", "1\0"],
   ])("is not resumed after an id %s", async (_, id) => {
@@ -380,6 +379,22 @@ describe("a hostile stream", () => {
     expect(items).toEqual(["one"])
     expect(error?.code).toBe("UNAVAILABLE")
     expect(requests).toHaveLength(1)
+  })
+
+  test("is resumed after the part of an id before a line break, which ends it", async () => {
+    const { map, requests } = await hostile((request, response) =>
+      response.end(
+        request.headers["last-event-id"] === undefined
+          ? item("one", "1\rx-evil: 1")
+          : "event: end\ndata: {}\n\n",
+      ),
+    )
+
+    expect(await read(map)).toEqual({ items: ["one"], error: undefined })
+    expect(requests.map(({ headers }) => [headers["last-event-id"], headers["x-evil"]])).toEqual([
+      [undefined, undefined],
+      ["1", undefined],
+    ])
   })
 
   test("decides neither when it is resumed nor how often", async () => {
