@@ -30,6 +30,9 @@ function valuesOf(
   holder: Place | undefined,
 ): Array<[name: string, value: unknown]> {
   if (holder === undefined || !isRecord(holder.value)) return []
+  const schema = followedChild(document, holder, "schema")?.value
+  // It would be the name of a file, and an input has its bytes.
+  if (isRecord(schema) && schema["format"] === "binary") return []
   const { example } = holder.value
   const values: Array<[string, unknown]> = example === undefined ? [] : [["", example]]
   const examples = followedChild(document, holder, "examples")
