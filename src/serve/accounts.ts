@@ -1,3 +1,4 @@
+// What each caller of a server has running and open, and the limits of it.
 import { refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import type { OptionsSchema } from "../internal/options.ts"

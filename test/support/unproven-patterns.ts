@@ -111,7 +111,6 @@ export const UNPROVEN: readonly string[] = [
   "sources/scan/paths.ts /^\\/\\/([^/]+)(.*)$/",
   "sources/scan/walk.ts /\\.d\\.[cm]?ts$|\\.(?:test|spec)\\.[^/\\\\]*$/",
   "transport/http/http-transport.ts /\\/+$/",
-  "transport/http/streams.ts /^(\\w*):? ?(.*)$/",
   "transport/nats/servers.ts /^(.*:\\/\\/)?.*@/",
   "transport/nats/servers.ts /^(?:([a-z][a-z\\d+.-]*):\\/\\/)?(.*)$/",
   "transport/redis/reach.ts /^[^/]*:\\/\\/([^/]*@)?[^/@]*,/",

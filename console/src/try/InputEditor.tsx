@@ -1,3 +1,4 @@
+// The editor of an input: as a form, as JSON, and what a link has filled in.
 import {
   Component,
   lazy,
