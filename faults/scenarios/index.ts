@@ -20,6 +20,7 @@ import {
   earlyLeave,
   frozenConsumer,
   killedMidStream,
+  manyStreams,
   oneFrozenOfMany,
   slowConsumer,
 } from "./streams.ts"
@@ -59,6 +60,7 @@ export const SCENARIOS: readonly Scenario[] = [
   earlyLeave,
   killedMidStream,
   oneFrozenOfMany,
+  manyStreams,
   wrongClocks,
   twoVersions,
   dateSteps,
