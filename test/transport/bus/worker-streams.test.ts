@@ -201,6 +201,32 @@ describe("streams", () => {
     expect(sequences(await it.heard())).toEqual([1001, 1001, "pong"])
   })
 
+  test("items wait while their caller has 2 MiB to receive, of all its streams, until it has received half", async () => {
+    const it = await started(streamOf({ window: 1000 }))
+    await it.running(streamOf({ requestId: "s2", window: 1000 }))
+    await it.running(streamOf({ requestId: "s3", window: 1000 }), { address: "caller2" })
+    let sent = 0
+    for (; it.worker.ready("s1") === undefined; sent++) it.item(sent + 1, "s1", "x".repeat(60_000))
+    expect(sent).toBe(35)
+    expect(it.worker.ready("s2")).toBeInstanceOf(Promise)
+    expect(it.worker.ready("s3")).toBeUndefined()
+    ping(it, 17)
+    expect(it.worker.ready("s2")).toBeInstanceOf(Promise)
+    ping(it, 20)
+    expect(it.worker.ready("s2")).toBeUndefined()
+  })
+
+  test.each(["leaves", "is lost"])("items do not wait for a caller that %s", async (what) => {
+    const it = await started(streamOf({ window: 1000, timeout: 60_000 }))
+    for (let seq = 1; seq <= 40; seq++) it.item(seq, "s1", "x".repeat(60_000))
+    const room = it.worker.ready("s1")
+    const event = { type: "call.aborted", requestId: "s1" } as const
+    if (what === "leaves") it.say({ type: "event", event })
+    else await it.clock.advance(60_000)
+    await expect(room).resolves.toBeUndefined()
+    expect(it.worker.stats()).toMatchObject({ running: 0, kept: 0 })
+  })
+
   test("an item that does not fit is PAYLOAD_TOO_LARGE", async () => {
     const it = await started()
     expect(() => it.item(1, "s1", "x".repeat(70_000))).toThrow("maxPayload")

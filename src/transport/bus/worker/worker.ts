@@ -90,6 +90,11 @@ export class BusWorker {
     entry.caller.outbox.add(message.text, message.head)
   }
 
+  /** Back pressure of a stream: a promise while its caller has much to receive. */
+  ready(requestId: string): Promise<void> | undefined {
+    return this.#state.calls.get(requestId)?.caller.items.ready()
+  }
+
   fromCaller(text: string, from: MessageOrigin): void {
     if (this.#isClosed) return
     this.#ticker.check()
