@@ -13,7 +13,9 @@ import { dateSteps, wrongClocks } from "./clocks.ts"
 import { crashLoop } from "./crash-loop.ts"
 import { herd, hotOperation, manyInFlight, overload } from "./crowd.ts"
 import { drainInFlight, rollingRestart } from "./drain.ts"
-import { deadServer, dyingChild, hubRestarted } from "./hub.ts"
+import { hostileDeadlines } from "./deadlines.ts"
+import { deadServer, dyingChild, hubDrained, hubReloaded, hubRestarted } from "./hub.ts"
+import { keysEmptied, keysFrozen, keysUnanswered } from "./keys.ts"
 import { cuts, damage, latency, oneWayLoss } from "./network.ts"
 import { payload } from "./payload.ts"
 import {
@@ -70,4 +72,10 @@ export const SCENARIOS: readonly Scenario[] = [
   truncatedAnswers,
   badListeners,
   clusterLoss,
+  keysFrozen,
+  keysEmptied,
+  keysUnanswered,
+  hubDrained,
+  hubReloaded,
+  hostileDeadlines,
 ]
