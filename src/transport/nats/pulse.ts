@@ -60,7 +60,7 @@ export class Pulse {
 
   sent(bytes: number): void {
     this.#uncovered += bytes
-    this.#room.take(bytes)
+    this.#room.used += bytes
     if (this.#isAsking) return
     if (this.#uncovered >= ASK_AFTER_BYTES || this.#clock.now() - this.#askedAt >= ASK_INTERVAL_MS)
       this.#ask()

@@ -54,7 +54,7 @@ export class Publisher {
   add(message: Outgoing): void {
     if (this.#isOver) return
     this.#batch.push(message)
-    this.#room.take(message.text.length)
+    this.#room.used += message.text.length
     if (this.#isDue) return
     this.#isDue = true
     deferOn(this.#clock, this.#onTurn)

@@ -79,7 +79,7 @@ export class WorkerCalls {
     const item = new KeptText(entry, message, now)
     entry.items ??= new SentItems()
     entry.items.add(item)
-    entry.caller.items.take(item.text.length)
+    entry.caller.items.used += item.text.length
     this.#kept.add(item)
   }
 
