@@ -30,6 +30,8 @@ export interface RateOrder extends CallOrder {
 
 /** The interval at which due calls are made, in milliseconds. */
 const TICK = 10
+/** The pause before a call with a key is repeated, in milliseconds. */
+const RETRY_AFTER = 200
 /** The time after its deadline at which a call counts as hung, in milliseconds. */
 export const HANGS_AFTER = 10_000
 
@@ -42,6 +44,8 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
   readonly #calls: CallRecord[] = []
   readonly #streams: StreamRecord[] = []
   readonly #open = new Set<Promise<void>>()
+  /** Attempts of `repeat` that failed. */
+  refused = 0
   #isClosed = false
 
   /** `prefix`: the prefix of the lab's operation ids for this caller. */
@@ -81,6 +85,33 @@ export class LabCaller<TTransport extends Transport = BusTransport> implements A
       },
     )
     await this.#tracked(settled)
+    return record
+  }
+
+  /**
+   * Makes a call with an idempotency key, again while it runs, and again when it has ended; each of them until it succeeds
+   * or this time is over. All get the answer of one run.
+   */
+  async repeat(order: CallOrder, within: number): Promise<CallRecord> {
+    const record = this.#begin(order)
+    const { id, timeout, operationId } = record
+    const { ms = 300 } = order
+    const until = now() + within
+    const attempt = async (): Promise<void> => {
+      const options = { timeout, idempotencyKey: id }
+      for (; ; await sleep(RETRY_AFTER)) {
+        const error = await this.#map
+          .call(operationId, { id, ms }, options)
+          .then(({ data }) => takeAnswer(record, data, order), recordError)
+        if (error !== undefined) this.refused++
+        if (error !== undefined && now() < until) continue
+        record.error ??= error
+        return
+      }
+    }
+    await Promise.all([attempt(), sleep(ms * 0.7).then(attempt)])
+    await attempt()
+    settle(record)
     return record
   }
 
@@ -160,7 +191,7 @@ function takeAnswer(
   record: CallRecord,
   data: unknown,
   { data: sent = "", bytes }: CallOrder,
-): void {
+): undefined {
   const { id, run, worker, size, text } = (data ?? {}) as Readonly<Record<string, unknown>>
   record.run = typeof run === "string" ? run : undefined
   record.worker = typeof worker === "string" ? worker : undefined

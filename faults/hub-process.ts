@@ -20,7 +20,26 @@ const hub = createHub(
 )
 
 process.once("disconnect", () => process.exit(3))
-process.on("message", () => process.send?.({ type: "sources", sources: hub.sources }))
+process.on("message", ({ type }: { readonly type: string }) => {
+  if (type === "sources") process.send?.({ type, sources: hub.sources })
+  else void reload().then(() => process.send?.({ type }))
+})
 await hub.ready()
-const { url, wsUrl, mcpUrl } = await serveHub(hub, { ...options, console: false })
+const served = await serveHub(hub, { ...options, console: false })
+process.once("SIGTERM", () => {
+  void served
+    .close()
+    .then(() => hub.close())
+    .then(() => process.exit(0))
+})
+const { url, wsUrl, mcpUrl } = served
 process.send?.({ type: "ready", url, wsUrl, mcpUrl })
+
+/** Opens all sources again, and applies a configuration with one source more, and then without it. */
+async function reload(): Promise<void> {
+  const { config } = hub
+  for (const { name } of hub.sources) await hub.reopen(name)
+  const more = sourceOf("more", { remote: "ws://127.0.0.1:9" })
+  await hub.apply({ ...config, sources: [...config.sources, more] })
+  await hub.apply(config)
+}

@@ -34,7 +34,7 @@ export interface LabOptions {
 }
 
 type WorkerOptions = Partial<
-  Pick<WorkerSettings, "limits" | "grace" | "skew" | "sabotage" | "version" | "api">
+  Pick<WorkerSettings, "limits" | "grace" | "skew" | "sabotage" | "version" | "api" | "keys">
 > & {
   /** The proxy to connect through, instead of directly to the broker. */
   readonly proxy?: FaultProxy | undefined

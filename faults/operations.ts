@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
 import { CallError, createRegistry, defineOperation, silentLogger } from "../src/index.ts"
-import type { OperationRegistry } from "../src/index.ts"
+import type { IdempotencyStore, OperationRegistry } from "../src/index.ts"
 import type { JournalWriter } from "./journal.ts"
 
 /** The input of every call of the lab: its id for the journal, and its duration. */
@@ -47,12 +47,14 @@ interface LabWorker {
   readonly name: string
   readonly sabotage?: Sabotage | undefined
   readonly version?: string | undefined
+  /** Where keys of "work" are kept. */
+  readonly store?: IdempotencyStore | undefined
 }
 
 /** The operations of the lab's workers. Each run is recorded in the journal before it does anything. */
 export function labRegistry(
   journal: JournalWriter,
-  { name: worker, sabotage, version = "1.0.0" }: LabWorker,
+  { name: worker, sabotage, version = "1.0.0", store }: LabWorker,
 ): OperationRegistry {
   const base = {
     namespace: "lab",
@@ -91,6 +93,7 @@ export function labRegistry(
         type: "mutation",
         inputSchema: Work,
         outputSchema: Done,
+        ...(store !== undefined && { resilience: { idempotency: { store } } }),
         handler: work,
       }),
       defineOperation({

@@ -1,5 +1,8 @@
 // A worker of the fault lab, in a separate process. Its one argument is its settings, as JSON.
+import { Redis } from "ioredis"
 import { CallError, serveCalls } from "../src/index.ts"
+import { createRedisIdempotencyStore } from "../src/redis.ts"
+import type { IdempotencyStore } from "../src/index.ts"
 import type { ServeLimits } from "../src/protocol/server/server.ts"
 import { createTransport, loggerOf, throws } from "./engines.ts"
 import type { BusAddress } from "./engines.ts"
@@ -25,6 +28,8 @@ export interface WorkerSettings {
   readonly version?: string | undefined
   /** The URL of an API that it also serves. */
   readonly api?: string | undefined
+  /** The port of a Redis that keeps its idempotency keys. */
+  readonly keys?: number | undefined
 }
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as WorkerSettings
@@ -32,7 +37,7 @@ let { skew = 0 } = settings
 Date.now = () => now() + skew
 const transport = createTransport(settings.bus)
 const journal = new JournalWriter(settings.folder, settings.name)
-const registry = labRegistry(journal, settings)
+const registry = labRegistry(journal, { ...settings, store: storeOf(settings) })
 if (settings.api !== undefined) registry.registerAll(relayOperations(settings.api))
 if (settings.bus.hasBadListeners === true) registry.onCall(throws)
 const server = serveCalls({
@@ -41,6 +46,13 @@ const server = serveCalls({
   logger: loggerOf(settings.bus),
   ...settings.limits,
 })
+
+function storeOf({ keys }: WorkerSettings): IdempotencyStore | undefined {
+  if (keys === undefined) return undefined
+  const client = new Redis(keys, "127.0.0.1")
+  client.on("error", () => undefined)
+  return createRedisIdempotencyStore({ client, timeout: 250 })
+}
 
 /** Sends a message to the lab, if it still runs. */
 function notifyLab(message: { readonly type: string; readonly [field: string]: unknown }): void {

@@ -9,7 +9,7 @@ import type { Scenario, Verdict } from "../faults/scenario.ts"
 import { brokerRestarted } from "../faults/scenarios/broker.ts"
 import { damage, oneWayLoss } from "../faults/scenarios/network.ts"
 import { payload } from "../faults/scenarios/payload.ts"
-import { killedMidStream, slowConsumer } from "../faults/scenarios/streams.ts"
+import { killedMidStream, manyStreams, slowConsumer } from "../faults/scenarios/streams.ts"
 import { workerFrozen } from "../faults/scenarios/worker-frozen.ts"
 import { workerKilled } from "../faults/scenarios/worker-killed.ts"
 import { row } from "../faults/table.ts"
@@ -24,6 +24,7 @@ const SHORT = [
   payload,
   slowConsumer,
   killedMidStream,
+  manyStreams,
 ]
 
 /** Other victims each day; a failure prints the seed. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { createHTTPTransport } from "../../src/http.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
 import { awkward } from "../../test/sources/mcp/support/awkward.ts"
 import type { Scenario } from "../scenario.ts"
@@ -125,5 +126,63 @@ export const deadServer: Scenario = {
     lab.check("and serves", last.error === undefined, last.error?.message ?? "ok")
     const hit = failedCalls(lab).filter(({ operationId }) => operationId.startsWith(FAR)).length
     lab.check("calls past it succeed", hit === 0, hit)
+  },
+}
+
+/** A hub is stopped while calls run that came over each of its transports: all of them are answered. */
+export const hubDrained: Scenario = {
+  id: "F68",
+  title: "hub stopped with calls in flight",
+  async run(lab) {
+    await lab.startBroker()
+    const workers = await lab.workers(2)
+    const inner = await lab.hub()
+    const outer = await lab.hub({ sources: { tools: { mcp: inner.mcpUrl } } })
+    const callers = [
+      lab.callerOver(createWebSocketTransport(inner.wsUrl), FAR),
+      lab.callerOver(createHTTPTransport(inner.url), FAR),
+      lab.callerOver(createWebSocketTransport(outer.wsUrl), TOOLS),
+    ]
+    for (const caller of callers) await lab.warm(caller, workers)
+    const before = lab.journal().entries.filter(({ what }) => what === "start").length
+    const count = lab.pick(20, 20, 5)
+    for (const caller of callers) caller.burst(count, { ms: 3000, timeout: 20_000 })
+    const all = before + count * callers.length
+    const started = (): boolean =>
+      lab.journal().entries.filter(({ what }) => what === "start").length >= all
+    lab.check("all calls run", await lab.until(started, 10_000), "")
+    inner.child.kill("SIGTERM")
+    const { code, signal } = await inner.child.exit
+    await Promise.all(callers.map((caller) => caller.settled()))
+    checkCodes(lab, lab.audit(), [])
+    lab.check("the hub ends in order", code === 0, signal ?? `${code}`)
+  },
+}
+
+/** A hub opens its sources again, and gets new configurations, while it is called: no call fails. */
+export const hubReloaded: Scenario = {
+  id: "F69",
+  title: "hub reloaded under load",
+  async run(lab) {
+    await lab.startBroker()
+    const workers = await lab.workers(2)
+    const hub = await lab.hub()
+    const callers = [
+      lab.callerOver(createWebSocketTransport(hub.wsUrl), FAR),
+      lab.callerOver(createHTTPTransport(hub.url), FAR),
+    ]
+    for (const caller of callers) await lab.warm(caller, workers)
+    // Few enough for the hub's limit of calls per caller, also if they wait for a reload.
+    const load = { ...modestLoad(lab), perSecond: 10, timeout: 20_000 }
+    const loading = Promise.all(callers.map((caller) => caller.rate(load)))
+    let reloads = 0
+    for (const until = Date.now() + load.seconds * 1000; Date.now() < until; reloads++) {
+      await hub.child.ask({ type: "reload" }, "reload")
+      await sleep(100)
+    }
+    await loading
+    await Promise.all(callers.map((caller) => caller.settled()))
+    checkCodes(lab, lab.audit(), [])
+    lab.facts["reloads"] = reloads
   },
 }

@@ -13,13 +13,16 @@ import { dateSteps, wrongClocks } from "./clocks.ts"
 import { crashLoop } from "./crash-loop.ts"
 import { herd, hotOperation, manyInFlight, overload } from "./crowd.ts"
 import { drainInFlight, rollingRestart } from "./drain.ts"
-import { deadServer, dyingChild, hubRestarted } from "./hub.ts"
+import { hostileDeadlines } from "./deadlines.ts"
+import { deadServer, dyingChild, hubDrained, hubReloaded, hubRestarted } from "./hub.ts"
+import { keysEmptied, keysFrozen, keysUnanswered } from "./keys.ts"
 import { cuts, damage, latency, oneWayLoss } from "./network.ts"
 import { payload } from "./payload.ts"
 import {
   earlyLeave,
   frozenConsumer,
   killedMidStream,
+  manyStreams,
   oneFrozenOfMany,
   slowConsumer,
 } from "./streams.ts"
@@ -59,6 +62,7 @@ export const SCENARIOS: readonly Scenario[] = [
   earlyLeave,
   killedMidStream,
   oneFrozenOfMany,
+  manyStreams,
   wrongClocks,
   twoVersions,
   dateSteps,
@@ -68,4 +72,10 @@ export const SCENARIOS: readonly Scenario[] = [
   truncatedAnswers,
   badListeners,
   clusterLoss,
+  keysFrozen,
+  keysEmptied,
+  keysUnanswered,
+  hubDrained,
+  hubReloaded,
+  hostileDeadlines,
 ]

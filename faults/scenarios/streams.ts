@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { CallerGroup, Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
-import { checkCodes, longestFrom, setUp } from "./common.ts"
+import { checkCodes, failedCalls, longestFrom, setUp } from "./common.ts"
 import { megabytes, watchMemory } from "./memory.ts"
 
 const ITEM = 8 * 1024
@@ -160,5 +160,34 @@ export const oneFrozenOfMany: Scenario = {
     lab.check("the one that waited gets the rest", record.isComplete === true, record.received)
     lab.facts["others"] = `${Math.round(alone)} ms alone, ${Math.round(beside)} ms beside it`
     lab.checkTime("the others take half as long again at most", alone * 1.5, beside)
+  },
+}
+
+/** Many streams, long calls and short calls at once: all of them succeed, and hardly anything is sent twice. */
+export const manyStreams: Scenario = {
+  id: "F39",
+  title: "100 streams, long calls and a load",
+  async run(lab) {
+    const { caller, workers } = await setUp(lab, 3)
+    const long = lab.pick(20, 20, 4)
+    caller.burst(long, { ms: lab.pick(10_000, 5000, 500), timeout: 60_000 })
+    const order = { count: lab.pick(600, 600, 300), bytes: 1024 }
+    const streams = Array.from({ length: lab.pick(100, 100, 30) }, () => caller.stream(order))
+    const beside = lab.caller()
+    const seconds = lab.pick(10, 5, 1)
+    await beside.rate({ perSecond: 20, seconds, ms: 5, timeout: 20_000 })
+    await Promise.all([...streams, caller.settled(), beside.settled()])
+    checkCodes(lab, lab.audit(), [])
+    const all = lab.records().streams
+    const whole = all.filter(({ isComplete }) => isComplete === true).length
+    lab.check("every stream is complete", whole === all.length, `${whole} of ${all.length}`)
+    lab.check("no call fails beside them", failedCalls(lab).length === 0, failedCalls(lab).length)
+    const serving = await Promise.all(workers.map((worker) => lab.statsOf(worker)))
+    const resent = serving.reduce((sum, stats) => sum + stats.serving.resent, 0)
+    const delivered = all.reduce((sum, { received }) => sum + received, 0)
+    const lost = caller.transport.stats().calling.workersLost
+    lab.facts["resent"] = `${resent} for ${delivered} items`
+    lab.check("one item in a hundred is resent at most", resent * 100 <= delivered, resent)
+    lab.check("no worker counts as lost", lost === 0, lost)
   },
 }

@@ -4,6 +4,7 @@ import type { CallEvent, CallRequestedEvent, CallRespondedEvent } from "../core/
 import { CALLER_LEFT, CLOSED } from "./endpoint.ts"
 import type { Endpoint, ServingSide } from "./endpoint.ts"
 import type { Served } from "./pending/table.ts"
+import { deferOn } from "../internal/clock.ts"
 import type { TransportPeer } from "./transport.ts"
 
 /** Handles incoming requests. */
@@ -15,6 +16,9 @@ export interface RequestHandler {
   close(): void
 }
 
+/** Items of all streams that are sent in one turn of the event loop; then calls, pings and other links get theirs. */
+const ITEMS_PER_TURN = 64
+
 /** The serving side of a link: its running requests, and the dispatch of events to them. */
 export class Serving implements ServingSide {
   readonly requests: Map<string, Served> = new Map()
@@ -22,6 +26,9 @@ export class Serving implements ServingSide {
   /** The peer is gone: its requests are being stopped, and none is started. */
   isEnding = false
   readonly #endpoint: Endpoint
+  /** Items that may still be sent in this turn, and the next turn once there are none. */
+  #itemsLeft = ITEMS_PER_TURN
+  #nextTurn: Promise<void> | undefined
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint
@@ -36,6 +43,19 @@ export class Serving implements ServingSide {
     if (event.type === "call.credit") served?.credit(event.credit)
     else if (event.type === "call.answered") served?.answered(event)
     else if (event.type === "call.aborted") served?.abort(event.reason ?? CALLER_LEFT)
+  }
+
+  /** Counts an item of a stream; a promise while it has to wait for the next turn of the event loop. */
+  turn(): Promise<void> | undefined {
+    if (this.#nextTurn !== undefined || this.#itemsLeft-- > 0) return this.#nextTurn
+    this.#nextTurn = new Promise((resolve) => {
+      deferOn(this.#endpoint.settings.clock, () => {
+        this.#itemsLeft = ITEMS_PER_TURN
+        this.#nextTurn = undefined
+        resolve()
+      })
+    })
+    return this.#nextTurn
   }
 
   /** A result could not be sent: reports that to the caller, and stops the handler. */

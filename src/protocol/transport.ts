@@ -18,8 +18,8 @@ export interface Transport {
    * While the peer is unreachable, events may be queued; they are later sent in order, or undelivered.
    */
   send(event: CallEvent): void
-  /** Back pressure: a promise while too much waits to be sent. Streams and large results wait for it. */
-  ready?(): Promise<void> | undefined
+  /** Back pressure: a promise while too much waits to be sent, or a stream's caller has not received much of it. */
+  ready?(stream?: string): Promise<void> | undefined
   /**
    * Closes the transport. Events that are still queued are undelivered, and requests without an answer are `lost`.
    * Closing twice is fine.

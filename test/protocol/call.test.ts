@@ -851,6 +851,22 @@ describe("serveCalls", () => {
     expect(link.sent.at(-1)).toEqual({ type: "call.completed", requestId: "1", seq: 5 })
   })
 
+  test("streams give the event loop a turn, however many items they have", async () => {
+    const { link, map } = handDriven()
+    serveCalls({ registry: quietRegistry([count]), callMap: map })
+    const streams = ["1", "2", "3", "4"]
+    for (const id of streams) {
+      link.receiver.event(
+        request(id, { operationId: "demo.count", input: { to: 500 }, kind: "stream" }),
+      )
+    }
+    for (let before = 0; link.of("call.completed").length < 4; before = link.sent.length) {
+      await new Promise(setImmediate)
+      // 64, and what each stream had already asked for.
+      expect(link.sent.length - before).toBeLessThanOrEqual(64 + streams.length)
+    }
+  })
+
   test("a result that cannot be sent is an error that says the handler ran", async () => {
     const { link, map } = handDriven()
     const send = link.send.bind(link)

@@ -159,7 +159,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     try {
       for (;;) {
         if (this.#seq >= this.#credit) await this.#granted()
-        const room = link.ready?.()
+        const room = link.ready?.(this.requestId) ?? this.host.serving.turn()
         if (room !== undefined) await room
         if (this.isOver) return
         const { done, value } = await stream.next()

@@ -108,8 +108,8 @@ class BrokerTransport implements BusTransport, BusReceiver {
     }
   }
 
-  ready(): Promise<void> | undefined {
-    return this.#bus.ready?.()
+  ready(stream?: string): Promise<void> | undefined {
+    return this.#bus.ready?.() ?? (stream === undefined ? undefined : this.#worker.ready(stream))
   }
 
   serve(served: ServedOperations): void {

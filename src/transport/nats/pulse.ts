@@ -1,5 +1,6 @@
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
+import { Room } from "../bus/room.ts"
 
 /** The interval of flushes while messages are being sent, in milliseconds. */
 const ASK_INTERVAL_MS = 500
@@ -27,13 +28,12 @@ export class Pulse {
   #flush: (() => Promise<void>) | undefined
   /** Bytes sent since the last flush. */
   #uncovered = 0
-  #waiting = 0
+  readonly #room = new Room(MAX_WAITING)
   #askedAt = 0
   #isAsking = false
   #hasReceived = false
   #isSilent = false
   #timer: unknown
-  #room: { readonly promise: Promise<void>; readonly open: () => void } | undefined
 
   constructor(clock: Clock, events: PulseEvents) {
     this.#clock = clock
@@ -50,18 +50,17 @@ export class Pulse {
   stop(): void {
     this.#flush = undefined
     this.#uncovered = 0
-    this.#waiting = 0
     this.#askedAt = 0
     this.#isAsking = false
     this.#isSilent = false
     this.#clock.clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#makeRoom()
+    this.#room.free(this.#room.used)
   }
 
   sent(bytes: number): void {
     this.#uncovered += bytes
-    this.#waiting += bytes
+    this.#room.used += bytes
     if (this.#isAsking) return
     if (this.#uncovered >= ASK_AFTER_BYTES || this.#clock.now() - this.#askedAt >= ASK_INTERVAL_MS)
       this.#ask()
@@ -80,10 +79,9 @@ export class Pulse {
 
   /** Back pressure: a promise while too much is unconfirmed. */
   ready(): Promise<void> | undefined {
-    if (this.#waiting <= MAX_WAITING) return undefined
-    if (!this.#isAsking) this.#ask()
-    this.#room ??= deferred()
-    return this.#room.promise
+    const room = this.#room.ready()
+    if (room !== undefined && !this.#isAsking) this.#ask()
+    return room
   }
 
   #ask(): void {
@@ -99,10 +97,9 @@ export class Pulse {
       // A flush of an earlier connection is irrelevant.
       if (this.#flush !== flush) return
       this.#isAsking = false
-      this.#waiting -= covered
+      this.#room.free(covered)
       this.#clock.clearTimeout(this.#timer)
       this.#timer = undefined
-      if (this.#waiting <= MAX_WAITING) this.#makeRoom()
       this.received()
       if (this.#uncovered >= ASK_AFTER_BYTES) this.#ask()
     }
@@ -126,17 +123,4 @@ export class Pulse {
     }, after)
     setRef(this.#timer, false)
   }
-
-  #makeRoom(): void {
-    this.#room?.open()
-    this.#room = undefined
-  }
-}
-
-function deferred(): { readonly promise: Promise<void>; readonly open: () => void } {
-  let open = (): void => {}
-  const promise = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { promise, open }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../../internal/platform.ts"
 import { deferOn } from "../../internal/clock.ts"
+import { Room } from "../bus/room.ts"
 import type { PipelineResult, RedisLike } from "./ioredis.ts"
 
 /** An outgoing message. */
@@ -32,12 +33,10 @@ export class Publisher {
   readonly #events: PublisherEvents
   readonly #onOutOfStep: OnOutOfStep
   #batch: Outgoing[] = []
-  #unanswered = 0
+  readonly #room = new Room(MAX_WAITING)
   #batches = 0
   #isDue = false
   #isOver = false
-  #waiting: Promise<void> | undefined
-  #resume: (() => void) | undefined
   #idle: (() => void) | undefined
 
   constructor(redis: RedisLike, clock: Clock, events: PublisherEvents, onOutOfStep: OnOutOfStep) {
@@ -49,13 +48,13 @@ export class Publisher {
 
   /** Characters that the server has not confirmed. */
   get unanswered(): number {
-    return this.#unanswered
+    return this.#room.used
   }
 
   add(message: Outgoing): void {
     if (this.#isOver) return
     this.#batch.push(message)
-    this.#unanswered += message.text.length
+    this.#room.used += message.text.length
     if (this.#isDue) return
     this.#isDue = true
     deferOn(this.#clock, this.#onTurn)
@@ -63,11 +62,7 @@ export class Publisher {
 
   /** Back pressure: a promise while too much is unconfirmed. */
   ready(): Promise<void> | undefined {
-    if (this.#waiting !== undefined || this.#unanswered <= MAX_WAITING) return this.#waiting
-    this.#waiting = new Promise((resolve) => {
-      this.#resume = resolve
-    })
-    return this.#waiting
+    return this.#room.ready()
   }
 
   /** Sends what is queued, and resolves when all of it is confirmed, or the connection is over. */
@@ -83,8 +78,7 @@ export class Publisher {
   end(): void {
     this.#isOver = true
     this.#batch = []
-    this.#unanswered = 0
-    this.#letGo()
+    this.#room.free(this.#room.used)
     this.#idle?.()
   }
 
@@ -118,8 +112,7 @@ export class Publisher {
   #answered(batch: readonly Outgoing[], results: readonly PipelineResult[] | null): void {
     if (this.#isOver) return
     this.#batches--
-    for (const { text } of batch) this.#unanswered -= text.length
-    if (this.#unanswered <= MAX_WAITING / 2) this.#letGo()
+    for (const { text } of batch) this.#room.free(text.length)
     if (this.#batches === 0) this.#idle?.()
     for (const [at, message] of batch.entries()) {
       const [error, count] = results?.[at] ?? [null, 0]
@@ -130,11 +123,5 @@ export class Publisher {
         return
       }
     }
-  }
-
-  #letGo(): void {
-    this.#resume?.()
-    this.#resume = undefined
-    this.#waiting = undefined
   }
 }

@@ -306,8 +306,8 @@ export class ScriptedWorker {
     this.send({ type: "call.error", requestId, retryable: false, ...error, ...about })
   }
 
-  item(requestId: string, seq: number): void {
-    this.send({ type: "call.responded", requestId, output: envelope(seq), seq })
+  item(requestId: string, seq: number, data: unknown = seq): void {
+    this.send({ type: "call.responded", requestId, output: envelope(data), seq })
   }
 
   complete(requestId: string, seq: number): void {

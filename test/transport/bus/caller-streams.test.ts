@@ -38,6 +38,19 @@ describe("a stream", () => {
     expect(lab.caller.has(id)).toBe(false)
   })
 
+  test("is confirmed by size, without waiting for the next ping or its reader", async () => {
+    const { lab, worker, id } = begin()
+    const other = lab.stream()
+    worker.accept(other)
+    worker.item(other, 1)
+    for (let seq = 1; seq <= 10; seq++) worker.item(id, seq, "x".repeat(60_000))
+    await lab.advance()
+    expect(lab.sent("ping").map(({ streams }) => streams)).toEqual([
+      { [id]: 5, [other]: 1 },
+      { [id]: 10 },
+    ])
+  })
+
   test("delivers no item twice", () => {
     const { lab, worker, id } = begin()
     for (const seq of [1, 1, 2, 1, 2, 3, 3]) worker.item(id, seq)

@@ -23,6 +23,30 @@ describe.each(KINDS)("the guard on both ends of $name", ({ hasQueues }) => {
     expect(one.transport.stats().serving).toMatchObject({ waiting: 0, running: 0, dropped: 0 })
   })
 
+  test("streams of large items send little ahead, also to a reader that waits", async () => {
+    await using system = new PairSystem({ hasQueues })
+    const one = system.worker("one")
+    const { map, transport } = system.caller()
+    const input = { to: 120, size: 60_000 }
+    const waiting = map.subscribe("pair.count", input)[Symbol.asyncIterator]()
+    await waiting.next()
+    let most = 0
+    const read = async (): Promise<number> => {
+      let count = 0
+      for await (const _ of map.subscribe("pair.count", input)) {
+        count++
+        most = Math.max(most, one.transport.stats().serving.keptBytes)
+      }
+      return count
+    }
+    expect(await Promise.all([read(), read(), read()])).toEqual([120, 120, 120])
+    // 2 MiB, and an item of each stream.
+    expect(most).toBeLessThan(2.5e6)
+    expect(one.transport.stats().serving.resent).toBe(0)
+    expect(transport.stats().calling.workersLost).toBe(0)
+    await waiting.return?.()
+  })
+
   test("bytes go both ways", async () => {
     await using system = new PairSystem({ hasQueues })
     system.worker("one")

@@ -4,7 +4,8 @@ import type { CallerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import { CallerLab } from "./caller-harness.ts"
 import { Harness } from "./worker-harness.ts"
 
-const ping = { type: "ping", ids: ["r1"], streams: {} } as const
+/** A ping of a caller that received a pong after all that was sent before. */
+const ping = { type: "ping", ids: ["r1"], streams: {}, heard: Number.MAX_SAFE_INTEGER } as const
 const pong = { type: "pong", unknown: [], lost: [] }
 
 function asked(question: number, requestId = "r1", message = "Sure?"): CallAskedEvent {

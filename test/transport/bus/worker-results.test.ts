@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest"
 import { readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { Harness } from "./worker-harness.ts"
 
-const ping = { type: "ping", ids: ["r1"], streams: {} } as const
+/** A ping of a caller that received a pong after all that was sent before. */
+const ping = { type: "ping", ids: ["r1"], streams: {}, heard: Number.MAX_SAFE_INTEGER } as const
 const pong = { type: "pong", unknown: [], lost: [] }
 
 describe("results", () => {
@@ -24,10 +25,10 @@ describe("results", () => {
     it.respond()
     await it.heard()
     await it.clock.advance(100)
-    it.say(ping)
+    it.say({ ...ping, heard: 0 })
     expect(await it.heard()).toMatchObject([pong])
     it.worker.connected()
-    it.say(ping)
+    it.say({ ...ping, heard: 0 })
     expect(await it.heard()).toMatchObject([{ type: "event" }, pong])
   })
 
@@ -90,7 +91,7 @@ describe("results", () => {
     expect(it.worker.stats().keptBytes).toBeLessThanOrEqual(2500)
     await it.heard()
     await it.clock.advance(1000)
-    it.say({ type: "ping", ids: ["r1", "r2", "r3"], streams: {} })
+    it.say({ ...ping, ids: ["r1", "r2", "r3"] })
     const heard = await it.heard()
     expect(heard.map((message) => message.type)).toMatchObject(["event", "event", "pong"])
     expect(heard.at(-1)).toMatchObject({ unknown: ["r1"] })
@@ -112,7 +113,7 @@ describe("results", () => {
     it.worker.send({ type: "call.aborted", requestId: "r2", reason: "closed" })
     await it.heard()
     await it.clock.advance(1000)
-    it.say({ type: "ping", ids: ["r1", "r2"], streams: {} })
+    it.say({ ...ping, ids: ["r1", "r2"] })
     expect(await it.heard()).toMatchObject([
       { type: "event", event: { type: "call.error", code: "NOT_FOUND" } },
       { type: "event", event: { type: "call.aborted" } },

@@ -20,8 +20,9 @@ function credit(it: Harness, last: number): void {
   it.say({ type: "event", event: { type: "call.credit", requestId: "s1", credit: last } })
 }
 
-function ping(it: Harness, seq: number): void {
-  it.say({ type: "ping", ids: [], streams: { s1: seq } })
+/** A ping of a caller that has received a pong just now, unless it says otherwise. */
+function ping(it: Harness, seq: number, heard: number | undefined = it.clock.now()): void {
+  it.say({ type: "ping", ids: [], streams: { s1: seq }, heard })
 }
 
 describe("streams", () => {
@@ -54,17 +55,27 @@ describe("streams", () => {
     expect(it.worker.stats()).toMatchObject({ kept: 3, resent: 3 })
   })
 
-  test("what has only just left is on its way, and the ping after that gets it", async () => {
+  test("before the first pong came nothing counts as lost, however long ago it left", async () => {
     const it = await started()
-    it.item(1)
-    await it.clock.advance(400)
-    it.item(2)
+    for (const seq of [1, 2]) it.item(seq)
     await it.heard()
-    ping(it, 0)
-    expect(sequences(await it.heard())).toEqual([1, "pong"])
-    await it.clock.advance(500)
+    for (let round = 0; round < 3; round++) {
+      await it.clock.advance(1000)
+      it.say({ type: "ping", ids: [], streams: { s1: 0 } })
+      expect(sequences(await it.heard())).toEqual(["pong"])
+    }
+    expect(it.worker.stats().resent).toBe(0)
     ping(it, 0)
     expect(sequences(await it.heard())).toEqual([1, 2, "pong"])
+  })
+
+  test("a connection that was lost is evidence of loss, also before the first pong", async () => {
+    const it = await started()
+    it.item(1)
+    await it.heard()
+    it.worker.connected()
+    it.say({ type: "ping", ids: [], streams: { s1: 0 } })
+    expect(sequences(await it.heard())).toEqual([1, "pong"])
   })
 
   test("what left before a pong that came, and did not come itself, is lost: only that is sent again", async () => {
@@ -72,7 +83,7 @@ describe("streams", () => {
     it.item(1)
     it.item(2)
     await it.clock.advance(10)
-    ping(it, 0)
+    it.say({ type: "ping", ids: [], streams: { s1: 0 } })
     const pong = (await it.heard()).at(-1)
     const heard = pong?.type === "pong" ? pong.at : undefined
     expect(heard).toBe(it.clock.now())
@@ -134,7 +145,7 @@ describe("streams", () => {
     ping(it, 1)
     expect(sequences(await it.heard())).toEqual([2, "call.completed", "pong"])
     await it.clock.advance(500)
-    it.say({ type: "ping", ids: ["s1"], streams: { s1: 2 } })
+    it.say({ type: "ping", ids: ["s1"], streams: { s1: 2 }, heard: it.clock.now() })
     expect(sequences(await it.heard())).toEqual(["call.completed", "pong"])
     it.say({ type: "done", ids: ["s1"] })
     expect(it.worker.stats()).toMatchObject({ kept: 0, keptBytes: 0 })
@@ -188,6 +199,32 @@ describe("streams", () => {
     await it.clock.advance(500)
     ping(it, 1000)
     expect(sequences(await it.heard())).toEqual([1001, 1001, "pong"])
+  })
+
+  test("items wait while their caller has 2 MiB to receive, of all its streams, until it has received half", async () => {
+    const it = await started(streamOf({ window: 1000 }))
+    await it.running(streamOf({ requestId: "s2", window: 1000 }))
+    await it.running(streamOf({ requestId: "s3", window: 1000 }), { address: "caller2" })
+    let sent = 0
+    for (; it.worker.ready("s1") === undefined; sent++) it.item(sent + 1, "s1", "x".repeat(60_000))
+    expect(sent).toBe(35)
+    expect(it.worker.ready("s2")).toBeInstanceOf(Promise)
+    expect(it.worker.ready("s3")).toBeUndefined()
+    ping(it, 17)
+    expect(it.worker.ready("s2")).toBeInstanceOf(Promise)
+    ping(it, 20)
+    expect(it.worker.ready("s2")).toBeUndefined()
+  })
+
+  test.each(["leaves", "is lost"])("items do not wait for a caller that %s", async (what) => {
+    const it = await started(streamOf({ window: 1000, timeout: 60_000 }))
+    for (let seq = 1; seq <= 40; seq++) it.item(seq, "s1", "x".repeat(60_000))
+    const room = it.worker.ready("s1")
+    const event = { type: "call.aborted", requestId: "s1" } as const
+    if (what === "leaves") it.say({ type: "event", event })
+    else await it.clock.advance(60_000)
+    await expect(room).resolves.toBeUndefined()
+    expect(it.worker.stats()).toMatchObject({ running: 0, kept: 0 })
   })
 
   test("an item that does not fit is PAYLOAD_TOO_LARGE", async () => {

@@ -88,6 +88,7 @@ export class BusCaller {
     const worker = this.#state.book.receivedFrom(frame.from, now)
     if (worker === undefined) return
     for (const message of frame.messages) this.#onMessage(worker, message, now)
+    this.#detector.received(worker, text.length)
     if (worker.isDescribed || worker.isAsked) return
     worker.isAsked = true
     worker.send({ type: "who" })

@@ -10,6 +10,8 @@ const WATCH_MS = 30_000
 /** A silent worker is pinged at this interval from then on, at most for `MAX_SILENT_MS`. */
 const SILENT_PING_MS = 2000
 const MAX_SILENT_MS = 3_600_000
+/** Characters after which stream items are confirmed; few in relation to what a worker may send ahead. */
+const CONFIRM_AFTER = 256 * 1024
 /** The number of ids in one ping, so that it fits any bus. */
 const PING_IDS = 500
 
@@ -59,7 +61,15 @@ export class Detector {
     const { askAgain } = worker
     worker.askAgain = undefined
     if (askAgain === "all") this.#ping(worker, this.#state.now(), true)
-    else if (askAgain === "gaps") this.#pingForGaps(worker)
+    else if (askAgain === "gaps") this.#pingAbout(worker, ({ order }) => order?.hasGap === true)
+  }
+
+  /** Counts what a worker sent, and confirms stream items: it sends only so much ahead. */
+  received(worker: KnownWorker, length: number): void {
+    worker.unconfirmed += length
+    if (worker.unconfirmed < CONFIRM_AFTER) return
+    worker.unconfirmed = 0
+    this.#pingAbout(worker, ({ lastSeq, confirmedSeq }) => lastSeq > confirmedSeq)
   }
 
   /** Handles "no responders" at a worker's address. */
@@ -177,12 +187,13 @@ export class Detector {
     } while (ids.length > 0 || streams.length > 0)
   }
 
-  /** Requests missing stream items. */
-  #pingForGaps(worker: KnownWorker): void {
-    const streams = [...worker.entries]
-      .filter(({ order }) => order?.hasGap === true)
-      .map((entry) => [entry.requestId, entry.lastSeq] as const)
-    if (streams.length > 0) worker.ping([], streams)
+  /** Confirms the items of some streams, and requests missing ones. */
+  #pingAbout(worker: KnownWorker, isMeant: (entry: CallEntry) => boolean): void {
+    const streams = [...worker.entries].filter(isMeant).map((entry) => {
+      entry.confirmedSeq = entry.lastSeq
+      return [entry.requestId, entry.lastSeq] as const
+    })
+    while (streams.length > 0) worker.ping([], streams.splice(0, PING_IDS))
   }
 
   /** Asks about a stream without recent items: items may be lost, or the credit for them. */

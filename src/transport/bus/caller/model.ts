@@ -82,6 +82,8 @@ export class CallEntry implements DeadlineEntry {
   /** Streams: the received items, whether one arrived since the last ping, and the credit. */
   order: StreamOrder | undefined
   hasMoved = false
+  /** Streams: the last item that the worker was told of. */
+  confirmedSeq = 0
   /** Streams: the item after which missing ones were last requested. */
   gapAt = -1
   credit: number | undefined
@@ -245,6 +247,8 @@ export class KnownWorker {
   /** What to ask about again with the next pong: by then it is certain what was lost. */
   askAgain: "all" | "gaps" | undefined
   pingedAt: number = Number.NEGATIVE_INFINITY
+  /** Characters received from it since it was last told which stream items arrived. */
+  unconfirmed = 0
   /** When it last got a call. */
   usedAt: number = Number.NEGATIVE_INFINITY
   /** When pinging started; `undefined` while it is not pinged. */

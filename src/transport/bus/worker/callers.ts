@@ -1,8 +1,16 @@
 import type { Clock } from "../../../internal/platform.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import { Outbox } from "../wire/outbox.ts"
+import { Room } from "../room.ts"
 import type { MessageOrigin } from "../types.ts"
 import { messageText } from "../wire/wire.ts"
+
+/**
+ * Characters of stream items that a caller may not have received yet, of all its streams.
+ *
+ * Pongs and results wait behind them, and brokers cut off subscribers that are far behind.
+ */
+const MAX_UNRECEIVED = 2 * 1024 * 1024
 
 /** How answers to callers are sent. */
 export interface CallerLink {
@@ -17,6 +25,8 @@ export interface CallerLink {
 export class CallerPeer {
   readonly user: string
   readonly outbox: Outbox
+  /** The stream items that it has not received. */
+  readonly items: Room = new Room(MAX_UNRECEIVED)
   /** The reply address of its last message, because the permission to answer expires. */
   reply: string
   lastSeenAt = 0

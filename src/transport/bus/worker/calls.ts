@@ -79,6 +79,7 @@ export class WorkerCalls {
     const item = new KeptText(entry, message, now)
     entry.items ??= new SentItems()
     entry.items.add(item)
+    entry.caller.items.used += item.text.length
     this.#kept.add(item)
   }
 
@@ -99,8 +100,10 @@ export class WorkerCalls {
 
   /** Drops stream items that the caller has received. */
   received(entry: WorkerEntry, seq: number): void {
-    const { items } = entry
-    if (items !== undefined) for (const item of items.receivedUpTo(seq)) this.#kept.drop(item)
+    for (const item of entry.items?.receivedUpTo(seq) ?? []) {
+      this.#kept.drop(item)
+      entry.caller.items.free(item.text.length)
+    }
   }
 
   /** Forgets an entry. That is safe at any time: a later grant with its key runs nothing. */

@@ -78,13 +78,10 @@ export class WorkerResending {
    * The time after which sent messages count as in flight, unless the connection was lost since.
    *
    * Messages arrive in order: what was sent before a received pong, and was not received itself, is lost for certain.
-   * Before the first pong that is only likely.
+   * Before the first pong nothing is known to be lost: it may wait behind other data, which resending would delay further.
    */
-  #onTheWaySince(heard: number | undefined): number {
-    const { dependencies, settings } = this.#state
-    const now = dependencies.clock.now()
+  #onTheWaySince(heard = Number.NEGATIVE_INFINITY): number {
     // What was sent in the same millisecond may have been sent after it.
-    const since = heard === undefined ? now - settings.pingMs / 2 : Math.min(heard, now) - 1
-    return Math.max(since, this.#connectedAt)
+    return Math.max(Math.min(heard, this.#state.dependencies.clock.now()) - 1, this.#connectedAt)
   }
 }

@@ -1,4 +1,4 @@
-import type { CallErrorEvent, CallEvent } from "../../../core/events.ts"
+import type { CallEvent } from "../../../core/events.ts"
 import type { ServedOperations, TransportReceiver } from "../../../protocol/transport.ts"
 import { CallerPeers } from "./callers.ts"
 import type { CallerPeer } from "./callers.ts"
@@ -90,15 +90,17 @@ export class BusWorker {
     entry.caller.outbox.add(message.text, message.head)
   }
 
+  /** Back pressure of a stream: a promise while its caller has much to receive. */
+  ready(requestId: string): Promise<void> | undefined {
+    return this.#state.calls.get(requestId)?.caller.items.ready()
+  }
+
   fromCaller(text: string, from: MessageOrigin): void {
     if (this.#isClosed) return
     this.#ticker.check()
     // A message beyond the limit is not even parsed.
     const frame = text.length > this.#bus.maxPayload ? undefined : readCallerFrame(text)
-    if (frame === undefined) {
-      this.#drop(1, from)
-      return
-    }
+    if (frame === undefined) return this.#drop(1, from)
     if (frame.dropped > 0) this.#drop(frame.dropped, from)
     const now = this.#state.dependencies.clock.now()
     const caller = this.#state.callers.receivedFrom(from, now)
@@ -268,7 +270,8 @@ export class BusWorker {
       throw answerTooLarge(event, entry.operationId, bytes, maxPayload)
     }
     // An error that does not fit is sent without its details.
-    return { text: messageText({ type: "event", event: withoutDetails(event), ...about }) }
+    const { details: _, ...bare } = event
+    return { text: messageText({ type: "event", event: bare, ...about }) }
   }
 
   #answer(reply: string, text: string): void {
@@ -293,8 +296,4 @@ export class BusWorker {
     }
     counts.dropped += count
   }
-}
-
-function withoutDetails({ details: _, ...event }: CallErrorEvent): CallErrorEvent {
-  return event
 }
