@@ -117,10 +117,7 @@ function checkError({ plan, outcome, runs, say }: Case): void {
     const [first] = runs as [Run]
     say(`${code} at ${outcome.endedAt} says that it did not run, and it did at ${first.startedAt}`)
   }
-  // A server that closes says that its streams may be opened elsewhere.
-  const isClosed = plan.kind === "stream" && error.message.endsWith("the server was closed.")
-  const mayRepeat = isIdempotent(plan) || plan.kind === "mixed" || isClosed
-  if (retryable && mayHaveExecuted && !mayRepeat) {
+  if (retryable && mayHaveExecuted && !isIdempotent(plan) && plan.kind !== "mixed") {
     say(`${code} says that it may be repeated, and it may have run`)
   }
 }
