@@ -202,9 +202,9 @@ export interface ServerConfig {
 export interface LimitsConfig {
   /** Running calls; default: 100. Further ones wait over a WebSocket, and are refused elsewhere. */
   readonly calls?: number | undefined
-  /** Streams of server-sent events; default: 20. */
+  /** Streams of server-sent events, over HTTP and MCP; default: 20. */
   readonly sseStreams?: number | undefined
-  /** Streams over all WebSockets together; default: 100. */
+  /** Streams over WebSockets, including those of server-sent events; default: 100. */
   readonly streams?: number | undefined
   /** WebSockets; default: 50. */
   readonly sockets?: number | undefined
