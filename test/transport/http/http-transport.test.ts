@@ -18,6 +18,8 @@ import {
 import type { AnyRegistry } from "../../../src/index.ts"
 import { createHTTPTransport } from "../../../src/http.ts"
 import type { HTTPTransportOptions } from "../../../src/http.ts"
+import { deferred } from "../../../src/internal/wait.ts"
+import { serveHTTP } from "../../../src/node.ts"
 import { toHTTP } from "../../../src/to-http.ts"
 import type { HTTPServerOptions } from "../../../src/to-http.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
@@ -493,6 +495,41 @@ describe("streams over HTTP", () => {
     await pass(20_000)
 
     expect(await reading).toEqual({ items: [1, 2], error: undefined })
+  })
+
+  test("go on without a gap after their server was drained and started again", async () => {
+    const gate = deferred()
+    const registry = createRegistry([
+      defineOperation({
+        ...base,
+        name: "numbers",
+        type: "subscription",
+        async *handler(_input, { metadata }) {
+          for (let at = Number(metadata?.["lastEventId"] ?? 0) + 1; at <= 6; at++) {
+            if (at > 3) await gate.promise
+            yield at
+          }
+        },
+      }),
+    ])
+    const options = { logger: silentLogger, websocket: false, drainMs: 0 }
+    const first = await serveHTTP(registry, { ...options, port: 0 })
+    const { url } = first
+    const map = new PendingRequestMap(createHTTPTransport(url), { logger: silentLogger })
+    closers.push(() => map.close())
+    const items: unknown[] = []
+    const reading = (async () => {
+      for await (const { data } of map.subscribe("demo.numbers")) items.push(data)
+    })()
+    await waitFor(() => expect(items).toEqual([1, 2, 3]))
+
+    await first.close()
+    gate.resolve()
+    const again = await serveHTTP(registry, { ...options, port: Number(new URL(url).port) })
+    closers.push(() => again.close())
+
+    await reading
+    expect(items).toEqual([1, 2, 3, 4, 5, 6])
   })
 
   test("that wait for their server end when they are left", async () => {
