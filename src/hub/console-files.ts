@@ -37,8 +37,8 @@ export interface ConsoleFilesOptions {
 }
 
 /**
- * Serves the page at `/`, to clients that ask for a page, and its assets. They are public: the page has no data, and asks for a key when
- * the hub needs one.
+ * Serves the page at `/`, to clients that ask for a page, and its assets. They are public: the page has no data,
+ * and asks for a key when the hub needs one.
  */
 export class ConsoleFiles implements PublicFiles {
   readonly #basePath: string
