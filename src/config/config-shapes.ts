@@ -7,7 +7,7 @@ import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
-import type { RecordConfig } from "./model.ts"
+import type { LimitsConfig, RecordConfig } from "./model.ts"
 import { optionShape } from "./option-shape.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
@@ -88,6 +88,16 @@ export const RECORD: OptionRule = {
   ],
 }
 
+/** What each caller may have open at the same time. */
+export const LIMITS: OptionRule = {
+  members: {
+    calls: "count",
+    sseStreams: "count",
+    streams: "count",
+    sockets: "count",
+  } satisfies OptionsSchema<LimitsConfig>,
+}
+
 /** How the hub is served. */
 export const serverShape: Shape = fields(
   "How the hub is served.",
@@ -125,6 +135,10 @@ export const serverShape: Shape = fields(
         windowMs: number("The length of the window in milliseconds.", { least: 1 }),
       },
       { required: ["requests"] },
+    ),
+    limits: optionShape(
+      "What each caller may have open at the same time: calls (100), sseStreams (20), streams over WebSockets (100), sockets (50).",
+      LIMITS,
     ),
     maxUploadBytes: number("The size of a body with files; default: 1 MiB.", {
       least: 1,

@@ -177,6 +177,7 @@ export interface ServerConfig {
   readonly rateLimit?:
     | { readonly requests: number; readonly windowMs?: number | undefined }
     | undefined
+  readonly limits?: LimitsConfig | undefined
   /** Maximum size of a body with files, in bytes; default: 1 MiB. Files beyond 1 MiB are streams. */
   readonly maxUploadBytes?: number | undefined
   /** `/mcp`; on where `@modelcontextprotocol/server` is installed. */
@@ -195,6 +196,18 @@ export interface ServerConfig {
   readonly record?: boolean | RecordConfig | undefined
   /** Serves the console at `/`, a page to find, try and watch operations; on by default. */
   readonly console?: boolean | undefined
+}
+
+/** What each caller may have open at the same time; callers without an identity are told apart by their address. */
+export interface LimitsConfig {
+  /** Running calls; default: 100. Further ones wait over a WebSocket, and are refused elsewhere. */
+  readonly calls?: number | undefined
+  /** Streams of server-sent events, over HTTP and MCP; default: 20. */
+  readonly sseStreams?: number | undefined
+  /** Streams over WebSockets, including those of server-sent events; default: 100. */
+  readonly streams?: number | undefined
+  /** WebSockets; default: 50. */
+  readonly sockets?: number | undefined
 }
 
 /** How many calls are recorded; the oldest are dropped. */

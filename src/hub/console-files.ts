@@ -34,34 +34,28 @@ export interface ConsoleFilesOptions {
   readonly basePath: string
   /** Folder of the built console; default: the one in this package. */
   readonly folder?: string | undefined
-  /** Leaves the path of the page to requests that do not ask for a page. */
-  readonly isNegotiated?: boolean | undefined
 }
 
 /**
- * Serves the page at `/` and its assets. They are public: the page has no data, and asks for a key when
- * the hub needs one.
+ * Serves the page at `/`, to clients that ask for a page, and its assets. They are public: the page has no data,
+ * and asks for a key when the hub needs one.
  */
 export class ConsoleFiles implements PublicFiles {
   readonly #basePath: string
   readonly #folder: string | undefined
-  readonly #isNegotiated: boolean
   #files: Promise<ReadonlyMap<string, ConsoleFile> | undefined> | undefined
 
-  constructor({ basePath, folder = builtConsole(), isNegotiated = false }: ConsoleFilesOptions) {
+  constructor({ basePath, folder = builtConsole() }: ConsoleFilesOptions) {
     this.#basePath = basePath
     this.#folder = folder
-    this.#isNegotiated = isNegotiated
   }
 
   has(path: string, incoming: HTTPIncoming): boolean {
     const base = this.#basePath
     if (!path.startsWith(base)) return false
     const rest = path.slice(base.length)
-    if (rest === "/" || (rest === "" && base !== "")) {
-      return !this.#isNegotiated || prefersPage(incoming.header("accept"))
-    }
-    if (VIEWS.has(rest)) return prefersPage(incoming.header("accept"))
+    const isPage = rest === "/" || (rest === "" && base !== "")
+    if (isPage || VIEWS.has(rest)) return prefersPage(incoming.header("accept"))
     return rest === "/icon.svg" || rest.startsWith("/assets/")
   }
 
@@ -82,7 +76,7 @@ export class ConsoleFiles implements PublicFiles {
     if (files === undefined && rest === "/") return notBuilt()
     const file = files?.get(rest === "/" ? "index.html" : rest.slice(1))
     if (file === undefined) return text(404, "There is no such file.\n")
-    return await fileAnswer(file, incoming, this.#isNegotiated && rest === "/")
+    return await fileAnswer(file, incoming, rest === "/")
   }
 
   /** Reads the files at the first request; a missing console is looked for again each time. */

@@ -55,7 +55,6 @@ export async function serveHTTP(
       files: new ConsoleFiles({
         basePath: normalizePath("basePath", rest.basePath ?? ""),
         folder: typeof page === "string" ? page : undefined,
-        isNegotiated: true,
       }),
       // The streams of open consoles do not end by themselves.
       onClose: () => activity.close(),

@@ -1,6 +1,6 @@
 // A hub on a port: its servers, their options, and their end.
 import { isBroker } from "../config/names.ts"
-import { RECORD } from "../config/config-shapes.ts"
+import { LIMITS, RECORD } from "../config/config-shapes.ts"
 import type { RemoteSource, ResolvedSource } from "../config/model.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import type { ServerConfig } from "../config/model.ts"
@@ -71,6 +71,7 @@ export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
       windowMs: "duration",
     } satisfies OptionsSchema<NonNullable<ServerConfig["rateLimit"]>>,
   },
+  limits: LIMITS,
   maxUploadBytes: "count",
   mcp: "boolean",
   websocket: "boolean",
@@ -114,11 +115,16 @@ async function open(
   activity: Activity,
   overrides: ServeHubOptions,
 ): Promise<ServedHub> {
-  const { port = 3000, host = "127.0.0.1" } = config
+  const { port = 3000, host = "127.0.0.1", limits = {} } = config
   const { logger, clock } = internalsOf(hub)
   const findSockets = (): Promise<unknown> => checkWs("server.websocket")
-  const websocket = await canServe("WebSocket", findSockets, config.websocket, logger)
-  const servers = await makeServers(hub, config, activity, websocket)
+  const hasSockets = await canServe("WebSocket", findSockets, config.websocket, logger)
+  const websocket = hasSockets && {
+    maxInFlight: limits.calls,
+    maxStreams: limits.streams,
+    maxConnectionsPerCaller: limits.sockets,
+  }
+  const servers = await makeServers(hub, config, activity, hasSockets)
   let served: ServedHTTP
   try {
     served = await serveHTTP(servers.api, { port, host, websocket, logger, clock })
@@ -129,7 +135,7 @@ async function open(
   const stops = [prepareSearch(hub, logger), followKeys(hub, overrides, servers)]
   return new Served(served, servers, stops, {
     console: config.console !== false,
-    websocket,
+    websocket: hasSockets,
   })
 }
 
@@ -164,7 +170,7 @@ async function makeServers(
 ): Promise<Servers> {
   const { logger, clock, resolve } = internalsOf(hub)
   const { allowedHosts, allowedOrigins, trustedProxies, cors, maxUploadBytes } = config
-  const { drainMs, title, description } = config
+  const { drainMs, title, description, limits = {} } = config
   const basePath = normalizePath("server.basePath", config.basePath ?? "")
   const auth = await authOf(config, resolve)
   const credentials = auth && new Credentials(auth, clock)
@@ -190,6 +196,8 @@ async function makeServers(
     cors,
     maxUploadBytes,
     rateLimit: rateLimitOf(config),
+    maxConcurrency: limits.calls,
+    sse: { maxStreams: limits.sseStreams },
     drainMs,
     logger,
     clock,

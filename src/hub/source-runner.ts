@@ -1,5 +1,7 @@
 // The life of one source, from opening to closing it.
+import { setImmediate as nextTurn } from "node:timers/promises"
 import type { ResolvedSource } from "../config/model.ts"
+import type { AnyOperation } from "../core/define.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../internal/logger.ts"
@@ -66,7 +68,13 @@ interface Live {
   readonly stops: (() => void)[]
   shaper: Shaper
   shaped: Shaped
+  /** Its operations changed before it was in use. */
+  isStale: boolean
 }
+
+/** Operations of a large source that are registered in one turn of the event loop, at least. */
+const PART_SIZE = 1000
+const MAX_PARTS = 20
 
 /** Opens one source, retries when that fails, and keeps its operations registered. */
 export class SourceRunner {
@@ -167,6 +175,7 @@ export class SourceRunner {
       !isElsewhere &&
       !before.disabled &&
       this.#live !== undefined &&
+      this.#opening === undefined &&
       isSameOpening(before, definition)
     ) {
       this.#set(this.#state, this.#reason)
@@ -192,13 +201,14 @@ export class SourceRunner {
     const { name, namespace } = this.#definition
     try {
       const source = await this.#open(opening.signal)
-      if (opening.signal.aborted) {
-        await source.close()
-        opening.signal.throwIfAborted()
-      }
-      this.#opening = undefined
       try {
-        this.#adopt(source, namespace)
+        // Reading a large document took its own turn.
+        await nextTurn()
+        opening.signal.throwIfAborted()
+        const live = this.#shape(source, namespace)
+        await this.#registerParts(live.shaped.operations, opening.signal)
+        this.#opening = undefined
+        this.#adopt(live)
       } catch (error) {
         await source.close()
         throw error
@@ -231,14 +241,41 @@ export class SourceRunner {
     return await open(this.#definition, { ...context, log: ownLog })
   }
 
-  #adopt(source: OpenSource, openedAs: string): void {
-    const before = this.#live
+  #shape(source: OpenSource, openedAs: string): Live {
     const running = new Running((thrown) => this.#asOwnFailure(thrown))
     const shaper = this.#shaperFor(running, openedAs)
     const shaped = shaper.shape(source.operations())
-    const live: Live = { source, running, openedAs, stops: [], shaper, shaped }
+    const live: Live = { source, running, openedAs, stops: [], shaper, shaped, isStale: false }
+    const changed = (): void => {
+      if (this.#live === live) this.#publish()
+      else live.isStale = true
+    }
+    live.stops.push(source.onChange(changed))
+    return live
+  }
+
+  /**
+   * Registers all but the last part of a large source, each in its own turn of the event loop. Operations of the
+   * previous opening stay until they are replaced.
+   */
+  async #registerParts(operations: readonly AnyOperation[], signal: AbortSignal): Promise<void> {
+    const { ownership } = this.#host
+    const previous = (): readonly AnyOperation[] => this.#live?.shaped.operations ?? []
+    const size = Math.max(PART_SIZE, Math.ceil(operations.length / MAX_PARTS))
+    for (let end = size; end < operations.length; end += size) {
+      // The first operation with an id counts.
+      ownership.set(this.name, [...operations.slice(0, end), ...previous()])
+      await nextTurn()
+      if (!signal.aborted) continue
+      ownership.set(this.name, previous())
+      signal.throwIfAborted()
+    }
+  }
+
+  #adopt(live: Live): void {
+    const before = this.#live
+    const { source, shaped } = live
     this.#live = live
-    live.stops.push(source.onChange(() => this.#publish()))
     const stopHealth = source.onHealth?.((reason) => this.#onHealth(reason))
     if (stopHealth !== undefined) live.stops.push(stopHealth)
     this.#attempts = 0
@@ -247,6 +284,7 @@ export class SourceRunner {
     if (before !== undefined) this.#diagnosis.reloaded(before.shaped, shaped)
     this.#host.ownership.set(this.name, shaped.operations)
     this.#set("ready", undefined)
+    if (live.isStale) this.#publish()
     this.#watch()
     this.#resolveFirst()
     if (before !== undefined) this.#retire(before)

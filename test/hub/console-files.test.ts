@@ -45,14 +45,18 @@ interface Answer {
   readonly body: Buffer
 }
 
-/** Asks for a path as it is written: `fetch` would tidy it up. */
+/** What a browser accepts when a person opens an address. */
+const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+/** Asks for a path as it is written, like a browser: `fetch` would tidy it up. */
 function ask(
   { url }: ServedHub,
   path: string,
-  headers: Readonly<Record<string, string>> = {},
+  given: Readonly<Record<string, string>> = {},
   method = "GET",
 ): Promise<Answer> {
   const { hostname, port } = new URL(url)
+  const headers = { accept: BROWSER, ...given }
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path, method, headers }, (response) => {
       const chunks: Buffer[] = []
@@ -92,6 +96,22 @@ describe("the console", () => {
     const font = await ask(served, "/assets/deep/font-abcdefgh.woff2")
     expect([font.status, font.headers["content-type"]]).toEqual([200, "font/woff2"])
   })
+
+  test.each([BROWSER, "text/html"])("is at / for clients that accept %s", async (accept) => {
+    const { headers, body } = await ask(await serving(), "/", { accept })
+    expect(body.toString()).toBe(PAGE)
+    expect(headers.vary).toBe("accept, accept-encoding")
+  })
+
+  test.each(["*/*", "", "application/json", "application/json, text/html;q=0.5"])(
+    "leaves / to the list of endpoints for clients that accept %j",
+    async (accept) => {
+      const { status, headers, body } = await ask(await serving(), "/", { accept })
+      expect([status, headers["content-type"]]).toEqual([200, "application/json"])
+      expect(JSON.parse(body.toString())).toHaveProperty("endpoints")
+      expect(headers["cache-control"]).toBe("no-store")
+    },
+  )
 
   test("is kept by browsers: files with a hash for ever, others until they change", async () => {
     const served = await serving()

@@ -1,9 +1,12 @@
+import { isRecord } from "../../internal/guards.ts"
+import { typeName } from "../../internal/message-text.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Authenticate } from "../authenticate.ts"
 import { MOUNT } from "../mount.ts"
 import type { BodyLimits, Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
+import { answerFrom } from "../web-answer.ts"
 import { normalizePath } from "./mount-path.ts"
 import type { HTTPCaller } from "../caller.ts"
 
@@ -26,7 +29,7 @@ export interface ServerLike {
 export type MountHandler = (
   incoming: HTTPIncoming,
   caller: HTTPCaller,
-) => HTTPAnswer | Promise<HTTPAnswer>
+) => HTTPAnswer | Response | Promise<HTTPAnswer | Response>
 
 /** A mount with its access. */
 export interface MountOptions {
@@ -47,7 +50,7 @@ export interface Mount {
   readonly isPublic: boolean
   /** Set for a server that takes part in authentication, and writes refusals itself. */
   readonly mounted?: MountedServer | undefined
-  readonly handler?: MountHandler | undefined
+  readonly handler?: MountedServer["handle"] | undefined
   readonly server?: ServerLike | undefined
 }
 
@@ -118,8 +121,17 @@ function resolveMount(
     )
   }
   return typeof mount === "function"
-    ? { path, isPublic, handler: mount }
+    ? { path, isPublic, handler: async (...request) => checked(await mount(...request), name) }
     : { path, isPublic, server: mount }
+}
+
+function checked(answer: unknown, name: string): HTTPAnswer {
+  if (answer instanceof Response) return answerFrom(answer)
+  const status = isRecord(answer) ? answer["status"] : undefined
+  if (typeof status === "number" && status >= 200 && status <= 599) return answer as never
+  throw new TypeError(
+    `The handler of ${name} returned ${typeName(answer)}. Return a Response, or { status, headers, body }.`,
+  )
 }
 
 function isMountOptions(mount: HTTPMount): mount is MountOptions {

@@ -22,7 +22,7 @@ import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { isJsonBody } from "./media.ts"
 import { MountPaths } from "./mount-path.ts"
 import { Mounts } from "./mounts.ts"
-import type { Mount, MountHandler } from "./mounts.ts"
+import type { Mount } from "./mounts.ts"
 import { ALREADY_SENT, answerNode } from "./node.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 import { HTTP_OPTIONS, resolveHTTPOptions } from "./options.ts"
@@ -187,7 +187,7 @@ class Server implements HTTPServer {
   #mount(
     incoming: HTTPIncoming,
     mount: Mount,
-    handler: MountHandler,
+    handler: NonNullable<Mount["handler"]>,
   ): HTTPAnswer | Promise<HTTPAnswer> {
     if (this.#context.isDraining) {
       const headers = { connection: "close", "retry-after": "1" }
@@ -204,7 +204,7 @@ class Server implements HTTPServer {
     incoming: HTTPIncoming,
     admission: Admission,
     mount?: Mount,
-    handler?: MountHandler,
+    handler?: Mount["handler"],
   ): HTTPAnswer | Promise<HTTPAnswer> {
     switch (admission.kind) {
       case "answered":

@@ -1,7 +1,8 @@
-import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { MountedServer, MountHost } from "../mount.ts"
+import { answerFrom } from "../web-answer.ts"
 import { isEventStream, NOT_SERVED, refuse, TextAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import type { Authenticator } from "./auth.ts"
@@ -94,27 +95,6 @@ class MountedIncoming implements Incoming {
 
 async function answerOf(answer: Answer): Promise<HTTPAnswer> {
   if (answer instanceof TextAnswer) return answer
-  const { status, body } = answer
-  const headers = Object.fromEntries(answer.headers)
-  if (body === null) return { status, headers }
-  if (!isEventStream(answer)) return { status, headers, body: await answer.text() }
-  return { status, headers, body: { run: (sink) => pump(body, sink) } }
-}
-
-/** Writes a body until it ends or the client leaves. Never rejects. */
-async function pump(body: ReadableStream<Uint8Array>, sink: HTTPSink): Promise<void> {
-  const reader = body.getReader()
-  const stop = sink.onGone(() => void reader.cancel().catch(() => undefined))
-  const decoder = new TextDecoder()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done || sink.isGone) break
-      if (!sink.write(decoder.decode(value, { stream: true }))) await sink.drained()
-    }
-  } catch {
-    // The stream failed: the client sees it end.
-  } finally {
-    stop()
-  }
+  if (isEventStream(answer) || answer.body === null) return answerFrom(answer)
+  return { ...answerFrom(answer), body: await answer.text() }
 }

@@ -1,5 +1,6 @@
 import { CallError } from "../../core/errors.ts"
 import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
+import { defer } from "../../internal/defer.ts"
 import { plainHeaders } from "../../internal/headers.ts"
 import type { LazyOperation } from "../../core/lazy-operation.ts"
 import { allowReferences } from "./allowed-references.ts"
@@ -44,6 +45,8 @@ export type ImportedOperations = ImportedOperation[] & {
 /** An OpenAPI document as an object. It is not trusted. */
 export type OpenAPISpec = object
 
+/** Length of a document that takes more than some milliseconds to parse. */
+const LARGE_TEXT = 1024 * 1024
 const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 30_000 }
 
 /**
@@ -179,6 +182,8 @@ async function load(
   const what = `The document at ${url.split("?")[0] ?? url}`
   const { maxDocumentBytes, maxFiles } = config
   const { document, warnings, isTree } = parseDocument(text, { maxBytes: maxDocumentBytes, what })
+  // Parsing took a turn of the event loop; reading the operations takes another.
+  if (text.length > LARGE_TEXT) await new Promise<void>(defer)
   const external = await loadExternal({ document, url, text }, loadFile, allow, {
     files: maxFiles,
     bytes: maxDocumentBytes && Math.max(maxDocumentBytes, MAX_BYTES),

@@ -48,10 +48,10 @@ export interface HTTPTransportOptions {
   /** How often a call is repeated whose error is `retryable`: 0. */
   readonly retries?: number | undefined
   /**
-   * How often in a row a stream that was cut off is resumed without an item: 5. Only for operations whose handler
-   * reads `context.metadata.lastEventId`; others fail, so that no item comes twice.
+   * Milliseconds in which a stream that was cut off may be resumed: 60,000. Only for operations whose handler reads
+   * `context.metadata.lastEventId`; others fail, so that no item comes twice.
    */
-  readonly resumes?: number | undefined
+  readonly resumeMs?: number | undefined
   /** Longest answer of a call and longest item of a stream, in bytes: 64 Mi. */
   readonly maxResponseBytes?: number | undefined
   /** Allows sending headers to another machine over `http:`, where others can read them. */
@@ -64,7 +64,7 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
   fetch: "function",
   batch: { either: ["boolean", { members: { max: { required: "count" } } }] },
   retries: { min: 0, max: 100, whole: true },
-  resumes: { min: 0, max: 1000, whole: true },
+  resumeMs: { min: 0 },
   maxResponseBytes: "count",
   insecure: "boolean",
   clock: "clock",
@@ -73,7 +73,7 @@ export const HTTP_TRANSPORT_OPTIONS: OptionsSchema<HTTPTransportOptions> = {
 /** Calls that together are longer than this are sent apart: a server limits the length of a body. */
 const MAX_BATCH_TEXT = 256 * 1024
 const FIRST_DELAY = 200
-const LONGEST_DELAY = 10_000
+const LONGEST_DELAY = 5000
 const PAGE_LEFT = "the page was left"
 /** Milliseconds for a server to end an answer that has everything. */
 const END_TIMEOUT_MS = 1000
@@ -107,7 +107,7 @@ export function createHTTPTransport(
 // Closures, of which minified programs have less than of a class.
 function openTransport(
   peer: HTTPPeer,
-  { batch = true, retries = 0, resumes = 5, clock = systemClock }: HTTPTransportOptions,
+  { batch = true, retries = 0, resumeMs = 60_000, clock = systemClock }: HTTPTransportOptions,
 ): Transport {
   const maxBatch = typeof batch === "object" ? batch.max : batch ? 100 : 1
   const open = new Map<string, Outgoing>()
@@ -328,7 +328,7 @@ function openTransport(
     peer,
     clock,
     retries,
-    resumes,
+    resumeMs,
     isOpen,
     receive,
     deliver,

@@ -1,6 +1,7 @@
 // What only streams need: pages load it with the first of them.
 
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { afterAttempts } from "../../core/error-marks.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
@@ -25,7 +26,7 @@ export interface StreamHost {
   readonly peer: HTTPPeer
   readonly clock: Clock
   readonly retries: number
-  readonly resumes: number
+  readonly resumeMs: number
   /** Whether the request has not been abandoned. */
   readonly isOpen: (outgoing: Outgoing) => boolean
   readonly receive: (event: CallEvent) => void
@@ -54,6 +55,7 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
   let seq = 0
   let lastId = ""
   let failures = 0
+  let lostAt: number | undefined
   let lost: CallError | undefined
   while (isOpen(outgoing)) {
     const controller = new AbortController()
@@ -80,6 +82,7 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
       }
       const deliver = (output: ResponseEnvelope): Promise<void> | undefined => {
         failures = 0
+        lostAt = undefined
         lost = undefined
         lastId = id
         host.receive({ type: "call.responded", requestId, output, seq: ++seq })
@@ -97,12 +100,16 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
       const error = connectionError(peer, thrown)
       // A server that cannot resume the stream says less than what went wrong before.
       if (lost !== undefined && error.code === "DATA_LOSS") return reject(outgoing, lost)
-      const hasBegun = seq > 0
-      const canRepeat = hasBegun
-        ? error.code === "UNAVAILABLE" && lastId !== ""
-        : isRepeatable(error)
-      if (!canRepeat || ++failures > (hasBegun ? host.resumes : host.retries)) {
-        return reject(outgoing, error)
+      failures++
+      const now = host.clock.now()
+      lostAt ??= now
+      const isLoss = error.code === "UNAVAILABLE" || (lost !== undefined && error.retryable)
+      const canRepeat =
+        seq === 0
+          ? isRepeatable(error) && failures <= host.retries
+          : isLoss && lastId !== "" && now + (error.retryAfterMs ?? 0) < lostAt + host.resumeMs
+      if (!canRepeat) {
+        return reject(outgoing, afterAttempts(error, { started: 1, hasEffects: seq > 0 }, true))
       }
       lost = error
       if (!(await host.pause(outgoing, failures, error.retryAfterMs))) return

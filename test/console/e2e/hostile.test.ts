@@ -19,7 +19,7 @@ describe.skipIf(noBrowser)("a hostile source", () => {
   const site = useConsole(() => [fixtures.hostile, fixtures.evil])
 
   test("is served under a strict policy", async () => {
-    const response = await fetch(`${site.url}/`)
+    const response = await fetch(`${site.url}/`, { headers: { accept: "text/html" } })
     const policy = response.headers.get("content-security-policy") ?? ""
     expect(policy).toContain("default-src 'none'")
     expect(policy).not.toContain("unsafe")

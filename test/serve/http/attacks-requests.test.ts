@@ -219,7 +219,9 @@ describe("clients that take their time (SV15)", () => {
     const { hostname, port } = new URL(url)
     return new Promise((resolve) => {
       let text = ""
-      const socket: Socket = connect(Number(port), hostname, () => socket.write(first))
+      const socket: Socket = connect(Number(port), hostname)
+      // Before the timer, which may fire before there is a connection.
+      socket.write(first)
       const timer = setInterval(() => socket.write("x"), 20)
       socket.on("data", (chunk) => (text += chunk.toString("latin1")))
       socket.on("error", () => undefined)

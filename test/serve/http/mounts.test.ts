@@ -364,3 +364,79 @@ describe("an MCP server that is mounted", () => {
     await closing
   })
 })
+
+describe("a mounted handler may return", () => {
+  const bytes = new Uint8Array([0, 255, 10, 13])
+  const streamed = (): Response => {
+    const parts = ["one ", "two"].map((text) => new TextEncoder().encode(text))
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const part = parts.shift()
+        if (part === undefined) controller.close()
+        else controller.enqueue(part)
+      },
+    })
+    return new Response(body, { status: 201, headers: { "x-own": "yes" } })
+  }
+  const returned = {
+    "a Response with text": () => new Response("text"),
+    "a promise of a Response": () => Promise.resolve(new Response("text")),
+    "a Response with bytes": () => new Response(bytes),
+    "a Response with a stream": streamed,
+    "a Response without a body": () => new Response(null, { status: 204 }),
+    "an answer": () => ({ status: 200, headers: {}, body: "text" }),
+    "an answer without headers": () => ({ status: 200, body: "text" }) as never,
+  } satisfies Readonly<Record<string, MountHandler>>
+  const wrong = {
+    nothing: () => undefined as never,
+    "a text": () => "text" as never,
+    "an object without a status": () => ({ body: "text" }) as never,
+    "a status that does not exist": () => ({ status: 1000, headers: {} }),
+  } satisfies Readonly<Record<string, MountHandler>>
+
+  /** A server on a port, and the same API as a function. */
+  async function both(mount: MountHandler) {
+    const lines: unknown[][] = []
+    const error = (...line: unknown[]): void => void lines.push(line)
+    const options = { mounts: { "/page": mount }, logger: { ...silentLogger, error } }
+    const { url } = await start(options)
+    const api = toHTTP(registry, options)
+    cleanups.push(() => api.close())
+    const ask = {
+      "on a port": () => fetch(`${url}/page`),
+      "as a function": () => api.fetch(new Request("http://localhost/page")),
+    }
+    return { ask: Object.entries(ask), lines }
+  }
+
+  test.each(Object.entries(returned))("%s", async (_, mount) => {
+    const expected = await (mount as () => unknown)()
+    const plain = expected instanceof Response ? expected : new Response("text")
+    const body = Buffer.from(await plain.arrayBuffer())
+    const { ask } = await both(mount)
+    for (const [way, send] of ask) {
+      const response = await send()
+      const { status, headers } = response
+      const seen = { way, status, own: headers.get("x-own"), type: headers.get("content-type") }
+      const type = expected instanceof Response ? plain.headers.get("content-type") : seen.type
+      expect(seen).toEqual({ way, status: plain.status, own: plain.headers.get("x-own"), type })
+      expect(Buffer.from(await response.arrayBuffer())).toEqual(body)
+    }
+  })
+
+  test.each(Object.entries(wrong))("but %s is a 500, and a line in the log", async (_, mount) => {
+    const { ask, lines } = await both(mount)
+    for (const [, send] of ask) {
+      const response = await send()
+      expect(response.status).toBe(500)
+      expect(await response.json()).toMatchObject({ code: "EXECUTION_ERROR" })
+    }
+    expect(lines).toHaveLength(2)
+    expect(String(lines.map((line) => JSON.stringify(line, errorsToText)))).toContain(
+      'The handler of mounts[\\"/page\\"] returned',
+    )
+  })
+})
+
+const errorsToText = (_: string, value: unknown): unknown =>
+  value instanceof Error ? value.message : value

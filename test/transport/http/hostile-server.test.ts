@@ -345,7 +345,7 @@ describe("a hostile stream", () => {
     ["of events of other names", `event: update\n${item(1)}event: __proto__\n${item(2)}`],
     ["with an end that has no data", "event: end\n\n"],
   ])("that ends %s was cut off", async (_, text) => {
-    const { map } = await hostile((_request, response) => response.end(text), { resumes: 0 })
+    const { map } = await hostile((_request, response) => response.end(text), { resumeMs: 0 })
 
     const { items, error } = await read(map)
 
@@ -397,15 +397,15 @@ describe("a hostile stream", () => {
     ])
   })
 
-  test("decides neither when it is resumed nor how often", async () => {
+  test("decides neither when it is resumed nor for how long", async () => {
     const { map, requests } = await hostile(
       (_request, response) => response.end(`retry: 0\n${item("one", "1")}retry: 999999999\n\n`),
-      { resumes: 2 },
+      { resumeMs: 500 },
     )
 
     const { items, error } = await read(map, { timeout: 2000 })
 
-    // Each answer has an item, which starts the count again: the deadline ends it.
+    // Each answer has an item, which starts the time again: the deadline ends it.
     expect(items.every((one) => one === "one")).toBe(true)
     expect(error?.code).toBe("TIMEOUT")
     expect(requests.length).toBeLessThan(30)

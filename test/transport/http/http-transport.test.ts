@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { IncomingMessage, RequestListener, Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { setTimeout as sleep } from "node:timers/promises"
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
 import { afterEach, describe, expect, test } from "vitest"
 import {
@@ -18,8 +18,11 @@ import {
 import type { AnyRegistry } from "../../../src/index.ts"
 import { createHTTPTransport } from "../../../src/http.ts"
 import type { HTTPTransportOptions } from "../../../src/http.ts"
+import { deferred } from "../../../src/internal/wait.ts"
+import { serveHTTP } from "../../../src/node.ts"
 import { toHTTP } from "../../../src/to-http.ts"
 import type { HTTPServerOptions } from "../../../src/to-http.ts"
+import { VirtualClock } from "../../support/virtual-clock.ts"
 import { waitFor } from "../../support/wait-for.ts"
 
 const closers: (() => unknown)[] = []
@@ -374,10 +377,41 @@ describe("streams over HTTP", () => {
     closers.push(() => map.close())
     return map
   }
-  async function read(map: PendingRequestMap, id: string) {
+
+  /** A server that sends one item, is away for a time, and then sends the second item. */
+  function absent(away: number, answer?: ResponseInit) {
+    const clock = new VirtualClock()
+    const asked: number[] = []
+    const item = (at: number): string =>
+      `id: ${at}\ndata: {"data":${at},"meta":{"source":"local","operationId":"a.b","timestamp":1}}\n\n`
+    const send: typeof fetch = async () => {
+      asked.push(clock.now())
+      if (asked.length === 1) return new Response(item(1))
+      if (clock.now() >= away) return new Response(`${item(2)}event: end\ndata: {}\n\n`)
+      if (answer === undefined) {
+        const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" })
+        throw new TypeError("fetch failed", { cause })
+      }
+      return new Response("", answer)
+    }
+    const transport = createHTTPTransport("http://away.test", { fetch: send, clock })
+    const map = new PendingRequestMap(transport, { clock, logger: silentLogger })
+    closers.push(() => map.close())
+    /** Lets virtual time pass in small steps: answers and modules are read in turns of the event loop. */
+    const pass = async (milliseconds: number): Promise<void> => {
+      await waitFor(() => expect(asked).not.toHaveLength(0))
+      for (let step = 0; step < milliseconds; step += 100) {
+        for (let turn = 0; turn < 3; turn++) await nextTurn()
+        await clock.advance(100)
+      }
+    }
+    return { map, pass, clock, asked }
+  }
+
+  async function read(map: PendingRequestMap, id: string, signal?: AbortSignal) {
     const items: unknown[] = []
     try {
-      for await (const { data } of map.subscribe(id)) items.push(data)
+      for await (const { data } of map.subscribe(id, undefined, { signal })) items.push(data)
     } catch (error) {
       return { items, error: error as CallError }
     }
@@ -409,11 +443,104 @@ describe("streams over HTTP", () => {
     expect(error).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: true })
   })
 
-  test("are not resumed with resumes: 0", async () => {
-    const map = await cut(createRegistry([resumable]), { resumes: 0 })
+  test("are not resumed with resumeMs: 0", async () => {
+    const map = await cut(createRegistry([resumable]), { resumeMs: 0 })
     const { items, error } = await read(map, "demo.resumable")
     expect(items).toEqual([1, 2, 3])
     expect(error?.code).toBe("UNAVAILABLE")
+  })
+
+  test.each([
+    { away: 50_000, outcome: "are resumed", items: [1, 2], error: undefined },
+    {
+      away: 70_000,
+      outcome: "fail",
+      items: [1],
+      error: expect.objectContaining({ code: "UNAVAILABLE", mayHaveExecuted: true }) as unknown,
+    },
+  ])("whose server is away for $away ms $outcome", async ({ away, items, error }) => {
+    const { map, pass, clock, asked } = absent(away)
+    const reading = read(map, "demo.resumable")
+
+    await pass(120_000)
+
+    expect(await reading).toEqual({ items, error })
+    // Nearly a minute of attempts, of which the later ones are 2.5 to 5 seconds apart.
+    const gaps = asked.slice(1).map((at, index) => at - (asked[index] ?? 0))
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(5000)
+    expect(asked.at(-1)).toBeGreaterThan(Math.min(away, 60_000) - 5000)
+    expect(asked.at(-1)).toBeLessThan(66_000)
+    expect(clock.timers).toBe(0)
+  })
+
+  test("whose server asks for a longer wait than they resume for fail at once", async () => {
+    const { map, pass, asked } = absent(70_000, { status: 503, headers: { "retry-after": "90" } })
+    const reading = read(map, "demo.resumable")
+
+    await pass(1000)
+
+    const { items, error } = await reading
+    expect(items).toEqual([1])
+    expect(error).toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 90_000 })
+    expect(asked).toHaveLength(2)
+  })
+
+  test("are resumed when their server counts the lost connection for a while", async () => {
+    const { map, pass } = absent(5000, { status: 429, headers: { "retry-after": "1" } })
+    const reading = read(map, "demo.resumable")
+
+    await pass(20_000)
+
+    expect(await reading).toEqual({ items: [1, 2], error: undefined })
+  })
+
+  test("go on without a gap after their server was drained and started again", async () => {
+    const gate = deferred()
+    const registry = createRegistry([
+      defineOperation({
+        ...base,
+        name: "numbers",
+        type: "subscription",
+        async *handler(_input, { metadata }) {
+          for (let at = Number(metadata?.["lastEventId"] ?? 0) + 1; at <= 6; at++) {
+            if (at > 3) await gate.promise
+            yield at
+          }
+        },
+      }),
+    ])
+    const options = { logger: silentLogger, websocket: false, drainMs: 0 }
+    const first = await serveHTTP(registry, { ...options, port: 0 })
+    const { url } = first
+    const map = new PendingRequestMap(createHTTPTransport(url), { logger: silentLogger })
+    closers.push(() => map.close())
+    const items: unknown[] = []
+    const reading = (async () => {
+      for await (const { data } of map.subscribe("demo.numbers")) items.push(data)
+    })()
+    await waitFor(() => expect(items).toEqual([1, 2, 3]))
+
+    await first.close()
+    gate.resolve()
+    const again = await serveHTTP(registry, { ...options, port: Number(new URL(url).port) })
+    closers.push(() => again.close())
+
+    await reading
+    expect(items).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  test("that wait for their server end when they are left", async () => {
+    const { map, pass, asked } = absent(50_000)
+    const controller = new AbortController()
+    const reading = read(map, "demo.resumable", controller.signal)
+    await pass(10_000)
+    const attempts = asked.length
+
+    controller.abort()
+    await pass(60_000)
+
+    expect((await reading).error?.code).toBe("ABORTED")
+    expect(asked).toHaveLength(attempts)
   })
 
   test("are cut off when their server ends without a word", async () => {
@@ -423,7 +550,7 @@ describe("streams over HTTP", () => {
         'id: 1\r\ndata: {"data":1,\r\ndata: "meta":{"source":"local","operationId":"a.b","timestamp":1}}\r\n\r\n: beat\n\n',
       )
     })
-    const map = new PendingRequestMap(createHTTPTransport(url, { resumes: 0 }))
+    const map = new PendingRequestMap(createHTTPTransport(url, { resumeMs: 0 }))
     closers.push(() => map.close())
     const { items, error } = await read(map, "demo.count")
     expect(items).toEqual([1])

@@ -1,4 +1,4 @@
-import { CallError } from "../../../core/errors.ts"
+import { CallError, isCallError } from "../../../core/errors.ts"
 import type { ResolvedServer } from "../config.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import { isUnreached } from "../../../mcp/errors.ts"
@@ -38,6 +38,8 @@ export interface CallRequest {
   readonly options: MCPRequestOptions
 }
 
+// Milliseconds in which a process has to answer a ping.
+const PING_MS = 5000
 // How often one request obeys a `Retry-After` of the server.
 const MAX_WAITS = 3
 
@@ -120,7 +122,11 @@ export async function sendWithin(
     try {
       return await session.request(sent)
     } catch (failure) {
-      if (!(failure instanceof RequestFailure)) throw failure
+      if (!(failure instanceof RequestFailure)) {
+        // Handles its own failures.
+        if (isCallError(failure, "TIMEOUT")) void checkAlive(session, host)
+        throw failure
+      }
       const { thrown, error, isSent, retryAfterMs } = failure
       if (hadId && isExpiry(thrown) && renewals++ === 0) {
         host.expired(session)
@@ -136,6 +142,30 @@ export async function sendWithin(
       }
       throw error
     }
+  }
+}
+
+/** Sessions that are being checked. */
+const checking = new WeakSet<Session>()
+
+/** Ends a process that does not answer a ping either. A stopped one would keep all later calls waiting. */
+async function checkAlive(session: Session, { server, clock }: RequestHost): Promise<void> {
+  if (session.child === undefined || session.isLost || checking.has(session)) return
+  checking.add(session)
+  const subject = `A ping of MCP server "${server.name}"`
+  const timeout = new RequestTimeout({ clock, subject, idle: PING_MS, total: PING_MS })
+  // Servers of the modern era have no method for it; this one has no effect and no parameters.
+  const method = session.peer.era === "modern" ? "server/discover" : "ping"
+  try {
+    await session.request({ method, params: {}, phase: "list", timeout })
+  } catch {
+    // An error is an answer.
+    if (!timeout.isOver) return
+    const message = `MCP server "${server.name}" did not answer a ping within ${PING_MS} ms after a request had timed out. Its process was ended, and the next call starts it again.`
+    session.breakOff(new CallError("UNAVAILABLE", message, { mayHaveExecuted: true }))
+  } finally {
+    timeout.dispose()
+    checking.delete(session)
   }
 }
 
