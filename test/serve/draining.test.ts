@@ -67,11 +67,11 @@ describe.each(WAYS)("a server that is closed, called over %s,", (way) => {
     await deploy.started.promise
     const drained = surface.drain()
     // A broker passes new calls on to other workers, and these wait for one.
-    if (!BUSES.includes(way)) {
-      const refused = await surface.call("work.other").catch((error: unknown) => error)
-      expect(refused).toMatchObject(expect.not.objectContaining({ data: "other" }))
-      expect(refused).not.toMatchObject({ mayHaveExecuted: true })
-    }
+    const refused = BUSES.includes(way)
+      ? {}
+      : await surface.call("work.other").catch((error: unknown) => error)
+    expect(refused).not.toMatchObject({ data: "other" })
+    expect(refused).not.toMatchObject({ mayHaveExecuted: true })
     deploy.gate.resolve()
     await drained
     expect(await running).toMatchObject({ code: undefined, data: { done: true } })

@@ -54,7 +54,7 @@ function serverOf(mcp: unknown, env: object): string {
     : /^https?:\/\//i.test(String(mcp))
       ? { url: mcp }
       : { command: mcp }
-  const { command, args, cwd, envFile, inheritEnv } = entry
+  const { command, args, cwd, envFile, inheritEnv } = entry as Readonly<Record<string, string>>
   if (command === undefined) {
     return `calls ${String(entry["url"] ?? entry["serverUrl"] ?? entry["httpUrl"])}`
   }
@@ -62,9 +62,9 @@ function serverOf(mcp: unknown, env: object): string {
   const inherited = Array.isArray(inheritEnv) ? inheritEnv.join(", ") : "your whole environment"
   return [
     `runs: ${[command, args ?? []].flat().join(" ")}`,
-    ...(cwd === undefined ? [] : [`in ${String(cwd)}`]),
+    ...(cwd === undefined ? [] : [`in ${cwd}`]),
     ...(set === "" ? [] : [`with ${set}`]),
-    ...(envFile === undefined ? [] : [`with the variables in ${String(envFile)}`]),
+    ...(envFile === undefined ? [] : [`with the variables in ${envFile}`]),
     ...(inheritEnv === undefined ? [] : [`with ${inherited}`]),
   ].join("; ")
 }

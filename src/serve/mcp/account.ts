@@ -1,7 +1,7 @@
 import type { CallError } from "../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { expired, whenEnded, whenExpired } from "../expiry.ts"
+import { expired, whenEnded } from "../expiry.ts"
 import type { EndingCredential } from "../expiry.ts"
 import { isEventStream, refuseWith, TextAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
