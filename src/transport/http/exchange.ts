@@ -172,6 +172,7 @@ export function tooLong({ maxResponseBytes }: HTTPPeer): CallError {
 export function problemError(problem: unknown): CallError | undefined {
   if (!isRecord(problem)) return undefined
   const { code, detail, details, retryable, mayHaveExecuted, retryAfterMs, attempts } = problem
+  const { requestId, operationId } = problem
   if (typeof code !== "string" || code === "" || typeof detail !== "string") return undefined
   const options: CallErrorOptions = {
     details,
@@ -179,6 +180,8 @@ export function problemError(problem: unknown): CallError | undefined {
     mayHaveExecuted: typeof mayHaveExecuted === "boolean" ? mayHaveExecuted : undefined,
     retryAfterMs: typeof retryAfterMs === "number" && retryAfterMs >= 0 ? retryAfterMs : undefined,
     attempts: typeof attempts === "number" && attempts > 1 ? attempts : undefined,
+    requestId: typeof requestId === "string" ? requestId : undefined,
+    operationId: typeof operationId === "string" ? operationId : undefined,
   }
   return refusal(code, detail, options)
 }
