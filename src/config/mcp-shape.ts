@@ -1,6 +1,6 @@
 // MCP server entries in the format of editors: alternative field names, and fields that only editors use.
 
-import { isRecord } from "../internal/guards.ts"
+import { isRecord, isText } from "../internal/guards.ts"
 import { ALIASES, MCP_FIELDS } from "../sources/mcp/config-fields.ts"
 import {
   checkNames,
@@ -130,10 +130,6 @@ function checkTexts(
       }
     }
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== ""
 }
 
 function isWord(value: unknown): boolean {
