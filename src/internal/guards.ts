@@ -43,3 +43,8 @@ export function isStrings(value: unknown): value is readonly string[] {
 export function nonEmpty(value: unknown): string | undefined {
   return isText(value) ? value : undefined
 }
+
+/** The strings of a list; nothing for anything else. */
+export function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(isString) : []
+}

@@ -1,4 +1,4 @@
-import { stringsOf } from "../../schema/normalize/references.ts"
+import { stringsOf } from "../../internal/guards.ts"
 import { resolve } from "node:path"
 import { findConfig } from "../../hub/config-file/find.ts"
 import type { CommandArgs, CommandIO, Target } from "../model.ts"
