@@ -1,9 +1,9 @@
 import { changedError } from "../../core/error-marks.ts"
 import { CallError } from "../../core/errors.ts"
+import { problemError } from "../../core/problem.ts"
 import { exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { readBody } from "../../http-client/read-body.ts"
-import { problemError } from "../../transport/http/exchange.ts"
 import type { HubAddress } from "./hub-address.ts"
 
 /** A request to a hub. */

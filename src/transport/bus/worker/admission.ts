@@ -1,4 +1,3 @@
-import { unauthenticated } from "../../../protocol/refusals.ts"
 import { deferOn } from "../../../internal/clock.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { Identity } from "../../../core/types.ts"
@@ -190,7 +189,7 @@ export class WorkerAdmission {
     const { operationId, id: requestId, caller } = entry
     const fields = { user: caller.user, operationId, requestId, error }
     dependencies.logger.warn("A caller could not be identified; its request was refused", fields)
-    this.refuse(caller, message, unauthenticated(operationId, error), false)
+    this.refuse(caller, message, refusals.notIdentified(operationId, error), false)
   }
 
   /** Accepts a request: runs it at once if both sides allow that, otherwise waits for the grant. */

@@ -1,4 +1,4 @@
-import { refusal } from "../../../core/errors.ts"
+import { isCallError, refusal } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { CallEvent } from "../../../core/events.ts"
 
@@ -55,6 +55,15 @@ export function tooMuchWaits(operationId: string, bytes: number): CallError {
     `"${operationId}" was not called: requests of ${bytes} bytes wait here already. Try again later.`,
     { operationId, retryAfterMs: 1000 },
   )
+}
+
+/** The error for an unidentified caller. It contains no reason, unless that is a `CallError`. */
+export function notIdentified(operationId: string, thrown: unknown): CallError {
+  if (isCallError(thrown)) return thrown
+  return refusal("UNAUTHENTICATED", `"${operationId}" was not called: the caller is not known.`, {
+    operationId,
+    cause: thrown,
+  })
 }
 
 /** The error for a ticket that was used before: a ticket is for one call. */
