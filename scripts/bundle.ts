@@ -24,6 +24,7 @@ const files = await bundleEntries(process.cwd(), {
     "dist/http-client/public-lookup.js",
     "dist/internal/asked-time.js",
     "dist/internal/base64.js",
+    "dist/internal/closable.js",
     "dist/internal/file-names.js",
     "dist/internal/import-peer.js",
     "dist/internal/option-issues.js",

@@ -1,8 +1,7 @@
 // MCP server entries in the format of editors: alternative field names, and fields that only editors use.
 
-import { isRecord } from "../internal/guards.ts"
-import { setOwn } from "../schema/json.ts"
-import { ALIASES, asText, fieldName, MCP_FIELDS } from "../sources/mcp/config-fields.ts"
+import { isRecord, isText } from "../internal/guards.ts"
+import { ALIASES, MCP_FIELDS } from "../sources/mcp/config-fields.ts"
 import {
   checkNames,
   type IssueReporter,
@@ -79,22 +78,6 @@ export const mcpEntry: Shape = {
   },
 }
 
-/** Converts an entry to our field names; numbers and booleans in `args`, `env` and `headers` become strings. */
-export function toPlainEntry(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const out: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(entry)) {
-    if (value === undefined || value === null || key === "enabled") continue
-    const name = fieldName(key, value)
-    setOwn(
-      out,
-      name,
-      name === "args" || name === "env" || name === "headers" ? asTexts(value) : value,
-    )
-  }
-  if (entry["enabled"] === false) out["disabled"] = true
-  return out
-}
-
 function checkTransport(
   value: Readonly<Record<string, unknown>>,
   keys: Keys,
@@ -147,18 +130,6 @@ function checkTexts(
       }
     }
   }
-}
-
-function asTexts(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(asText)
-  if (!isRecord(value)) return value
-  const out = {}
-  for (const [key, item] of Object.entries(value)) setOwn(out, key, asText(item))
-  return out
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== ""
 }
 
 function isWord(value: unknown): boolean {

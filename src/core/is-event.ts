@@ -1,4 +1,4 @@
-import { isRecord } from "../internal/guards.ts"
+import { isRecord, isStrings } from "../internal/guards.ts"
 import type { CallEvent } from "./events.ts"
 import { isResponseEnvelope } from "./envelope.ts"
 import type { Identity } from "./types.ts"
@@ -103,10 +103,6 @@ function isIdentity(value: unknown): boolean {
   return (
     resources === undefined || (isRecord(resources) && Object.values(resources).every(isStrings))
   )
-}
-
-function isStrings(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === "string")
 }
 
 /** JSON Schema counts characters, which are at most as many as a string is long. */

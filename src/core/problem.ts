@@ -1,5 +1,6 @@
-import { ERROR_CODES } from "./errors.ts"
-import type { CallError, CallErrorJSON, ErrorCode } from "./errors.ts"
+import { isRecord } from "../internal/guards.ts"
+import { ERROR_CODES, refusal } from "./errors.ts"
+import type { CallError, CallErrorJSON, CallErrorOptions, ErrorCode } from "./errors.ts"
 import { getOwn } from "../schema/json.ts"
 import type { OperationSpec } from "./types.ts"
 
@@ -40,6 +41,24 @@ export function problemOf(
     ...(spec !== undefined && { operationId: `${spec.namespace}.${spec.name}` }),
     ...(requestId !== undefined && { requestId }),
   }
+}
+
+/** The error that a problem in JSON describes; `undefined` for anything else. */
+export function problemError(problem: unknown): CallError | undefined {
+  if (!isRecord(problem)) return undefined
+  const { code, detail, details, retryable, mayHaveExecuted, retryAfterMs, attempts } = problem
+  const { requestId, operationId } = problem
+  if (typeof code !== "string" || code === "" || typeof detail !== "string") return undefined
+  const options: CallErrorOptions = {
+    details,
+    retryable: typeof retryable === "boolean" ? retryable : undefined,
+    mayHaveExecuted: typeof mayHaveExecuted === "boolean" ? mayHaveExecuted : undefined,
+    retryAfterMs: typeof retryAfterMs === "number" && retryAfterMs >= 0 ? retryAfterMs : undefined,
+    attempts: typeof attempts === "number" && attempts > 1 ? attempts : undefined,
+    requestId: typeof requestId === "string" ? requestId : undefined,
+    operationId: typeof operationId === "string" ? operationId : undefined,
+  }
+  return refusal(code, detail, options)
 }
 
 /** The HTTP status of an error code, which an operation may have declared. */

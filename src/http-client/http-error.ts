@@ -1,6 +1,6 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { isObject } from "../internal/guards.ts"
-import { cutText } from "../internal/message-text.ts"
+import { cutText, jsonText } from "../internal/message-text.ts"
 import { excerpt } from "./decode.ts"
 import type { HttpResponse } from "./exchange.ts"
 import { readBody } from "./read-body.ts"
@@ -106,7 +106,7 @@ function errorTextOf(body: unknown): string {
   const text = [message, fields(error)["message"], description, detail, title, error, first]
     .map((value) => (typeof value === "string" ? value : fields(value)["message"]))
     .find((value) => typeof value === "string" && value.trim() !== "")
-  return typeof text === "string" ? text : (jsonOf(body) ?? "")
+  return typeof text === "string" ? text : (jsonText(body) ?? "")
 }
 
 /** The title of an HTML page. */
@@ -118,16 +118,8 @@ function titleOf(html: string): string {
 function limitBody(body: unknown): unknown {
   if (body instanceof Uint8Array) return `[${body.length} bytes]`
   if (typeof body === "string") return cutText(body, MAX_BODY)
-  const text = jsonOf(body)
+  const text = jsonText(body)
   return text === undefined || text.length <= MAX_BODY ? body : cutText(text, MAX_BODY)
-}
-
-function jsonOf(body: unknown): string | undefined {
-  try {
-    return JSON.stringify(body)
-  } catch {
-    return undefined
-  }
 }
 
 function fields(value: unknown): Record<string, unknown> {

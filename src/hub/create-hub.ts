@@ -1,4 +1,5 @@
 // The hub: its registry, its sources and their changes, what its configuration says of all operations.
+import { Closable } from "../internal/closable.ts"
 import { redact, redactText } from "../internal/redact.ts"
 import type { ResolvedConfig } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
@@ -80,7 +81,7 @@ export function internalsOf(hub: Hub): HubInternals {
   return internals
 }
 
-class SourceHub implements Hub {
+class SourceHub extends Closable implements Hub {
   readonly registry: OperationRegistry
   readonly #options: HubOptions
   readonly #logger: Logger
@@ -98,9 +99,9 @@ class SourceHub implements Hub {
   #resolvedAt = 0
   #config: ResolvedConfig
   #runners = new Map<string, SourceRunner>()
-  #closing: Promise<void> | undefined
 
   constructor(config: ResolvedConfig, options: HubOptions) {
+    super()
     const { clock = systemClock } = options
     const logger = isolatedLogger(options.logger)
     this.#options = options
@@ -199,15 +200,7 @@ class SourceHub implements Hub {
     await Promise.all([...changes, this.ready()])
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     this.#ended.abort()
     await this.registry.close()
     for (const runner of this.#runners.values()) runner.close()
@@ -314,7 +307,7 @@ class SourceHub implements Hub {
     this.#resolvers.reduce((out, resolver) => resolver.mask(out), text)
 
   #assertOpen(): void {
-    if (this.#closing === undefined) return
+    if (!this.isClosing) return
     throw new CallError("UNAVAILABLE", "The hub is closed.", { retryable: false })
   }
 }

@@ -1,4 +1,5 @@
 // A hub on a port: its servers, their options, and their end.
+import { Closable } from "../internal/closable.ts"
 import { isBroker } from "../config/names.ts"
 import { LIMITS, RECORD } from "../config/config-shapes.ts"
 import type { RemoteSource, ResolvedSource } from "../config/model.ts"
@@ -264,7 +265,7 @@ function unavailable(message: string, cause: unknown): CallError {
   return new CallError("UNAVAILABLE", message, { cause, retryable: false })
 }
 
-class Served implements ServedHub {
+class Served extends Closable implements ServedHub {
   readonly url: string
   readonly consoleUrl: string | undefined
   readonly mcpUrl: string | undefined
@@ -272,7 +273,6 @@ class Served implements ServedHub {
   readonly #served: ServedHTTP
   readonly #servers: Servers
   readonly #stops: readonly (() => void)[]
-  #closing: Promise<void> | undefined
 
   constructor(
     served: ServedHTTP,
@@ -280,6 +280,7 @@ class Served implements ServedHub {
     stops: readonly (() => void)[],
     has: { readonly console: boolean; readonly websocket: boolean },
   ) {
+    super()
     this.url = served.url
     this.consoleUrl = has.console ? `${served.url}/` : undefined
     this.mcpUrl = servers.mcp === undefined ? undefined : `${served.url}/mcp`
@@ -289,16 +290,8 @@ class Served implements ServedHub {
     this.#stops = stops
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
   /** Closes the port last: answers to MCP clients go through it. */
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     for (const stop of this.#stops) stop()
     const served = this.#served.close()
     // The activity streams of consoles do not end by themselves.

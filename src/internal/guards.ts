@@ -24,3 +24,27 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
       typeof (value as { then?: unknown }).then === "function")
   )
 }
+
+export function isString(value: unknown): value is string {
+  return typeof value === "string"
+}
+
+/** Whether a value is a string that is not empty. */
+export function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== ""
+}
+
+/** Whether a value is a list of strings. */
+export function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every(isString)
+}
+
+/** A string that is not empty, or `undefined`. */
+export function nonEmpty(value: unknown): string | undefined {
+  return isText(value) ? value : undefined
+}
+
+/** The strings of a list; nothing for anything else. */
+export function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(isString) : []
+}

@@ -35,6 +35,15 @@ export function codeOf(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined
 }
 
+/** A value as JSON; `undefined` if it cannot be written, such as one that is too deep. */
+export function jsonText(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
 /** Cuts a text to a length and adds "…". */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text

@@ -1,5 +1,5 @@
 import type { MCPContentBlock } from "../core/envelope.ts"
-import { isRecord } from "../internal/guards.ts"
+import { isRecord, isString } from "../internal/guards.ts"
 import { printJson } from "./canonical.ts"
 
 /** Content blocks, and those of unknown type. */
@@ -31,14 +31,14 @@ function isContentBlock(value: unknown): value is MCPContentBlock {
   if (!isRecord(value)) return false
   switch (value["type"]) {
     case "text":
-      return isText(value["text"])
+      return isString(value["text"])
     case "image":
     case "audio":
-      return isText(value["data"]) && isText(value["mimeType"])
+      return isString(value["data"]) && isString(value["mimeType"])
     case "resource":
-      return isRecord(value["resource"]) && isText(value["resource"]["uri"])
+      return isRecord(value["resource"]) && isString(value["resource"]["uri"])
     case "resource_link":
-      return isText(value["uri"]) && isText(value["name"])
+      return isString(value["uri"]) && isString(value["name"])
     default:
       return false
   }
@@ -48,8 +48,4 @@ function isContentBlock(value: unknown): value is MCPContentBlock {
 function listOf(blocks: unknown): readonly unknown[] {
   if (Array.isArray(blocks)) return blocks
   return blocks === undefined || blocks === null ? [] : [blocks]
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string"
 }

@@ -1,5 +1,6 @@
 // Reads the properties of thrown values without depending on the classes of an SDK.
 
+import { nonEmpty } from "../internal/guards.ts"
 import { readProperty } from "../internal/error-text.ts"
 
 /** A JSON-RPC error of a server. */
@@ -25,9 +26,9 @@ export interface ErrorParts {
 export function readErrorParts(thrown: unknown): ErrorParts {
   const code = readProperty(thrown, "code")
   const data = readProperty(thrown, "data")
-  const message = textOf(readProperty(thrown, "message")) ?? ""
+  const message = nonEmpty(readProperty(thrown, "message")) ?? ""
   return {
-    name: textOf(readProperty(thrown, "name")) ?? "",
+    name: nonEmpty(readProperty(thrown, "name")) ?? "",
     message,
     code: codeIn(thrown),
     status:
@@ -35,7 +36,7 @@ export function readErrorParts(thrown: unknown): ErrorParts {
       statusOf(readProperty(data, "status")) ??
       statusOf(code),
     rpcError: toRpcError(code, message, data) ?? rpcErrorInBody(readProperty(data, "text")),
-    scope: textOf(readProperty(thrown, "requiredScope")),
+    scope: nonEmpty(readProperty(thrown, "requiredScope")),
   }
 }
 
@@ -47,7 +48,7 @@ function codeIn(thrown: unknown): string | undefined {
   let current = thrown
   let outer: string | undefined
   for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth++) {
-    const code = textOf(readProperty(current, "code"))
+    const code = nonEmpty(readProperty(current, "code"))
     if (code !== undefined && code !== CONNECTING_FAILED) return code
     outer ??= code
     // An aggregate error: several addresses of a name were tried.
@@ -72,7 +73,7 @@ function rpcErrorInBody(body: unknown): JsonRpcError | undefined {
   }
   try {
     const error = readProperty(JSON.parse(body), "error")
-    const message = textOf(readProperty(error, "message")) ?? ""
+    const message = nonEmpty(readProperty(error, "message")) ?? ""
     return toRpcError(readProperty(error, "code"), message, readProperty(error, "data"))
   } catch {
     return undefined
@@ -81,10 +82,6 @@ function rpcErrorInBody(body: unknown): JsonRpcError | undefined {
 
 function statusOf(value: unknown): number | undefined {
   return typeof value === "number" && value >= 100 && value <= 599 ? value : undefined
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined
 }
 
 /** Removes the "MCP error <code>: " that some servers and SDKs add. */

@@ -1,3 +1,4 @@
+import { Closable } from "../internal/closable.ts"
 import { openPort, urlHost } from "../serve/port.ts"
 import { createServer } from "node:http"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
@@ -173,13 +174,12 @@ async function openSockets(
   }
 }
 
-class Served implements ServedHTTP {
+class Served extends Closable implements ServedHTTP {
   readonly #api: HTTPServer
   readonly #sockets: ServedWebSocket | undefined
   readonly #server: Server
   readonly #options: ServeHTTPOptions
   readonly #signals: readonly NodeJS.Signals[]
-  #closing: Promise<void> | undefined
 
   constructor(
     api: HTTPServer,
@@ -187,6 +187,7 @@ class Served implements ServedHTTP {
     server: Server,
     options: ServeHTTPOptions,
   ) {
+    super()
     const { signals = false } = options
     this.#api = api
     this.#sockets = sockets
@@ -209,14 +210,6 @@ class Served implements ServedHTTP {
     for (const signal of this.#signals) process.once(signal, this.#onSignal)
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
   readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void =>
     this.#api.node(request, response)
 
@@ -237,7 +230,7 @@ class Served implements ServedHTTP {
   }
 
   /** Closes the port last: until all requests are answered, `/readyz` reports "not ready". */
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     for (const signal of this.#signals) process.off(signal, this.#onSignal)
     const server = this.#server
     await Promise.all([this.#api.close(), this.#sockets?.close()])

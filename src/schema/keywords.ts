@@ -5,9 +5,9 @@ import { isSchema } from "./json.ts"
 export type KeywordShape = "map" | "list" | "single" | "items" | "dependencies" | "data"
 
 const SHAPES = new Map<string, KeywordShape>([
-  ...shape("map", ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]),
-  ...shape("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
-  ...shape("single", [
+  ...each("map", ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]),
+  ...each("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
+  ...each("single", [
     "additionalProperties",
     "additionalItems",
     "unevaluatedProperties",
@@ -95,6 +95,10 @@ function visitKeyword(value: unknown, keyword: string, visit: SubschemaVisitor):
   }
 }
 
-function shape(value: KeywordShape, keywords: readonly string[]): Array<[string, KeywordShape]> {
+/** Entries of a map in which several keywords have the same value. */
+export function each<const TValue>(
+  value: TValue,
+  keywords: readonly string[],
+): Array<[string, TValue]> {
   return keywords.map((keyword) => [keyword, value])
 }

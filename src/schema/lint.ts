@@ -1,8 +1,8 @@
 import { quote } from "../internal/message-text.ts"
 import type { Report } from "./diagnostics.ts"
-import { isRecord } from "../internal/guards.ts"
+import { isRecord, isStrings } from "../internal/guards.ts"
 import { childPointer, isSchema, JSON_TYPES, setOwn } from "./json.ts"
-import { keywordShape } from "./keywords.ts"
+import { each, keywordShape } from "./keywords.ts"
 
 interface Rule {
   readonly expected: string
@@ -27,7 +27,7 @@ const COUNT: Rule = {
   expected: "a whole number of 0 or more",
   accepts: (v) => Number.isInteger(v) && (v as number) >= 0,
 }
-const NAMES: Rule = { expected: "a list of property names", accepts: isNames }
+const NAMES: Rule = { expected: "a list of property names", accepts: isStrings }
 
 const RULES = new Map<string, Rule>([
   [
@@ -44,7 +44,7 @@ const RULES = new Map<string, Rule>([
     "dependentRequired",
     {
       expected: "an object of lists of property names",
-      accepts: (v) => isRecord(v) && Object.values(v).every(isNames),
+      accepts: (v) => isRecord(v) && Object.values(v).every(isStrings),
     },
   ],
   ["multipleOf", { expected: "a number above 0", accepts: (v) => isNumeric(v) && v > 0 }],
@@ -142,14 +142,6 @@ function isNumeric(value: unknown): value is number | bigint {
   return typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value))
 }
 
-function isNames(value: unknown): boolean {
-  return Array.isArray(value) && value.every((name) => typeof name === "string")
-}
-
 function isDependency(value: unknown): boolean {
-  return isSchema(value) || isNames(value)
-}
-
-function each(rule: Rule, keywords: readonly string[]): Array<[string, Rule]> {
-  return keywords.map((keyword) => [keyword, rule])
+  return isSchema(value) || isStrings(value)
 }

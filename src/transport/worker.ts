@@ -1,3 +1,4 @@
+import { Closable } from "../internal/closable.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { decodeCallEvent, encodeCallEvent } from "../core/event-codec.ts"
@@ -69,7 +70,7 @@ interface AnyPort extends PortLike {
   terminate?(): unknown
 }
 
-class PortTransport implements WorkerTransport {
+class PortTransport extends Closable implements WorkerTransport {
   readonly isTrusted: boolean
   readonly isOneApplication = true
   readonly surface = "worker"
@@ -80,9 +81,9 @@ class PortTransport implements WorkerTransport {
   #receiver: TransportReceiver | undefined
   /** Why nothing can be sent any more; `undefined` while it is open. */
   #over: string | undefined
-  #closing: Promise<void> | undefined
 
   constructor(port: PortLike, { isTrusted = false, terminate = false }: WorkerTransportOptions) {
+    super()
     this.#port = port
     this.isTrusted = isTrusted
     this.#terminates = terminate
@@ -127,15 +128,7 @@ class PortTransport implements WorkerTransport {
     }
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     const port = this.#port
     if (this.#over === undefined) {
       this.#over = "is no longer connected: this transport was closed"

@@ -1,5 +1,6 @@
 // Descriptions of schemas as comments that editors show.
 
+import { textOf } from "../schema/json.ts"
 import { stringLiteral, UNSEEN } from "./identifiers.ts"
 
 /** Content of the comment of a type, a property or an operation. */
@@ -62,10 +63,6 @@ function safe(text: string): string {
     .replaceAll(UNSEEN, "")
     .replaceAll(/\p{Surrogate}/gu, "")
     .replaceAll("*/", "*\\/")
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value : undefined
 }
 
 function defaultText(value: unknown): string | undefined {

@@ -1,5 +1,7 @@
 // Schemas by content: many operations share a schema, as one object or as copies.
 
+import { jsonText } from "../internal/message-text.ts"
+
 type Schema = Readonly<Record<string, unknown>>
 
 /** Identifies schemas by their JSON text. */
@@ -14,7 +16,7 @@ export class SchemaTexts {
   original(schema: object): object {
     const cached = this.#originalOf.get(schema)
     if (cached !== undefined) return cached
-    const text = textOf(schema)
+    const text = jsonText(schema)
     if (text === undefined) return schema
     let original = this.#originals.get(text)
     if (original === undefined) {
@@ -38,14 +40,5 @@ export class SchemaTexts {
       this.#anyIds.set($defs, anyIds)
     }
     return anyIds
-  }
-}
-
-/** The JSON text; `undefined` for a schema that is deeper than the stack, which equals no other. */
-function textOf(schema: object): string | undefined {
-  try {
-    return JSON.stringify(schema)
-  } catch {
-    return undefined
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { mcpEntry, toPlainEntry } from "../../src/config/mcp-shape.ts"
+import { mcpEntry } from "../../src/config/mcp-shape.ts"
+import { toPlainEntry } from "../../src/sources/mcp/config-fields.ts"
 import type { SourceConfig } from "../../src/config/model.ts"
 import { isAddress, sourceName } from "../../src/config/names.ts"
 

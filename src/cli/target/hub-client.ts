@@ -1,8 +1,9 @@
+import { changedError } from "../../core/error-marks.ts"
 import { CallError } from "../../core/errors.ts"
+import { problemError } from "../../core/problem.ts"
 import { exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { readBody } from "../../http-client/read-body.ts"
-import { isRecord } from "../../internal/guards.ts"
 import type { HubAddress } from "./hub-address.ts"
 
 /** A request to a hub. */
@@ -89,7 +90,7 @@ export class HubClient {
 
   async #failure(response: HttpResponse, request: HubRequest): Promise<CallError> {
     const { data } = await readBody(response, { ...this.#reading(request), truncate: true })
-    return problemError(data, this.url) ?? this.#notHub(response.status)
+    return hubError(data, this.url) ?? this.#notHub(response.status)
   }
 
   #notHub(status: number): CallError {
@@ -101,30 +102,10 @@ export class HubClient {
   }
 }
 
-/** Converts a problem (RFC 9457) of a hub to an error; `undefined` when it is not a problem. */
-export function problemError(data: unknown, hub: string): CallError | undefined {
-  if (!isRecord(data)) return undefined
-  const { code, detail, message, details } = data
-  const text = detail ?? message
-  if (typeof code !== "string" || code === "" || typeof text !== "string") return undefined
-  const flag = (name: string): boolean | undefined =>
-    typeof data[name] === "boolean" ? data[name] : undefined
-  const word = (name: string): string | undefined =>
-    typeof data[name] === "string" ? data[name] : undefined
-  const { retryAfterMs, attempts } = data
-  return new CallError(code, text + cureOf(code, hub), {
-    details,
-    retryable: flag("retryable"),
-    mayHaveExecuted: flag("mayHaveExecuted"),
-    requestId: word("requestId"),
-    operationId: word("operationId"),
-    retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : undefined,
-    attempts: typeof attempts === "number" ? attempts : undefined,
-  })
-}
-
-function cureOf(code: string, hub: string): string {
-  return code === "UNAUTHENTICATED"
-    ? `\nThe hub at ${hub} needs a credential: set OPERATIONS_TOKEN, or give --token.`
-    : ""
+/** The error that a problem of a hub describes, with what to do; `undefined` when it is not a problem. */
+export function hubError(problem: unknown, hub: string): CallError | undefined {
+  const error = problemError(problem)
+  if (error?.code !== "UNAUTHENTICATED") return error
+  const cure = `The hub at ${hub} needs a credential: set OPERATIONS_TOKEN, or give --token.`
+  return changedError(error, { message: `${error.message}\n${cure}` })
 }

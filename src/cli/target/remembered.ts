@@ -1,3 +1,4 @@
+import { stringsOf } from "../../internal/guards.ts"
 import { resolve } from "node:path"
 import { findConfig } from "../../hub/config-file/find.ts"
 import type { CommandArgs, CommandIO, Target } from "../model.ts"
@@ -25,8 +26,8 @@ export async function recall(args: CommandArgs, io: CommandIO): Promise<Remember
     | undefined
   const { sources, operations, inputs } = state ?? {}
   return {
-    sources: names(sources),
-    operations: names(operations),
+    sources: stringsOf(sources),
+    operations: stringsOf(operations),
     inputs: typeof inputs === "object" && inputs !== null ? inputs : {},
   }
 }
@@ -89,8 +90,4 @@ async function fileOf(args: CommandArgs, io: CommandIO): Promise<string> {
   const config = named === undefined ? (isFound ? await findConfig(io.cwd) : io.cwd) : named
   const place = [hub ?? null, own, config === undefined ? null : resolve(io.cwd, config)]
   return `names-${hashOf(JSON.stringify(place)).slice(0, 32)}.json`
-}
-
-function names(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
 }

@@ -19,7 +19,7 @@ import type {
 } from "../model.ts"
 import type { SourceStatus } from "../../hub/model.ts"
 import type { HubAddress } from "./hub-address.ts"
-import { HubClient, problemError } from "./hub-client.ts"
+import { HubClient, hubError } from "./hub-client.ts"
 import type { HubRequest } from "./hub-client.ts"
 import { resolveId } from "./lookup.ts"
 import type { FailedSource } from "./lookup.ts"
@@ -90,7 +90,7 @@ export class RemoteTarget implements Target {
     const reading = { signal: options.signal, secrets, operationId: id, origin: url }
     for await (const { event, data } of readEvents(body, "sse", reading)) {
       if (event === "end") return
-      if (event === "error") throw problemError(data, url) ?? endless(id)
+      if (event === "error") throw hubError(data, url) ?? endless(id)
       if (event === undefined) yield decodeEnvelope(data)
     }
     throw endless(id)

@@ -1,4 +1,4 @@
-import { isRecord } from "../../internal/guards.ts"
+import { isRecord, stringsOf } from "../../internal/guards.ts"
 import { addToList } from "../../internal/lists.ts"
 import { safeRegExp } from "../regex/safe-regexp.ts"
 import { cloneJson } from "./data.ts"
@@ -12,7 +12,6 @@ import {
   opensObject,
   schemaList,
   schemaMap,
-  stringsOf,
 } from "./references.ts"
 import type { References } from "./references.ts"
 import { Report } from "./report.ts"

@@ -1,4 +1,4 @@
-import { isRecord } from "../../internal/guards.ts"
+import { isRecord, stringsOf } from "../../internal/guards.ts"
 import { hasKeys, isSchema } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { Links } from "../refs.ts"
@@ -103,9 +103,4 @@ export function mentionedKeys(schema: JsonSchema): string[] {
   }
   if (isRecord(schema["dependentSchemas"])) names.push(...Object.keys(schema["dependentSchemas"]))
   return names
-}
-
-/** The strings of a list; nothing for anything else. */
-export function stringsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
 }

@@ -1,4 +1,4 @@
-import { isRecord } from "../../internal/guards.ts"
+import { isRecord, isString } from "../../internal/guards.ts"
 import { type Json, unsupported, type ValibotNode } from "./node.ts"
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -133,13 +133,13 @@ function restriction(json: Json, { type, requirement }: ValibotNode): Json {
     case "not_values":
       return isJson(requirement) ? { not: { enum: requirement } } : {}
     case "starts_with":
-      return isText(requirement) ? { pattern: `^${literal(requirement)}` } : {}
+      return isString(requirement) ? { pattern: `^${literal(requirement)}` } : {}
     case "ends_with":
-      return isText(requirement) ? { pattern: `${literal(requirement)}$` } : {}
+      return isString(requirement) ? { pattern: `${literal(requirement)}$` } : {}
     case "includes":
-      return isText(requirement) ? { pattern: literal(requirement) } : {}
+      return isString(requirement) ? { pattern: literal(requirement) } : {}
     case "excludes":
-      return isText(requirement) ? { not: { pattern: literal(requirement) } } : {}
+      return isString(requirement) ? { not: { pattern: literal(requirement) } } : {}
     case "base64":
       return { contentEncoding: "base64" }
     default:
@@ -169,7 +169,7 @@ function fill(keywords: readonly string[], value: unknown): Json {
 /** A pattern without flags: JSON Schema does not support them. */
 function patternOf(requirement: unknown): Json {
   const { source, flags } = (requirement ?? {}) as { source?: unknown; flags?: unknown }
-  if (!isText(source) || !isText(flags) || /[^dgu]/.test(flags)) return {}
+  if (!isString(source) || !isString(flags) || /[^dgu]/.test(flags)) return {}
   return { pattern: source }
 }
 
@@ -182,10 +182,6 @@ function narrowed(json: Json, more: Json): Json {
   const extra = added === json ? more : rest
   if (!Object.keys(extra).some((keyword) => keyword in added)) return { ...added, ...extra }
   return { ...added, allOf: [...((added["allOf"] as unknown[] | undefined) ?? []), extra] }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string"
 }
 
 function literal(text: string): string {

@@ -1,5 +1,6 @@
 // The HTTP server of a registry: what happens to a request, from its path to its answer.
 
+import { Closable } from "../../internal/closable.ts"
 import { loggerOf } from "../../engine/failures.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"
@@ -71,7 +72,7 @@ export function toHTTP(registry: AnyRegistry, options: HTTPServerOptions = {}): 
   return new Server(registry, options)
 }
 
-class Server implements HTTPServer {
+class Server extends Closable implements HTTPServer {
   readonly inner: HTTPInner
   readonly #context: HTTPContext
   readonly #guard: Guard
@@ -80,9 +81,9 @@ class Server implements HTTPServer {
   readonly #paths: MountPaths
   readonly #drain: Drain
   readonly #stops: (() => void)[] = []
-  #closing: Promise<void> | undefined
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
+    super()
     const resolved = resolveHTTPOptions(options)
     const { clock = systemClock, logger = loggerOf(registry) } = options
     const { basePath, isExposed, isFiltered } = resolved
@@ -173,14 +174,6 @@ class Server implements HTTPServer {
     return admission instanceof Promise
       ? admission.then((settled) => this.#enter(incoming, settled))
       : this.#enter(incoming, admission)
-  }
-
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   /** Applies the guard of the API to a mount. */
@@ -289,7 +282,7 @@ class Server implements HTTPServer {
     this.#drain.end()
   }
 
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     this.#context.isDraining = true
     this.inner.options.onClose?.()
     this.#context.endStreams()

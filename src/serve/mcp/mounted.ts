@@ -1,13 +1,11 @@
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPCaller } from "../caller.ts"
-import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { MountedServer, MountHost } from "../mount.ts"
 import { answerFrom } from "../web-answer.ts"
 import { isEventStream, NOT_SERVED, refuse, TextAnswer } from "./answers.ts"
 import type { Answer } from "./answers.ts"
 import type { Authenticator } from "./auth.ts"
-import type { Incoming, MountedRequest } from "./incoming.ts"
-import { headersOf, signalOf, urlOf } from "./node.ts"
+import { Incoming } from "./incoming.ts"
 
 /** Mounts an MCP server below a path of an HTTP server, which authenticates callers. */
 export function mountServer(
@@ -21,7 +19,7 @@ export function mountServer(
     protocol: "mcp",
     documents: new Map(authenticator.metadataPaths.map((path) => [path, document])),
     handle: async (incoming, caller) =>
-      await answerOf(await answer(new MountedIncoming(host, incoming, caller))),
+      await answerOf(await answer(mountedIncoming(host, incoming, caller))),
     async refuse({ status, error, headers }) {
       const challenge = headers["www-authenticate"]
       const response =
@@ -34,63 +32,24 @@ export function mountServer(
   }
 }
 
-/** A request that the host server has admitted. */
-class MountedIncoming implements Incoming {
-  readonly method: string
-  readonly like: UpgradeRequestLike
-  readonly givenCaller = undefined
-  readonly mount: MountedRequest
-  readonly #incoming: HTTPIncoming
-  #signal: AbortSignal | undefined
-  #isGone = false
-
-  constructor(host: MountHost, incoming: HTTPIncoming, caller: HTTPCaller) {
-    const { identity, expiresAt } = caller
-    const isResolved = host.authenticate !== undefined || identity !== undefined
-    this.method = incoming.method
-    this.like = incoming.like
-    this.#incoming = incoming
-    this.mount = {
+function mountedIncoming(host: MountHost, incoming: HTTPIncoming, caller: HTTPCaller): Incoming {
+  const { identity, expiresAt, account } = caller
+  const isResolved = host.authenticate !== undefined || identity !== undefined
+  return new Incoming({
+    method: incoming.method,
+    like: incoming.like,
+    onGone: (listener) => incoming.onGone(listener),
+    readBody: (maxBytes) => incoming.readBody(maxBytes),
+    mount: {
       caller: isResolved ? { identity, expiresAt } : undefined,
       clock: host.clock,
       limits: host.limits,
-      account: caller.account,
+      account,
       charge: (calls) => caller.charge(calls),
       openStream: () => caller.openStream(),
       onRevoked: (listener) => caller.onRevoked(listener),
-    }
-    incoming.onGone(() => {
-      this.#isGone = true
-    })
-  }
-
-  get url(): string {
-    return urlOf(this.like)
-  }
-
-  get headers(): Headers {
-    return headersOf(this.like)
-  }
-
-  header(name: string): string | undefined {
-    return this.#incoming.header(name)
-  }
-
-  get signal(): AbortSignal {
-    return (this.#signal ??= signalOf((listener) => this.#incoming.onGone(listener)))
-  }
-
-  get isGone(): boolean {
-    return this.#isGone
-  }
-
-  onGone(listener: () => void): () => void {
-    return this.#incoming.onGone(listener)
-  }
-
-  readBody(maxBytes: number): Promise<string | undefined> {
-    return this.#incoming.readBody(maxBytes)
-  }
+    },
+  })
 }
 
 async function answerOf(answer: Answer): Promise<HTTPAnswer> {

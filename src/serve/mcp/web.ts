@@ -1,24 +1,17 @@
 import { readWebBody } from "../read-body.ts"
 import type { GivenCaller } from "./auth.ts"
-import type { Incoming } from "./incoming.ts"
+import { Incoming } from "./incoming.ts"
 
 /** An `Incoming` for a web request. */
 export function incomingOf(request: Request, givenCaller: GivenCaller | undefined): Incoming {
   const { method, url, headers, signal } = request
   const { host, pathname, search } = new URL(url)
-  return {
+  return new Incoming({
     method: method.toUpperCase(),
-    url,
-    headers,
-    header: (name) => headers.get(name) ?? undefined,
     like: {
       url: `${pathname}${search}`,
       // Some platforms use the host header for the URL, and remove it from the headers.
       headers: { host, ...Object.fromEntries(headers) },
-    },
-    signal,
-    get isGone() {
-      return signal.aborted
     },
     onGone(listener) {
       if (signal.aborted) listener()
@@ -27,5 +20,5 @@ export function incomingOf(request: Request, givenCaller: GivenCaller | undefine
     },
     givenCaller,
     readBody: (maxBytes) => readWebBody(request, maxBytes),
-  }
+  })
 }

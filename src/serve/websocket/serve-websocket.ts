@@ -1,3 +1,4 @@
+import { Closable } from "../../internal/closable.ts"
 import { urlHost } from "../port.ts"
 import { serveCalls } from "../../protocol/index.ts"
 import type { CallServer, ResolveIdentity } from "../../protocol/index.ts"
@@ -81,7 +82,7 @@ interface RawSocket {
   destroy(): unknown
 }
 
-class Served implements ServedWebSocket {
+class Served extends Closable implements ServedWebSocket {
   readonly gate: Gate
   readonly #options: ServeWebSocketOptions
   readonly #limits: SocketLimits
@@ -94,10 +95,10 @@ class Served implements ServedWebSocket {
   #sockets: WsServerLike | undefined
   /** Loaded with the first upgrade. */
   #loading: Promise<WsServerLike> | undefined
-  #closing: Promise<void> | undefined
   url: string | undefined
 
   constructor(options: ServeWebSocketOptions, limits: SocketLimits) {
+    super()
     const { clock = systemClock } = options
     const logger = isolatedLogger(options.logger ?? loggerOf(options.registry))
     this.#options = options
@@ -176,15 +177,7 @@ class Served implements ServedWebSocket {
     this.url = `ws://${urlHost(host)}:${address.port}${path}`
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     this.gate.isClosed = true
     this.#options.server?.off("upgrade", this.#onUpgrade)
     // Pending upgrades are answered: the server is closing.

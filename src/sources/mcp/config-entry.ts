@@ -2,20 +2,18 @@ import { isRecord } from "../../internal/guards.ts"
 import { setOwn } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import type { MCPClientConfig } from "./config.ts"
-import { asText, configError, fieldName, MCP_FIELDS } from "./config-fields.ts"
-import { fillVariables, VariableError } from "./config-variables.ts"
-import type { VariableSource } from "./config-variables.ts"
+import { configError, MCP_FIELDS, toPlainEntry } from "./config-fields.ts"
+import { VariableError } from "./config-variables.ts"
 
 /** Dependencies of reading an entry. */
 export interface EntryReader {
-  readonly variables: VariableSource
+  /** Fills in the variables of a text. */
+  readonly fill: (text: string) => Promise<string> | string
   readonly readFile: ((path: string) => Promise<string> | string) | undefined
   readonly warn: (message: string) => void
 }
 
 type Fields = Record<string, unknown>
-
-const READ_HERE = ["enabled", "envFile"]
 
 /**
  * Converts an entry of a config file to an `MCPClientConfig`: renames aliases, fills in variables and reads
@@ -30,31 +28,26 @@ export async function readEntry(
     throw configError(server, undefined, `must be an object with "command" or "url".`)
   }
   const fields = renameAliases(server, entry, reader)
-  if (fields["enabled"] === false) fields["disabled"] = true
-  delete fields["enabled"]
   // The variables of a disabled server need not be set.
   if (fields["disabled"] === true) return fields
-  await fillFields(server, fields, reader.variables)
+  await fillFields(server, fields, reader)
   await readEnvFile(server, fields, reader)
   return fields
 }
 
 /** Copies an entry with our field names. */
 function renameAliases(server: string, entry: Readonly<Fields>, { warn }: EntryReader): Fields {
-  const fields: Fields = {}
   const from = new Map<string, string>()
-  const strange: string[] = []
-  for (const [key, value] of Object.entries(entry)) {
-    if (value === undefined || value === null) continue
-    const name = fieldName(key, value)
+  const fields = toPlainEntry(entry, (name, key) => {
     const other = from.get(name)
     if (other !== undefined) {
       throw configError(server, key, `means the same as "${other}". Remove one of them.`)
     }
     from.set(name, key)
-    setOwn(fields, name, value)
-    if (!Object.hasOwn(MCP_FIELDS, name) && !READ_HERE.includes(name)) strange.push(key)
-  }
+  })
+  const strange = Object.keys(fields).filter(
+    (name) => !Object.hasOwn(MCP_FIELDS, name) && name !== "envFile",
+  )
   if (strange.length > 0) {
     const names = strange.slice(0, 10).map((key) => `"${key}"`)
     warn(`MCP server "${server}": ignored unknown fields ${names.join(", ")}.`)
@@ -63,11 +56,11 @@ function renameAliases(server: string, entry: Readonly<Fields>, { warn }: EntryR
 }
 
 /** Fills in variables in the strings of a config file; other values stay. */
-async function fillFields(server: string, fields: Fields, source: VariableSource): Promise<void> {
+async function fillFields(server: string, fields: Fields, { fill }: EntryReader): Promise<void> {
   const one = async (field: string, value: unknown): Promise<unknown> => {
     if (typeof value !== "string") return value
     try {
-      return await fillVariables(value, source)
+      return await fill(value)
     } catch (thrown) {
       if (!(thrown instanceof VariableError)) {
         throw configError(server, field, `could not be filled in: ${reasonOf(thrown)}`, thrown)
@@ -78,13 +71,11 @@ async function fillFields(server: string, fields: Fields, source: VariableSource
   for (const field of ["command", "args", "cwd", "url", "env", "headers", "envFile"]) {
     const value = fields[field]
     if (Array.isArray(value)) {
-      fields[field] = await Promise.all(
-        value.map((item, index) => one(`${field}[${index}]`, asText(item))),
-      )
+      fields[field] = await Promise.all(value.map((item, index) => one(`${field}[${index}]`, item)))
     } else if (isRecord(value) && !(value instanceof URL)) {
       const filled = {}
       for (const [key, item] of Object.entries(value)) {
-        setOwn(filled, key, await one(`${field}.${key}`, asText(item)))
+        setOwn(filled, key, await one(`${field}.${key}`, item))
       }
       fields[field] = filled
     } else if (value !== undefined) {

@@ -1,6 +1,8 @@
 import { CALL_HEADERS } from "../../core/call-headers.ts"
 import { CallError } from "../../core/errors.ts"
+import { isRecord } from "../../internal/guards.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
+import { setOwn } from "../../schema/json.ts"
 import type { MCPClientConfig, MCPClientInfo, MCPRoot, MCPToolConfig } from "./config.ts"
 
 /** The names of transport types in common config files. */
@@ -114,13 +116,40 @@ export const ALIASES: Readonly<Record<string, string>> = {
   transportType: "type",
 }
 
-/** Our name of a field; "transport" is either a transport type or a transport object. */
-export function fieldName(key: string, value: unknown): string {
-  if (key === "transport" && typeof value === "string") return "type"
-  return Object.hasOwn(ALIASES, key) ? (ALIASES[key] ?? key) : key
+/** Fields with texts that are often written without quotation marks, as numbers and booleans. */
+const TEXTS: ReadonlySet<string> = new Set(["command", "args", "env", "headers"])
+
+/**
+ * Copies an entry with our field names, without empty fields and with the texts as strings.
+ *
+ * `onField` is called for each field, with our name and the original one.
+ */
+export function toPlainEntry(
+  entry: Readonly<Record<string, unknown>>,
+  onField?: (name: string, key: string) => void,
+): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(entry)) {
+    if (value === undefined || value === null) continue
+    // "transport" is either a transport type or a transport object.
+    const isType = key === "transport" && typeof value === "string"
+    const name = isType ? "type" : Object.hasOwn(ALIASES, key) ? (ALIASES[key] ?? key) : key
+    onField?.(name, key)
+    setOwn(out, name, TEXTS.has(name) ? asTexts(value) : value)
+  }
+  if (out["enabled"] === false) out["disabled"] = true
+  delete out["enabled"]
+  return out
 }
 
-/** Converts numbers and booleans, which are often written without quotation marks. */
-export function asText(value: unknown): unknown {
+function asTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText)
+  if (!isRecord(value)) return value
+  const out = {}
+  for (const [key, item] of Object.entries(value)) setOwn(out, key, asText(item))
+  return out
+}
+
+function asText(value: unknown): unknown {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : value
 }

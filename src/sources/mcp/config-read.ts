@@ -9,7 +9,7 @@ import { resolveServer } from "./config-resolve.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { readEntry } from "./config-entry.ts"
 import { configError } from "./config-fields.ts"
-import { platformVariables } from "./config-variables.ts"
+import { fillVariables, platformVariables } from "./config-variables.ts"
 import type { MCPInputVariable, VariableSource } from "./config-variables.ts"
 
 export type { MCPInputVariable } from "./config-variables.ts"
@@ -53,9 +53,10 @@ export async function readServers(
 ): Promise<ReadServers> {
   const { entries, inputs } = findServers(typeof config === "string" ? parseConfig(config) : config)
   const platform = await platformVariables()
+  const variables = sourceOf(options, platform, inputs)
   const warnings: string[] = []
   const reader = {
-    variables: sourceOf(options, platform, inputs),
+    fill: (text: string) => fillVariables(text, variables),
     readFile: options.readFile ?? platform.readFile,
     warn: (message: string) => warnings.push(message),
   }

@@ -20,11 +20,6 @@ export interface PlainParts extends Pick<
   readonly origin: MCPOrigin & Readonly<Record<string, unknown>>
 }
 
-/** A text that is not empty. */
-export function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined
-}
-
 /** Creates the query for a resource or a prompt; reading never has an effect. */
 export function plainOperation(
   { own, origin, ...parts }: PlainParts,

@@ -1,11 +1,11 @@
 import type { TSchema } from "typebox"
 import { FromSchema } from "../../schema/from-schema.ts"
 import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { isRecord } from "../../internal/guards.ts"
+import { isRecord, nonEmpty } from "../../internal/guards.ts"
 import { setOwn } from "../../schema/json.ts"
 import type { OperationContext } from "../../core/handler.ts"
 import { operationName } from "../../mcp/names.ts"
-import { plainOperation, textOf } from "./plain-operation.ts"
+import { plainOperation } from "./plain-operation.ts"
 import type { OperationServer } from "./tool-operation.ts"
 
 /** Dependencies of prompt operations. */
@@ -50,7 +50,7 @@ export function promptOperations(
 ): readonly LazyOperation[] {
   const operations = new Map<string, LazyOperation>()
   for (const value of prompts) {
-    const name = isRecord(value) ? textOf(value["name"]) : undefined
+    const name = isRecord(value) ? nonEmpty(value["name"]) : undefined
     const issue =
       name === undefined
         ? "it has no name"
@@ -78,7 +78,7 @@ function promptOperation(
   definition: Readonly<Record<string, unknown>>,
   { server, get }: PromptOperationOptions,
 ): LazyOperation {
-  const title = textOf(definition["title"])
+  const title = nonEmpty(definition["title"])
   const taken = argumentsOf(definition["arguments"])
   const { _meta: own } = definition
   return plainOperation(
@@ -87,7 +87,7 @@ function promptOperation(
       namespace: promptNamespace(server.name),
       title,
       description:
-        textOf(definition["description"]) ??
+        nonEmpty(definition["description"]) ??
         title ??
         `Prompt "${name}" of the MCP server "${server.name}".`,
       inputSchema: inputOf(taken),
@@ -110,12 +110,12 @@ function promptOperation(
 function argumentsOf(value: unknown): readonly Argument[] {
   const byName = new Map<string, Argument>()
   for (const item of Array.isArray(value) ? (value as unknown[]) : []) {
-    const name = isRecord(item) ? textOf(item["name"]) : undefined
+    const name = isRecord(item) ? nonEmpty(item["name"]) : undefined
     if (!isRecord(item) || name === undefined || byName.has(name)) continue
     byName.set(name, {
       name,
-      title: textOf(item["title"]),
-      description: textOf(item["description"]),
+      title: nonEmpty(item["title"]),
+      description: nonEmpty(item["description"]),
       isRequired: item["required"] === true,
     })
   }

@@ -1,5 +1,5 @@
 import { frozenCopy } from "../../internal/frozen.ts"
-import { isRecord } from "../../internal/guards.ts"
+import { isRecord, isString } from "../../internal/guards.ts"
 import { depthOf } from "../../mcp/canonical.ts"
 import type { MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 
@@ -52,11 +52,9 @@ function toDefinition(fields: Readonly<Record<string, unknown>>, name: string): 
   return Object.freeze({ ...Object.fromEntries(kept), name })
 }
 
-const isText = (value: unknown): boolean => typeof value === "string"
-
-const FIELDS: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
-  ["title", isText],
-  ["description", isText],
+const FIELDS = new Map<string, (value: unknown) => boolean>([
+  ["title", isString],
+  ["description", isString],
   ["annotations", isRecord],
   ["icons", Array.isArray],
   ["execution", isRecord],
@@ -67,7 +65,7 @@ const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHi
 
 function annotationsOf(annotations: Readonly<Record<string, unknown>>): MCPToolAnnotations {
   const kept = Object.entries(annotations).filter(([key, value]) => {
-    if (key === "title") return isText(value)
+    if (key === "title") return isString(value)
     return !HINTS.includes(key) || typeof value === "boolean"
   })
   return Object.freeze(Object.fromEntries(kept))

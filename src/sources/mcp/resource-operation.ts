@@ -2,13 +2,13 @@ import type { TSchema } from "typebox"
 import { FromSchema } from "../../schema/from-schema.ts"
 import { frozenCopy } from "../../internal/frozen.ts"
 import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { isRecord } from "../../internal/guards.ts"
+import { isRecord, nonEmpty } from "../../internal/guards.ts"
 import { setOwn } from "../../schema/json.ts"
 import type { OperationContext } from "../../core/handler.ts"
 import { depthOf } from "../../mcp/canonical.ts"
 import type { MCPResourceDefinition } from "../../mcp/model.ts"
 import { distinctNames } from "../../mcp/names.ts"
-import { plainOperation, textOf } from "./plain-operation.ts"
+import { plainOperation } from "./plain-operation.ts"
 import type { OperationServer } from "./tool-operation.ts"
 import { parseUriTemplate } from "./uri-template.ts"
 import type { TemplateValue, UriTemplate } from "./uri-template.ts"
@@ -90,7 +90,7 @@ function readAddress(value: unknown): Address | string {
   const { uri, uriTemplate } = value
   const key = typeof uri === "string" ? uri : uriTemplate
   if (typeof key !== "string" || key === "") return `it has neither "uri" nor "uriTemplate"`
-  const name = textOf(value["name"]) ?? key
+  const name = nonEmpty(value["name"]) ?? key
   const definition = frozenCopy({ ...value, name }) as MCPResourceDefinition
   if (typeof uri === "string") return { definition, key, template: undefined }
   const template = parseUriTemplate(key)
@@ -109,8 +109,8 @@ function resourceOperation(
     {
       name,
       namespace: resourceNamespace(server.name),
-      title: textOf(title),
-      description: textOf(description) ?? textOf(title) ?? `The resource ${key}.`,
+      title: nonEmpty(title),
+      description: nonEmpty(description) ?? nonEmpty(title) ?? `The resource ${key}.`,
       inputSchema: template === undefined ? NO_INPUT : inputOf(template),
       outputSchema: CONTENTS,
       inputNames: template?.variables.map((variable) => variable.name) ?? [],
@@ -125,7 +125,7 @@ function resourceOperation(
         server: server.name,
         kind: template === undefined ? "resource" : "resourceTemplate",
         ...(template === undefined ? { uri: key } : { uriTemplate: key }),
-        ...(textOf(mimeType) !== undefined && { mimeType }),
+        ...(nonEmpty(mimeType) !== undefined && { mimeType }),
         ...(typeof size === "number" && { size }),
       },
     },

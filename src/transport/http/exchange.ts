@@ -2,7 +2,8 @@
 import { isResponseEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError, CallErrorOptions } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
+import { problemError } from "../../core/problem.ts"
 import { retryAfterOf } from "../../http-client/retry-after.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
@@ -166,21 +167,6 @@ export function tooLong({ maxResponseBytes }: HTTPPeer): CallError {
     `The answer is longer than ${maxResponseBytes} bytes. Ask for less, or raise maxResponseBytes.`,
     { mayHaveExecuted: true },
   )
-}
-
-/** The error that a problem in JSON describes; `undefined` for anything else. */
-export function problemError(problem: unknown): CallError | undefined {
-  if (!isRecord(problem)) return undefined
-  const { code, detail, details, retryable, mayHaveExecuted, retryAfterMs, attempts } = problem
-  if (typeof code !== "string" || code === "" || typeof detail !== "string") return undefined
-  const options: CallErrorOptions = {
-    details,
-    retryable: typeof retryable === "boolean" ? retryable : undefined,
-    mayHaveExecuted: typeof mayHaveExecuted === "boolean" ? mayHaveExecuted : undefined,
-    retryAfterMs: typeof retryAfterMs === "number" && retryAfterMs >= 0 ? retryAfterMs : undefined,
-    attempts: typeof attempts === "number" && attempts > 1 ? attempts : undefined,
-  }
-  return refusal(code, detail, options)
 }
 
 /** The path of an operation. */

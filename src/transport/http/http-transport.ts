@@ -5,6 +5,7 @@ import { afterAttempts } from "../../core/error-marks.ts"
 import { isCallError, refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
+import { problemError } from "../../core/problem.ts"
 import { backOff, withJitter } from "../../internal/back-off.ts"
 import { deferOn, systemClock } from "../../internal/clock.ts"
 import { reasonOf } from "../../internal/message-text.ts"
@@ -22,7 +23,6 @@ import {
   isRepeatable,
   parse,
   pathOf,
-  problemError,
   readLines,
   readText,
   resultOf,

@@ -5,6 +5,7 @@ import { afterAttempts } from "../../core/error-marks.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
+import { problemError } from "../../core/problem.ts"
 import { createSseFrameParser } from "../../http-client/sse.ts"
 import type { Clock } from "../../internal/platform.ts"
 import {
@@ -12,7 +13,6 @@ import {
   isRepeatable,
   parse,
   pathOf,
-  problemError,
   readLines,
   resultOf,
   tooLong,

@@ -1,3 +1,4 @@
+import { isText } from "../../internal/guards.ts"
 import { percentDecoded } from "../../internal/percent.ts"
 import type { RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
 
@@ -96,8 +97,4 @@ function hostOf(node: unknown): string {
 // `ioredis` uses null for options that are not set.
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== ""
 }

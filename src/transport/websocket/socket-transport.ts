@@ -1,5 +1,6 @@
 // A transport over a WebSocket that reconnects: events wait for the connection, or are reported as undelivered.
 
+import { Closable } from "../../internal/closable.ts"
 import type { CallEvent } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
 import { Deadlines } from "../../internal/deadlines.ts"
@@ -71,7 +72,7 @@ export interface SocketTransportSettings {
 const SUSPENDED = "the page was hidden"
 
 /** A transport over a socket, which is opened with the transport and reopened when it breaks. */
-export class SocketTransport implements WebSocketTransport {
+export class SocketTransport extends Closable implements WebSocketTransport {
   readonly identity: Identity | undefined
   readonly isTrusted: boolean
   readonly surface = "websocket"
@@ -98,9 +99,9 @@ export class SocketTransport implements WebSocketTransport {
   #unwatch: (() => void) | undefined
   /** Why nothing can be sent any more; `undefined` while it is open. */
   #over: string | undefined
-  #closing: Promise<void> | undefined
 
   constructor(settings: SocketTransportSettings) {
+    super()
     this.#settings = settings
     this.#pings = settings.pings ?? new Deadlines(settings.clock)
     this.identity = settings.identity
@@ -149,15 +150,7 @@ export class SocketTransport implements WebSocketTransport {
     return this.#link?.ready()
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     const { closeCode = 1000 } = this.#settings
     const { code, reason } = this.closeFrame ?? { code: closeCode, reason: "" }
     const link = this.#link ?? this.#leaving

@@ -1,4 +1,5 @@
 import { systemClock } from "../../../internal/clock.ts"
+import { Closable } from "../../../internal/closable.ts"
 import type { ResolvedServer } from "../config.ts"
 import type { MCPEra } from "../../../mcp/model.ts"
 import type { Clock } from "../../../internal/platform.ts"
@@ -39,7 +40,7 @@ export function createConnection(
   return new Connection(server, dependencies)
 }
 
-class Connection implements MCPConnection {
+class Connection extends Closable implements MCPConnection {
   readonly name: string
   readonly #server: ResolvedServer
   readonly #clock: Clock
@@ -48,9 +49,9 @@ class Connection implements MCPConnection {
   readonly #supervisor: Supervisor
   readonly #callers: CallerSessions | undefined
   readonly #host: RequestHost
-  #closing: Promise<void> | undefined
 
   constructor(server: ResolvedServer, dependencies: ConnectionDependencies) {
+    super()
     const { clock = systemClock, knownEra, log } = dependencies
     this.name = server.name
     this.#server = server
@@ -197,23 +198,19 @@ class Connection implements MCPConnection {
     return this.#listeners.add(listener)
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
   async #call(request: CallRequest): Promise<Readonly<Record<string, unknown>>> {
     this.#supervisor.assertOpen()
     return await runCall(request, this.#host)
   }
 
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     this.#changes.close()
     await Promise.all([this.#supervisor.close(), this.#callers?.close()])
     this.#listeners.clear()
   }
 
   #emit(event: MCPConnectionEvent): void {
-    if (this.#closing !== undefined) return
+    if (this.isClosing) return
     const what = `A listener of MCP server "${this.name}" threw`
     this.#listeners.notifyLogged(event, this.#server.logger, what)
   }

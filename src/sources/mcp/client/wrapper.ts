@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { Closable } from "../../../internal/closable.ts"
 import { CallError } from "../../../core/errors.ts"
 import { addSignalListener, removeSignalListener } from "../../../internal/signals.ts"
 import { Listeners } from "../../../internal/listeners.ts"
@@ -80,7 +81,7 @@ export async function openWrapper(
 }
 
 /** The implementation of `MCPClientWrapper`. */
-export class Wrapper implements MCPClientWrapper {
+export class Wrapper extends Closable implements MCPClientWrapper {
   readonly name: string
   readonly client: MCPClient
   readonly connection: MCPConnection
@@ -90,9 +91,9 @@ export class Wrapper implements MCPClientWrapper {
   readonly #refresher: Refresher
   readonly #detachers = new Set<() => void>()
   readonly #closeListeners = new Listeners()
-  #closing: Promise<void> | undefined
 
   constructor(server: ResolvedServer, connection: MCPConnection, pins: PinStore) {
+    super()
     this.name = server.name
     this.connection = connection
     this.#server = server
@@ -157,7 +158,7 @@ export class Wrapper implements MCPClientWrapper {
   }
 
   registerAll(registry: AnyRegistry): () => void {
-    if (this.#closing !== undefined) throw closed(this.name)
+    if (this.isClosing) throw closed(this.name)
     const follower = new RegistrySync(registry, this.#server.logger)
     follower.start(this.operations)
     const stopListening = this.onToolsChanged(() => follower.sync(this.operations))
@@ -175,16 +176,8 @@ export class Wrapper implements MCPClientWrapper {
   }
 
   async refresh(): Promise<MCPToolsChange> {
-    if (this.#closing !== undefined) throw closed(this.name)
+    if (this.isClosing) throw closed(this.name)
     return await this.#refresher.refresh()
-  }
-
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close())
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   /** Listens for the start of closing. */
@@ -192,7 +185,7 @@ export class Wrapper implements MCPClientWrapper {
     this.#closeListeners.add(listener)
   }
 
-  async #close(): Promise<void> {
+  protected async end(): Promise<void> {
     this.#refresher.close()
     for (const detach of [...this.#detachers]) detach()
     this.#closeListeners.notify()

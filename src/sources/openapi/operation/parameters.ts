@@ -1,4 +1,5 @@
 // Reads the parameters of operations, once for all operations that declare the same ones.
+import { jsonText } from "../../../internal/message-text.ts"
 import type { TSchema } from "typebox"
 import { isRecord } from "../../../internal/guards.ts"
 import { getOwn } from "../../../schema/json.ts"
@@ -148,7 +149,7 @@ export class ParameterReader {
 
   #cachedList(operation: RawOperation, list: unknown, isShared: boolean): ParameterList {
     if (list === undefined || list === null) return this.#nothing
-    const text = textOf(list)
+    const text = jsonText(list) ?? ""
     const cached = this.#byText.get(text)
     if (cached !== undefined) return cached
     const place = isShared ? operation.shared("parameters") : operation.member("parameters")
@@ -263,15 +264,6 @@ function joinLists(own: ParameterList, shared: ParameterList): ParameterList {
   joined.accept = own.accept ?? shared.accept
   joined.notes = shared.notes.length === 0 ? own.notes : [...own.notes, ...shared.notes]
   return joined
-}
-
-/** A list as JSON; "" if it is too deep. */
-function textOf(list: unknown): string {
-  try {
-    return JSON.stringify(list)
-  } catch {
-    return ""
-  }
 }
 
 function joinForms(own: readonly Place[], shared: readonly Place[]): readonly Place[] {

@@ -9,7 +9,7 @@ import type {
 } from "../../../core/types.ts"
 import type { OperationHandler, SubscriptionHandler } from "../../../core/handler.ts"
 import type { HttpResponse } from "../../../http-client/exchange.ts"
-import { isRecord } from "../../../internal/guards.ts"
+import { isRecord, isString, nonEmpty } from "../../../internal/guards.ts"
 import { escapeToken } from "../../../schema/json.ts"
 import type { RequestOptions } from "../config.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
@@ -145,12 +145,12 @@ export class OperationSource implements LazyParts {
   }
 
   get title(): string | undefined {
-    return textOf(this.operation.raw["summary"])
+    return nonEmpty(this.operation.raw["summary"])
   }
 
   get description(): string {
     const { raw, method, path } = this.operation
-    return textOf(raw["description"]) ?? (this.isOurs ? "" : (this.title ?? `${method} ${path}`))
+    return nonEmpty(raw["description"]) ?? (this.isOurs ? "" : (this.title ?? `${method} ${path}`))
   }
 
   get tags(): readonly string[] | undefined {
@@ -158,7 +158,7 @@ export class OperationSource implements LazyParts {
     const { tags } = raw
     if (!Array.isArray(tags) || (this.isOurs && raw[UNTAGGED_EXTENSION] === true)) return undefined
     for (let index = 0; index < tags.length; index++) {
-      if (!isText(tags[index])) return tags.filter(isText)
+      if (!isString(tags[index])) return tags.filter(isString)
     }
     return tags as readonly string[]
   }
@@ -387,9 +387,9 @@ export class OperationSource implements LazyParts {
     const openapi = {
       method,
       path,
-      ...(isText(raw["operationId"]) && { operationId: raw["operationId"] }),
+      ...(isString(raw["operationId"]) && { operationId: raw["operationId"] }),
       inputs: this.inputs,
-      ...(isText(nextLink) && {
+      ...(isString(nextLink) && {
         pagination: Object.freeze({ nextUrl: `/${escapeToken(nextLink)}` }),
       }),
     }
@@ -451,14 +451,6 @@ interface ParsedInputs {
   readonly parameters: Parameters
   readonly body: Body | undefined
   readonly flat: Flattened | undefined
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string"
 }
 
 function unique(notes: readonly Note[]): Note[] {

@@ -1,6 +1,6 @@
 import { CallError } from "../../../core/errors.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
-import { listed } from "../../../internal/message-text.ts"
+import { jsonText, listed } from "../../../internal/message-text.ts"
 import { isRecord } from "../../../internal/guards.ts"
 import type { PageInput, PageInputs } from "./inputs.ts"
 import { type Candidate, type PageRead, type PageRule, candidatesOf } from "./strategies.ts"
@@ -38,22 +38,22 @@ export class Pager {
 
   /** The input of the page after this one; `undefined` after the last. */
   next(envelope: ResponseEnvelope, input: PageInput): PageInput | undefined {
-    if (this.#seen.size === 0) this.#seen.add(textOf(input) ?? "")
+    if (this.#seen.size === 0) this.#seen.add(jsonText(input) ?? "")
     const next =
       this.#custom === undefined ? this.#decide(envelope, input) : this.#custom(envelope, input)
     if (next === undefined) return undefined
-    const key = textOf(next)
+    const key = jsonText(next)
     if (key !== undefined && this.#seen.has(key)) {
       throw this.#repeated("would be one that was read already")
     }
     if (key !== undefined) this.#seen.add(key)
-    this.#lastPage = this.#chosen?.counts === true ? textOf(envelope.data) : undefined
+    this.#lastPage = this.#chosen?.counts === true ? jsonText(envelope.data) : undefined
     return next
   }
 
   /** Throws when the server returns the previous page again. */
   refuseRepeated({ data }: ResponseEnvelope): void {
-    if (this.#lastPage === undefined || textOf(data) !== this.#lastPage) return
+    if (this.#lastPage === undefined || jsonText(data) !== this.#lastPage) return
     throw this.#repeated("is the same as the one before, so that its number has no effect")
   }
 
@@ -86,14 +86,5 @@ export class Pager {
       `Operation "${this.#id}" has no input that is known to count by ${by}. Name it with the option "${by}".`,
       { operationId: this.#id },
     )
-  }
-}
-
-/** A value as text, for comparison; `undefined` if JSON cannot represent it. */
-function textOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
   }
 }

@@ -1,6 +1,6 @@
 // Converts a schema of a document to the schema that is checked, in one walk.
 import { quote } from "../../../internal/message-text.ts"
-import { isRecord } from "../../../internal/guards.ts"
+import { isRecord, isStrings } from "../../../internal/guards.ts"
 import { childPointer, isSchema, JSON_TYPES, setOwn } from "../../../schema/json.ts"
 import { admitPattern } from "../../../schema/regex/pattern.ts"
 import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
@@ -276,7 +276,7 @@ export class Walk {
           else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
         case "dependentRequired":
-          if (!isRecord(value) || !Object.values(value).every(isNames)) {
+          if (!isRecord(value) || !Object.values(value).every(isStrings)) {
             draft.drop(this.#malformed(keyword, value, "an object of lists of names"))
           }
           break
@@ -388,7 +388,7 @@ export class Walk {
   }
 
   #required(names: readonly unknown[], draft: Draft, gone: ReadonlySet<string> | undefined): void {
-    const isFine = gone === undefined && names.length > 0 && isNames(names)
+    const isFine = gone === undefined && names.length > 0 && isStrings(names)
     if (isFine) return
     const kept: string[] = []
     for (const name of names) {
@@ -545,8 +545,4 @@ function admitWritten(pattern: string): AdmittedPattern {
   if (inner === undefined) return admitPattern(pattern, MAX_PATTERN)
   if (!/[ims]/.test(flags)) return admitPattern(inner, MAX_PATTERN)
   return { code: "bad-pattern", reason: `a schema cannot express its flags, "${flags}"` }
-}
-
-function isNames(value: unknown): boolean {
-  return Array.isArray(value) && value.every((name) => typeof name === "string")
 }

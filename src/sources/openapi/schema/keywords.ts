@@ -1,3 +1,5 @@
+import { each } from "../../../schema/keywords.ts"
+
 /** How a keyword of a schema is converted. */
 export type KeywordKind =
   | "schema"
@@ -44,19 +46,19 @@ const KINDS = new Map<string, KeywordKind>([
   ["exclusiveMinimum", "limit"],
   ["exclusiveMaximum", "limit"],
   ["dependentRequired", "dependentRequired"],
-  ...all("text", ["contentEncoding", "contentMediaType"]),
-  ...all("flag", ["readOnly", "writeOnly", "deprecated", "uniqueItems"]),
-  ...all("number", ["minimum", "maximum", "multipleOf"]),
-  ...all("count", ["minLength", "maxLength", "minItems", "maxItems", "minProperties"]),
-  ...all("count", ["maxProperties", "minContains", "maxContains"]),
-  ...all("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
-  ...all("map", ["dependentSchemas"]),
-  ...all("schema", ["additionalProperties", "not", "if", "then", "else", "contains"]),
-  ...all("schema", ["propertyNames", "unevaluatedProperties", "unevaluatedItems"]),
+  ...each("text", ["contentEncoding", "contentMediaType"]),
+  ...each("flag", ["readOnly", "writeOnly", "deprecated", "uniqueItems"]),
+  ...each("number", ["minimum", "maximum", "multipleOf"]),
+  ...each("count", ["minLength", "maxLength", "minItems", "maxItems", "minProperties"]),
+  ...each("count", ["maxProperties", "minContains", "maxContains"]),
+  ...each("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
+  ...each("map", ["dependentSchemas"]),
+  ...each("schema", ["additionalProperties", "not", "if", "then", "else", "contains"]),
+  ...each("schema", ["propertyNames", "unevaluatedProperties", "unevaluatedItems"]),
   // Definitions are reached through references; the others do not affect values.
-  ...all("skip", ["$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions", "$id", "id"]),
-  ...all("skip", ["$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$comment"]),
-  ...all("skip", ["$vocabulary", "xml", "externalDocs", "contentSchema", "additionalItems"]),
+  ...each("skip", ["$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions", "$id", "id"]),
+  ...each("skip", ["$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$comment"]),
+  ...each("skip", ["$vocabulary", "xml", "externalDocs", "contentSchema", "additionalItems"]),
 ])
 
 /** Keywords whose subschemas apply to the same value as the schema itself. */
@@ -67,8 +69,4 @@ export const IN_PLACE: ReadonlySet<string> = new Set([
 /** How a keyword is converted; `undefined` for unknown ones. */
 export function keywordKind(keyword: string): KeywordKind | undefined {
   return KINDS.get(keyword)
-}
-
-function all(kind: KeywordKind, keywords: readonly string[]): Array<[string, KeywordKind]> {
-  return keywords.map((keyword) => [keyword, kind])
 }

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../internal/guards.ts"
+import { isRecord, isString } from "../../../internal/guards.ts"
 import { JSON_TYPES } from "../../../schema/json.ts"
 import { isNumber } from "./lower.ts"
 import type { Raw } from "../document.ts"
@@ -69,7 +69,7 @@ function isPlain(raw: unknown, hides: boolean, depth: number): raw is Raw {
         }
         break
       case "required":
-        if (!Array.isArray(value) || value.length === 0 || !value.every(isText)) return false
+        if (!Array.isArray(value) || value.length === 0 || !value.every(isString)) return false
         break
       default:
         // Small extensions are kept.
@@ -78,10 +78,6 @@ function isPlain(raw: unknown, hides: boolean, depth: number): raw is Raw {
     }
   }
   return true
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string"
 }
 
 function isObjectOrNull(value: unknown): boolean {

@@ -1,3 +1,4 @@
+import { isStrings, isText } from "../../../internal/guards.ts"
 import { toBase64 } from "../../../internal/base64.ts"
 import { frozenCopy } from "../../../internal/frozen.ts"
 import { encodeValue } from "../../../core/envelope-codec.ts"
@@ -26,7 +27,14 @@ export interface TicketClaims {
 /** Reads the claims of a ticket; `undefined` when one is missing or invalid. */
 export function readClaims(payload: Readonly<Record<string, unknown>>): TicketClaims | undefined {
   const { sub, scp, res, op, rid, inp, iat, nbf, exp, jti } = payload
-  if (!isText(inp) || !isText(sub) || !isText(op) || !isText(rid) || !isText(jti) || !isTexts(scp))
+  if (
+    !isText(inp) ||
+    !isText(sub) ||
+    !isText(op) ||
+    !isText(rid) ||
+    !isText(jti) ||
+    !isStrings(scp)
+  )
     return undefined
   if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
   if (res !== undefined && !isResources(res)) return undefined
@@ -68,16 +76,8 @@ function isResources(value: unknown): value is Readonly<Record<string, readonly 
     typeof value === "object" &&
     value !== null &&
     !Array.isArray(value) &&
-    Object.values(value).every(isTexts)
+    Object.values(value).every(isStrings)
   )
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === "string")
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== ""
 }
 
 function isTime(value: unknown): value is number {
