@@ -22,6 +22,7 @@ const files = await bundleEntries(process.cwd(), {
     "dist/engine/options.js",
     "dist/http-client/file-bodies.js",
     "dist/http-client/public-lookup.js",
+    "dist/http-client/sse.js",
     "dist/internal/asked-time.js",
     "dist/internal/base64.js",
     "dist/internal/closable.js",
@@ -44,6 +45,7 @@ const files = await bundleEntries(process.cwd(), {
     "dist/transport/http/files.js",
     "dist/transport/http/streams.js",
     "dist/transport/websocket/ws-package.js",
+    "node_modules/eventsource-parser/dist/index.js",
   ],
   onDemand: [
     "dist/internal/sha256.js",
