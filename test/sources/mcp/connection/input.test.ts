@@ -102,6 +102,18 @@ describe.each(ERAS)("what a %s server asks", (era) => {
     expect(structuredContent).toEqual({ action: "decline" })
   })
 
+  test("does not send an answer that does not match the server's schema", async () => {
+    await using asked = server()
+    const requestInput = async (): Promise<InputResponse> => ({
+      action: "accept",
+      content: { name: 7 },
+    })
+
+    const call = asked.call("ask", { kind: "form" }, { requestInput })
+
+    await expect(call).rejects.toMatchObject({ code: "VALIDATION_ERROR" })
+  })
+
   test("takes as many rounds as it takes, within one time limit that thinking does not shorten", async () => {
     await using asked = server({ timeout: 300 })
     const requestInput = vi.fn(async (): Promise<InputResponse> => {
