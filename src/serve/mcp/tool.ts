@@ -25,6 +25,7 @@ export class OperationTool {
   /** The original definition of an imported tool. */
   readonly raw: MCPToolDefinition | undefined
   readonly #options: ResolvedSurfaceOptions
+  #successor = ""
   #originalInput: InputForm | undefined
   #lint: readonly string[] | undefined
   #input: InputForm | undefined
@@ -40,6 +41,14 @@ export class OperationTool {
     const origin = originOf(spec)
     this.raw = origin?.kind === "tool" && isRecord(origin.tool) ? origin.tool : undefined
     this.#options = options
+  }
+
+  /** What callers of a deprecated tool use instead; empty if not all of them may see it. */
+  set successor(name: string) {
+    if (name === this.#successor) return
+    this.#successor = name
+    this.#definitions.clear()
+    this.#sizes.clear()
   }
 
   get isStream(): boolean {
@@ -65,7 +74,7 @@ export class OperationTool {
   /** The description, with the note about what the schema no longer expresses. */
   get description(): string {
     const { spec, form } = this
-    const deprecated = spec.deprecated === true ? deprecationText(spec) : ""
+    const deprecated = spec.deprecated === true ? deprecationText(spec, this.#successor) : ""
     const own = this.raw?.description
     const words = [
       deprecated,

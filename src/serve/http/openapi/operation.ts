@@ -22,6 +22,8 @@ export interface OperationWriter {
   readonly security: readonly DocumentSecurity[]
   /** Streams describe their items, as of OpenAPI 3.2. */
   readonly hasItemSchema: boolean
+  /** The ids of all operations in the document. */
+  readonly shown: ReadonlySet<string>
 }
 
 /**
@@ -38,6 +40,8 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
   const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
   const own = operationSecurity(security, spec.accessControl)
   const { title, description, tags = [], deprecated, deprecation, annotations, namespace } = spec
+  const { replacedBy, ...life } = deprecation ?? {}
+  const isNamed = replacedBy !== undefined && writer.shown.has(replacedBy)
   const operation: JsonObject = {
     operationId: id,
     ...(title !== undefined && title !== "" && { summary: title }),
@@ -56,7 +60,9 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
     "x-operation-version": spec.version,
     ...(tags.length === 0 && { [UNTAGGED_EXTENSION]: true }),
     ...(annotations !== undefined && { [ANNOTATIONS_EXTENSION]: { ...annotations } }),
-    ...(deprecation !== undefined && { [DEPRECATION_EXTENSION]: { ...deprecation } }),
+    ...(deprecation !== undefined && {
+      [DEPRECATION_EXTENSION]: { ...life, ...(isNamed && { replacedBy }) },
+    }),
     ...(deprecation?.sunset !== undefined && { [SUNSET_EXTENSION]: deprecation.sunset }),
   }
   return parameters === undefined ? { post: operation } : { get: operation }
