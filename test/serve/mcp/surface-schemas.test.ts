@@ -262,7 +262,7 @@ describe("what a tool says it does", () => {
     const deprecation = { replacedBy: "a.c" }
     const handler = (): number => 1
     const old = operation("a.b", { description: "Reads.", deprecation, handler })
-    const next = operation("a.c", { handler, ...more } as never)
+    const next = operation("a.c", { handler, ...more })
     const [tool] = allTools(surfaceOf([old, next]), caller())
     expect(tool?.description).toBe(description)
   })
