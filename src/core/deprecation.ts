@@ -51,13 +51,16 @@ interface FieldRule {
   readonly maxLength?: number
 }
 
-/** Describes a deprecation for callers, in one or two sentences. */
-export function deprecationText({ deprecation = {} }: Pick<OperationSpec, "deprecation">): string {
-  const { since, sunset, replacedBy } = deprecation
+/** Describes a deprecation for callers, in one or two sentences. `replacedBy` is what they call instead. */
+export function deprecationText(
+  { deprecation = {} }: Pick<OperationSpec, "deprecation">,
+  replacedBy: string | undefined = deprecation.replacedBy,
+): string {
+  const { since, sunset } = deprecation
   return [
     since === undefined ? "Deprecated." : `Deprecated since ${since}.`,
     ...(sunset === undefined ? [] : [`It may be gone after ${sunset}.`]),
-    ...(replacedBy === undefined ? [] : [`Use "${replacedBy}" instead.`]),
+    ...(replacedBy === undefined || replacedBy === "" ? [] : [`Use "${replacedBy}" instead.`]),
   ].join(" ")
 }
 

@@ -50,7 +50,7 @@ export function decodeCallEvent(wire: unknown): unknown {
     }
     return event
   } catch {
-    // `binary` names a place that has no bytes.
-    return undefined
+    // `binary` names a place that has no bytes. The receiver answers a request without its fields as invalid.
+    return { type, requestId: (wire as { readonly requestId?: unknown }).requestId }
   }
 }

@@ -34,7 +34,7 @@ export function problemOf(
   return {
     type: Object.hasOwn(ERROR_CODES, rest.code) ? `${ERROR_PAGE}#${rest.code}` : "about:blank",
     title: titleOf(rest.code),
-    status: status ?? statusOf(rest.code, spec),
+    status: status ?? upstreamStatus(rest.details, spec) ?? statusOf(rest.code, spec),
     detail: message,
     ...rest,
     // The requested operation: clients may not know the nested ones.
@@ -66,6 +66,19 @@ export function statusOf(code: string, spec?: OperationSpec): number {
   if (Object.hasOwn(ERROR_CODES, code)) return ERROR_CODES[code as ErrorCode].httpStatus
   const declared = spec?.errorSchemas?.find((one) => one.code === code)
   return declared === undefined ? 500 : declaredStatus(declared)
+}
+
+/**
+ * The status of an imported API's answer, if its document declares it as the caller's mistake. A refused credential is not:
+ * it is the server's own.
+ */
+function upstreamStatus(details: unknown, spec: OperationSpec | undefined): number | undefined {
+  const { declared, statusCode: status } = isRecord(details) ? details : {}
+  if (!(Number(status) >= 400 && Number(status) < 500) || [401, 403, 407].includes(Number(status)))
+    return undefined
+  return spec?.errorSchemas?.some(({ code }) => code === declared) === true
+    ? Number(status)
+    : undefined
 }
 
 /** The header `Retry-After` of an error: whole seconds, at least 1, since with 0 a client would retry at once. */

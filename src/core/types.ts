@@ -137,7 +137,7 @@ export interface RootsInputRequest extends KeyedInputRequest {
   readonly type: "roots"
 }
 
-/** The answer to a request for input. Its content has not been validated. */
+/** The answer to a request for input. A handler receives content of a form that matches its schema. */
 export interface InputResponse {
   readonly action: "accept" | "decline" | "cancel"
   /** The data of a form, the message of a model, the list of roots. */

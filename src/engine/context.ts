@@ -1,5 +1,6 @@
 import { createEnv } from "./env-proxy.ts"
 import { inputUnavailable } from "../core/input-requests.ts"
+import { checkedAnswer } from "../core/checked-answer.ts"
 import { answererFor } from "./question.ts"
 import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
@@ -124,7 +125,10 @@ export class CallContext implements OperationContext {
 
   get requestInput(): OperationContext["requestInput"] {
     const { operationId } = this.#invocation
-    return this.answerer ?? (() => Promise.reject(inputUnavailable(operationId)))
+    const answerer = answererFor(this.#invocation, (request, response) =>
+      checkedAnswer(request, response, `"${operationId}"`),
+    )
+    return answerer ?? (() => Promise.reject(inputUnavailable(operationId)))
   }
 
   #report(value: ProgressUpdate): void {

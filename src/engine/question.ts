@@ -1,14 +1,25 @@
 import { refusal } from "../core/errors.ts"
-import type { CallOptions, InputResponse } from "../core/types.ts"
+import type { CallOptions, InputRequest, InputResponse } from "../core/types.ts"
 import type { Call } from "./call.ts"
 
-/** Asks the caller of a call, or that of an outer one; `undefined` if no caller can be asked. */
-export function answererFor(call: Call): CallOptions["requestInput"] {
+/**
+ * Asks the caller of a call, or that of an outer one; `undefined` if no caller can be asked. `check` throws for a wrong
+ * answer, unless the question is passed on for another registry.
+ */
+export function answererFor(
+  call: Call,
+  check?: (request: InputRequest, response: InputResponse) => InputResponse,
+): CallOptions["requestInput"] {
   const waiting: Call[] = []
   for (let at: Call | undefined = call; at !== undefined; at = at.parent) {
     waiting.push(at)
     const answer = at.options?.requestInput
-    if (answer !== undefined) return (request) => ask(call, waiting, async () => answer(request))
+    if (answer === undefined) continue
+    return (request) =>
+      ask(call, waiting, async () => {
+        const response = await answer(request)
+        return check === undefined ? response : check(request, response)
+      })
   }
   return undefined
 }

@@ -40,9 +40,17 @@ export function downloadOf(
   body: ReadableStream<Uint8Array> | null,
 ): FileLike | undefined {
   if (header("preference-applied") !== FILE_PREFERENCE || body === null) return undefined
+  return fileOf(header, body)
+}
+
+/** The body of a response as a file, with the name and the type in its headers. */
+export function fileOf(
+  header: (name: string) => string | undefined,
+  body: ReadableStream<Uint8Array> | null,
+): FileLike {
   const length = header("content-length")
   const isLength = length !== undefined && header("content-encoding") === undefined
-  return toFile(body, {
+  return toFile(body ?? "", {
     name: fileNameOf(header("content-disposition")),
     type: header("content-type") ?? "",
     size: isLength ? Number(length) : undefined,
@@ -57,12 +65,20 @@ function filesIn(value: unknown): readonly FileLike[] | undefined {
 
 function fileUpload(file: FileLike): Upload {
   return {
-    headers: {
-      "content-type": file.type || "application/octet-stream",
-      "content-disposition": contentDisposition("attachment", file.name),
-    },
+    headers: fileHeaders(file, "application/octet-stream"),
     isRepeatable: file instanceof Blob,
     body: () => bodyOf([file]),
+  }
+}
+
+/** The headers of a request whose body is a file; `type` is that of a file without one. */
+export function fileHeaders(
+  file: FileLike,
+  type: string,
+): Record<"content-type" | "content-disposition", string> {
+  return {
+    "content-type": file.type || type,
+    "content-disposition": contentDisposition("attachment", file.name),
   }
 }
 

@@ -31,6 +31,8 @@ export interface ReadBodyOptions {
   readonly subject?: string | undefined
   /** `text`: integers beyond 2^53 become strings. */
   readonly bigint?: "text" | undefined
+  /** The body is a file: its bytes are the result, whatever its content type, and even if there are none. */
+  readonly isFile?: boolean | undefined
 }
 
 /** A body, parsed by its content type. */
@@ -58,6 +60,7 @@ export async function readBody(
     return { data: undefined }
   }
   const { bytes, isCut } = await readBytes(response, body, options)
+  if (options.isFile === true) return { data: bytes }
   if (bytes.length === 0) return { data: undefined }
   return interpret(bytes, response, isCut, options)
 }

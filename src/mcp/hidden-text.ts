@@ -54,6 +54,18 @@ export function hiddenTextOf(tool: MCPToolDefinition): readonly MCPHiddenText[] 
   return places
 }
 
+/**
+ * The first place where invisible characters cannot be removed, because clients send the text back: names of properties,
+ * constants, defaults and examples.
+ */
+export function hiddenDataOf(tool: MCPToolDefinition): MCPHiddenText | undefined {
+  const places = hiddenTextOf(tool)
+  const first = places.find(
+    ({ path }) => !/^\/name$|\/(?:title|description|\$comment|pattern)$/.test(path),
+  )
+  return first ?? (places.length < MAX_PLACES ? undefined : places[0])
+}
+
 /** Removes invisible characters from a text, except those that shape letters or emoji. */
 export function withoutHiddenText(text: string): string {
   return showHiddenText(text, () => "")

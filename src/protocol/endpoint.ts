@@ -64,11 +64,22 @@ export class Endpoint implements Deliverer {
       return
     }
     this.dropped++
+    this.#refuse(event)
     if (this.dropped > 1) return
     this.settings.logger.warn(
       "An event that does not match CallEventSchema was dropped. Further ones are only counted",
       { event: describe(event) },
     )
+  }
+
+  /** Answers an invalid request, so that its caller does not wait for its deadline. */
+  #refuse(event: unknown): void {
+    if (this.serving === undefined || !isEventForCaller(event)) return
+    const { type, requestId } = event
+    if (type !== "call.requested") return
+    const message = "The request does not match CallEventSchema. It was not run."
+    const terms = { retryable: false, mayHaveExecuted: false }
+    this.trySend({ type: "call.error", requestId, code: "VALIDATION_ERROR", message, ...terms })
   }
 
   #isSound(event: unknown): event is CallEvent {

@@ -140,7 +140,7 @@ describe("the depth of a request", () => {
   }
 
   test.each([-1, 1.5, Number.NaN, "3", null, {}])("is not accepted as %s", async (depth) => {
-    expect(await answerTo({ depth })).toBeUndefined()
+    expect(await answerTo({ depth })).toMatchObject({ code: "VALIDATION_ERROR" })
   })
 
   test.each([[{}], [{ depth: 0 }], [{ depth: 15, rootRequestId: "r" }], [{ rootRequestId: "r" }]])(

@@ -1,4 +1,5 @@
 import type { OperationSpec } from "../../core/types.ts"
+import type { HTTPCaller } from "../caller.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { withHeaders } from "./answer.ts"
 import type { HTTPContext } from "./http-context.ts"
@@ -13,14 +14,16 @@ export function withDeprecation(
   answer: HTTPAnswer,
   { deprecation }: OperationSpec,
   context: HTTPContext,
+  caller: HTTPCaller,
   pathTo: (spec: OperationSpec) => string,
 ): HTTPAnswer {
   if (deprecation === undefined) return answer
   const { since, sunset, replacedBy, link } = deprecation
-  const successor = replacedBy === undefined ? undefined : context.find(replacedBy)
+  const found = replacedBy === undefined ? undefined : context.find(replacedBy)
+  const successor = found !== undefined && context.maySee(found, caller) ? found : undefined
   const links = [
     ...(link === undefined ? [] : [`<${link}>; rel="deprecation"`]),
-    // An operation that is not served here has no path.
+    // An operation that is not served here has no path, and the caller does not learn of one that it may not see.
     ...(successor === undefined ? [] : [`<${pathTo(successor)}>; rel="successor-version"`]),
   ]
   return withHeaders(answer, {

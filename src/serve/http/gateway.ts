@@ -11,6 +11,7 @@ import { withDeprecation } from "./deprecation.ts"
 import { readInput } from "./files/upload.ts"
 import { listOperations } from "./listing.ts"
 import type { OperationRegistry } from "../../engine/registry.ts"
+import type { HTTPCaller } from "../caller.ts"
 import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents, preferredReturn, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
@@ -70,7 +71,7 @@ function describeOrStream(
       return context.stream(id, input, incoming, caller, envelopeText)
     })
   }
-  return description(context, id, spec)
+  return description(context, caller, id, spec)
 }
 
 function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
@@ -115,7 +116,7 @@ async function answer(
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }
-  return withDeprecation(answered, spec, context, gatewayPath)
+  return withDeprecation(answered, spec, context, caller, gatewayPath)
 }
 
 /** The gateway path of an operation, from that of another one: only the last segment differs. */
@@ -140,6 +141,7 @@ function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
 /** Answers with the spec, and with the policies that apply. */
 async function description(
   context: HTTPContext,
+  caller: HTTPCaller,
   id: string,
   spec: OperationSpec,
 ): Promise<HTTPAnswer> {
@@ -149,7 +151,7 @@ async function description(
   // The rest is cached as text; policies change with the configuration.
   const more = policies.length === 0 ? "" : `,"resilience":${JSON.stringify(policies)}`
   const answered = jsonAnswer(`${text.slice(0, -1)}${more}}`)
-  return withDeprecation(answered, spec, context, gatewayPath)
+  return withDeprecation(answered, spec, context, caller, gatewayPath)
 }
 
 /** A spec as JSON: its input, output and errors, without implementation details. */

@@ -63,7 +63,7 @@ async function answer(
   } catch (error) {
     answered = context.problem(error, incoming, spec, caller)
   }
-  return withDeprecation(answered, spec, context, restPath)
+  return withDeprecation(answered, spec, context, caller, restPath)
 }
 
 function operationOf(

@@ -2,6 +2,7 @@ import type { MCPEra } from "../../mcp/model.ts"
 import { annotationsOf } from "./annotations.ts"
 import type { Listing } from "./listing.ts"
 import { briefText, commentedSchema, plainText } from "./plain-text.ts"
+import { visibleTitle } from "./tool.ts"
 import type { OperationTool } from "./tool.ts"
 
 /** Maximum characters of a description, of the description of an error, and of all examples as JSON. */
@@ -34,7 +35,7 @@ export async function describeTypes(
   return {
     ...headOf(tool),
     description: words.length > MAX_DESCRIPTION ? `${words.slice(0, MAX_DESCRIPTION - 1)}…` : words,
-    annotations: tool.raw?.annotations ?? annotationsOf(spec),
+    annotations: visibleTitle(tool.raw?.annotations ?? annotationsOf(spec)),
     types: text,
     ...examplesOf(tool, MAX_EXAMPLES),
     ...(isAbridged && { note: ABRIDGED }),

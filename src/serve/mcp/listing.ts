@@ -1,6 +1,7 @@
 import { allows } from "../../core/access.ts"
 import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
 import { sha256Hex } from "../../internal/sha256.ts"
+import { sameData } from "../../internal/same-data.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { Identity, OperationSpec } from "../../core/types.ts"
 import { ProtocolError } from "./model.ts"
@@ -47,6 +48,10 @@ export class Listing {
       this.tools.map(({ id, spec, raw }) => ({ id, spec, rawName: raw?.name })),
       guardedNaming(options),
     )
+    const { mode, threshold } = options
+    // Searched operations are called by their ids.
+    const isListed = mode === "all" || (mode === "auto" && tools.length <= threshold)
+    for (const tool of this.tools) tool.successor = this.#successorOf(tool, isListed)
     const lines = this.tools.map(
       ({ id, spec }) => `${id} ${this.#names.nameOf(id)} ${spec.version}`,
     )
@@ -104,6 +109,14 @@ export class Listing {
     const last = page.at(-1)
     const hasMore = end < tools.length && last !== undefined
     return { tools: page, nextCursor: hasMore ? `${this.#fingerprint}.${last.id}` : undefined }
+  }
+
+  /** What replaces a deprecated tool, if all callers of that may see it. */
+  #successorOf({ spec, requirement }: OperationTool, isListed: boolean): string {
+    const id = spec.deprecation?.replacedBy ?? ""
+    const next = this.#byId.get(id)?.requirement
+    const isSeen = this.#byId.has(id) && (next === undefined || sameData(next, requirement))
+    return isSeen ? ((isListed ? this.#names.nameOf(id) : id) ?? id) : ""
   }
 
   #readCursor(cursor: string): string {

@@ -14,7 +14,7 @@ import { inputForm, outputForm } from "./tool-forms.ts"
 import type { InputForm, OutputForm } from "./tool-forms.ts"
 import { itemsOutput, streamForm } from "./stream-tools.ts"
 import type { StreamForm } from "./stream-tools.ts"
-import { withoutHiddenText } from "../../mcp/hidden-text.ts"
+import { showHiddenText, withoutHiddenText } from "../../mcp/hidden-text.ts"
 
 /** One operation as a tool: created once per spec, its parts on first use. */
 export class OperationTool {
@@ -25,6 +25,7 @@ export class OperationTool {
   /** The original definition of an imported tool. */
   readonly raw: MCPToolDefinition | undefined
   readonly #options: ResolvedSurfaceOptions
+  #successor = ""
   #originalInput: InputForm | undefined
   #lint: readonly string[] | undefined
   #input: InputForm | undefined
@@ -40,6 +41,14 @@ export class OperationTool {
     const origin = originOf(spec)
     this.raw = origin?.kind === "tool" && isRecord(origin.tool) ? origin.tool : undefined
     this.#options = options
+  }
+
+  /** What callers of a deprecated tool use instead; empty if not all of them may see it. */
+  set successor(name: string) {
+    if (name === this.#successor) return
+    this.#successor = name
+    this.#definitions.clear()
+    this.#sizes.clear()
   }
 
   get isStream(): boolean {
@@ -65,7 +74,7 @@ export class OperationTool {
   /** The description, with the note about what the schema no longer expresses. */
   get description(): string {
     const { spec, form } = this
-    const deprecated = spec.deprecated === true ? deprecationText(spec) : ""
+    const deprecated = spec.deprecated === true ? deprecationText(spec, this.#successor) : ""
     const own = this.raw?.description
     const words = [
       deprecated,
@@ -173,15 +182,15 @@ export class OperationTool {
   }
 }
 
-/** Removes invisible text from titles and descriptions; returns the same schema if there is none. */
+/** Removes invisible text from titles and descriptions, and escapes it in patterns; the same schema if there is none. */
 function visibleSchema(schema: JsonSchema): JsonSchema {
   let isChanged = false
   const changed = mapSchemas(schema, (node) => {
     let out = node
-    for (const key of ["title", "description", "$comment"]) {
+    for (const key of ["title", "description", "$comment", "pattern"]) {
       const text = node[key]
       if (typeof text !== "string") continue
-      const visible = withoutHiddenText(text)
+      const visible = showHiddenText(text, key === "pattern" ? escaped : () => "")
       if (visible === text) continue
       isChanged = true
       out = { ...out, [key]: visible }
@@ -191,7 +200,12 @@ function visibleSchema(schema: JsonSchema): JsonSchema {
   return isChanged ? changed : schema
 }
 
-function visibleTitle(annotations: MCPToolAnnotations): MCPToolAnnotations {
+function escaped(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+}
+
+/** Annotations whose title has no invisible text. */
+export function visibleTitle(annotations: MCPToolAnnotations): MCPToolAnnotations {
   const { title } = annotations
   return typeof title === "string"
     ? { ...annotations, title: withoutHiddenText(title) }

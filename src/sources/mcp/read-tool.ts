@@ -1,6 +1,7 @@
 import { frozenCopy } from "../../internal/frozen.ts"
 import { isRecord, isString } from "../../internal/guards.ts"
 import { depthOf } from "../../mcp/canonical.ts"
+import { hiddenDataOf, withoutHiddenText } from "../../mcp/hidden-text.ts"
 import type { MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
 
 /** Maximum size of a definition, in characters of JSON. */
@@ -30,7 +31,10 @@ export function readTool(
   if (size > LARGE) {
     warn?.(`its definition has ${size} characters, which every model that sees it has to read`)
   }
-  return toDefinition(frozenCopy(value) as Readonly<Record<string, unknown>>, name)
+  const tool = toDefinition(frozenCopy(value) as Readonly<Record<string, unknown>>, name)
+  const hidden = hiddenDataOf(tool)
+  if (hidden === undefined) return tool
+  return `it hides ${hidden.characters.join(", ")} at ${withoutHiddenText(hidden.path)}, where models would have to send them back`
 }
 
 function sizeOf(value: unknown): number | string {

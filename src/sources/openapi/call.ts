@@ -3,6 +3,9 @@ import { changedError, repeatableLoss } from "../../core/error-marks.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { discard, exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
+import { encodeFiles } from "../../core/unread-file.ts"
+import { fileOf } from "../../http-client/file-bodies.ts"
+import { fileFieldsOf } from "../../schema/file-fields.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
 import { keyForOthers } from "../../core/forwarded-key.ts"
 import { secretsIn } from "../../http-client/headers.ts"
@@ -103,7 +106,17 @@ export class HTTPOperationClient {
     const limits = createCallLimits(context, this.#config.timeout, source.id)
     try {
       const { response, secrets } = await this.open(source, input, context, limits, more)
+      const { status, headers, contentType } = response
+      const http = { statusCode: status, headers, contentType }
+      const file = source.isOurs ? fileFieldsOf(source.outputSchema)?.whole?.kind : undefined
+      if (file === "stream" && status === 200) {
+        return httpEnvelope(
+          fileOf((name) => headers[name], response.body),
+          http,
+        )
+      }
       const { data, warning } = await readBody(response, {
+        isFile: file !== undefined,
         signal: limits.signal,
         secrets,
         method: source.operation.method,
@@ -113,10 +126,9 @@ export class HTTPOperationClient {
         bigint: this.#config.bigint,
       })
       if (warning !== undefined) context?.log?.warn(warning, { operationId: source.id })
-      const { status, headers, contentType } = response
       const value =
         typeof data === "string" && !isJson(contentType) ? source.readText(data, response) : data
-      return httpEnvelope(value, { statusCode: status, headers, contentType })
+      return httpEnvelope(source.decoded(value), http)
     } catch (error) {
       // The API sees to it that a key has its effect once.
       const isRepeatable = key !== undefined && !more.isOnce && isLoss(error)
@@ -218,12 +230,15 @@ export class HTTPOperationClient {
             `A header for "${source.id}"`,
           ))
     const headers = more === undefined ? own : { ...own, ...more }
-    const request = buildRequest(plan, inputOf(source, input), {
-      base,
-      contentType: config.contentType,
-      headers,
-      auth: auth.applied,
-    })
+    // Files inside JSON are read first.
+    const request = await encodeFiles(() =>
+      buildRequest(plan, inputOf(source, input), {
+        base,
+        contentType: config.contentType,
+        headers,
+        auth: auth.applied,
+      }),
+    )
     return { request, auth, headers }
   }
 

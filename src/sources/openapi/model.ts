@@ -72,6 +72,8 @@ export interface BodyModel {
   readonly media: readonly MediaModel[]
   /** With `flatten`: input key to property name. Without: the whole body is the input `body`. */
   readonly flat?: ReadonlyMap<string, string> | undefined
+  /** The server is one of this library: files have names and types, and are base64 text in JSON. */
+  readonly isOurs?: boolean | undefined
 }
 
 /** A server as the document describes it. */

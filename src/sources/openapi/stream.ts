@@ -77,7 +77,7 @@ export async function* streamItems(
     for await (const event of events) {
       if (isOurs && event.event === "end") return
       if (isOurs && event.event === "error") throw failureOf(event.data, source, context)
-      yield envelope(itemOf(event, plan), answer.response, event)
+      yield envelope(source.decoded(itemOf(event, plan)), answer.response, event)
     }
   } finally {
     limits.end()

@@ -158,3 +158,49 @@ describe("HTTP answers of deprecated operations", () => {
     })
   })
 })
+
+describe("replacedBy", () => {
+  const handler = (): number => 1
+  const restricted = { accessControl: { requiredScopes: ["admin"] } }
+  const old = (replacedBy: string) => ({
+    deprecation: { since: "2026-03-01", replacedBy },
+    handler,
+  })
+  const secured = createRegistry([
+    operation({ name: "a", ...old("shop.admin") }),
+    operation({ name: "b", ...old("shop.hidden") }),
+    operation({ name: "c", ...old("shop.open") }),
+    operation({ name: "admin", handler, ...restricted }),
+    operation({ name: "hidden", handler, visibility: "internal" }),
+    operation({ name: "open", handler }),
+  ])
+
+  it.each([
+    ["ada", ["shop.admin", undefined, "shop.open"]],
+    [undefined, [undefined, undefined, "shop.open"]],
+  ] as const)(
+    "names only what %s may see, in the document and in links",
+    async (name, expected) => {
+      const scopes = name === undefined ? [] : ["admin"]
+      await using served = apiOf(secured, {
+        logger: silentLogger,
+        authenticate: () => ({ id: name ?? "eve", scopes }),
+      })
+      const get = async (path: string): Promise<Response> => await served(path)
+      const { paths } = (await (await get("/openapi.json")).json()) as {
+        paths: Record<string, Record<string, Record<string, { replacedBy?: string }>>>
+      }
+      const seen: unknown[] = []
+      const linked: unknown[] = []
+      for (const one of ["a", "b", "c"]) {
+        const [described] = Object.values(paths[`/api/shop/${one}`] ?? {})
+        seen.push(described?.["x-operation-deprecation"]?.replacedBy)
+        for (const path of [`/api/shop/${one}`, `/operations/shop.${one}`]) {
+          linked.push((await get(path)).headers.get("link") !== null)
+        }
+      }
+      expect(seen).toEqual(expected)
+      expect(linked).toEqual(expected.flatMap((id) => [id !== undefined, id !== undefined]))
+    },
+  )
+})

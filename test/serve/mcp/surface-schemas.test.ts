@@ -251,9 +251,20 @@ describe("what a tool says it does", () => {
     const deprecation = { replacedBy: "a.c" }
     const handler = (): number => 1
     const replaced = operation("a.b", { description: "Reads.", deprecation, handler })
-    expect(toolOf(replaced)).toMatchObject({
-      description: 'Deprecated. Use "a.c" instead. Reads.',
-    })
+    expect(toolOf(replaced)).toMatchObject({ description: "Deprecated. Reads." })
+  })
+
+  test.each([
+    ["is served", {}, 'Deprecated. Use "a_c" instead. Reads.'],
+    ["is internal", { visibility: "internal" }, "Deprecated. Reads."],
+    ["needs more", { accessControl: { requiredScopes: ["c"] } }, "Deprecated. Reads."],
+  ] as const)("a deprecated tool names its successor if that %s", (_why, more, description) => {
+    const deprecation = { replacedBy: "a.c" }
+    const handler = (): number => 1
+    const old = operation("a.b", { description: "Reads.", deprecation, handler })
+    const next = operation("a.c", { handler, ...more })
+    const [tool] = allTools(surfaceOf([old, next]), caller())
+    expect(tool?.description).toBe(description)
   })
 })
 

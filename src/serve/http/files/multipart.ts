@@ -95,12 +95,14 @@ export class MultipartReader implements ByteReader {
     // A part without headers has an empty line at once.
     for (;;) {
       const at = find(this.#buffer, HEAD_END)
+      if (at > MAX_HEAD || (at < 0 && this.#buffer.length > MAX_HEAD)) {
+        throw malformed("the headers of a part are too long")
+      }
       if (at >= 0) {
         const head = this.#buffer.subarray(0, at)
         this.#buffer = this.#buffer.subarray(at + HEAD_END.length)
         return head
       }
-      if (this.#buffer.length > MAX_HEAD) throw malformed("the headers of a part are too long")
       await this.#more()
     }
   }

@@ -30,11 +30,13 @@ export async function readInput(
   incoming: HTTPIncoming,
   spec: OperationSpec,
 ): Promise<unknown> {
-  if (isJsonBody(incoming)) {
+  const fields = fileFieldsOf(spec.inputSchema)
+  // A file of JSON has a disposition, and an input in JSON has none.
+  const isFile = incoming.header("content-disposition") !== undefined && fields !== undefined
+  if (isJsonBody(incoming) && !(isFile && takes(fields, false))) {
     const text = await incoming.readBody(context.options.maxBodyBytes)
     return decodeFiles(spec.inputSchema, context.parseBody(text, spec))
   }
-  const fields = fileFieldsOf(spec.inputSchema)
   const type = incoming.header("content-type") ?? ""
   const { essence, parameters } = parseMediaType(type) ?? {}
   const isForm = essence === "multipart/form-data"

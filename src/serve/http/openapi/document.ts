@@ -22,10 +22,12 @@ export function* documentSteps(
   const { title, version, description, servers, security = [], openapi = "3.1" } = options
   const restPath = options.restPath.replace(/\/+$/, "")
   const pool = new SchemaPool({ Problem: PROBLEM_SCHEMA })
-  const writer: OperationWriter = { pool, security, hasItemSchema: openapi === "3.2" }
+  const specs = shownSpecs(registry, options)
+  const shown = new Set(specs.map(([id]) => id))
+  const writer: OperationWriter = { pool, security, hasItemSchema: openapi === "3.2", shown }
   const paths: Record<string, JsonObject> = {}
   const tags = new Set<string>()
-  for (const [id, spec] of shownSpecs(registry, options)) {
+  for (const [id, spec] of specs) {
     const { namespace, name } = spec
     const path = `${restPath}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
     paths[path] = pathItemOf(id, spec, writer)

@@ -1,5 +1,5 @@
 import { FILE_MARK } from "../../../schema/files.ts"
-import { fileFieldsOf } from "../../../schema/file-fields.ts"
+import { fileFieldsOf, withBase64 } from "../../../schema/file-fields.ts"
 import type { FileField, FileFields } from "../../../schema/file-fields.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { mapSchemas } from "../../../schema/read/plain-schema.ts"
@@ -35,13 +35,15 @@ export function fileResult(schema: JsonSchema): FileField | undefined {
   return whole !== undefined && isSentAsFile(whole) ? whole : undefined
 }
 
-/** The schema of a body with files: what is binary is `type: string` here, as tools expect. */
-export function binarySchema(schema: JsonSchema): JsonSchema {
+/** The schema of a body with files: what is binary is `type: string` here, as tools expect, and base64 text in JSON. */
+export function writtenSchema(schema: JsonSchema, isJson: boolean): JsonSchema {
+  // Most schemas have no files, and are shared by many operations.
+  if (withBase64(schema) === schema) return schema
   return mapSchemas(schema, (node) => {
     const isBinary = node[FILE_MARK] !== undefined || node["format"] === "binary"
     if (!isBinary || node["type"] !== undefined) return node
     const { contentEncoding: _, ...rest } = node
-    return { type: "string", ...rest }
+    return { type: "string", ...rest, ...(isJson && { contentEncoding: "base64" }) }
   })
 }
 

@@ -8,9 +8,8 @@ import { isNoValue } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
 import { mayBeVoid, hasContent } from "../../../schema/read/plain-schema.ts"
-import { withBase64 } from "../../../schema/file-fields.ts"
 import { isShowable, namedExamples } from "./examples.ts"
-import { binarySchema, fileContent, fileResult, sentFiles } from "./files.ts"
+import { fileContent, fileResult, sentFiles, writtenSchema } from "./files.ts"
 import type { DocumentSecurity, JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
 import type { SchemaPool } from "./schema-pool.ts"
@@ -23,6 +22,8 @@ export interface OperationWriter {
   readonly security: readonly DocumentSecurity[]
   /** Streams describe their items, as of OpenAPI 3.2. */
   readonly hasItemSchema: boolean
+  /** The ids of all operations in the document. */
+  readonly shown: ReadonlySet<string>
 }
 
 /**
@@ -39,6 +40,8 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
   const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
   const own = operationSecurity(security, spec.accessControl)
   const { title, description, tags = [], deprecated, deprecation, annotations, namespace } = spec
+  const { replacedBy, ...life } = deprecation ?? {}
+  const isNamed = replacedBy !== undefined && writer.shown.has(replacedBy)
   const operation: JsonObject = {
     operationId: id,
     ...(title !== undefined && title !== "" && { summary: title }),
@@ -57,7 +60,9 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
     "x-operation-version": spec.version,
     ...(tags.length === 0 && { [UNTAGGED_EXTENSION]: true }),
     ...(annotations !== undefined && { [ANNOTATIONS_EXTENSION]: { ...annotations } }),
-    ...(deprecation !== undefined && { [DEPRECATION_EXTENSION]: { ...deprecation } }),
+    ...(deprecation !== undefined && {
+      [DEPRECATION_EXTENSION]: { ...life, ...(isNamed && { replacedBy }) },
+    }),
     ...(deprecation?.sunset !== undefined && { [SUNSET_EXTENSION]: deprecation.sunset }),
   }
   return parameters === undefined ? { post: operation } : { get: operation }
@@ -80,19 +85,19 @@ function bodyOf(
   const add = (own: JsonSchema): JsonObject => pool.add(own, "input", `${id}.input`)
   const files = sentFiles(schema)
   if (files !== undefined) {
-    return { required: true, content: fileContent(files, add(binarySchema(schema)), extra) }
+    return { required: true, content: fileContent(files, add(writtenSchema(schema, false)), extra) }
   }
   return {
     ...(!mayBeVoid(schema) && hasContent(schema) && { required: true }),
-    content: { "application/json": { schema: add(withBase64(schema)), ...extra } },
+    content: { "application/json": { schema: add(writtenSchema(schema, true)), ...extra } },
   }
 }
 
 function successResponses(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
   const schema = spec.outputSchema as JsonSchema
   const file = spec.type === "subscription" ? undefined : fileResult(schema)
-  const shown = file === undefined ? withBase64(schema) : binarySchema(schema)
-  const add = (): JsonObject => writer.pool.add(shown, "output", `${id}.output`)
+  const add = (): JsonObject =>
+    writer.pool.add(writtenSchema(schema, file === undefined), "output", `${id}.output`)
   if (spec.type === "subscription") {
     const item = isNoValue(schema) ? {} : add()
     const media = writer.hasItemSchema ? { itemSchema: eventOf(item) } : { schema: item }

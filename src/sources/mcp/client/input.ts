@@ -1,4 +1,5 @@
 import { isRecord } from "../../../internal/guards.ts"
+import { checkedAnswer } from "../../../core/checked-answer.ts"
 import { CallError, isCallError } from "../../../core/errors.ts"
 import type { MCPAsker, ResolvedServer } from "../config.ts"
 import { capabilityRequired, isCapabilityRequired } from "../../../mcp/errors.ts"
@@ -65,7 +66,9 @@ export async function answerQuestion(
   }
   // Only for callers that cannot be asked: declining is an answer.
   response ??= await askConfigured(request, about, server)
-  if (response !== undefined) return result(method, request, response, about)
+  if (response !== undefined) {
+    return result(method, request, checkedAnswer(request, response, nameOf(about)), about)
+  }
   if (isCapabilityRequired(refusal)) throw refusal
   throw noAnswerError(method, about)
 }
@@ -141,7 +144,7 @@ function result(
   switch (method) {
     case "elicitation/create":
       if (action !== "accept" || request.type === "url") return { action }
-      return { action, content: withDefaults(request, content) }
+      return { action, content: objectOf(content) }
     case "roots/list":
       return action === "accept" && Array.isArray(memberOf(content, "roots"))
         ? { roots: memberOf(content, "roots") }
@@ -154,17 +157,6 @@ function result(
         { mayHaveExecuted: true, details: { reason: "DECLINED", server: about.server } },
       )
   }
-}
-
-/** Fills in the defaults of a form. */
-function withDefaults(request: InputRequest, content: unknown): Readonly<Record<string, unknown>> {
-  const properties = "schema" in request ? memberOf(request.schema, "properties") : undefined
-  const values = objectOf(content)
-  const defaults = Object.entries(objectOf(properties))
-    .filter(([key]) => memberOf(values, key) === undefined)
-    .map(([key, property]) => [key, memberOf(property, "default")] as const)
-    .filter(([, value]) => value !== undefined)
-  return Object.fromEntries([...Object.entries(values), ...defaults])
 }
 
 function nameOf({ server, tool }: MCPAsker): string {

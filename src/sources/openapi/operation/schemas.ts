@@ -209,7 +209,7 @@ export class SchemaBuilder {
       const isBytes = media.class === "binary"
       const plain = isBytes ? BYTES : TEXT
       if (media.schema === undefined) return plain
-      if (isBytes && this.#isMarked(media.schema)) {
+      if (this.#isMarked(media.schema)) {
         return parts.take(this.#convert(media.schema, view))
       }
       if (view === "output" && !isBytes && isScalarText(this.#document, media)) {

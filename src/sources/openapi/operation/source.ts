@@ -1,5 +1,6 @@
 // One operation of a document: from its list entry to the plan of its requests.
 import type { TSchema } from "typebox"
+import { decodeFiles } from "../../../core/decode-files.ts"
 import type { LazyParts, OperationRequest } from "../../../core/lazy-operation.ts"
 import type {
   ErrorDefinition,
@@ -102,7 +103,7 @@ export class OperationSource implements LazyParts {
   declare name: string
   declare readonly type: OperationType
   /** Whether it comes from a document of this library: only those have the extensions that are read here. */
-  declare private readonly isOurs: boolean
+  declare readonly isOurs: boolean
   /** The plain operation, if this is the stream twin of one that does both. */
   declare private readonly original: OperationSource | undefined
   declare private cached: CachedParts | undefined
@@ -263,6 +264,11 @@ export class OperationSource implements LazyParts {
     )
   }
 
+  /** Converts base64 text in JSON of a server of this library to the files that it stands for. */
+  decoded(value: unknown): unknown {
+    return this.isOurs ? decodeFiles(this.outputSchema, value, "result") : value
+  }
+
   /** The document does not say whether a credential is needed. */
   get isUndeclared(): boolean {
     return declaredSecurity(this.context.document, this.operation) === undefined
@@ -414,6 +420,7 @@ export class OperationSource implements LazyParts {
           required: body.required,
           media: body.media.map((media) => mediaModel(document, body, media)),
           ...(flat !== undefined && { flat: flat.names }),
+          isOurs: this.isOurs,
         },
       }),
       accept: acceptedTypes(stream, parameters) ?? acceptOf(document, operation),

@@ -1,5 +1,8 @@
+import { encodeValue } from "../../../core/envelope-codec.ts"
+import { fileHeaders } from "../../../http-client/file-bodies.ts"
 import { essenceOf } from "../../../http-client/media-type.ts"
 import { isRecord } from "../../../internal/guards.ts"
+import { isFileLike } from "../../../schema/files.ts"
 import { getOwn, setOwn } from "../../../schema/json.ts"
 import type { OperationInput, BodyModel, MediaModel, RequestPlan } from "../model.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
@@ -16,6 +19,8 @@ import { type Bytes, isBytes, isByteStream } from "./text.ts"
 export interface WrittenBody {
   readonly body: PreparedRequest["body"]
   readonly contentType?: string | undefined
+  /** `Content-Disposition` with the name of a file. */
+  readonly disposition?: string | undefined
 }
 
 const BODILESS = new Set(["GET", "HEAD", "TRACE"])
@@ -52,9 +57,20 @@ export function writeBody(
   return withValueName(plan.id, "the body", () => {
     const jsonCheck = checkJson(value)
     const chosen = chooseMedia(model, value, jsonCheck, wanted ?? declaredLabel(model, labelled))
-    const body = contentOf(chosen, value, jsonCheck)
+    const isBase64 = model.isOurs === true && jsonCheck.bytesAt !== undefined
+    const body =
+      chosen.kind === "json" && isBase64
+        ? jsonText(encodeValue(value).value)
+        : contentOf(chosen, value, jsonCheck)
     if (body instanceof FormData) return { body }
     if (body instanceof StreamedForm) return { body: body.stream, contentType: body.contentType }
+    if (model.isOurs === true && chosen.kind === "binary" && isFileLike(value)) {
+      const { "content-type": contentType, "content-disposition": disposition } = fileHeaders(
+        value,
+        chosen.type,
+      )
+      return { body, contentType, disposition }
+    }
     return { body, contentType: wanted === undefined ? (labelled ?? chosen.type) : chosen.type }
   })
 }

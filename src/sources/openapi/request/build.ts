@@ -34,7 +34,7 @@ export function buildRequest(
   const query = writeQuery(plan, input, filled, options.auth)
   const url = joinUrl(plan.id, options.base, filled.path, query)
   const label = labelledType(plan, input)
-  const { body, contentType } = writeBody(plan, input, options.contentType, label)
+  const { body, contentType, disposition } = writeBody(plan, input, options.contentType, label)
   const headers = writeHeaders(plan, {
     input,
     contentType,
@@ -42,6 +42,7 @@ export function buildRequest(
     fixed: options.headers,
     auth: options.auth,
   })
+  if (disposition !== undefined) headers["content-disposition"] = disposition
   return { method: plan.method, url, headers, body }
 }
 

@@ -7,6 +7,7 @@ import { serveHTTP } from "../../../../src/node.ts"
 import { createDocument } from "../create-document.ts"
 import { plainSchema } from "../../../../src/schema/read/plain-schema.ts"
 import { toFile } from "../../../../src/type.ts"
+import type { FileLike } from "../../../../src/type.ts"
 import { faultsOf } from "../openapi-back.ts"
 import { fileRegistry, repeated } from "./files.ts"
 
@@ -101,6 +102,7 @@ describe("files in an OpenAPI document", () => {
     expect(uploaded).toMatchObject({ file: { hash, name: "a.bin", type: "a/b" } })
     expect(named).toMatchObject({ file: { name: "n.txt" } })
     expect(await call("whole", { body: new Uint8Array([1, 2]) })).toEqual(new Uint8Array([2, 1]))
-    expect(await call("download", { length: 5 })).toEqual(new Uint8Array(5).fill(7))
+    const file = (await call("download", { length: 5 })) as FileLike
+    expect(await file.arrayBuffer()).toEqual(new Uint8Array(5).fill(7).buffer)
   })
 })

@@ -210,6 +210,11 @@ describe("an upload over HTTP", () => {
 
   test.each([
     ["no boundary", "multipart/form-data", "--b\r\n\r\n"],
+    [
+      "headers of more than 16 kB in one chunk",
+      "multipart/form-data; boundary=b",
+      `--b\r\nContent-Disposition: form-data; name="title"\r\nX: ${"x".repeat(40_000)}\r\n\r\nA\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\nB\r\n--b--\r\n`,
+    ],
     ["an end before the last boundary", "multipart/form-data; boundary=b", "--b\r\nContent-Dis"],
     [
       "a part without a name",

@@ -136,9 +136,11 @@ describe("text that nobody sees", () => {
   const hidden = `Adds numbers.${tags}\u202e\u200b\u0007`
 
   test("is told of, kept as it is where it is pinned, and gone where it is served", async () => {
-    const inputSchema = { type: "object", properties: { a: { description: hidden } } }
+    const shown = { description: hidden, title: hidden, $comment: hidden, pattern: `^[^${tags}]*$` }
+    const inputSchema = { type: "object", properties: { a: { type: "string", ...shown } } }
+    const annotations = { title: hidden, readOnlyHint: true }
     await using remote = await offering(
-      tool("add", { description: hidden, title: hidden, inputSchema }),
+      tool("add", { description: hidden, title: hidden, inputSchema, annotations }),
     )
     const registry = quietRegistry()
     await using evil = await client(remote)
@@ -148,12 +150,45 @@ describe("text that nobody sees", () => {
     expect(add?._meta?.["mcp"]).toMatchObject({
       hiddenText: expect.arrayContaining([expect.anything(), expect.anything()]) as unknown,
     })
-    await using served = toMCP(registry, quiet)
-    const request = new Request("http://localhost/mcp", rawRequest("tools/list"))
-    const list = JSON.stringify(await answerOf(await served.fetch(request)))
-    expect(list).toContain("Adds numbers.")
-    expect(list).not.toMatch(/[\u{e0000}-\u{e007f}\u202e\u200b]/u)
-    expect(list).not.toContain("\\u0007")
+    const asked = async (mode: "all" | "search", ...request: Parameters<typeof rawRequest>) => {
+      await using served = toMCP(registry, { ...quiet, expose: { mode } })
+      const answer = await served.fetch(new Request("http://localhost/", rawRequest(...request)))
+      return JSON.stringify(await answerOf(answer))
+    }
+    const describing = (format: string): string =>
+      JSON.stringify({ name: "describe_operation", arguments: { id: "evil.add", format } })
+    const texts = [
+      await asked("all", "tools/list"),
+      ...(await Promise.all(
+        ["types", "schema"].map((format) =>
+          asked("search", "tools/call", {
+            params: JSON.parse(describing(format)) as object as never,
+          }),
+        ),
+      )),
+    ]
+    for (const text of texts) {
+      expect(text).toContain("Adds numbers.")
+      expect(text).not.toMatch(/[\u{e0000}-\u{e007f}\u202e\u200b]/u)
+      expect(text).not.toContain("\\u0007")
+    }
+  })
+
+  test.each([
+    ["the name of a property", { properties: { [`a${tags}`]: {} } }],
+    ["the name of a nested property", { properties: { a: { properties: { [tags]: {} } } } }],
+    ["an enum", { properties: { a: { enum: ["a", tags] } } }],
+    ["a constant", { properties: { a: { const: tags } } }],
+    ["a default", { properties: { a: { default: { b: tags } } } }],
+    ["an example", { properties: { a: { examples: [tags] } } }],
+  ])("in %s leaves the tool out, with a warning", async (_place, schema) => {
+    const inputSchema = { type: "object", ...schema }
+    await using remote = await offering(tool("add", { inputSchema }), tool("plain", {}))
+    await using evil = await client(remote)
+
+    expect(evil.tools.map(({ name }) => name)).toEqual(["plain"])
+    expect(evil.warnings.join()).toMatch(/^Tool 1 of the list was left out: it hides U\+E00\w\w, /)
+    expect(evil.warnings.join()).not.toMatch(/[\u{e0000}-\u{e007f}]/u)
   })
 })
 

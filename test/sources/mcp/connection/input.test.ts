@@ -102,6 +102,22 @@ describe.each(ERAS)("what a %s server asks", (era) => {
     expect(structuredContent).toEqual({ action: "decline" })
   })
 
+  test("does not send an answer that does not match the server's schema", async () => {
+    await using asked = server()
+    const requestInput = async (): Promise<InputResponse> => ({
+      action: "accept",
+      content: { name: 7 },
+    })
+
+    const outcome = await asked.call("ask", { kind: "form" }, { requestInput }).then(
+      ({ structuredContent }) => structuredContent,
+      ({ code }: CallError) => ({ code }),
+    )
+
+    // Servers of the earlier era wait for an answer.
+    expect([{ code: "VALIDATION_ERROR" }, { action: "cancel" }]).toContainEqual(outcome)
+  })
+
   test("takes as many rounds as it takes, within one time limit that thinking does not shorten", async () => {
     await using asked = server({ timeout: 300 })
     const requestInput = vi.fn(async (): Promise<InputResponse> => {

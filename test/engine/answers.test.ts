@@ -1,0 +1,96 @@
+// Answers to questions: what a handler receives, whoever answers.
+import { describe, expect, test } from "vitest"
+import { createRegistry, silentLogger } from "../../src/index.ts"
+import type { AnyOperation, InputResponse, OperationContext } from "../../src/index.ts"
+import { toMCP } from "../../src/to-mcp.ts"
+import { connect, textOf } from "../serve/mcp/support/clients.ts"
+import { provideBrokers } from "../support/brokers.ts"
+import { operation } from "../support/operations.ts"
+import { openSurface, WAYS_TO_ASK } from "../support/surfaces.ts"
+
+const BROKERS = await provideBrokers()
+const WAYS = WAYS_TO_ASK.filter((way) => !["NATS", "Redis"].includes(way) || way in BROKERS)
+
+const schema = {
+  type: "object",
+  properties: { sure: { type: "boolean" }, times: { type: "integer", default: 2 } },
+  required: ["sure", "times"],
+  additionalProperties: false,
+}
+
+/** Asks, and returns what it received: the content, or the code and message of the error. */
+const asking = (): AnyOperation =>
+  operation("ask.sure", {
+    type: "mutation",
+    handler: async (_input: never, { requestInput }: OperationContext) =>
+      await requestInput({ message: "Sure?", schema }).then(
+        ({ action, content }) => ({ action, content }),
+        ({ code, message }: { code: string; message: string }) => ({ code, message }),
+      ),
+  })
+
+const accept = (content?: unknown): InputResponse => ({ action: "accept", content })
+
+/** Answers that do not match the schema. Not every protocol carries all of them as answers. */
+const WRONG: Readonly<Record<string, InputResponse>> = {
+  "text for a boolean": accept({ sure: "yes", times: 1 }),
+  "no field": accept({}),
+  "no content": accept(),
+  "another field": accept({ sure: true, times: 1, admin: true }),
+}
+const WRONG_KINDS: Readonly<Record<string, InputResponse>> = {
+  null: accept(null),
+  "a list": accept([]),
+  text: accept("yes"),
+}
+const invalid = {
+  code: "VALIDATION_ERROR",
+  message: expect.stringMatching(/^The answer to "[\w.]+" is invalid: /) as string,
+}
+
+describe.each(WAYS)("an answer over %s", (way) => {
+  test("reaches the handler only if it matches the schema of the question", async () => {
+    await using broker = await BROKERS[way]?.()
+    const terms = { upstream: "", errors: undefined, operations: [asking()], broker: broker?.url }
+    await using surface = await openSurface(way, terms)
+    const call = async (answer: InputResponse): Promise<unknown> => {
+      const requestInput = (): Promise<InputResponse> => Promise.resolve(answer)
+      const { data, message } = await surface.call("ask.sure", { requestInput, timeout: 20_000 })
+      return data ?? message
+    }
+    for (const [name, answer] of Object.entries({ ...WRONG, ...WRONG_KINDS })) {
+      expect([name, await call(answer)]).toEqual([name, invalid])
+    }
+    const right = { action: "accept", content: { sure: true, times: 1 } }
+    expect(await call(right as InputResponse)).toEqual(right)
+    // A field that is not answered has its default.
+    expect(await call(accept({ sure: true }))).toEqual({
+      ...right,
+      content: { sure: true, times: 2 },
+    })
+    expect(await call({ action: "decline" })).toEqual({ action: "decline" })
+    expect(await call({ action: "decline", content: "no" })).toMatchObject({ action: "decline" })
+  })
+})
+
+describe.each(["modern", "legacy"] as const)("an answer of an MCP client, %s", (era) => {
+  test("reaches the handler only if it matches the schema of the question", async () => {
+    const registry = createRegistry([asking()], { logger: silentLogger })
+    await using server = toMCP(registry, { logger: silentLogger, expose: { mode: "all" } })
+    await using listening = await server.listen({ port: 0 })
+    let answer: InputResponse = accept()
+    await using client = await connect(listening.url, era, {
+      capabilities: { elicitation: {} },
+      prepare: (made) =>
+        made.setRequestHandler("elicitation/create", () => answer as { action: "accept" }),
+    })
+    const call = async (): Promise<unknown> =>
+      JSON.parse(textOf(await client.callTool({ name: "ask_sure", arguments: {} })))
+    for (const [name, wrong] of Object.entries(WRONG)) {
+      answer = wrong
+      expect([name, await call()]).toEqual([name, invalid])
+    }
+    answer = accept({ sure: true })
+    expect(await call()).toEqual({ action: "accept", content: { sure: true, times: 2 } })
+  })
+})

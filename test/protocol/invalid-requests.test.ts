@@ -1,0 +1,82 @@
+// Requests that do not match the schema of events, as a peer of another version or a hand-written client sends them.
+import { once } from "node:events"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { WebSocket } from "ws"
+import {
+  createMemoryTransports,
+  createRegistry,
+  serveCalls,
+  silentLogger,
+} from "../../src/index.ts"
+import { serveHTTP } from "../../src/node.ts"
+import { operation } from "../support/operations.ts"
+
+const INVALID: readonly object[] = [
+  { canAnswer: "true" },
+  { operationId: 7 },
+  { operationId: "" },
+  { kind: "other" },
+  { timeout: "soon" },
+  { metadata: [] },
+  { identity: { id: "ada" } },
+  { idempotencyKey: "" },
+]
+
+let runs = 0
+const registryOf = () =>
+  createRegistry([operation("a.b", { handler: () => ++runs })], { logger: silentLogger })
+
+/** Sends an event as it is; resolves to the first event that comes back. */
+const WAYS: Readonly<Record<string, (event: object) => Promise<unknown>>> = {
+  memory: async (event) => {
+    const [server, near] = createMemoryTransports()
+    const serving = serveCalls({
+      registry: registryOf(),
+      transport: server,
+      logger: silentLogger,
+      resolveIdentity: () => undefined,
+    })
+    onTestFinished(() => serving.close())
+    return await new Promise((resolve) => {
+      const ignore = (): void => undefined
+      near.open({ event: resolve, undelivered: ignore, lost: ignore, restored: ignore })
+      near.send(event as never)
+    })
+  },
+  WebSocket: async (event) => {
+    const served = await serveHTTP(registryOf(), { port: 0, logger: silentLogger })
+    onTestFinished(() => served.close())
+    const socket = new WebSocket(`${served.url.replace("http", "ws")}/ws`)
+    onTestFinished(() => socket.close())
+    await once(socket, "open")
+    socket.send(JSON.stringify(event))
+    const [frame] = (await once(socket, "message")) as [Buffer]
+    return JSON.parse(frame.toString()) as unknown
+  },
+}
+
+const request = { type: "call.requested", requestId: "r1", operationId: "a.b", input: {} }
+const refused = {
+  type: "call.error",
+  requestId: "r1",
+  code: "VALIDATION_ERROR",
+  retryable: false,
+  mayHaveExecuted: false,
+}
+
+describe.each(Object.entries(WAYS))("a request over %s", (way, send) => {
+  test.each(INVALID)("is answered with VALIDATION_ERROR if it has %j", async (wrong) => {
+    runs = 0
+    expect(await send({ ...request, ...wrong })).toMatchObject(refused)
+    expect(runs).toBe(0)
+  })
+
+  test.runIf(way === "WebSocket")(
+    "is answered if it marks bytes where there are none",
+    async () => {
+      runs = 0
+      expect(await send({ ...request, binary: { "/nowhere": "bytes" } })).toMatchObject(refused)
+      expect(runs).toBe(0)
+    },
+  )
+})
