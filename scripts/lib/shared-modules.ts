@@ -1,6 +1,7 @@
 import type { Metafile, Plugin } from "esbuild"
 import { readFile } from "node:fs/promises"
 import { dirname, join, relative, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
 
 /** Modules to import in addition, by the file that gets the imports. */
 export type AddedImports = ReadonlyMap<string, ReadonlySet<string>>
@@ -112,6 +113,10 @@ async function withImports(
   return `${await readFile(path, "utf8")}\n${imports.join("\n")}\n`
 }
 
+function packageFile(name: string): string {
+  return fileURLToPath(import.meta.resolve(name))
+}
+
 /** Whether an input is a file, not a copy. */
 function isFile(input: string): boolean {
   return !input.startsWith(`${COPIES}:`)
@@ -136,8 +141,10 @@ export function copyOnDemand(
   return {
     name: namespace,
     setup(pass) {
-      pass.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir, kind, namespace: from }) => {
-        const file = resolve(resolveDir, path)
+      pass.onResolve({ filter: /^[.a-z@]/ }, ({ path, resolveDir, kind, namespace: from }) => {
+        const isPackage = copied.some((one) => one.startsWith(`node_modules/${path}/`))
+        if (!isPackage && !path.startsWith(".")) return undefined
+        const file = isPackage ? packageFile(path) : resolve(resolveDir, path)
         const isCopy = isCopied(file) && (kind === "dynamic-import" || from === namespace)
         // Relative, since comments of the bundle contain it.
         return isCopy ? { path: relative(root, file), namespace, sideEffects: false } : undefined
