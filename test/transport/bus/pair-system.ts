@@ -130,7 +130,7 @@ function operationsOf(worker: string, runs: string[], aborted: unknown[]): AnyRe
         runs.push("ask")
         const message = "x".repeat(size)
         const questions = Array.from({ length: times }, (_, at) => ({
-          ...{ message, schema: { type: "object" }, key: `q${at}` },
+          ...{ message, schema: { type: "string" }, key: `q${at}` },
         }))
         const answers = await Promise.all(questions.map((question) => requestInput(question)))
         return answers.map(({ content }) => content)
