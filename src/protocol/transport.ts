@@ -51,6 +51,8 @@ export interface Transport {
   serve?(served: ServedOperations): void
   /** Accepts no further requests; running ones continue. Not needed by links that can only be closed. */
   leave?(): void
+  /** Milliseconds in which streams of a lost peer may be resumed; 0 if it does not come back. Without it they end at once. */
+  readonly resumeMs?: number | undefined
   /** What is known of a request without an answer; `undefined` when nothing is. */
   deliveryStatus?(requestId: string): CallFate | undefined
 }

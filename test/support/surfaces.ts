@@ -328,7 +328,9 @@ function overMCP(era: "modern" | "legacy"): Open {
 
 function socketTo(served: ServedHTTP, closers: (() => unknown)[]): Opened {
   const url = `${served.url.replace("http", "ws")}/ws`
-  const client = clientOf(createWebSocketTransport(url, { logger: silentLogger }), closers)
+  // A stream that its server ended is not opened again: the tables compare the errors.
+  const transport = createWebSocketTransport(url, { logger: silentLogger, resumeMs: 0 })
+  const client = clientOf(transport, closers)
   return { ...client, drain: () => served.close() }
 }
 

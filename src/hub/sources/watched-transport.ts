@@ -13,6 +13,10 @@ export class WatchedTransport implements Transport {
     this.carriesQuestions = transport.carriesQuestions
   }
 
+  get resumeMs(): number | undefined {
+    return this.#transport.resumeMs
+  }
+
   open(receiver: Parameters<Transport["open"]>[0]): void {
     this.#transport.open({
       event: (event) => receiver.event(event),

@@ -45,6 +45,8 @@ export class PendingCall extends PendingRequest {
 export interface StreamConsumer {
   responded(event: CallRespondedEvent): void
   completed(event: CallCompletedEvent): void
+  /** Takes a failure; returns the error that ends the stream, or `undefined` if it is resumed. */
+  failing(error: CallError): CallError | undefined
   /** Nothing more comes. */
   finished(): void
   settle(error: CallError): void
@@ -61,6 +63,12 @@ export class StreamRequest extends PendingRequest {
 
   completed(event: CallCompletedEvent): void {
     this.consumer?.completed(event)
+  }
+
+  override fail(error: CallError): void {
+    if (this.isOver) return
+    const ending = this.consumer === undefined ? error : this.consumer.failing(error)
+    if (ending !== undefined) this.end(ending)
   }
 
   override finish(): void {

@@ -37,7 +37,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   /** A time of the clock; computed on first use when only a timeout was set. */
   #deadline: number | undefined = undefined
   #timeout = 0
-  #isSent = false
+  #sent = 0
 
   // Links of the deadline list; `Deadlines` keeps them.
   listedIn: DeadlineEntry["listedIn"] = undefined
@@ -77,7 +77,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
       return
     }
     endpoint.pending.add(this)
-    this.#isSent = true
+    this.#sent = 1
     if (this.#timeout === Number.POSITIVE_INFINITY) this.#deadline = this.#timeout
     else if (this.#deadline === undefined) endpoint.deadlines.addUndated(this)
     else endpoint.deadlines.add(this)
@@ -88,6 +88,14 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     endpoint.sending = this
     this.#send(window === undefined ? event : { ...event, window })
     endpoint.sending = undefined
+  }
+
+  /** Sends the request of a stream again, with the time that is left. */
+  beginAgain(input: unknown, window: number, metadata: PendingOptions["metadata"]): void {
+    this.#sent++
+    const timeout = this.due() - this.endpoint.settings.clock.now()
+    const event = requestEvent(this, input, undefined, timeout, { ...this.options, metadata })
+    this.#send({ ...event, window })
   }
 
   /** Sends the request; if it contains files, as soon as they have been read. */
@@ -171,23 +179,22 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   abort(reason?: string): void {
-    if (this.isOver) return
     const why = reason === undefined ? "was aborted." : `was aborted: ${reason}`
     this.leave(this.error("ABORTED", why, this.#executionOptions()), reason)
   }
 
-  /** What the link knows of this request, as options of an error. */
+  /** What the link knows of this request, as options of an error; nothing if it was sent several times. */
   #deliveryStatus(): CallErrorOptions {
-    return this.endpoint.link.deliveryStatus?.(this.requestId) ?? {}
+    return (this.#sent > 1 ? undefined : this.endpoint.link.deliveryStatus?.(this.requestId)) ?? {}
   }
 
   mayHaveExecuted(): boolean {
-    return this.#isSent && (this.#deliveryStatus().mayHaveExecuted ?? true)
+    return this.#sent > 0 && (this.#deliveryStatus().mayHaveExecuted ?? true)
   }
 
   /** Only `mayHaveExecuted` of it, for a request that its caller aborted and will not retry. */
   #executionOptions(): CallErrorOptions {
-    if (!this.#isSent) return NOT_SENT
+    if (this.#sent === 0) return NOT_SENT
     const { mayHaveExecuted } = this.#deliveryStatus()
     return mayHaveExecuted === undefined ? {} : { mayHaveExecuted }
   }
@@ -196,9 +203,9 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   leave(error: CallError, reason: string | undefined): void {
     if (this.isOver) return
     const { endpoint, requestId, served } = this
-    this.fail(error)
+    this.end(error)
     if (served !== undefined) served.abort(reason ?? CALLER_LEFT)
-    if (served !== undefined || !this.#isSent) return
+    if (served !== undefined || this.#sent === 0) return
     endpoint.trySend(
       reason === undefined
         ? { type: "call.aborted", requestId }
@@ -207,7 +214,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   fail(error: CallError): void {
-    if (this.isOver) return
+    if (!this.isOver) this.end(error)
+  }
+
+  protected end(error: CallError): void {
     this.finish()
     this.settle(error)
   }
@@ -237,7 +247,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   finish(): void {
     this.isOver = true
     const { endpoint, options } = this
-    if (!this.#isSent) return
+    if (this.#sent === 0) return
     endpoint.pending.remove(this)
     if (this.listedIn !== undefined) endpoint.deadlines.remove(this)
     if (options?.signal !== undefined) removeSignalListener(options.signal, this)

@@ -3,6 +3,9 @@
 import type { CallCompletedEvent, CallRespondedEvent } from "../../core/events.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { snapshot } from "../../core/plain-json.ts"
+import { Resumption } from "../../core/resume.ts"
+import { backOff, withJitter } from "../../internal/back-off.ts"
 import type { StreamConsumer, StreamRequest } from "./call.ts"
 import { requestError } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
@@ -38,13 +41,18 @@ export function startStream(request: StreamRequest, input: unknown): PendingSubs
 class PendingStream implements PendingSubscription, StreamConsumer {
   readonly requestId: string
   readonly #request: StreamRequest
-  readonly #input: unknown
+  #input: unknown
   readonly #window: number
   #hasBegun = false
   #items: (ResponseEnvelope | undefined)[] = []
   #head = 0
   /** The number of the last item that arrived. */
   #seq = 0
+  /** The number of the last item before the stream was resumed: the peer numbers those after it from 1. */
+  #resumedAfter = 0
+  readonly #resumption = new Resumption()
+  /** Runs until the stream is resumed. */
+  readonly #pause: EndpointTimer
   /** The number of the last item that the peer may send. */
   #granted: number
   /** Items taken since the peer last got credit. */
@@ -64,6 +72,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     this.#input = input
     this.#window = options?.window ?? endpoint.settings.window
     this.#granted = this.#window
+    this.#pause = new EndpointTimer(endpoint, () => this.#resume())
     this.#idleTimeout = options?.idleTimeout ?? Number.POSITIVE_INFINITY
     if (this.#idleTimeout !== Number.POSITIVE_INFINITY) {
       this.#idle = new EndpointTimer(endpoint, () => this.#idled())
@@ -77,6 +86,8 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   next(): Promise<Result> {
     if (!this.#hasBegun && !this.#request.isOver) {
       this.#hasBegun = true
+      // What the caller changes meanwhile is not sent when the stream is resumed.
+      if (this.#request.endpoint.link.resumeMs) this.#input = snapshot(this.#input)
       this.#request.begin(this.#input, this.#window)
     }
     if (this.#head < this.#items.length)
@@ -110,7 +121,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   }
 
   responded(event: CallRespondedEvent): void {
-    const { seq = this.#seq + 1 } = event
+    const seq = event.seq === undefined ? this.#seq + 1 : this.#resumedAfter + event.seq
     // A duplicate: the first one counts.
     if (seq <= this.#seq) return
     if (seq !== this.#seq + 1) {
@@ -118,6 +129,8 @@ class PendingStream implements PendingSubscription, StreamConsumer {
       return
     }
     this.#seq = seq
+    this.#resumption.received()
+    this.#pause.stop()
     const waiter = this.#waiters.shift()
     if (waiter === undefined) {
       if (this.#items.length - this.#head >= this.#window) {
@@ -137,7 +150,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   }
 
   completed(event: CallCompletedEvent): void {
-    const { seq = this.#seq } = event
+    const seq = event.seq === undefined ? this.#seq : this.#resumedAfter + event.seq
     if (seq !== this.#seq) {
       this.#lose(`it ended after ${seq} items, and ${this.#seq} came`)
       return
@@ -147,8 +160,20 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     for (const { resolve } of waiters) resolve(DONE)
   }
 
+  failing(error: CallError): CallError | undefined {
+    const { endpoint } = this.#request
+    const { resumeMs } = endpoint.link
+    if (resumeMs === undefined || this.#seq === 0) return error
+    const now = endpoint.settings.clock.now()
+    const ending = this.#resumption.fail(error, now, Number.isNaN(this.#last) ? 0 : resumeMs)
+    const delay = withJitter(backOff(this.#resumption.failures, 200, 5000))
+    if (ending === undefined) this.#pause.start(now + Math.max(delay, error.retryAfterMs ?? 0))
+    return ending
+  }
+
   finished(): void {
     this.#idle?.stop()
+    this.#pause.stop()
   }
 
   settle(error: CallError): void {
@@ -157,6 +182,19 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     if (first === undefined) this.#error = error
     else first.reject(error)
     for (const { resolve } of others) resolve(DONE)
+  }
+
+  /** The number of the last item for the handler; `NaN` if the caller let the stream begin after some other id. */
+  get #last(): number {
+    return Number(this.#request.options?.metadata?.["lastEventId"] ?? 0) + this.#seq
+  }
+
+  /** Asks for the items after the last one. */
+  #resume(): void {
+    const asked = { lastEventId: String(this.#last), resume: "only" }
+    const metadata = { ...this.#request.options?.metadata, ...asked }
+    this.#resumedAfter = this.#seq
+    this.#request.beginAgain(this.#input, this.#granted - this.#seq, metadata)
   }
 
   #take(): ResponseEnvelope {
@@ -176,7 +214,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     if (this.#request.isOver || this.#taken * 2 < this.#window) return
     this.#granted += this.#taken
     this.#taken = 0
-    const credit = this.#granted
+    const credit = this.#granted - this.#resumedAfter
     const { served, endpoint, requestId } = this.#request
     if (served !== undefined) served.credit(credit)
     else endpoint.trySend({ type: "call.credit", requestId, credit })

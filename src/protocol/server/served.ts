@@ -1,3 +1,5 @@
+// A served request in one file: its limits, answers and end share private state.
+
 import { readCallPolicy } from "../../core/call-policy.ts"
 import type { CallAnsweredEvent, CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
@@ -7,6 +9,8 @@ import type { CallError } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
 import { outerOf } from "../../core/outer-call.ts"
 import type { OuterCall } from "../../core/outer-call.ts"
+import { watchResume } from "../../core/resume.ts"
+import type { WatchedResume } from "../../core/resume.ts"
 import { encodeFiles } from "../../core/unread-file.ts"
 import { CallSink } from "../../engine/sink.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
@@ -56,6 +60,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   /** The deadline as a time of the clock; set once the request had to wait. */
   #due: number | undefined = undefined
   #questions: Questions | undefined = undefined
+  #resumed: WatchedResume | undefined = undefined
 
   constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
     super()
@@ -106,6 +111,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   }
 
   get metadata(): Readonly<Record<string, unknown>> | undefined {
+    if (this.#resumed !== undefined) return this.#resumed.metadata
     const { metadata, traceparent } = this.event
     return traceparent === undefined ? metadata : { traceparent, ...metadata }
   }
@@ -155,6 +161,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   async runStream(registry: AnyRegistry): Promise<void> {
     const { link } = this.host.endpoint
     this.postpone()
+    const resumed = (this.#resumed = watchResume(this.metadata))
     const stream = registry.subscribe(this.operationId, this.event.input, this)
     try {
       for (;;) {
@@ -164,6 +171,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
         if (this.isOver) return
         const { done, value } = await stream.next()
         if (this.isOver) return
+        resumed.check(this.operationId)
         if (done === true) break
         const { requestId } = this
         const item = { type: "call.responded", requestId, output: value, seq: ++this.#seq } as const

@@ -41,29 +41,12 @@ function keyOf(header: string | undefined): string | undefined {
 }
 
 /** Options of a stream, which has no timeout and may resume after an event. */
-export function streamTermsOf(incoming: HTTPIncoming): StreamTerms {
+export function streamTermsOf(incoming: HTTPIncoming): RequestTerms {
   const terms = termsOf(incoming, undefined)
   const lastEventId = incoming.header("last-event-id")
-  if (lastEventId === undefined || lastEventId.length > 256) return { terms, isResumed: () => true }
-  let isRead = incoming.header("x-resume") !== "only"
-  const metadata = {
-    ...terms.metadata,
-    get lastEventId() {
-      isRead = true
-      return lastEventId
-    },
-  }
-  return { terms: { ...terms, metadata }, isResumed: () => isRead }
-}
-
-/** Options of a stream. */
-export interface StreamTerms {
-  readonly terms: RequestTerms
-  /**
-   * `false` while the handler has not read where to resume, although the client only wants to resume
-   * (`x-resume: only`). A handler that never reads it starts from the beginning, and the client would get items twice.
-   */
-  readonly isResumed: () => boolean
+  if (lastEventId === undefined || lastEventId.length > 256) return terms
+  const only = incoming.header("x-resume") === "only" && { resume: "only" }
+  return { ...terms, metadata: { ...terms.metadata, lastEventId, ...only } }
 }
 
 /** The number of the last event that a client has seen; 0 for none. */

@@ -4,6 +4,7 @@ import type { AccessRequirement } from "../../core/access.ts"
 import { Failures } from "../../engine/failures.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
+import { watchResume } from "../../core/resume.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
@@ -121,18 +122,16 @@ export class HTTPContext {
   ): Promise<HTTPAnswer> {
     const spec = this.find(id)
     if (spec === undefined) throw this.missing(id, caller)
-    const { terms, isResumed } = streamTermsOf(incoming)
+    const terms = streamTermsOf(incoming)
+    const { metadata, check } = watchResume(terms.metadata)
     const full = caller.openStream()
     if (full !== undefined) throw full
     const { requestId } = incoming
-    const options = { ...terms, requestId, identity: caller.identity }
+    const options = { ...terms, metadata, requestId, identity: caller.identity }
     const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
     const first = items.next().then((item) => {
-      if (isResumed()) return item
-      throw refusal("DATA_LOSS", `"${id}" cannot be resumed: it starts from the beginning.`, {
-        operationId: id,
-        retryable: false,
-      })
+      check(id)
+      return item
     })
     try {
       // An immediate failure is known by then, and can still set the status.

@@ -1,11 +1,11 @@
 // What only streams need: pages load it with the first of them.
 
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { afterAttempts } from "../../core/error-marks.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { problemError } from "../../core/problem.ts"
+import { Resumption } from "../../core/resume.ts"
 import { createSseFrameParser } from "../../http-client/sse.ts"
 import type { Clock } from "../../internal/platform.ts"
 import {
@@ -53,10 +53,10 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
   const credit = new Credit(window)
   outgoing.raise = (limit) => credit.raise(limit)
   let seq = 0
-  let lastId = ""
-  let failures = 0
-  let lostAt: number | undefined
-  let lost: CallError | undefined
+  // Of a stream that is resumed on behalf of somebody else.
+  const { lastEventId, resume } = event.metadata ?? {}
+  let lastId = typeof lastEventId === "string" && ID.test(lastEventId) ? lastEventId : ""
+  const resumption = new Resumption()
   while (isOpen(outgoing)) {
     const controller = new AbortController()
     outgoing.cancel = () => {
@@ -64,7 +64,8 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
       credit.raise(Number.POSITIVE_INFINITY)
     }
     const headers: Record<string, string> = outgoing.headers(host.clock.now())
-    if (lastId !== "") Object.assign(headers, { "last-event-id": lastId, "x-resume": "only" })
+    if (lastId !== "") headers["last-event-id"] = lastId
+    if (seq > 0 || resume === "only") headers["x-resume"] = "only"
     const request = {
       path: pathOf(event.operationId),
       accept: "text/event-stream",
@@ -81,9 +82,7 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
         return undefined
       }
       const deliver = (output: ResponseEnvelope): Promise<void> | undefined => {
-        failures = 0
-        lostAt = undefined
-        lost = undefined
+        resumption.received()
         lastId = id
         host.receive({ type: "call.responded", requestId, output, seq: ++seq })
         return credit.wait(seq)
@@ -98,21 +97,12 @@ export async function readStream(host: StreamHost, outgoing: Outgoing): Promise<
       if (!isOpen(outgoing)) return
       controller.abort()
       const error = connectionError(peer, thrown)
-      // A server that cannot resume the stream says less than what went wrong before.
-      if (lost !== undefined && error.code === "DATA_LOSS") return reject(outgoing, lost)
-      failures++
-      const now = host.clock.now()
-      lostAt ??= now
-      const isLoss = error.code === "UNAVAILABLE" || (lost !== undefined && error.retryable)
-      const canRepeat =
-        seq === 0
-          ? isRepeatable(error) && failures <= host.retries
-          : isLoss && lastId !== "" && now + (error.retryAfterMs ?? 0) < lostAt + host.resumeMs
-      if (!canRepeat) {
-        return reject(outgoing, afterAttempts(error, { started: 1, hasEffects: seq > 0 }, true))
-      }
-      lost = error
-      if (!(await host.pause(outgoing, failures, error.retryAfterMs))) return
+      let ending: CallError | undefined = error
+      if (seq > 0) {
+        ending = resumption.fail(error, host.clock.now(), lastId === "" ? 0 : host.resumeMs)
+      } else if (isRepeatable(error) && resumption.failures++ < host.retries) ending = undefined
+      if (ending !== undefined) return reject(outgoing, ending)
+      if (!(await host.pause(outgoing, resumption.failures, error.retryAfterMs))) return
     }
   }
 }

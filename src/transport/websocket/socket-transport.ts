@@ -55,6 +55,7 @@ export interface SocketTransportSettings {
   readonly clock: Clock
   /** `spread`: milliseconds over which the first attempts of many clients are spread. */
   readonly reconnect?: (ReconnectDelays & { readonly spread: number }) | undefined
+  readonly resumeMs?: Transport["resumeMs"]
   /** Watches for suspension of the page: the connection is then closed, and opened again afterwards. */
   readonly lifecycle?: WatchLifecycle | undefined
   /** A shared timer for pings; its own when left out. */
@@ -110,6 +111,10 @@ export class SocketTransport extends Closable implements WebSocketTransport {
 
   get state(): WebSocketState {
     return this.#state
+  }
+
+  get resumeMs(): number | undefined {
+    return this.#over === undefined ? this.#settings.resumeMs : 0
   }
 
   open(receiver: TransportReceiver): void {

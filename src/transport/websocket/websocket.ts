@@ -39,6 +39,8 @@ export interface WebSocketTransportOptions extends SocketLimitOptions {
   readonly WebSocket?: WebSocketConstructor | undefined
   /** Whether, and after which delays, the transport reconnects to a URL: yes, after 100 to 5,000 ms. */
   readonly reconnect?: boolean | Partial<ReconnectDelays> | undefined
+  /** Milliseconds in which a stream may be resumed, if its handler reads `context.metadata.lastEventId`: 60,000. */
+  readonly resumeMs?: number | undefined
   /** The timeout for connecting, in milliseconds: 10,000. */
   readonly connectTimeout?: number | undefined
   /**
@@ -63,6 +65,7 @@ export const WEBSOCKET_OPTIONS: OptionsSchema<WebSocketTransportOptions> = {
   reconnect: {
     either: ["boolean", { members: { minDelay: { min: 0 }, maxDelay: { min: 0 } } }],
   },
+  resumeMs: { min: 0 },
   connectTimeout: "duration",
   blockPrivate: "boolean",
   insecure: "boolean",
@@ -130,6 +133,7 @@ export function createWebSocketTransport(
     connect: dialer(url.href, dial),
     peer,
     reconnect: resolveDelays(options.reconnect),
+    resumeMs: options.resumeMs ?? 60_000,
     onState(state, error) {
       if (error === undefined) logger.debug("WebSocket transport", { peer, state })
       else logger.info("WebSocket connection lost", { peer, state, reason: error.message })
