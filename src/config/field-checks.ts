@@ -165,11 +165,11 @@ export function oneOrMany(description: string, item: Shape): Shape {
   }
 }
 
-/** An object with arbitrary keys and items of one shape. */
+/** An object with arbitrary keys and items of one shape. `itemOf` may refuse a key, or choose a stricter shape. */
 export function recordOf(
   description: string | undefined,
   item: Shape,
-  refuseKey?: (key: string) => string | undefined,
+  itemOf: (key: string) => Shape | string = () => item,
 ): Shape {
   return {
     schema: described({ type: "object", additionalProperties: item.schema }, description),
@@ -179,11 +179,11 @@ export function recordOf(
         return
       }
       for (const [key, one] of Object.entries(value)) {
-        const refusal = refuseKey?.(key)
+        const shape = itemOf(key)
         // In YAML, a value in the wrong place is read as a name. It may be a secret, so that it is not shown.
         if (one === null) report.error(keys, "has a name without a value.")
-        else if (refusal !== undefined) report.error([...keys, key], refusal)
-        else item.check(one, [...keys, key], report)
+        else if (typeof shape === "string") report.error([...keys, key], shape)
+        else shape.check(one, [...keys, key], report)
       }
     },
   }

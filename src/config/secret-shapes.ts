@@ -2,15 +2,7 @@
 
 import { isRecord } from "../internal/guards.ts"
 import { isSecretName } from "../internal/secret-names.ts"
-import {
-  field,
-  fields,
-  type IssueReporter,
-  listOf,
-  recordOf,
-  type Shape,
-  text,
-} from "./field-checks.ts"
+import { field, fields, listOf, recordOf, type Shape, text } from "./field-checks.ts"
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
@@ -31,26 +23,18 @@ const token: Shape = { ...secret, isRequired: true }
 
 /** Headers of requests, by name. */
 export function headers(description: string): Shape {
-  const record = recordOf(description, plain, (name) =>
-    HEADER_NAME.test(name) ? undefined : "is not a valid header name.",
-  )
+  const record = recordOf(description, plain, (name) => {
+    if (!HEADER_NAME.test(name)) return "is not a valid header name."
+    return isSecretName(name, "header") ? secret : plain
+  })
   return {
     schema: record.schema,
     check(input, keys, report) {
       // Only scripts can contain these: functions and `Headers` objects.
       if (typeof input === "function" || input instanceof Headers) return
       record.check(input, keys, report)
-      if (!isRecord(input)) return
-      for (const [name, one] of Object.entries(input)) {
-        if (isSecretName(name, "header")) secret.check(one, [...keys, name], warningsOnly(report))
-      }
     },
   }
-}
-
-/** Reports warnings only: the errors have been reported already. */
-function warningsOnly(report: IssueReporter): IssueReporter {
-  return { error: () => undefined, warn: (keys, message) => report.warn(keys, message) }
 }
 
 const KINDS: Readonly<Record<string, Shape>> = {

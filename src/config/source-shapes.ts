@@ -146,15 +146,47 @@ export const SOURCE_FIELDS: Readonly<Record<SourceKind, Readonly<Record<string, 
 
 export const SOURCE_KINDS = Object.keys(SOURCE_FIELDS) as readonly SourceKind[]
 
+export const KINDS_TEXT: string = SOURCE_KINDS.map((kind) => `"${kind}"`).join(", ")
+
+/** Hints for field names that users often try on a source. */
+export const HINTS: Readonly<Record<string, string>> = {
+  command: `Put it into "mcp": { "command": … }.`,
+  args: `Put it into "mcp": { "command": …, "args": … }.`,
+  url: `Write "openapi" (a document), "mcp" (an MCP server) or "remote" (a hub, or a broker with workers).`,
+  type: `A source is what it names: ${KINDS_TEXT}.`,
+  path: `Write "scan" (a folder) or "openapi" (a document).`,
+  dir: `Write "scan".`,
+  folder: `Write "scan".`,
+  directory: `Write "scan".`,
+  spec: `Write "openapi".`,
+  swagger: `Write "openapi".`,
+  document: `Write "openapi".`,
+  hub: `Write "remote".`,
+  broker: `Write "remote": "nats://…" or "redis://…".`,
+  servers: `Write "remote": "nats://…", several with commas between.`,
+  nats: `Write "remote": "nats://…".`,
+  redis: `Write "remote": "redis://…".`,
+  name: `A source has its name in front: { "sources": { "name": { … } } }; in a list, write "namespace".`,
+  enabled: `Write "disabled": true to leave it out.`,
+}
+
 /** One shape for each kind of source. */
 export const SOURCE_SHAPES: Readonly<Record<SourceKind, Shape>> = {
-  scan: fields("A folder of TypeScript or JavaScript modules.", SOURCE_FIELDS.scan),
-  openapi: fields("An API that an OpenAPI document describes.", SOURCE_FIELDS.openapi),
-  mcp: fields("The tools of an MCP server.", SOURCE_FIELDS.mcp),
+  scan: shapeOf("scan", "A folder of TypeScript or JavaScript modules."),
+  openapi: shapeOf("openapi", "An API that an OpenAPI document describes."),
+  mcp: shapeOf("mcp", "The tools of an MCP server."),
   remote: checkRemote(
-    fields(
-      "The operations of another hub, or of the workers behind a broker.",
-      SOURCE_FIELDS.remote,
-    ),
+    shapeOf("remote", "The operations of another hub, or of the workers behind a broker."),
   ),
+}
+
+function shapeOf(kind: SourceKind, description: string): Shape {
+  // The first kind that has a field is named.
+  const elsewhere = SOURCE_KINDS.toReversed().flatMap((other) =>
+    Object.keys(SOURCE_FIELDS[other]).map(
+      (name) => [name, `It is for "${other}" sources.`] as const,
+    ),
+  )
+  const hints = { ...HINTS, ...Object.fromEntries(elsewhere) }
+  return fields(description, SOURCE_FIELDS[kind], { hints })
 }
