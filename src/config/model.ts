@@ -5,7 +5,7 @@ import type { CallHeaders } from "../core/call-headers.ts"
 import type { Secret } from "../sources/openapi/config.ts"
 import type { OpenAPIUrlConfig } from "../sources/openapi/options.ts"
 import type { ConfigFault } from "./error.ts"
-import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
+import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
 import type { PolicyRule, Resilience } from "../core/resilience.ts"
 import type {
   AccessControl,
@@ -220,11 +220,9 @@ export interface RegistryConfig {
 }
 
 /** A middleware of the hub. */
-export interface MiddlewareEntry {
+export interface MiddlewareEntry extends MiddlewareOptions {
   /** A module whose default export is one, relative to the configuration; in a script also the middleware itself. */
   readonly use: string | Middleware | MiddlewareFunction
-  /** Ids; `*` stands for any part: `"github.*"`. Default: every operation. */
-  readonly match?: string | readonly string[] | undefined
   /** For messages; default: the path of the module. */
   readonly name?: string | undefined
 }

@@ -48,6 +48,11 @@ export type OptionsSchema<TOptions extends object = Readonly<Record<string, unkn
   readonly [TName in keyof Required<TOptions>]: OptionRule
 }
 
+/** Options that have a value once the defaults are filled in. */
+export type Filled<TOptions, TName extends keyof TOptions> = {
+  readonly [TKey in TName]-?: Exclude<TOptions[TKey], undefined>
+}
+
 /** Milliseconds for a timer of the platform. */
 export const TIMER = { min: 0, max: 2_147_483_647, whole: true } as const
 
