@@ -229,14 +229,15 @@ export function fields(
   }
 }
 
-/** Reports the unknown names of an object, and suggests which were meant. */
+/** Reports the unknown names of an object, and suggests which were meant. Returns whether there are any. */
 export function checkNames(
   value: Readonly<Record<string, unknown>>,
   keys: Keys,
   report: IssueReporter,
   allowed: readonly string[],
   options: FieldsOptions = {},
-): void {
+): boolean {
+  let hasReported = false
   for (const name of Object.keys(value)) {
     if (allowed.includes(name)) continue
     const hint =
@@ -253,7 +254,9 @@ export function checkNames(
     const isBare = value[name] === null && hint === undefined && meant === undefined
     if (isBare) report.error(keys, `has an unknown name without a value. ${cure}`)
     else report.error([...keys, name], `is not known. ${cure}`)
+    hasReported = true
   }
+  return hasReported
 }
 
 /** Whether an object has a field that is neither `undefined` nor `null`. */

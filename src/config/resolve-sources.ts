@@ -101,14 +101,8 @@ function kindOfSource(value: Fields, keys: Keys, report: IssueReporter): SourceK
     return undefined
   }
   // A misspelt name is the more useful report; only without one is the missing kind reported.
-  let hasReported = false
   const allowed = [...new Set(SOURCE_KINDS.flatMap((kind) => Object.keys(SOURCE_FIELDS[kind])))]
-  const reporter = {
-    ...report,
-    error: (at: Keys, message: string) => ((hasReported = true), report.error(at, message)),
-  }
-  checkNames(value, keys, reporter, allowed, { hints: HINTS })
-  if (!hasReported)
+  if (!checkNames(value, keys, report, allowed, { hints: HINTS }))
     report.error(keys, `must say where its operations come from: give one of ${KINDS_TEXT}.`)
   return undefined
 }
