@@ -2,45 +2,44 @@
 
 import { isRecord } from "../internal/guards.ts"
 import { mcpEntry } from "./mcp-shape.ts"
-import { fields, flag, listOf, number, oneOf, recordOf, type Shape, text } from "./field-checks.ts"
+import { describe, field, fields, listOf, recordOf, type Shape, text } from "./field-checks.ts"
 import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
+import { OPENAPI_OPTIONS } from "../sources/openapi/options.ts"
 import { MIDDLEWARE_OPTIONS } from "../core/middleware.ts"
 import { POLICY_RULE } from "../core/resilience.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { LimitsConfig, RecordConfig } from "./model.ts"
-import { optionShape } from "./option-shape.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
 
 const scopes = listOf("The caller's scopes.", text("A scope."))
 
-const keyFields = fields(
-  "An API key of a caller: its hash, never the key itself.",
-  {
-    hash: text("The hash that `operations hash-key` prints, or a reference to it.", {
+const required = (description: string, refers = true): Shape =>
+  field({ required: "text" }, description, { refers })
+
+const keyFields = fields("An API key of a caller: its hash, never the key itself.", {
+  hash: field(
+    { required: "text" },
+    "The hash that `operations hash-key` prints, or a reference to it.",
+    {
       refers: true,
       refuse: (value) =>
         HASH.test(value)
           ? undefined
           : `must be the hash of the key, 64 hexadecimal digits: what "operations hash-key" prints. Do not write the key itself into a file.`,
-    }),
-    identity: fields(
-      "The caller.",
-      {
-        id: text("The caller's id."),
-        scopes,
-        resources: recordOf(
-          "Actions by resource, such as project:42.",
-          listOf("Actions.", text("An action.")),
-        ),
-      },
-      { required: ["id", "scopes"] },
+    },
+  ),
+  identity: fields("The caller.", {
+    id: required("The caller's id.", false),
+    scopes: { ...scopes, isRequired: true },
+    resources: recordOf(
+      "Actions by resource, such as project:42.",
+      listOf("Actions.", text("An action.")),
     ),
-    id: text("The caller's id; short for identity.id."),
-    scopes,
-  },
-  { required: ["hash"] },
-)
+  }),
+  id: text("The caller's id; short for identity.id."),
+  scopes,
+})
 
 /** Either an identity, or its id and scopes in short. */
 const apiKey: Shape = {
@@ -63,17 +62,13 @@ const apiKey: Shape = {
   },
 }
 
-const jwt = fields(
-  "Tokens of an identity provider.",
-  {
-    jwksUrl: text("The address of its keys.", { refers: true }),
-    issuer: text("The expected issuer.", { refers: true }),
-    audience: text("The expected audience.", { refers: true }),
-    algorithms: listOf("Allowed algorithms.", text("Such as RS256.")),
-    blockPrivate: flag("Refuses to load its keys from private addresses."),
-  },
-  { required: ["jwksUrl", "issuer", "audience"] },
-)
+const jwt = fields("Tokens of an identity provider.", {
+  jwksUrl: required("The address of its keys."),
+  issuer: required("The expected issuer."),
+  audience: required("The expected audience."),
+  algorithms: listOf("Allowed algorithms.", text("Such as RS256.")),
+  blockPrivate: field("boolean", "Refuses to load its keys from private addresses."),
+})
 
 /** Whether and how calls are recorded. */
 export const RECORD: OptionRule = {
@@ -102,11 +97,10 @@ export const LIMITS: OptionRule = {
 export const serverShape: Shape = fields(
   "How the hub is served.",
   {
-    port: number("The port; default: 3000. 0 picks a free one.", {
-      least: 0,
-      most: 65_535,
-      whole: true,
-    }),
+    port: field(
+      { min: 0, max: 65_535, whole: true },
+      "The port; default: 3000. 0 picks a free one.",
+    ),
     host: text(
       "The address; default: 127.0.0.1. Other than loopback addresses need apiKeys or jwt.",
     ),
@@ -123,47 +117,41 @@ export const serverShape: Shape = fields(
       "Proxies whose forwarding headers are trusted.",
       text("An address or a range."),
     ),
-    cors: fields(
-      "Access for web pages of other origins.",
-      { origins: listOf("The allowed origins.", text("An origin.")) },
-      { required: ["origins"] },
-    ),
-    rateLimit: fields(
-      "Limits the requests of a caller.",
-      {
-        requests: number("The number of requests.", { least: 1, whole: true }),
-        windowMs: number("The length of the window in milliseconds.", { least: 1 }),
-      },
-      { required: ["requests"] },
-    ),
-    limits: optionShape(
-      "What each caller may have open at the same time: calls (100), sseStreams (20), streams over WebSockets (100), sockets (50).",
-      LIMITS,
-    ),
-    maxUploadBytes: number("The size of a body with files; default: 1 MiB.", {
-      least: 1,
-      whole: true,
+    cors: fields("Access for web pages of other origins.", {
+      origins: { ...listOf("The allowed origins.", text("An origin.")), isRequired: true },
     }),
-    mcp: flag("Serves /mcp; on where @modelcontextprotocol/server is installed."),
-    websocket: flag("Serves /ws; on where ws is installed."),
-    errors: oneOf(
+    rateLimit: fields("Limits the requests of a caller.", {
+      requests: field({ required: "count" }, "The number of requests."),
+      windowMs: field({ min: 1 }, "The length of the window in milliseconds."),
+    }),
+    limits: field(
+      LIMITS,
+      "What each caller may have open at the same time: calls (100), sseStreams (20), streams over WebSockets (100), sockets (50).",
+    ),
+    maxUploadBytes: field("count", "The size of a body with files; default: 1 MiB."),
+    mcp: field("boolean", "Serves /mcp; on where @modelcontextprotocol/server is installed."),
+    websocket: field("boolean", "Serves /ws; on where ws is installed."),
+    errors: field(
+      { oneOf: ["expose", "hide"] },
       "Whether callers see the messages of internal errors; default: expose on a loopback address without authentication and proxies, hide otherwise.",
-      ["expose", "hide"],
     ),
-    record: optionShape(
-      "Keeps inputs, results and errors of the last calls in memory for administrators, without what looks like a secret; off by default.",
+    record: field(
       RECORD,
+      "Keeps inputs, results and errors of the last calls in memory for administrators, without what looks like a secret; off by default.",
     ),
-    console: flag("Serves the console at /; on by default."),
+    console: field("boolean", "Serves the console at /; on by default."),
   },
   { hints: { hostname: `Write "host".`, auth: `Write "apiKeys" or "jwt".` } },
 )
 
 /** How operations run. */
 export const registryShape: Shape = fields("How operations run.", {
-  timeout: number("Timeout of a call in milliseconds; default: 30,000.", { least: 1 }),
-  output: oneOf("How to treat results that do not match their schema.", ["warn", "strict", "off"]),
-  normalize: oneOf("How to treat members that a schema does not name.", ["strip", "keep", "off"]),
+  timeout: field({ min: 1 }, "Timeout of a call in milliseconds; default: 30,000."),
+  // The modes of a registry are those of an import.
+  ...describe(OPENAPI_OPTIONS, {
+    output: "How to treat results that do not match their schema.",
+    normalize: "How to treat members that a schema does not name.",
+  }),
 })
 
 /** A middleware itself, in a configuration that is a script. */
@@ -177,13 +165,13 @@ const MIDDLEWARE: OptionRule = {
 }
 
 /** Policies by pattern. */
-export const policiesShape: Shape = optionShape("Policies by pattern.", {
-  list: { members: POLICY_RULE },
-})
+export const policiesShape: Shape = field(
+  { list: { members: POLICY_RULE } },
+  "Policies by pattern.",
+)
 
 /** What runs around calls. */
-export const middlewareShape: Shape = optionShape(
-  "What runs around the calls of all sources: modules with a middleware as their default export.",
+export const middlewareShape: Shape = field(
   {
     list: {
       either: [
@@ -192,6 +180,7 @@ export const middlewareShape: Shape = optionShape(
       ],
     },
   },
+  "What runs around the calls of all sources: modules with a middleware as their default export.",
 )
 
 export const TOP_LEVEL: readonly string[] = [

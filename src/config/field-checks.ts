@@ -1,6 +1,6 @@
 // Shapes of values: each has a JSON Schema and a check that reports what is wrong with a value.
 
-import { listed } from "../internal/message-text.ts"
+import { mismatch, type OptionRule, type OptionsSchema } from "../internal/options.ts"
 import { nearest } from "../internal/suggest.ts"
 import { isRecord } from "../internal/guards.ts"
 import { type JsonSchema } from "../schema/json.ts"
@@ -16,6 +16,8 @@ export interface IssueReporter {
 
 export interface Shape {
   readonly schema: JsonSchema
+  /** An object without it is reported. */
+  readonly isRequired?: boolean | undefined
   check(value: unknown, keys: Keys, report: IssueReporter): void
 }
 
@@ -24,30 +26,99 @@ export interface TextOptions {
   readonly refuse?: ((text: string) => string | undefined) | undefined
   /** It may contain references: `${env:NAME}`. */
   readonly refers?: boolean | undefined
-  /** It is a secret: a literal value causes a warning. Functions are allowed. */
+  /** It is a secret: a literal value causes a warning. */
   readonly secret?: boolean | undefined
 }
 
-/** A non-empty string. */
-export function text(description: string, options: TextOptions = {}): Shape {
+/** A field with the rule of an option, which its members and items follow, too; `options` are for its texts. */
+export function field(rule: OptionRule, description?: string, options: TextOptions = {}): Shape {
+  if (typeof rule === "object") {
+    if ("required" in rule)
+      return { ...field(rule.required, description, options), isRequired: true }
+    if ("secret" in rule) return field(rule.secret, description, options)
+    if ("either" in rule) return either(rule.either, description, options)
+    if ("list" in rule) return listOf(description, field(rule.list, undefined, options))
+    if ("record" in rule) return recordOf(description, field(rule.record, undefined, options))
+    if ("members" in rule) return fields(description, describe(rule.members), rule)
+  }
   return {
-    schema: { type: "string", minLength: 1, description },
+    schema: described(schemaOf(rule), description),
     check(value, keys, report) {
-      if (options.secret === true && typeof value === "function") return
-      if (typeof value !== "string") {
-        report.error(keys, `must be a string, got ${kindOf(value)}.`)
-      } else if (value === "") {
-        report.error(keys, "must not be empty.")
-      } else if (value.includes("\0")) {
-        report.error(keys, "must not contain the character NUL.")
-      } else {
-        checkText(value, keys, report, options)
-      }
+      const issue =
+        value === "" && rule === "text"
+          ? "must not be empty."
+          : mismatch(rule, value, kindOf(value))
+      if (issue !== undefined) report.error(keys, issue)
+      else if (typeof value === "string") checkText(value, keys, report, options)
     },
   }
 }
 
+/** A non-empty string. */
+export function text(description: string, options: TextOptions = {}): Shape {
+  return field("text", description, options)
+}
+
+/** Fields with the rules of options. Without sentences these are all options, otherwise those that have one. */
+export function describe<TOptions extends object>(
+  rules: OptionsSchema<TOptions>,
+  sentences?: Readonly<Partial<Record<keyof TOptions, string>>>,
+): Readonly<Record<string, Shape>> {
+  const about: Readonly<Partial<Record<string, string>>> = sentences ?? {}
+  const entries = Object.entries<OptionRule>(rules).filter(
+    ([name]) => sentences === undefined || Object.hasOwn(sentences, name),
+  )
+  return Object.fromEntries(entries.map(([name, rule]) => [name, field(rule, about[name])]))
+}
+
+function either(
+  rules: readonly OptionRule[],
+  description: string | undefined,
+  options: TextOptions,
+): Shape {
+  const shapes = rules.map((rule) => field(rule, undefined, options))
+  const schemas = shapes.map(({ schema }) => schema).filter((schema) => schema !== CODE)
+  const schema = schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? CODE)
+  return {
+    schema: described(schema, description),
+    check(value, keys, report) {
+      const at = rules.findIndex((rule) => mismatch(rule, value, "") === undefined)
+      const issue = mismatch({ either: rules }, value, kindOf(value))
+      if (issue === undefined) shapes[at]?.check(value, keys, report)
+      else report.error(keys, value === "" ? "must not be empty." : issue)
+    },
+  }
+}
+
+/** The schema of what only a script can contain, such as a function. */
+const CODE: JsonSchema = { not: {} }
+
+const KINDS: Readonly<Partial<Record<string, JsonSchema>>> = {
+  any: {},
+  boolean: { type: "boolean" },
+  count: { type: "integer", minimum: 1 },
+  duration: { type: "number", exclusiveMinimum: 0 },
+  port: { type: "integer", minimum: 0, maximum: 65_535 },
+  string: { type: "string" },
+  text: { type: "string", minLength: 1 },
+}
+
+function schemaOf(rule: OptionRule): JsonSchema {
+  if (typeof rule === "string") return KINDS[rule] ?? CODE
+  if ("oneOf" in rule) return { enum: [...rule.oneOf] }
+  if ("pattern" in rule) return { type: "string" }
+  if (!("min" in rule)) return CODE
+  const { min, max, whole } = rule
+  const type = whole === true ? "integer" : "number"
+  return { type, minimum: min, ...(max !== undefined && { maximum: max }) }
+}
+
+function described(schema: JsonSchema, description: string | undefined): JsonSchema {
+  return schema === CODE || description === undefined ? schema : { ...schema, description }
+}
+
 function checkText(value: string, keys: Keys, report: IssueReporter, options: TextOptions): void {
+  if (value.includes("\0")) return report.error(keys, "must not contain the character NUL.")
   const parts = options.refers === true ? parseReferences(value) : []
   for (const part of parts) {
     if (part.kind === "unknown") report.error(keys, unknownKindMessage(part.name))
@@ -70,57 +141,9 @@ export function unknownKindMessage(kind: string): string {
   return `uses \${${kind}:…}, which is not known.${cure} Use \${env:NAME}, \${file:path} or \${command:…}; write $\${ for a literal \${.`
 }
 
-export function flag(description: string): Shape {
+export function listOf(description: string | undefined, item: Shape): Shape {
   return {
-    schema: { type: "boolean", description },
-    check(value, keys, report) {
-      if (typeof value !== "boolean") {
-        report.error(keys, `must be true or false, got ${kindOf(value)}.`)
-      }
-    },
-  }
-}
-
-export function number(
-  description: string,
-  limits: { readonly least: number; readonly most?: number; readonly whole?: boolean },
-): Shape {
-  const { least, most = Infinity, whole = false } = limits
-  const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
-  return {
-    schema: {
-      type: whole ? "integer" : "number",
-      minimum: least,
-      ...(most !== Infinity && { maximum: most }),
-      description,
-    },
-    check(value, keys, report) {
-      const isOne = typeof value === "number" && value >= least && value <= most
-      if (isOne && (!whole || Number.isInteger(value))) return
-      const got = typeof value === "number" ? "" : `, got ${kindOf(value)}`
-      report.error(keys, `must be a ${whole ? "whole " : ""}number ${range}${got}.`)
-    },
-  }
-}
-
-export function oneOf(description: string, values: readonly string[]): Shape {
-  const choice = listed(values.map((value) => `"${value}"`))
-  return {
-    schema: { enum: [...values], description },
-    check(value, keys, report) {
-      if (typeof value === "string" && values.includes(value)) return
-      const meant = typeof value === "string" ? nearest(value, values) : undefined
-      report.error(
-        keys,
-        `must be ${choice}.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`,
-      )
-    },
-  }
-}
-
-export function listOf(description: string, item: Shape): Shape {
-  return {
-    schema: { type: "array", items: item.schema, description },
+    schema: described({ type: "array", items: item.schema }, description),
     check(value, keys, report) {
       if (!Array.isArray(value)) {
         report.error(keys, `must be a list, got ${kindOf(value)}.`)
@@ -142,32 +165,31 @@ export function oneOrMany(description: string, item: Shape): Shape {
   }
 }
 
-/** An object with arbitrary keys and items of one shape. */
+/** An object with arbitrary keys and items of one shape. `itemOf` may refuse a key, or choose a stricter shape. */
 export function recordOf(
-  description: string,
+  description: string | undefined,
   item: Shape,
-  refuseKey?: (key: string) => string | undefined,
+  itemOf: (key: string) => Shape | string = () => item,
 ): Shape {
   return {
-    schema: { type: "object", additionalProperties: item.schema, description },
+    schema: described({ type: "object", additionalProperties: item.schema }, description),
     check(value, keys, report) {
       if (!isRecord(value)) {
         report.error(keys, `must be an object, got ${kindOf(value)}.`)
         return
       }
       for (const [key, one] of Object.entries(value)) {
-        const refusal = refuseKey?.(key)
+        const shape = itemOf(key)
         // In YAML, a value in the wrong place is read as a name. It may be a secret, so that it is not shown.
         if (one === null) report.error(keys, "has a name without a value.")
-        else if (refusal !== undefined) report.error([...keys, key], refusal)
-        else item.check(one, [...keys, key], report)
+        else if (typeof shape === "string") report.error([...keys, key], shape)
+        else shape.check(one, [...keys, key], report)
       }
     },
   }
 }
 
 export interface FieldsOptions {
-  readonly required?: readonly string[] | undefined
   /** Unknown names are allowed, unless they look like a misspelling of a known one. */
   readonly open?: boolean | undefined
   /** Messages for unknown names that users often try. */
@@ -176,46 +198,46 @@ export interface FieldsOptions {
 
 /** An object with a fixed set of fields. `null`, which is an empty entry in YAML, counts as missing. */
 export function fields(
-  description: string,
+  description: string | undefined,
   shapes: Readonly<Record<string, Shape>>,
   options: FieldsOptions = {},
 ): Shape {
-  const required = options.required ?? []
-  const properties = Object.fromEntries(
-    Object.entries(shapes).map(([name, shape]) => [name, shape.schema]),
+  const entries = Object.entries(shapes)
+  const required = entries.flatMap(([name, shape]) => (shape.isRequired === true ? [name] : []))
+  const properties = entries.flatMap(([name, { schema }]) =>
+    schema === CODE ? [] : [[name, schema] as const],
   )
+  const schema = {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    ...(options.open !== true && { additionalProperties: false }),
+  }
   return {
-    schema: {
-      type: "object",
-      properties,
-      ...(required.length > 0 && { required: [...required] }),
-      ...(options.open !== true && { additionalProperties: false }),
-      description,
-    },
+    schema: described(schema, description),
     check(value, keys, report) {
       if (!isRecord(value)) {
         report.error(keys, `must be an object, got ${kindOf(value)}.`)
         return
       }
       checkNames(value, keys, report, Object.keys(shapes), options)
-      for (const name of required) {
-        if (!isGiven(value, name)) report.error(keys, `needs "${name}".`)
-      }
-      for (const [name, shape] of Object.entries(shapes)) {
+      for (const [name, shape] of entries) {
         if (isGiven(value, name)) shape.check(value[name], [...keys, name], report)
+        else if (shape.isRequired === true) report.error(keys, `needs "${name}".`)
       }
     },
   }
 }
 
-/** Reports the unknown names of an object, and suggests which were meant. */
+/** Reports the unknown names of an object, and suggests which were meant. Returns whether there are any. */
 export function checkNames(
   value: Readonly<Record<string, unknown>>,
   keys: Keys,
   report: IssueReporter,
   allowed: readonly string[],
   options: FieldsOptions = {},
-): void {
+): boolean {
+  let hasReported = false
   for (const name of Object.keys(value)) {
     if (allowed.includes(name)) continue
     const hint =
@@ -232,7 +254,9 @@ export function checkNames(
     const isBare = value[name] === null && hint === undefined && meant === undefined
     if (isBare) report.error(keys, `has an unknown name without a value. ${cure}`)
     else report.error([...keys, name], `is not known. ${cure}`)
+    hasReported = true
   }
+  return hasReported
 }
 
 /** Whether an object has a field that is neither `undefined` nor `null`. */

@@ -88,21 +88,11 @@ function checkTransport(
   if (isOwn) ways.push("transport")
   if (ways.length === 1) return
   // A misspelling has been reported already.
-  if (ways.length === 0 && hasMisspelling(value)) return
+  const silent = { error: () => undefined, warn: () => undefined }
+  const isNear = checkNames(value, [], silent, ["command", "url"], { open: true })
+  if (ways.length === 0 && isNear) return
   const got = ways.length === 0 ? "neither" : "both"
   report.error(keys, `needs either "command" (a program) or "url" (an address); it has ${got}.`)
-}
-
-function hasMisspelling(value: Readonly<Record<string, unknown>>): boolean {
-  let isNear = false
-  checkNames(
-    value,
-    [],
-    { error: () => (isNear = true), warn: () => undefined },
-    ["command", "url"],
-    { open: true },
-  )
-  return isNear
 }
 
 /** The name or alias under which a field is present. */

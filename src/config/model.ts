@@ -2,9 +2,10 @@
 
 import type { MCPClientConfig } from "../sources/mcp/config.ts"
 import type { CallHeaders } from "../core/call-headers.ts"
-import type { Credential, Secret } from "../sources/openapi/config.ts"
+import type { Secret } from "../sources/openapi/config.ts"
+import type { OpenAPIUrlConfig } from "../sources/openapi/options.ts"
 import type { ConfigFault } from "./error.ts"
-import type { Middleware, MiddlewareFunction } from "../core/middleware.ts"
+import type { Middleware, MiddlewareFunction, MiddlewareOptions } from "../core/middleware.ts"
 import type { PolicyRule, Resilience } from "../core/resilience.ts"
 import type {
   AccessControl,
@@ -45,30 +46,22 @@ export interface ScanSource extends CommonSource {
   readonly scan: string
 }
 
-/** An API that an OpenAPI document describes. */
-export interface OpenAPISource extends CommonSource {
+/** Options that the hub sets, and those that a file cannot hold. */
+type HubOptions =
+  | "namespace"
+  | "servers"
+  | "filter"
+  | "fetch"
+  | "signal"
+  | "documentUrl"
+  | "allowedReferences"
+
+/** An API that an OpenAPI document describes. Its texts may contain references: `"Bearer ${env:TOKEN}"`. */
+export interface OpenAPISource extends CommonSource, Omit<OpenAPIUrlConfig, HubOptions> {
   /** A file, relative to the config, or an http(s) address. */
   readonly openapi: string
   /** Where requests go; default: the servers that the document names. */
   readonly baseUrl?: string | undefined
-  /** Sent with each request; values may contain references: `"Bearer ${env:TOKEN}"`. Functions receive the caller. */
-  readonly headers?: CallHeaders | undefined
-  /** Sent when the document is loaded, and nowhere else. */
-  readonly documentHeaders?: Readonly<Record<string, string>> | undefined
-  /** Allow `documentHeaders` over plain http to another machine: for private networks. */
-  readonly insecure?: boolean | undefined
-  /** Refuse private addresses for the document and for calls, including public names that resolve to one. */
-  readonly blockPrivate?: boolean | undefined
-  readonly normalize?: NormalizeMode | undefined
-  readonly output?: OutputMode | undefined
-  /** One credential for all operations that need one, by reference: `"${env:TOKEN}"`. */
-  readonly auth?: Credential | Secret | undefined
-  /** Credentials by the name of the security scheme. */
-  readonly credentials?: Readonly<Record<string, Credential | Secret>> | undefined
-  readonly allowedOrigins?: readonly string[] | undefined
-  readonly timeout?: number | undefined
-  /** The header that carries the idempotency key of a call; `Idempotency-Key` where the document declares it. */
-  readonly idempotencyHeader?: string | undefined
 }
 
 /** The tools of an MCP server. */
@@ -227,11 +220,9 @@ export interface RegistryConfig {
 }
 
 /** A middleware of the hub. */
-export interface MiddlewareEntry {
+export interface MiddlewareEntry extends MiddlewareOptions {
   /** A module whose default export is one, relative to the configuration; in a script also the middleware itself. */
   readonly use: string | Middleware | MiddlewareFunction
-  /** Ids; `*` stands for any part: `"github.*"`. Default: every operation. */
-  readonly match?: string | readonly string[] | undefined
   /** For messages; default: the path of the module. */
   readonly name?: string | undefined
 }

@@ -3,15 +3,18 @@
 import { isRecord } from "../internal/guards.ts"
 import { address } from "./address-shape.ts"
 import { headers } from "./secret-shapes.ts"
-import { fields, flag, isGiven, listOf, type Shape, text } from "./field-checks.ts"
+import { field, fields, isGiven, listOf, type Shape, text } from "./field-checks.ts"
 
 const HUBS = ["https", "http", "wss", "ws"] as const
 const BROKERS = ["nats", "tls", "redis", "rediss"] as const
 const SEGMENT = /^[A-Za-z0-9_-]{1,64}$/
 const LOGIN = 'Write them as "user" and "password", and refer to the latter: ${env:NAME}.'
 
-const secret = (description: string): Shape => text(description, { refers: true, secret: true })
+const secret = (description: string): Shape =>
+  field({ either: ["text", "function"] }, description, { refers: true, secret: true })
 const pem = (description: string): Shape => text(description, { refers: true })
+const expected = (description: string): Shape =>
+  field({ required: "text" }, description, { refers: true })
 const segment = (description: string): Shape =>
   text(description, {
     refers: true,
@@ -21,7 +24,8 @@ const segment = (description: string): Shape =>
 
 /** The fields of a remote source. */
 export const remote: Readonly<Record<string, Shape>> = {
-  remote: text(
+  remote: field(
+    { required: "text" },
     "Another hub: https://tools.example.com, or its WebSocket, wss://…/ws. Workers behind a broker: nats://…, tls://…, redis://… or rediss://….",
     { refers: true, refuse: refuseRemote },
   ),
@@ -37,23 +41,24 @@ export const remote: Readonly<Record<string, Shape>> = {
     cert: pem("The hub's own certificate, by reference: ${file:hub.pem}."),
     key: secret("The key of that certificate, by reference: ${file:hub-key.pem}."),
   }),
-  insecure: flag(
+  insecure: field(
+    "boolean",
     "Allows a broker on another machine without TLS and credentials, and sending a hub its token without TLS.",
   ),
-  blockPrivate: flag(
+  blockPrivate: field(
+    "boolean",
     "Refuses a hub on a private address, including public names that resolve to one.",
   ),
-  ticket: fields(
-    "Sends signed caller identities to workers behind a broker.",
-    {
-      issuer: text("The issuer that the workers' verifiers expect.", { refers: true }),
-      audience: text("The audience that the workers' verifiers expect.", { refers: true }),
-      key: secret("A private key, Ed25519, as PEM or JWK, by reference: ${file:ticket-key.pem}."),
-      keyId: text("The id of the matching key, when the verifiers have several."),
-      scopes: listOf("The hub's own scopes when it lists operations.", text("A scope.")),
+  ticket: fields("Sends signed caller identities to workers behind a broker.", {
+    issuer: expected("The issuer that the workers' verifiers expect."),
+    audience: expected("The audience that the workers' verifiers expect."),
+    key: {
+      ...secret("A private key, Ed25519, as PEM or JWK, by reference: ${file:ticket-key.pem}."),
+      isRequired: true,
     },
-    { required: ["issuer", "audience", "key"] },
-  ),
+    keyId: text("The id of the matching key, when the verifiers have several."),
+    scopes: listOf("The hub's own scopes when it lists operations.", text("A scope.")),
+  }),
 }
 
 const OF_BROKERS = ["user", "password", "prefix", "tls", "ticket"] as const

@@ -6,33 +6,9 @@ import { mcpEntry } from "./mcp-shape.ts"
 import type { AccessRule, MCPSource, ResolvedSource, SourceConfig, SourceKind } from "./model.ts"
 import { sourceName } from "./names.ts"
 import { checkNames, type IssueReporter, isGiven, type Keys, kindOf } from "./field-checks.ts"
-import { SOURCE_FIELDS, SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
+import { HINTS, KINDS_TEXT, SOURCE_FIELDS, SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 
 type Fields = Readonly<Record<string, unknown>>
-
-const KINDS_TEXT = SOURCE_KINDS.map((kind) => `"${kind}"`).join(", ")
-
-/** Hints for field names that users often try on a source. */
-const HINTS: Readonly<Record<string, string>> = {
-  command: `Put it into "mcp": { "command": … }.`,
-  args: `Put it into "mcp": { "command": …, "args": … }.`,
-  url: `Write "openapi" (a document), "mcp" (an MCP server) or "remote" (a hub, or a broker with workers).`,
-  type: `A source is what it names: ${KINDS_TEXT}.`,
-  path: `Write "scan" (a folder) or "openapi" (a document).`,
-  dir: `Write "scan".`,
-  folder: `Write "scan".`,
-  directory: `Write "scan".`,
-  spec: `Write "openapi".`,
-  swagger: `Write "openapi".`,
-  document: `Write "openapi".`,
-  hub: `Write "remote".`,
-  broker: `Write "remote": "nats://…" or "redis://…".`,
-  servers: `Write "remote": "nats://…", several with commas between.`,
-  nats: `Write "remote": "nats://…".`,
-  redis: `Write "remote": "redis://…".`,
-  name: `A source has its name in front: { "sources": { "name": { … } } }; in a list, write "namespace".`,
-  enabled: `Write "disabled": true to leave it out.`,
-}
 
 /** Resolves the sources of a configuration in the order they are written; entries of `mcpServers` come last. */
 export function resolveSources(config: Fields, report: IssueReporter): readonly ResolvedSource[] {
@@ -110,7 +86,7 @@ function resolveSource(
   const kind = kindOfSource(value, keys, report)
   if (kind === undefined) return undefined
   // Entries of `mcpServers` have already been checked.
-  if (keys[0] === "sources") checkSource(kind, value, keys, report)
+  if (keys[0] === "sources") SOURCE_SHAPES[kind].check(value, keys, report)
   if (typeof value[kind] !== "string" && kind !== "mcp") return undefined
   return toResolvedSource(name, kind, withoutEmptyFields(kind, value))
 }
@@ -125,37 +101,10 @@ function kindOfSource(value: Fields, keys: Keys, report: IssueReporter): SourceK
     return undefined
   }
   // A misspelt name is the more useful report; only without one is the missing kind reported.
-  let hasReported = false
   const allowed = [...new Set(SOURCE_KINDS.flatMap((kind) => Object.keys(SOURCE_FIELDS[kind])))]
-  const reporter = {
-    ...report,
-    error: (at: Keys, message: string) => ((hasReported = true), report.error(at, message)),
-  }
-  checkNames(value, keys, reporter, allowed, { hints: HINTS })
-  if (!hasReported)
+  if (!checkNames(value, keys, report, allowed, { hints: HINTS }))
     report.error(keys, `must say where its operations come from: give one of ${KINDS_TEXT}.`)
   return undefined
-}
-
-function checkSource(kind: SourceKind, value: Fields, keys: Keys, report: IssueReporter): void {
-  const allowed = Object.keys(SOURCE_FIELDS[kind])
-  const strange = Object.keys(value).filter((name) => !allowed.includes(name))
-  const isElsewhere = (name: string): SourceKind | undefined =>
-    SOURCE_KINDS.find((other) => Object.hasOwn(SOURCE_FIELDS[other], name))
-  const hints: Record<string, string> = {}
-  for (const name of strange) {
-    const other = isElsewhere(name)
-    const hint =
-      other === undefined
-        ? Object.hasOwn(HINTS, name)
-          ? HINTS[name]
-          : undefined
-        : `It is for "${other}" sources.`
-    if (hint !== undefined) setOwn(hints, name, hint)
-  }
-  checkNames(value, keys, report, allowed, { hints })
-  const sound = Object.fromEntries(Object.entries(value).filter(([name]) => allowed.includes(name)))
-  SOURCE_SHAPES[kind].check(sound, keys, report)
 }
 
 /** The source as written, without empty entries; aliases in MCP entries are replaced by our names. */

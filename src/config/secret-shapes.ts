@@ -2,23 +2,15 @@
 
 import { isRecord } from "../internal/guards.ts"
 import { isSecretName } from "../internal/secret-names.ts"
-import {
-  fields,
-  type IssueReporter,
-  type Keys,
-  listOf,
-  oneOf,
-  recordOf,
-  type Shape,
-  text,
-} from "./field-checks.ts"
+import { field, fields, listOf, recordOf, type Shape, text } from "./field-checks.ts"
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-const value = (secret: boolean): Shape =>
-  text("A value, or a reference: ${env:NAME}.", {
+/** A value, or a function in a script. */
+const value = (isSecret: boolean): Shape =>
+  field({ either: ["text", "function"] }, "A value, or a reference: ${env:NAME}.", {
     refers: true,
-    secret,
+    secret: isSecret,
     refuse: (input) =>
       /[\r\n]/.test(input)
         ? "must be one line. Check for a line break at the end of the file or variable."
@@ -27,77 +19,48 @@ const value = (secret: boolean): Shape =>
 
 const plain = value(false)
 const secret = value(true)
+const token: Shape = { ...secret, isRequired: true }
 
 /** Headers of requests, by name. */
 export function headers(description: string): Shape {
-  const record = recordOf(description, orFunction(plain), (name) =>
-    HEADER_NAME.test(name) ? undefined : "is not a valid header name.",
-  )
+  const record = recordOf(description, plain, (name) => {
+    if (!HEADER_NAME.test(name)) return "is not a valid header name."
+    return isSecretName(name, "header") ? secret : plain
+  })
   return {
     schema: record.schema,
     check(input, keys, report) {
       // Only scripts can contain these: functions and `Headers` objects.
       if (typeof input === "function" || input instanceof Headers) return
       record.check(input, keys, report)
-      if (!isRecord(input)) return
-      for (const [name, one] of Object.entries(input)) {
-        if (isSecretName(name, "header")) secret.check(one, [...keys, name], warningsOnly(report))
-      }
     },
   }
 }
-
-function orFunction(shape: Shape): Shape {
-  return {
-    schema: shape.schema,
-    check(input, keys, report) {
-      if (typeof input !== "function") shape.check(input, keys, report)
-    },
-  }
-}
-
-/** Reports warnings only: the errors have been reported already. */
-function warningsOnly(report: IssueReporter): IssueReporter {
-  return { error: () => undefined, warn: (keys, message) => report.warn(keys, message) }
-}
-
-const plainText = (description: string): Shape => text(description, { refers: true })
 
 const KINDS: Readonly<Record<string, Shape>> = {
-  bearer: fields(
-    "Authorization: Bearer …",
-    { type: oneOf("", ["bearer"]), token: secret, prefix: text("Instead of Bearer.") },
-    { required: ["token"] },
-  ),
-  apiKey: fields(
-    "A key, by default in the header X-API-Key.",
-    {
-      type: oneOf("", ["apiKey"]),
-      token: secret,
-      headerName: text("The header, or the parameter."),
-      in: oneOf("Where it goes.", ["header", "query", "cookie"]),
-      prefix: text("A prefix of the value."),
-    },
-    { required: ["token"] },
-  ),
-  basic: fields("A user and a password.", {
-    type: oneOf("", ["basic"]),
-    username: plainText("The user."),
+  bearer: kind("bearer", "Authorization: Bearer …", { token, prefix: text("Instead of Bearer.") }),
+  apiKey: kind("apiKey", "A key, by default in the header X-API-Key.", {
+    token,
+    headerName: text("The header, or the parameter."),
+    in: field({ oneOf: ["header", "query", "cookie"] }, "Where it goes."),
+    prefix: text("A prefix of the value."),
+  }),
+  basic: kind("basic", "A user and a password.", {
+    username: text("The user.", { refers: true }),
     password: secret,
     token: secret,
   }),
-  clientCredentials: fields(
-    "OAuth 2 client credentials.",
-    {
-      type: oneOf("", ["clientCredentials"]),
-      clientId: plainText("The client."),
-      clientSecret: secret,
-      tokenUrl: plainText("Where tokens are fetched."),
-      scopes: listOf("What tokens are for.", text("A scope.")),
-      authMethod: oneOf("Where the client sends its secret.", ["basic", "body"]),
-    },
-    { required: ["clientId", "clientSecret"] },
-  ),
+  clientCredentials: kind("clientCredentials", "OAuth 2 client credentials.", {
+    clientId: field({ required: "text" }, "The client.", { refers: true }),
+    clientSecret: token,
+    tokenUrl: text("Where tokens are fetched.", { refers: true }),
+    scopes: listOf("What tokens are for.", text("A scope.")),
+    authMethod: field({ oneOf: ["basic", "body"] }, "Where the client sends its secret."),
+  }),
+}
+
+function kind(type: string, description: string, members: Readonly<Record<string, Shape>>): Shape {
+  return fields(description, { type: field({ required: { oneOf: [type] } }), ...members })
 }
 
 /** A credential: a secret, or an object that says how it is sent. */
@@ -105,27 +68,14 @@ export function credential(description: string): Shape {
   return {
     schema: {
       description: `${description} By reference: \${env:TOKEN}.`,
-      anyOf: [{ type: "string", minLength: 1 }, ...Object.values(KINDS).map(withType)],
+      anyOf: [field("text").schema, ...Object.values(KINDS).map(({ schema }) => schema)],
     },
     check(input, keys, report) {
-      if (isRecord(input)) checkKind(input, keys, report)
-      else secret.check(input, keys, report)
+      if (!isRecord(input)) return secret.check(input, keys, report)
+      const { type } = input
+      const known = typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined
+      if (known !== undefined) known.check(input, keys, report)
+      else field({ oneOf: Object.keys(KINDS) }).check(type, [...keys, "type"], report)
     },
   }
-}
-
-function withType(shape: Shape): Shape["schema"] {
-  const required = (shape.schema["required"] as readonly string[] | undefined) ?? []
-  return { ...shape.schema, required: ["type", ...required] }
-}
-
-function checkKind(
-  input: Readonly<Record<string, unknown>>,
-  keys: Keys,
-  report: IssueReporter,
-): void {
-  const { type } = input
-  const shape = typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined
-  if (shape !== undefined) return shape.check(input, keys, report)
-  oneOf("", Object.keys(KINDS)).check(type, [...keys, "type"], report)
 }

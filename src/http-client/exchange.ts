@@ -6,6 +6,7 @@ import { abortError, networkFailure } from "./request-errors.ts"
 import type { RequestContext } from "./request-errors.ts"
 import { safeHeaders } from "./headers.ts"
 import { assertSameOrigin, redirectedRequest, tooManyRedirectsError } from "./redirect.ts"
+import type { RedirectContext } from "./redirect.ts"
 import { maskValue } from "./secrets.ts"
 
 /** A form, encoded for sending. */
@@ -15,14 +16,11 @@ export interface EncodedBody {
 }
 
 /** How a request is sent. */
-export interface ExchangeOptions {
+export interface ExchangeOptions extends RedirectContext {
   readonly fetch: typeof globalThis.fetch
   readonly signal: AbortSignal
-  readonly operationId: string | undefined
   /** Values that must not come back in headers, bodies or errors. */
   readonly secrets: readonly string[]
-  /** The request may change something on the other side. */
-  readonly mayHaveEffect: boolean
   /** Maximum number of redirects, all within one origin; 5. */
   readonly maxRedirects?: number | undefined
   /** `return` returns a redirect as an ordinary response. */
@@ -31,8 +29,6 @@ export interface ExchangeOptions {
   readonly exposeHeaders?: readonly string[] | undefined
   /** Encodes a form; default: the platform does. */
   readonly encodeBody?: ((form: FormData) => EncodedBody | Promise<EncodedBody>) | undefined
-  /** How messages begin; `The request of "…"` when left out. */
-  readonly subject?: string | undefined
 }
 
 /** A response whose body is still to be read. */

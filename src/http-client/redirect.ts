@@ -7,7 +7,9 @@ import { subjectOf } from "./request-errors.ts"
 /** The call that is redirected. */
 export interface RedirectContext {
   readonly operationId: string | undefined
+  /** The request may change something on the other side. */
   readonly mayHaveEffect: boolean
+  /** How messages begin; `The request of "…"` when left out. */
   readonly subject?: string | undefined
 }
 

@@ -38,6 +38,7 @@ export function rateLimitOf({
 }: Pick<ServerConfig, "rateLimit">): RateLimitOptions | undefined {
   if (rateLimit === undefined) return undefined
   const { requests, windowMs = 60_000 } = rateLimit
+  if (requests === Infinity) return undefined
   return { perSecond: requests / (windowMs / 1000), burst: Math.max(1, requests) }
 }
 

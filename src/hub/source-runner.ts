@@ -4,8 +4,6 @@ import type { ResolvedSource } from "../config/model.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { CallError, isCallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
-import type { Logger } from "../internal/logger.ts"
-import type { Clock } from "../internal/platform.ts"
 import { reasonOf } from "../internal/message-text.ts"
 import type { SourceOwnership } from "./source-ownership.ts"
 import type {
@@ -16,6 +14,7 @@ import type {
   SourceReport,
   SourceState,
   SourceStatus,
+  SourceContext,
 } from "./model.ts"
 import { missingVariableOf, SourceDiagnosis } from "./source-diagnosis.ts"
 import { filesOf, originOf } from "./origin.ts"
@@ -38,15 +37,12 @@ export interface SourceLogReader {
 }
 
 /** What a source needs from its hub. */
-export interface RunnerHost {
-  readonly logger: Logger
-  readonly clock: Clock
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly retries: boolean
-  readonly baseDir: string
+export interface RunnerHost extends Pick<
+  SourceContext,
+  "logger" | "clock" | "env" | "retries" | "baseDir" | "resolve"
+> {
   readonly ownership: SourceOwnership
   readonly open: OpenSourceOf
-  readonly resolve: (text: string) => Promise<string>
   readonly mask: (text: string) => string
   /** Called at each change of status. */
   changed(status: SourceStatus): void

@@ -48,6 +48,11 @@ export type OptionsSchema<TOptions extends object = Readonly<Record<string, unkn
   readonly [TName in keyof Required<TOptions>]: OptionRule
 }
 
+/** Options that have a value once the defaults are filled in. */
+export type Filled<TOptions, TName extends keyof TOptions> = {
+  readonly [TKey in TName]-?: Exclude<TOptions[TKey], undefined>
+}
+
 /** Milliseconds for a timer of the platform. */
 export const TIMER = { min: 0, max: 2_147_483_647, whole: true } as const
 
@@ -131,12 +136,8 @@ export function checkOption(place: OptionPlace, rule: OptionRule, value: unknown
       isSecret ||= rule.either.some((one) => typeof one === "object" && "secret" in one)
     }
   }
-  const kind = kindFor(rule)
-  if (!matches(kind, value)) {
-    const got = isSecret ? typeOf(value) : quoteValue(value)
-    const hint = typeof value === "string" && !isSecret ? didYouMean(value, wordsOf(rule)) : ""
-    throw fail(path, `must be ${kind[0]}, got ${got}.${hint}`)
-  }
+  const issue = mismatch(rule, value, isSecret ? typeOf(value) : quoteValue(value))
+  if (issue !== undefined) throw fail(path, issue)
   if (typeof rule !== "object") return
   const options = value as Readonly<Record<string, unknown>>
   if ("list" in rule) {
@@ -164,6 +165,14 @@ export function checkOption(place: OptionPlace, rule: OptionRule, value: unknown
     const hint = didYouMean(name, names) || ` Known options: ${names.join(", ")}.`
     throw fail(pathTo(place, name), `is not an option (got ${typeOf(item)}).${hint}`)
   }
+}
+
+/** What is wrong with a value itself, without its members and items; `got` describes it. */
+export function mismatch(rule: OptionRule, value: unknown, got: string): string | undefined {
+  const kind = kindFor(rule)
+  if (matches(kind, value)) return undefined
+  const hint = typeof value === "string" ? didYouMean(value, wordsOf(rule)) : ""
+  return `must be ${kind[0]}, got ${got}.${hint}`
 }
 
 function checkMember(

@@ -22,7 +22,7 @@ export const RATE_LIMIT_OPTIONS: OptionsSchema<RateLimitOptions> = {
 
 /** Limits of each caller. */
 export interface LimitOptions {
-  /** Default: no limit. */
+  /** Rate limit of each caller; default: no limit. */
   readonly rateLimit?: RateLimitOptions | undefined
   /** Concurrent requests and calls of a caller, over all of its connections; default: 100. */
   readonly maxConcurrency?: number | undefined

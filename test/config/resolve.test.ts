@@ -1,7 +1,9 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { ConfigError, configSchema, defineConfig, resolveConfig } from "../../src/config.ts"
+import { SOURCE_FIELDS } from "../../src/config/source-shapes.ts"
 import { isCallError } from "../../src/core/errors.ts"
+import { OPENAPI_URL_OPTIONS } from "../../src/sources/openapi/options.ts"
 
 const CANARY = "canary-4f1d9a-secret"
 
@@ -209,6 +211,19 @@ describe("resolveConfig", () => {
     }
   })
 
+  test("every mistake in policies is reported where it is", () => {
+    const retry = { attempts: 0, dealy: 5 }
+    const error = errorOf({ policies: [{ match: "a.*", retry, cache: {} }, { retry: "yes" }] })
+
+    expect(error.faults.map(({ path }) => path)).toEqual([
+      "policies[0].retry.dealy",
+      "policies[0].retry.attempts",
+      "policies[0].cache",
+      "policies[1]",
+      "policies[1].retry",
+    ])
+  })
+
   test("a secret that is written out earns a warning that does not show it", () => {
     const { warnings } = resolve({
       sources: {
@@ -300,6 +315,15 @@ describe("configSchema", () => {
   ])("and refuses what is not: %j", (value) => {
     expect(check.Check(value)).toBe(false)
     expect(() => resolve(value)).toThrow(ConfigError)
+  })
+
+  test("has every option of an OpenAPI import that a file can hold", () => {
+    const ofHub = ["namespace", "servers", "filter", "fetch", "signal", "documentUrl"]
+    // Relative paths would start from the folder of the process.
+    const left = [...ofHub, "allowedReferences"]
+    const names = Object.keys(OPENAPI_URL_OPTIONS).filter((name) => !left.includes(name))
+
+    expect(Object.keys(SOURCE_FIELDS.openapi)).toEqual(expect.arrayContaining(names))
   })
 
   test("is plain JSON", () => {

@@ -3,6 +3,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
+import type { OpenAPISource } from "../../src/config/model.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import type { Hub } from "../../src/hub/model.ts"
 import type { Logger } from "../../src/internal/logger.ts"
@@ -180,6 +181,36 @@ describe("sources of a hub", () => {
     await hub.close()
     await expect(hub.apply(configOf([]))).rejects.toThrow("The hub is closed")
   })
+})
+
+test("an OpenAPI source of a hub passes on options of the import, with references resolved", async () => {
+  const seen: unknown[] = []
+  const api = createServer((request, response) => {
+    seen.push(request.url)
+    response.writeHead(200, { "content-type": "application/json" }).end("9007199254740993")
+  })
+  await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => void api.close())
+  const { port } = api.address() as AddressInfo
+  const get = { operationId: "getWord", responses: { 200: { description: "A word" } } }
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "Words", version: "1.0.0" },
+    servers: [{ url: `http://127.0.0.1:${port}/{area}`, variables: { area: { default: "us" } } }],
+    paths: { "/word": { get } },
+  }
+  const openapi = join(folder({ "api.json": JSON.stringify(document) }), "api.json")
+  const settings: OpenAPISource = {
+    openapi,
+    bigint: "text",
+    serverVariables: { area: "${env:AREA}" },
+    allowedOrigins: [`http://127.0.0.1:${port}`],
+  }
+  const hub = hubOf([sourceOf("api", settings)], { env: { AREA: "eu" } })
+  await hub.ready()
+
+  expect((await hub.registry.execute("api.getWord", {})).data).toBe("9007199254740993")
+  expect(seen).toEqual(["/eu/word"])
 })
 
 describe("secrets of a hub", () => {

@@ -111,7 +111,7 @@ describe("policies of a hub's configuration", () => {
 
   test.each([
     [{ policies: [{ match: "a.*", retry: { atempts: 2 } }] }, "policies[0].retry.atempts"],
-    [{ policies: [{ retry: {} }] }, "policies[0].match"],
+    [{ policies: [{ retry: {} }] }, "policies[0]"],
     [{ policies: { match: "x" } }, "policies"],
     [{ sources: { t: { scan: ".", resilience: "standart" } } }, "sources.t.resilience"],
     [

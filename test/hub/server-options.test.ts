@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest"
 import type { ServerConfig } from "../../src/config/model.ts"
-import { exposureOf } from "../../src/hub/server-options.ts"
+import { exposureOf, rateLimitOf } from "../../src/hub/server-options.ts"
+
+test("the rate limit of a hub is requests per window; Infinity is no limit", () => {
+  expect(rateLimitOf({ rateLimit: { requests: 120 } })).toEqual({ perSecond: 2, burst: 120 })
+  expect(rateLimitOf({ rateLimit: { requests: Infinity } })).toBeUndefined()
+})
 
 describe("exposure of error messages of a hub", () => {
   test.each<[ServerConfig, "expose" | "hide"]>([

@@ -25,7 +25,6 @@ export const UNPROVEN: readonly string[] = [
   "cli/wrap.ts /^ +\\S.*?\\S {3,}(?=\\S)/",
   "config/located-yaml.ts /\"[^\"]*\"?|'[^']*'?|<[^>]*>|!\\S*/",
   "config/names.ts /(?<=.)@.*$/",
-  "config/option-shape.ts /[/[\\]]+/",
   "config/script-tokens.ts /(?:[^`\\\\$]|\\\\[^]|\\$(?!\\{))*/",
   "config/script-tokens.ts /([\"'])(?:(?!\\1)[^\\\\\\n]|\\\\[^])*(\\1)?/",
   "config/script-tokens.ts /[\\p{ID_Continue}$]+/",

@@ -1,6 +1,9 @@
 import type { OpenAPISource } from "../../config/model.ts"
 import { nodeFS } from "../../node/fs.ts"
-import type { ImportedOperations, OpenAPIConfig } from "../../sources/openapi/from-openapi.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
+import type { ImportedOperations } from "../../sources/openapi/from-openapi.ts"
+import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS } from "../../sources/openapi/options.ts"
+import type { OpenAPIConfig, OpenAPIUrlConfig } from "../../sources/openapi/options.ts"
 import { fill } from "../resolve-references.ts"
 import type { Resolve } from "../resolve-references.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
@@ -12,21 +15,18 @@ import { WatchedFetch } from "./watched-fetch.ts"
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
   const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../sources/openapi/from-openapi.ts")
   const settings = source.config as OpenAPISource
-  const { openapi, documentHeaders } = await fill(
-    { openapi: settings.openapi, documentHeaders: settings.documentHeaders },
-    context.resolve,
-    source.name,
-  )
+  const { resolve, signal } = context
+  const openapi = await fill(settings.openapi, resolve, source.name, "openapi")
   const watched = new WatchedFetch(settings.blockPrivate)
-  const { fetch } = watched
-  const config = {
-    ...(await configOf(source.name, source.namespace, settings, context.resolve)),
-    fetch,
+  const isUrl = /^https?:/i.test(openapi)
+  const rules = isUrl ? OPENAPI_URL_OPTIONS : OPENAPI_OPTIONS
+  const config: OpenAPIUrlConfig = {
+    ...(await optionsOf(settings, rules, source.name, resolve)),
+    namespace: source.namespace,
+    fetch: watched.fetch,
   }
-  if (/^https?:/i.test(openapi)) {
-    const { signal } = context
-    const { insecure } = settings
-    const loading = FromOpenAPIUrl(openapi, { ...config, documentHeaders, insecure, signal })
+  if (isUrl) {
+    const loading = FromOpenAPIUrl(openapi, { ...config, signal })
     return opened(await loading, watched, undefined, source.name)
   }
   const files = new Set<string>()
@@ -63,35 +63,21 @@ function opened(
   }
 }
 
-async function configOf(
+/** The options among the settings of a source, with references resolved. */
+async function optionsOf(
+  settings: OpenAPISource,
+  rules: OptionsSchema,
   name: string,
-  namespace: string,
-  source: OpenAPISource,
   resolve: Resolve,
-): Promise<OpenAPIConfig> {
-  const { auth, credentials, ...plain } = source
-  const { baseUrl, headers, allowedOrigins, timeout } = await fill(
-    {
-      baseUrl: plain.baseUrl,
-      headers: plain.headers,
-      allowedOrigins: plain.allowedOrigins,
-      timeout: plain.timeout,
-    },
-    resolve,
-    name,
+): Promise<Partial<OpenAPIUrlConfig>> {
+  const given: Partial<OpenAPIUrlConfig> = Object.fromEntries(
+    Object.entries(settings).filter(([option]) => Object.hasOwn(rules, option)),
   )
-  // Resolved once for its errors: a missing secret is reported when the source is opened, not at the first call.
-  await fill({ auth, credentials }, resolve, name)
+  const { auth, credentials } = given
   return {
-    namespace,
-    ...(baseUrl === undefined ? { servers: "document" as const } : { baseUrl }),
-    headers,
-    allowedOrigins,
-    timeout,
-    blockPrivate: source.blockPrivate,
-    idempotencyHeader: source.idempotencyHeader,
-    normalize: source.normalize,
-    output: source.output,
+    // Includes secrets for the errors: a missing one is reported when the source is opened, not at the first call.
+    ...(await fill(given, resolve, name)),
+    ...(given.baseUrl === undefined && { servers: "document" }),
     auth: resolvePerCall(auth, resolve) as OpenAPIConfig["auth"],
     credentials: resolvePerCall(credentials, resolve) as OpenAPIConfig["credentials"],
   }

@@ -24,11 +24,12 @@ import { Sources } from "./allowed-origins.ts"
 
 /** Options of a guard. */
 export interface GuardOptions extends UpgradeRules, LimitOptions {
+  /** Authentication by API keys and signed tokens; or use `authenticate`. */
   readonly auth?: AuthOptions | undefined
-  /** A function instead of `auth`. */
   readonly authenticate?: Authenticate | undefined
   /** Milliseconds that authentication may take; default: 10,000. */
   readonly authenticateTimeout?: number | undefined
+  /** Allows pages of these origins to read responses; default: none. */
   readonly cors?: CorsOptions | undefined
 }
 

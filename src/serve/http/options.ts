@@ -3,24 +3,21 @@ import type { ErrorReporting } from "../../engine/failures.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import type { Authenticate } from "../authenticate.ts"
 import { EXPOSE_OPTIONS, exposure } from "../expose.ts"
 import type { ExposeOptions } from "../expose.ts"
 import { UPGRADE_RULES } from "../upgrade.ts"
 import { AUTH_OPTIONS } from "./auth/options.ts"
-import type { AuthOptions } from "./auth/options.ts"
 import { CORS_OPTIONS } from "./cors.ts"
-import type { CorsOptions } from "./cors.ts"
 import { RATE_LIMIT_OPTIONS } from "../accounts.ts"
-import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
+import type { GuardOptions } from "./guard.ts"
 import type { HTTPMount, MountOptions } from "./mounts.ts"
 import type { RestOptions, Routes, ResolvedHTTPOptions } from "./context.ts"
 import type { HTTPContext } from "./http-context.ts"
 import { normalizePath } from "./mount-path.ts"
 
 /** Options of `toHTTP`. */
-export interface HTTPServerOptions extends ErrorReporting {
+export interface HTTPServerOptions extends ErrorReporting, Omit<GuardOptions, "maxStreams"> {
   /** Title and version in the OpenAPI document; default: "Operations", "1.0.0". */
   readonly title?: string | undefined
   readonly version?: string | undefined
@@ -33,17 +30,6 @@ export interface HTTPServerOptions extends ErrorReporting {
   readonly rest?: boolean | RestOptions | undefined
   /** Which operations are served; default: all except internal ones. */
   readonly expose?: Pick<ExposeOptions, "include" | "exclude" | "namespaces"> | undefined
-  /** Authentication by API keys and signed tokens; or use `authenticate`. */
-  readonly auth?: AuthOptions | undefined
-  readonly authenticate?: Authenticate | undefined
-  /** Milliseconds that authentication may take; default: 10,000. */
-  readonly authenticateTimeout?: number | undefined
-  /** Addresses of proxies whose `X-Forwarded-For` is trusted; default: none. */
-  readonly trustedProxies?: readonly string[] | undefined
-  readonly allowedHosts?: readonly string[] | undefined
-  readonly allowedOrigins?: readonly string[] | undefined
-  /** Allows pages of these origins to read responses; default: none. */
-  readonly cors?: CorsOptions | undefined
   /** Maximum size of a body; default: 1 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** Maximum size of a body with files; default: `maxBodyBytes`. Files beyond `maxBodyBytes` are streams. */
@@ -52,10 +38,6 @@ export interface HTTPServerOptions extends ErrorReporting {
   readonly maxBatch?: number | undefined
   /** Maximum depth of JSON; default: 64. */
   readonly maxDepth?: number | undefined
-  /** Rate limit of each caller; default: no limit. */
-  readonly rateLimit?: RateLimitOptions | undefined
-  /** Concurrent requests of each caller; default: 100. */
-  readonly maxConcurrency?: number | undefined
   readonly sse?: SSEOptions | undefined
   /** Maximum duration of a call in milliseconds; clients may ask for less with `x-timeout-ms`. */
   readonly timeout?: number | undefined

@@ -2,6 +2,7 @@
 
 import type { CallHeaders } from "../../core/call-headers.ts"
 import type { Logger } from "../../internal/logger.ts"
+import type { Filled } from "../../internal/options.ts"
 import type { MCPIcon } from "../../core/envelope.ts"
 import type {
   AccessControl,
@@ -200,44 +201,28 @@ export interface MCPOwnChannel {
 
 export type MCPChannel = MCPStdioChannel | MCPHttpChannel | MCPOwnChannel
 
+type OfChannel = keyof MCPStdioChannel | keyof MCPHttpChannel | "type" | "transport"
+type WithoutDefault =
+  | "filter"
+  | "pins"
+  | "elicitation"
+  | "sampling"
+  | "visibility"
+  | "normalize"
+  | "output"
+  | "approve"
+type WithDefault = Exclude<keyof MCPClientConfig, OfChannel | WithoutDefault | "tools" | "roots">
+
 /** A valid `MCPClientConfig` with every default filled in. */
-export interface ResolvedServer {
+export interface ResolvedServer
+  extends Filled<MCPClientConfig, WithDefault>, Required<Pick<MCPClientConfig, WithoutDefault>> {
   /** The namespace. */
   readonly name: string
   readonly channel: MCPChannel
-  readonly version: string
-  readonly era: "auto" | MCPEra
-  readonly trust: boolean
   /** By the server's own names; a map, since a tool may be called `__proto__`. */
   readonly tools: ReadonlyMap<string, MCPToolConfig>
-  readonly filter: ((tool: MCPToolDefinition) => boolean) | undefined
-  /** Milliseconds; `Infinity` for no limit, as in the next two. */
-  readonly timeout: number
-  readonly maxTotalTimeout: number
-  readonly connectTimeout: number
-  readonly maxConcurrency: number
-  readonly maxMessageBytes: number
-  readonly maxResultBytes: number
-  readonly maxTools: number
-  readonly maxPages: number
-  readonly pin: PinPolicy
-  /** `undefined`: in memory. */
-  readonly pins: PinStore | undefined
-  readonly resources: boolean
-  readonly prompts: boolean
-  readonly elicitation: MCPClientConfig["elicitation"]
-  readonly sampling: MCPClientConfig["sampling"]
   /** A function, also for a fixed list of roots. */
   readonly roots:
     | ((about: MCPAsker) => readonly MCPRoot[] | Promise<readonly MCPRoot[]>)
     | undefined
-  readonly forwardInput: boolean
-  readonly accessControl: AccessControl
-  readonly visibility: Visibility | undefined
-  readonly normalize: NormalizeMode | undefined
-  readonly output: OutputMode | undefined
-  readonly disabled: boolean
-  readonly logger: Logger
-  readonly clientInfo: MCPClientInfo
-  readonly approve: MCPClientConfig["approve"]
 }

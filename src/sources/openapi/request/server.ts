@@ -1,25 +1,17 @@
 import { originOf } from "../../../http-client/egress.ts"
 import { isPrivateHost } from "../../../internal/private-host.ts"
 import { CallError, ErrorCode } from "../../../core/errors.ts"
+import type { HTTPServiceConfig } from "../config.ts"
 import type { RequestPlan, ServerModel } from "../model.ts"
 import { unusableError } from "./errors.ts"
-import {
-  pathOf,
-  readBaseUrl,
-  readServer,
-  type ServerVariables,
-  type UsableServer,
-} from "./server-url.ts"
+import { pathOf, readBaseUrl, readServer, type UsableServer } from "./server-url.ts"
+
+type OfServer = "baseUrl" | "servers" | "serverVariables" | "allowedOrigins" | "blockPrivate"
 
 /** The user's options for the server. */
-export interface ServerOptions {
-  readonly baseUrl?: string | URL | undefined
-  readonly servers?: "document" | undefined
-  readonly serverVariables?: ServerVariables | undefined
+export interface ServerOptions extends Pick<HTTPServiceConfig, OfServer> {
   /** The address of the document: the base of relative servers. */
   readonly documentUrl?: string | undefined
-  readonly allowedOrigins?: readonly string[] | undefined
-  readonly blockPrivate?: boolean | undefined
 }
 
 /** The chosen server. */
