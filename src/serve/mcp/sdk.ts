@@ -120,11 +120,6 @@ export interface ServerSDK {
 
 /** Entry of the package that needs a process. */
 export interface StdioSDK {
-  readonly StdioServerTransport: new (
-    stdin: unknown,
-    stdout: unknown,
-    options: { readonly maxBufferSize: number },
-  ) => SDKTransport
   serveStdio(
     factory: SDKFactory,
     options: Readonly<Record<string, unknown>>,
