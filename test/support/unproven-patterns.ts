@@ -60,7 +60,7 @@ export const UNPROVEN: readonly string[] = [
   "internal/redact.ts /(\\b[a-z][a-z0-9+.-]{0,20}:\\/\\/)[^\\s/@:]{0,256}:[^\\s/@]{0,256}@/",
   "internal/redact.ts /\\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs])[-_][\\w-]{12,}/",
   "internal/redact.ts /\\b(Bearer|Basic|Digest)\\s+[A-Za-z0-9._~+/=-]{6,}/",
-  "internal/redact.ts /\\beyJ[\\w-]{8,}\\.[\\w-]{8,}\\.[\\w-]*/",
+  "internal/redact.ts /\\beyJ[\\w-]{8,}(\\.[\\w-]{8,}\\.[\\w-]*)?/",
   "internal/secret-names.ts /[^a-z]+/",
   "internal/secret-names.ts /^(?:authorization|cookies?|jwt|pwd|passcode|credentials?)$|(?:secret|password|passwd|passphrase|(?:api|access|auth|private|secret)key)s?$/",
   "internal/unencrypted.ts /^(?:(?:.+\\.)?localhost|127\\.[\\d.]+|\\[::1\\])$/",
