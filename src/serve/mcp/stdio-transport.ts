@@ -4,12 +4,15 @@ import { parseExact } from "../exact-json.ts"
 import type { SDKTransport } from "./sdk.ts"
 import type { OutputLike } from "./stdout.ts"
 
+// oxlint-disable-next-line typescript/no-explicit-any -- as in the types of Node
+type Listener = (value: any) => void
+
 /** The part of standard input that is used here. */
 export interface InputLike {
   readonly readableEnded: boolean
   readonly destroyed: boolean
-  on(type: string, listener: (value: never) => void): unknown
-  off(type: string, listener: (value: never) => void): unknown
+  on(type: string, listener: Listener): unknown
+  off(type: string, listener: Listener): unknown
   listenerCount(type: string): number
   pause(): unknown
 }
@@ -23,7 +26,7 @@ export class StdioTransport implements SDKTransport {
   readonly #output: OutputLike
   readonly #maxMessageBytes: number
   readonly #decoder = new TextDecoder()
-  readonly #listeners: readonly (readonly [type: string, listener: (value: never) => void])[]
+  readonly #listeners: readonly (readonly [type: string, listener: Listener])[]
   /** The start of a message, and its size in bytes. */
   #text = ""
   #bytes = 0
