@@ -6,8 +6,8 @@ import type { Identity } from "../../core/types.ts"
 import { claimOutput } from "./stdout.ts"
 import type { ClaimedOutput, OutputLike } from "./stdout.ts"
 import type { SDKFactory, StdioSDK } from "./sdk.ts"
-import { StdioTransport } from "./stdio-transport.ts"
-import type { InputLike } from "./stdio-transport.ts"
+import { exactInput } from "./stdin.ts"
+import type { InputLike } from "./stdin.ts"
 
 /** Options of `stdio`. */
 export interface StdioOptions {
@@ -100,7 +100,8 @@ class Serving implements StdioConnection {
     })
     const claimed = claimOutput(host.stdout, host.stderr)
     this.#claimed = claimed
-    const wire = new StdioTransport(host.stdin, claimed.output, maxMessageBytes)
+    const input = exactInput(host.stdin, maxMessageBytes, () => wire)
+    const wire = new parts.sdk.StdioServerTransport(input, claimed.output)
     this.#served = parts.sdk.serveStdio(parts.factory, {
       transport: wire,
       onerror: (error: Error) => parts.logger.debug("The MCP connection reported", { error }),

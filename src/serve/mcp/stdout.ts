@@ -4,7 +4,9 @@
 export interface OutputLike {
   write: (chunk: string | Uint8Array, ...rest: unknown[]) => boolean
   on(type: string, listener: (value: Error) => void): unknown
+  once(type: string, listener: (value: Error) => void): unknown
   off(type: string, listener: (value: Error) => void): unknown
+  listeners(type: string): readonly unknown[]
 }
 
 /** Standard output for the protocol, and a function that releases it. */
@@ -24,7 +26,9 @@ export function claimOutput(stdout: OutputLike, stderr: OutputLike): ClaimedOutp
   const own: OutputLike = {
     write: (chunk, ...rest) => original.call(stdout, chunk, ...rest),
     on: (type, listener) => stdout.on(type, listener),
+    once: (type, listener) => stdout.once(type, listener),
     off: (type, listener) => stdout.off(type, listener),
+    listeners: (type) => stdout.listeners(type),
   }
   const replaced: OutputLike["write"] = (chunk, ...rest) => stderr.write(chunk, ...rest)
   stdout.write = replaced

@@ -29,6 +29,13 @@ function peer(): Peer {
     leave: () => wire?.onclose?.(),
     err: (error) => onerror?.(error),
     sdk: {
+      StdioServerTransport: class implements SDKTransport {
+        onclose: (() => void) | undefined = undefined
+
+        async send(): Promise<void> {}
+
+        async close(): Promise<void> {}
+      },
       serveStdio(_factory, options) {
         wire = options["transport"] as SDKTransport
         onerror = options["onerror"] as typeof onerror

@@ -51,17 +51,20 @@ describe("standard output that is claimed", () => {
     expect(stderr.text).toBe("a stray line\n")
   })
 
-  test("the claimed output still emits events", () => {
+  test("the claimed output still emits error and drain events", () => {
     const { output } = claim(stdout, stderr)
     const heard: string[] = []
-    const always = (): unknown => heard.push("heard")
+    const always = (): unknown => heard.push("always")
 
     output.on("note", always)
+    output.once("note", () => heard.push("once"))
+    expect(output.listeners("note")).toHaveLength(2)
+    stdout.emit("note")
     stdout.emit("note")
     output.off("note", always)
     stdout.emit("note")
 
-    expect(heard).toEqual(["heard"])
+    expect(heard).toEqual(["always", "once", "always"])
   })
 
   test("is everyone's again when it is released", () => {
