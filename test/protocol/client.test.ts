@@ -98,11 +98,11 @@ describe("createClient", () => {
 
   test("calls operations and namespaces called `then` by their ids", async () => {
     const [near, far] = createMemoryTransports()
-    const registry = quietRegistry([
+    const served = quietRegistry([
       operation("then.go", { handler: () => 1 }),
       operation("go.then", { handler: () => 2 }),
     ])
-    serveCalls({ registry, transport: far })
+    serveCalls({ registry: served, transport: far })
     await using client = createClient(near)
 
     expect([client["then"], client["go"].then]).toEqual([undefined, undefined])

@@ -40,12 +40,8 @@ export function exactInput(
     for (const line of lines) receive(line, transport())
   }
   return {
-    get readableEnded() {
-      return stdin.readableEnded
-    },
-    get destroyed() {
-      return stdin.destroyed
-    },
+    readableEnded: stdin.readableEnded,
+    destroyed: stdin.destroyed,
     on: (type, listener) => stdin.on(type, type === "data" ? read : listener),
     off: (type, listener) => stdin.off(type, type === "data" ? read : listener),
     listenerCount: (type) => stdin.listenerCount(type),

@@ -221,17 +221,21 @@ describe("replacedBy", () => {
   ])(
     "names only what a peer with the scopes %j may see, in specs over a link",
     async (scopes, expected) => {
-      const registry = createRegistry([
+      const served = createRegistry([
         ...secured.getAllSpecs().map((spec) => ({ ...spec, handler })),
         operation({ name: "d", ...old("else.where") }),
       ])
       const [near, far] = createMemoryTransports()
-      serveCalls({ registry, transport: far, resolveIdentity: () => ({ id: "eve", scopes }) })
+      serveCalls({
+        registry: served,
+        transport: far,
+        resolveIdentity: () => ({ id: "eve", scopes }),
+      })
       await using client = createClient(near)
       const ids = ["shop.a", "shop.b", "shop.c", "shop.d"]
       const { data } = await client.call("services.schema", { ids })
       const { specs } = data as { specs: { deprecation: { replacedBy?: string } }[] }
-      expect(specs.map(({ deprecation }) => deprecation.replacedBy)).toEqual(expected)
+      expect(specs.map((spec) => spec.deprecation.replacedBy)).toEqual(expected)
     },
   )
 })
