@@ -51,6 +51,15 @@ interface FieldRule {
   readonly maxLength?: number
 }
 
+/** A deprecation without a successor that is not shown. */
+export function shownDeprecation(
+  deprecation: OperationDeprecation | undefined,
+  isShown: (id: string) => boolean,
+): OperationDeprecation | undefined {
+  const { replacedBy, ...rest } = deprecation ?? {}
+  return replacedBy === undefined || isShown(replacedBy) ? deprecation : rest
+}
+
 /** Describes a deprecation for callers, in one or two sentences. `replacedBy` is what they call instead. */
 export function deprecationText(
   { deprecation = {} }: Pick<OperationSpec, "deprecation">,

@@ -193,11 +193,8 @@ function policiesIn(context: HTTPContext): PolicyState {
 
 /** A report without the operations that its reader may not see. */
 function visibleTo(report: SourceReport, context: HTTPContext, caller: HTTPCaller): SourceReport {
-  const isShown = ({ id }: ReportItem): boolean => {
-    if (id === undefined) return true
-    const spec = context.find(id)
-    return spec !== undefined && context.maySee(spec, caller)
-  }
+  const isShown = ({ id }: ReportItem): boolean =>
+    id === undefined || context.findFor(caller, id) !== undefined
   return { ...report, items: report.items.filter(isShown) }
 }
 

@@ -32,10 +32,8 @@ export function summariesFor(
 ): OperationSummary[] {
   const summaries: OperationSummary[] = []
   for (const id of sortedIds(context.registry)) {
-    const spec = context.find(id)
-    if (spec !== undefined && context.maySee(spec, caller)) {
-      summaries.push(summaryOf(id, spec, sourceOf(id)))
-    }
+    const spec = context.findFor(caller, id)
+    if (spec !== undefined) summaries.push(summaryOf(id, spec, sourceOf(id)))
   }
   return summaries
 }

@@ -8,9 +8,11 @@ const MASK = "***"
 const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic|Digest)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${MASK}`],
   [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,256}:[^\s/@]{0,256}@/gi, `$1${MASK}@`],
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, MASK],
   [/\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs])[-_][\w-]{12,}/g, MASK],
 ]
+
+// A JSON Web Token, or only the start of one: searching within that again would take quadratic time.
+const TOKEN = /\beyJ[\w-]{8,}(\.[\w-]{8,}\.[\w-]*)?/g
 
 // The name before a value, and the value: the scheme of a credential stays, and is followed by a mask.
 const NAME = /(?<![\w-])([A-Za-z][\w.-]{0,63})["']?\s{0,8}[=:]\s{0,8}/g
@@ -24,6 +26,7 @@ const MAX_TEXT = 16_384
 export function redactText(text: string): string {
   let out = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   for (const [pattern, replacement] of SECRET_TEXT) out = out.replace(pattern, replacement)
+  out = out.replace(TOKEN, (all, rest?: string) => (rest === undefined ? all : MASK))
   return maskNamed(out)
 }
 

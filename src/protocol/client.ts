@@ -50,7 +50,9 @@ export interface ClientCalls<TOperations> extends AsyncDisposable {
 
 type ClientNamespace<TOperations, TNamespace extends string> = {
   readonly [
-    TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}` ? TName : never
+    TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}`
+      ? Exclude<TName, "then">
+      : never
   ]: (
     ...args: ArgumentsFor<TOperations, TId, PendingOptions>
   ) => TypeFor<TOperations, TId> extends "subscription"
@@ -71,14 +73,15 @@ type UntypedNamespaces = Readonly<Record<string, any>>
 /**
  * A registry on the other side of a link: `client.task.create(input)`.
  *
- * A namespace called `call`, `subscribe` or `close` is reached with `client.call("close.door")`.
+ * A namespace called `call`, `subscribe`, `close` or `then` is reached with `client.call("close.door")`, and so is an
+ * operation called `then`: a member of this name would make an object a promise.
  */
 export type Client<TOperations> = ClientCalls<TOperations> &
   (keyof TOperations extends never
     ? UntypedNamespaces
     : {
         readonly [
-          TNamespace in Exclude<NamespaceOf<keyof TOperations>, keyof ClientCalls<TOperations>>
+          TNamespace in Exclude<NamespaceOf<keyof TOperations>, keyof ClientCalls<never> | "then">
         ]: ClientNamespace<TOperations, TNamespace>
       })
 

@@ -1,5 +1,6 @@
 import { checkAccess } from "../core/access.ts"
 import type { AnyOperation } from "../core/define.ts"
+import { shownDeprecation } from "../core/deprecation.ts"
 import { OperationRegistry } from "../engine/registry.ts"
 import type { AnyRegistry, RegistryChange } from "../engine/registry.ts"
 import type { Identity, OperationSpec } from "../core/types.ts"
@@ -83,7 +84,12 @@ function schemaOf(registry: AnyRegistry): AnyOperation {
         size += JSON.stringify(spec).length
         if (size > MAX_PIECE_LENGTH && specs.length > 0) return { specs, rest: ids.slice(at) }
         const via = (registry as Partial<OperationRegistry>).pathOf?.(id)
-        specs.push({ ...spec, ...(via && { via }) })
+        const deprecation = shownDeprecation(spec.deprecation, (other) => {
+          const next = registry.getSpec(other)
+          // It may be an operation of another worker.
+          return next === undefined || isVisible(next, identity)
+        })
+        specs.push({ ...spec, ...(deprecation && { deprecation }), ...(via && { via }) })
       }
       return { specs, rest: [] }
     },

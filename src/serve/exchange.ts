@@ -38,7 +38,7 @@ export type { RequestSlot } from "./read-body.ts"
 /** A response. */
 export interface HTTPAnswer {
   readonly status: number
-  /** Lower-case names. */
+  /** Lower-case names; cookies of `set-cookie` are separated by a line feed. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | HTTPStream | undefined
 }

@@ -4,6 +4,7 @@ import type { HTTPAnswer, HTTPSink } from "./exchange.ts"
 export function answerFrom(response: Response): HTTPAnswer {
   const { status, body } = response
   const headers = Object.fromEntries(response.headers)
+  if ("set-cookie" in headers) headers["set-cookie"] = response.headers.getSetCookie().join("\n")
   if (body === null) return { status, headers }
   return { status, headers, body: { run: (sink) => pump(body, sink) } }
 }

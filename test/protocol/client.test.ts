@@ -96,6 +96,20 @@ describe("createClient", () => {
     expect(await rejection(client.demo.greet({ name: "x" }))).toMatchObject({ code: "UNAVAILABLE" })
   })
 
+  test("calls operations and namespaces called `then` by their ids", async () => {
+    const [near, far] = createMemoryTransports()
+    const served = quietRegistry([
+      operation("then.go", { handler: () => 1 }),
+      operation("go.then", { handler: () => 2 }),
+    ])
+    serveCalls({ registry: served, transport: far })
+    await using client = createClient(near)
+
+    expect([client["then"], client["go"].then]).toEqual([undefined, undefined])
+    expect((await client.call("then.go")).data).toBe(1)
+    expect((await client.call("go.then")).data).toBe(2)
+  })
+
   test("names that objects have already are names like any other", async () => {
     const [near, far] = createMemoryTransports()
     const names = ["constructor", "toString", "__proto__"]

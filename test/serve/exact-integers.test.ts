@@ -1,16 +1,20 @@
 // Integers beyond those that a number keeps exactly: sent to an API digit for digit, or refused.
+import { spawn } from "node:child_process"
+import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { resolve } from "node:path"
+import { createInterface } from "node:readline"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
-import { FromOpenAPI } from "../../src/from-openapi.ts"
-import { createRegistry, silentLogger } from "../../src/index.ts"
-import type { AnyOperation, OperationRegistry } from "../../src/index.ts"
+import { silentLogger } from "../../src/index.ts"
+import type { OperationRegistry } from "../../src/index.ts"
 import { serveHTTP } from "../../src/node.ts"
 import { toMCP } from "../../src/to-mcp.ts"
-import { operation } from "../support/operations.ts"
+import { program } from "../sources/mcp/support/program.ts"
 import { rawRequest } from "./mcp/support/clients.ts"
+import { exactRegistry } from "./mcp/support/exact-operations.ts"
 
 const BIG = "12345678901234567890"
 /** What JavaScript writes for 2 ** 60, and a number keeps. */
@@ -27,44 +31,24 @@ const api = createServer((request, response) => {
   })
 })
 
-const object = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] }
-
-function documentOf(): string {
-  const content = { "application/json": { schema: object } }
-  const post = {
-    operationId: "keep",
-    requestBody: { required: true, content },
-    responses: { "200": { description: "ok" } },
-  }
-  const info = { title: "Ids", version: "1" }
-  return JSON.stringify({ openapi: "3.1.0", info, paths: { "/keep": { post } } })
-}
-
-const own = operation("own.keep", {
-  inputSchema: object,
-  handler: ({ id }: { id: number }) => {
-    received.push(`${typeof id} ${id}`)
-    return {}
-  },
-})
-
 let registry: OperationRegistry
 let url = ""
 let mcp = ""
+let child: ChildProcessWithoutNullStreams
 const closers: (() => unknown)[] = []
 beforeAll(async () => {
   api.listen(0, "127.0.0.1")
   await once(api, "listening")
   const baseUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
-  const imported = FromOpenAPI(documentOf(), { namespace: "api", baseUrl })
-  registry = createRegistry([own, ...(imported as readonly AnyOperation[])], {
-    logger: silentLogger,
-  })
+  registry = exactRegistry(baseUrl)
   const served = await serveHTTP(registry, { port: 0, logger: silentLogger })
   url = served.url
   const tools = toMCP(registry, { logger: silentLogger, expose: { mode: "all" } })
   mcp = (await tools.listen({ port: 0 })).url
+  const script = program(resolve(import.meta.dirname, "mcp/support/exact-stdio-server.ts"))
+  child = spawn(process.execPath, [script, baseUrl])
   closers.push(
+    () => child.kill(),
     () => api.close(),
     () => served.close(),
     () => tools.close(),
@@ -88,6 +72,15 @@ const WAYS: Readonly<Record<string, (id: string, input: string) => Promise<strin
     const request = rawRequest("tools/call", { params })
     const body = request.body.replace('"INPUT"', input)
     return await (await fetch(mcp, { ...request, body })).text()
+  },
+  "MCP over stdio": async (id, input) => {
+    const params = { name: id.replace(".", "_"), arguments: "INPUT" }
+    const { body } = rawRequest("tools/call", { params })
+    const lines = createInterface({ input: child.stdout })
+    child.stdin.write(`${body.replace('"INPUT"', input)}\n`)
+    const [line] = (await once(lines, "line")) as [string]
+    lines.close()
+    return line
   },
   "raw WebSocket frames": async (id, input) => {
     const socket = new WebSocket(`${url.replace("http", "ws")}/ws`)
@@ -127,3 +120,13 @@ describe.each(Object.entries(WAYS))("an integer that a number changes, over %s,"
     expect(received).toEqual([`number ${KEPT}`])
   })
 })
+
+test.each(["REST", "gateway", "batch", "MCP", "MCP over stdio"])(
+  "an integer of 41 digits is refused over %s",
+  async (way) => {
+    received.length = 0
+    const answer = await WAYS[way]?.("own.keep", `{"id":${"9".repeat(41)}}`)
+    expect(received).toEqual([])
+    expect(answer).toContain(`The integer ${"9".repeat(40)}`)
+  },
+)

@@ -240,3 +240,14 @@ describe("types of links", () => {
     void fromCall(link, { namespace: 1 })
   })
 })
+
+test("a client has no member `then`, which would make it a promise; such operations are called by their ids", () => {
+  type Then = Client<{
+    "then.go": typeof create
+    "task.then": typeof create
+    "task.create": typeof create
+  }>
+  expectTypeOf<"then" extends keyof Then ? true : false>().toEqualTypeOf<false>()
+  expectTypeOf<keyof Then["task"]>().toEqualTypeOf<"create">()
+  expectTypeOf<Awaited<Then>>().toEqualTypeOf<Then>()
+})

@@ -25,6 +25,7 @@ export class ItemWriter {
 
   #line(item: ResponseEnvelope): string {
     if (this.#form !== "people") return jsonText(jsonOf(item, this.#form))
+    if (item.data === undefined) return ""
     const text = dataText(item, styled(this.#io))
     // Text of several lines would look like several items.
     const line = text.replaceAll(/\r\n|\r|\n/g, "\\n")

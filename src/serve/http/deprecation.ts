@@ -19,8 +19,7 @@ export function withDeprecation(
 ): HTTPAnswer {
   if (deprecation === undefined) return answer
   const { since, sunset, replacedBy, link } = deprecation
-  const found = replacedBy === undefined ? undefined : context.find(replacedBy)
-  const successor = found !== undefined && context.maySee(found, caller) ? found : undefined
+  const successor = replacedBy === undefined ? undefined : context.findFor(caller, replacedBy)
   const links = [
     ...(link === undefined ? [] : [`<${link}>; rel="deprecation"`]),
     // An operation that is not served here has no path, and the caller does not learn of one that it may not see.

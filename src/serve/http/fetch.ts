@@ -69,8 +69,10 @@ export class WebIncoming implements HTTPIncoming {
 export function toResponse(answer: HTTPAnswer, incoming: WebIncoming): Response {
   const { status, body } = answer
   const { knownId } = incoming
-  const headers =
-    knownId === undefined ? answer.headers : { ...answer.headers, "request-id": knownId }
+  const { "set-cookie": cookies, ...others } = answer.headers
+  const headers = new Headers(others)
+  for (const cookie of cookies?.split("\n") ?? []) headers.append("set-cookie", cookie)
+  if (knownId !== undefined) headers.set("request-id", knownId)
   const isHead = incoming.method === "HEAD"
   if (!isStream(body)) {
     const content = isHead || body === undefined ? null : (body as BodyInit)

@@ -7,6 +7,7 @@ import { denial, requirementOf } from "../../core/access.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
 import { dataAnswer, envelopeText } from "./answer-bodies.ts"
+import { shownDeprecation } from "../../core/deprecation.ts"
 import { withDeprecation } from "./deprecation.ts"
 import { readInput } from "./files/upload.ts"
 import { listOperations } from "./listing.ts"
@@ -148,9 +149,13 @@ async function description(
   const own = context.registry as Partial<Pick<OperationRegistry, "describePolicies">>
   const policies = (await own.describePolicies?.(id)) ?? []
   const text = describeOperation(spec)
-  // The rest is cached as text; policies change with the configuration.
-  const more = policies.length === 0 ? "" : `,"resilience":${JSON.stringify(policies)}`
-  const answered = jsonAnswer(`${text.slice(0, -1)}${more}}`)
+  const isShown = (other: string): boolean => context.findFor(caller, other) !== undefined
+  // The rest is cached as text; policies change with the configuration, and callers see different successors.
+  const more = JSON.stringify({
+    deprecation: shownDeprecation(spec.deprecation, isShown),
+    ...(policies.length > 0 && { resilience: policies }),
+  })
+  const answered = jsonAnswer(`${text.slice(0, -1)}${more === "{}" ? "" : ","}${more.slice(1)}`)
   return withDeprecation(answered, spec, context, caller, gatewayPath)
 }
 
@@ -159,7 +164,7 @@ function describeOperation(spec: OperationSpec): string {
   let text = descriptions.get(spec)
   if (text === undefined) {
     const { namespace, name, inputSchema, outputSchema, errorSchemas } = spec
-    const { visibility: _, ...fields } = specFields(spec)
+    const { visibility: _, deprecation: _caller, ...fields } = specFields(spec)
     text = JSON.stringify({
       id: `${namespace}.${name}`,
       namespace,

@@ -59,6 +59,12 @@ export class HTTPContext {
     return spec !== undefined && this.#isExposed(spec) ? spec : undefined
   }
 
+  /** The spec of an operation that a caller may see. */
+  findFor(caller: HTTPCaller, id: string): OperationSpec | undefined {
+    const spec = this.find(id)
+    return spec !== undefined && this.maySee(spec, caller) ? spec : undefined
+  }
+
   /** Whether a caller may see an operation. */
   maySee(spec: OperationSpec, { identity }: HTTPCaller): boolean {
     let cached = this.#requirements.get(spec)

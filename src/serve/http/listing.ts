@@ -131,10 +131,9 @@ async function searchFor(
   await indexInSlices(context.registry)
   return context.registry
     .search(query, { limit: MAX_FOUND, namespace, type, identity })
-    .filter(({ id }) => {
-      const spec = context.find(id)
-      return spec !== undefined && context.maySee(spec, caller) && hasHandler(context.registry, id)
-    })
+    .filter(
+      ({ id }) => context.findFor(caller, id) !== undefined && hasHandler(context.registry, id),
+    )
 }
 
 function entryOf(spec: OperationSpec): OperationEntry {

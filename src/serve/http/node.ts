@@ -157,7 +157,11 @@ function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponse
 function linesOf(headers: Readonly<Record<string, string>>): string[] {
   if (headers === lastHeaders) return lastLines.slice()
   const lines: string[] = []
-  for (const name in headers) lines.push(name, headers[name] as string)
+  for (const name in headers) {
+    const value = headers[name] as string
+    if (name !== "set-cookie") lines.push(name, value)
+    else for (const cookie of value.split("\n")) lines.push(name, cookie)
+  }
   lastHeaders = headers
   lastLines = lines.slice()
   return lines

@@ -135,8 +135,10 @@ interface Bytes {
 function bytesOf(data: object, meta: ResponseMeta): Bytes | Promise<Bytes> | undefined {
   const declared = meta.source === "http" ? meta.contentType.split(";")[0]?.trim() : undefined
   if (isFileLike(data)) return fileBytes(data, declared)
-  const bytes = viewOf(data)
-  return bytes === undefined ? undefined : { bytes, mimeType: declared || kindOf(bytes) }
+  const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data
+  // As in envelopes: other arrays are data.
+  if (!(bytes instanceof Uint8Array)) return undefined
+  return { bytes, mimeType: declared || kindOf(bytes) }
 }
 
 /** Larger files are not read: no client takes them. */
@@ -152,13 +154,6 @@ async function fileBytes(file: FileLike, declared: string | undefined): Promise<
     )
   }
   return { bytes, mimeType: file.type || declared || kindOf(bytes), name: file.name }
-}
-
-function viewOf(data: unknown): Uint8Array | undefined {
-  if (data instanceof Uint8Array) return data
-  if (data instanceof ArrayBuffer) return new Uint8Array(data)
-  if (!ArrayBuffer.isView(data)) return undefined
-  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
 }
 
 function binaryResult(bytes: Bytes, { id, spec }: OperationTool): SurfaceResult {

@@ -68,6 +68,7 @@ export interface SDKTransport {
   onclose?: (() => void) | undefined
   onerror?: ((error: Error) => void) | undefined
   onmessage?: ((message: unknown, extra?: unknown) => void) | undefined
+  send(message: object): Promise<void>
   close(): Promise<void>
 }
 
@@ -120,11 +121,7 @@ export interface ServerSDK {
 
 /** Entry of the package that needs a process. */
 export interface StdioSDK {
-  readonly StdioServerTransport: new (
-    stdin: unknown,
-    stdout: unknown,
-    options: { readonly maxBufferSize: number },
-  ) => SDKTransport
+  readonly StdioServerTransport: new (stdin: unknown, stdout: unknown) => SDKTransport
   serveStdio(
     factory: SDKFactory,
     options: Readonly<Record<string, unknown>>,

@@ -6,6 +6,8 @@ import type { Identity } from "../../core/types.ts"
 import { claimOutput } from "./stdout.ts"
 import type { ClaimedOutput, OutputLike } from "./stdout.ts"
 import type { SDKFactory, StdioSDK } from "./sdk.ts"
+import { exactInput } from "./stdin.ts"
+import type { InputLike } from "./stdin.ts"
 
 /** Options of `stdio`. */
 export interface StdioOptions {
@@ -31,7 +33,7 @@ export interface StdioConnection extends AsyncDisposable {
 }
 
 interface ProcessLike {
-  readonly stdin: unknown
+  readonly stdin: InputLike
   readonly stdout: OutputLike
   readonly stderr: OutputLike
   once(type: string, listener: () => void): unknown
@@ -98,8 +100,8 @@ class Serving implements StdioConnection {
     })
     const claimed = claimOutput(host.stdout, host.stderr)
     this.#claimed = claimed
-    const limits = { maxBufferSize: maxMessageBytes }
-    const wire = new parts.sdk.StdioServerTransport(host.stdin, claimed.output, limits)
+    const input = exactInput(host.stdin, maxMessageBytes, () => wire)
+    const wire = new parts.sdk.StdioServerTransport(input, claimed.output)
     this.#served = parts.sdk.serveStdio(parts.factory, {
       transport: wire,
       onerror: (error: Error) => parts.logger.debug("The MCP connection reported", { error }),

@@ -49,6 +49,18 @@ describe("operations watch", () => {
     expect(data.stdout).toBe('{"tick":2}\n"tick 3\\nof many"\n')
   })
 
+  test("prints an empty line for an item without data, and null only as JSON of the data", async () => {
+    const printed: string[] = []
+    for (const form of ["people", "data", "envelope"] as const) {
+      const io = testIO()
+      await new ItemWriter(form, io).write(localEnvelope(undefined, "a.b"))
+      printed.push(io.stdout.text)
+    }
+    const [people, data, envelope = ""] = printed
+    expect([people, data]).toEqual(["\n", "null\n"])
+    expect(JSON.parse(envelope)).not.toHaveProperty("data")
+  })
+
   test("prints a file as base64 text, though it is a stream", async () => {
     const io = testIO()
     const file = toFile(new Blob(["hello"]).stream(), { name: "a.txt", type: "text/plain" })

@@ -279,3 +279,37 @@ describe("Recorder", () => {
     expect([first.size.calls, second.size.calls]).toEqual([0, 1])
   })
 })
+
+describe("a refused call with a hostile input", () => {
+  const SIZE = 240_000
+  const list = (text: string): string[] =>
+    Array.from({ length: 14 }, () => text.repeat(16_000 / text.length))
+  const members = (count: number, name: string): Record<string, number> =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${name}${at}`, 1]))
+  let deep: unknown = "***"
+  for (let at = 0; at < 30_000; at++) deep = [deep, "***"]
+
+  test.each<[string, unknown]>([
+    ["a long name of capitals", { ["A".repeat(SIZE)]: 1 }],
+    ["a long name of words", { ["aB".repeat(SIZE / 2)]: 1 }],
+    ["secrets below a long name", { ["a".repeat(SIZE / 2)]: members(5000, "pin ") }],
+    ["many members", members(100_000, "k")],
+    ["depth", deep],
+    ["texts like tokens", list("eyJ-")],
+    ["texts like tokens of two parts", list("eyJaaaaaaaa.aaaaaaaa ")],
+    ["texts like keys", list("sk-")],
+    ["texts like schemes", list("Bearer ")],
+    ["texts like addresses", list("a://")],
+    ["texts like named values", list("a=")],
+  ])("is recorded in linear time: %s", async (_what, input) => {
+    const { registry, recorder } = recording()
+    const started = process.cpuUsage().user
+    for (let at = 0; at < 10; at++) {
+      const refused = registry.execute("t.scoped", input)
+      await expect(refused).rejects.toMatchObject({ code: "ACCESS_DENIED" })
+    }
+    // Any quadratic step would take longer, also on a slow machine.
+    expect((process.cpuUsage().user - started) / 1e6).toBeLessThan(20)
+    expect(recorder.size.bytes).toBeLessThanOrEqual(8 * 1024 * 1024)
+  })
+})

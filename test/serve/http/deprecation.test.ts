@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createRegistry } from "../../../src/engine/registry.ts"
+import { createClient, createMemoryTransports, serveCalls } from "../../../src/index.ts"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { apiOf, operation } from "./routes-support.ts"
 import type { Api } from "./routes-support.ts"
@@ -179,7 +180,7 @@ describe("replacedBy", () => {
     ["ada", ["shop.admin", undefined, "shop.open"]],
     [undefined, [undefined, undefined, "shop.open"]],
   ] as const)(
-    "names only what %s may see, in the document and in links",
+    "names only what %s may see, in the document, descriptions, lists and links",
     async (name, expected) => {
       const scopes = name === undefined ? [] : ["admin"]
       await using served = apiOf(secured, {
@@ -191,16 +192,50 @@ describe("replacedBy", () => {
         paths: Record<string, Record<string, Record<string, { replacedBy?: string }>>>
       }
       const seen: unknown[] = []
+      const described: unknown[] = []
       const linked: unknown[] = []
       for (const one of ["a", "b", "c"]) {
-        const [described] = Object.values(paths[`/api/shop/${one}`] ?? {})
-        seen.push(described?.["x-operation-deprecation"]?.replacedBy)
+        const [item] = Object.values(paths[`/api/shop/${one}`] ?? {})
+        seen.push(item?.["x-operation-deprecation"]?.replacedBy)
+        const body = (await (await get(`/operations/shop.${one}`)).json()) as {
+          deprecation: { since: string; replacedBy?: string }
+        }
+        expect(body.deprecation.since).toBe("2026-03-01")
+        described.push(body.deprecation.replacedBy)
         for (const path of [`/api/shop/${one}`, `/operations/shop.${one}`]) {
           linked.push((await get(path)).headers.get("link") !== null)
         }
       }
       expect(seen).toEqual(expected)
+      expect(described).toEqual(expected)
+      const listed = await (await get("/operations")).text()
+      expect(listed).not.toContain("hidden")
+      expect(listed.includes("shop.admin")).toBe(name !== undefined)
       expect(linked).toEqual(expected.flatMap((id) => [id !== undefined, id !== undefined]))
+    },
+  )
+
+  it.each([
+    [["admin"], ["shop.admin", undefined, "shop.open", "else.where"]],
+    [[], [undefined, undefined, "shop.open", "else.where"]],
+  ])(
+    "names only what a peer with the scopes %j may see, in specs over a link",
+    async (scopes, expected) => {
+      const served = createRegistry([
+        ...secured.getAllSpecs().map((spec) => ({ ...spec, handler })),
+        operation({ name: "d", ...old("else.where") }),
+      ])
+      const [near, far] = createMemoryTransports()
+      serveCalls({
+        registry: served,
+        transport: far,
+        resolveIdentity: () => ({ id: "eve", scopes }),
+      })
+      await using client = createClient(near)
+      const ids = ["shop.a", "shop.b", "shop.c", "shop.d"]
+      const { data } = await client.call("services.schema", { ids })
+      const { specs } = data as { specs: { deprecation: { replacedBy?: string } }[] }
+      expect(specs.map((spec) => spec.deprecation.replacedBy)).toEqual(expected)
     },
   )
 })

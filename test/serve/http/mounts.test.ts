@@ -383,6 +383,11 @@ describe("a mounted handler may return", () => {
     "a promise of a Response": () => Promise.resolve(new Response("text")),
     "a Response with bytes": () => new Response(bytes),
     "a Response with a stream": streamed,
+    "a Response with cookies": () => {
+      const response = new Response("text", { headers: { "set-cookie": "a=1; Path=/" } })
+      response.headers.append("set-cookie", "b=2; Expires=Wed, 18 Nov 2026 00:00:00 GMT")
+      return response
+    },
     "a Response without a body": () => new Response(null, { status: 204 }),
     "an answer": () => ({ status: 200, headers: {}, body: "text" }),
     "an answer without headers": () => ({ status: 200, body: "text" }) as never,
@@ -420,6 +425,7 @@ describe("a mounted handler may return", () => {
       const seen = { way, status, own: headers.get("x-own"), type: headers.get("content-type") }
       const type = expected instanceof Response ? plain.headers.get("content-type") : seen.type
       expect(seen).toEqual({ way, status: plain.status, own: plain.headers.get("x-own"), type })
+      expect(headers.getSetCookie()).toEqual(plain.headers.getSetCookie())
       expect(Buffer.from(await response.arrayBuffer())).toEqual(body)
     }
   })

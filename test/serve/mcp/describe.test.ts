@@ -37,6 +37,33 @@ const withOutput = (schema: unknown): AnyOperation =>
   operation("a.b", { outputSchema: FromSchema(schema), handler: () => 1 })
 
 describe("describe_operation", () => {
+  test.each(["types", "schema"])(
+    "names no successor that callers may not see: %s",
+    async (format) => {
+      const handler = (): number => 1
+      const old = (name: string, replacedBy: string): AnyOperation =>
+        operation(name, { handler, deprecation: { replacedBy } })
+      const surface = surfaceOf(
+        [
+          old("a.a", "a.internal"),
+          old("a.b", "a.admin"),
+          old("a.c", "a.open"),
+          operation("a.internal", { handler, visibility: "internal" }),
+          operation("a.admin", { handler, accessControl: { requiredScopes: ["admin"] } }),
+          operation("a.open", { handler }),
+        ],
+        searching,
+      )
+      const texts: string[] = []
+      for (const id of ["a.a", "a.b", "a.c"]) {
+        texts.push(textsOf(await surface.call("describe_operation", { id, format }, caller())))
+      }
+      texts.push(textsOf(await surface.call("search_operations", { query: "a" }, caller())))
+      expect(texts.map((text) => /a\.internal|a\.admin/.test(text))).not.toContain(true)
+      expect(texts[2]).toContain("a.open")
+    },
+  )
+
   test("gives input, output and errors as TypeScript declarations", async () => {
     const one = operation("task.create", {
       title: "Create a task",

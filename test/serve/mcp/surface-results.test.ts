@@ -129,7 +129,7 @@ describe("bytes", () => {
   })
 
   test("are looked at where nobody says what they are", async () => {
-    for (const data of [png, png.buffer, new DataView(png.buffer), new Blob([png])]) {
+    for (const data of [png, png.buffer, new Blob([png])]) {
       expect((await callOf(giving(data))).content[0]).toMatchObject({ mimeType: "image/png" })
     }
     expect((await callOf(giving(new Uint8Array([0])))).content[0]).toMatchObject({

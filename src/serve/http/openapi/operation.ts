@@ -1,3 +1,4 @@
+import { shownDeprecation } from "../../../core/deprecation.ts"
 import {
   ANNOTATIONS_EXTENSION,
   DEPRECATION_EXTENSION,
@@ -40,8 +41,7 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
   const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
   const own = operationSecurity(security, spec.accessControl)
   const { title, description, tags = [], deprecated, deprecation, annotations, namespace } = spec
-  const { replacedBy, ...life } = deprecation ?? {}
-  const isNamed = replacedBy !== undefined && writer.shown.has(replacedBy)
+  const shown = shownDeprecation(deprecation, (other) => writer.shown.has(other))
   const operation: JsonObject = {
     operationId: id,
     ...(title !== undefined && title !== "" && { summary: title }),
@@ -60,9 +60,7 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
     "x-operation-version": spec.version,
     ...(tags.length === 0 && { [UNTAGGED_EXTENSION]: true }),
     ...(annotations !== undefined && { [ANNOTATIONS_EXTENSION]: { ...annotations } }),
-    ...(deprecation !== undefined && {
-      [DEPRECATION_EXTENSION]: { ...life, ...(isNamed && { replacedBy }) },
-    }),
+    ...(shown !== undefined && { [DEPRECATION_EXTENSION]: { ...shown } }),
     ...(deprecation?.sunset !== undefined && { [SUNSET_EXTENSION]: deprecation.sunset }),
   }
   return parameters === undefined ? { post: operation } : { get: operation }
