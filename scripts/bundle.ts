@@ -49,6 +49,7 @@ const files = await bundleEntries(process.cwd(), {
   ],
   onDemand: [
     "dist/internal/sha256.js",
+    "dist/sources/openapi/options.js",
     "node_modules/@noble/hashes/sha2.js",
     "node_modules/@noble/hashes/_md.js",
     "node_modules/@noble/hashes/_u64.js",

@@ -19,25 +19,26 @@ export const BROWSER_BUNDLES: readonly BrowserBundle[] = [
     source: `export { createClient } from "@alkdev/operations"
       export { createHTTPTransport } from "@alkdev/operations/http"`,
     goal: 9000,
-    limit: 16_400,
+    limit: 17_500,
   },
   {
     name: "a client over WebSocket",
     source: `export { createClient } from "@alkdev/operations"
       export { createWebSocketTransport } from "@alkdev/operations/websocket"`,
     goal: 12_000,
-    limit: 17_600,
+    limit: 18_950,
   },
   {
     name: "a registry in the page",
     source: `export { createRegistry, defineOperation } from "@alkdev/operations"`,
     goal: 80_000,
-    limit: 87_700,
+    limit: 88_850,
   },
   {
     name: "an OpenAPI import",
     source: `export { FromOpenAPI } from "@alkdev/operations/from-openapi"`,
     goal: 130_000,
+    limit: 133_200,
   },
 ]
 

@@ -178,8 +178,9 @@ afterAll(() => served.close())
 
 /** The input of the imported operation: an input other than an object is its body. */
 function inputOf(operationId: string, value: unknown): unknown {
-  const schema = imported.getSpec(operationId)?.inputSchema as { properties?: object } | undefined
-  return Object.hasOwn(schema?.properties ?? {}, "body") ? { body: value } : value
+  const { properties = {} }: { properties?: object } =
+    imported.getSpec(operationId)?.inputSchema ?? {}
+  return Object.hasOwn(properties, "body") ? { body: value } : value
 }
 
 describe("FromOpenAPI with the document of a served registry", () => {

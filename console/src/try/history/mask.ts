@@ -20,7 +20,8 @@ const MAX_DEPTH = 60
 export function withoutSecrets(value: unknown, schema?: unknown): Masked {
   return without(value, schema, (current, path, schemas) => {
     const last = path.at(-1)
-    if (isTooLong(current) || (typeof last === "string" && isSecretField(last, current))) return true
+    if (isTooLong(current) || (typeof last === "string" && isSecretField(last, current)))
+      return true
     return schemas().some(
       (one) => own(one, "writeOnly") === true || own(one, "format") === "password",
     )
