@@ -14,7 +14,7 @@ export interface RequestTimeoutOptions {
   readonly idle: number
   /** Maximum time in total, in milliseconds. */
   readonly total: number
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds. Read again when it has passed: it moves while the caller is asked. */
   readonly deadline?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -31,8 +31,8 @@ type Reason = "aborted" | "idle" | "total" | "deadline"
 export class RequestTimeout {
   readonly #options: RequestTimeoutOptions
   readonly #listeners = new Listeners()
-  readonly #endsAt: number
-  readonly #endsBy: "total" | "deadline"
+  readonly #totalEndsAt: number
+  #endsAt: number
   #idleAt = NEVER
   #pauses = 1
   // One timer for both limits: it checks what is due when it fires, so that progress costs nothing.
@@ -46,11 +46,10 @@ export class RequestTimeout {
     this.#options = options
     const { clock, total, idle, signal } = options
     const now = clock.now()
-    const deadline = fromWallTime(clock, options.deadline ?? NEVER)
-    this.#endsAt = Math.min(now + total, deadline)
-    this.#endsBy = deadline < now + total ? "deadline" : "total"
+    this.#totalEndsAt = now + total
+    this.#endsAt = this.#due()
     if (signal?.aborted === true) this.#end("aborted")
-    else if (this.#endsAt <= now) this.#end(this.#endsBy)
+    else if (this.#endsAt <= now) this.#expire()
     else {
       if (signal !== undefined) addSignalListener(signal, this)
       this.#arm(Math.min(this.#endsAt, now + idle), now)
@@ -171,9 +170,19 @@ export class RequestTimeout {
   readonly #fire = (): void => {
     this.#timer = undefined
     const now = this.#options.clock.now()
-    if (this.#endsAt <= now) this.#end(this.#endsBy)
+    if (this.#endsAt <= now) this.#endsAt = this.#due()
+    if (this.#endsAt <= now) this.#expire()
     else if (this.#idleAt <= now) this.#end("idle")
     else this.#arm(Math.min(this.#endsAt, this.#idleAt), now)
+  }
+
+  #due(): number {
+    const { clock, deadline = NEVER } = this.#options
+    return Math.min(this.#totalEndsAt, fromWallTime(clock, deadline))
+  }
+
+  #expire(): void {
+    this.#end(this.#endsAt < this.#totalEndsAt ? "deadline" : "total")
   }
 
   #end(reason: Reason): void {

@@ -83,7 +83,9 @@ export function timeoutFor(
     subject: `${what} of MCP server "${server.name}"`,
     idle: options.timeout ?? server.timeout,
     total: server.maxTotalTimeout,
-    deadline: options.deadline,
+    get deadline() {
+      return options.deadline
+    },
     signal: options.signal,
   })
 }

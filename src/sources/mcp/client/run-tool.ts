@@ -55,7 +55,9 @@ export async function runTool(
   const started = systemClock.now()
   const result = await connection.callTool(definition, sent, {
     signal: lightSignal(context),
-    deadline: context.deadline,
+    get deadline() {
+      return context.deadline
+    },
     timeout: server.tools.get(definition.name)?.timeout,
     progress: context.progress,
     requestInput: context.requestInput,

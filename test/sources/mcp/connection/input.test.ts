@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest"
-import { CallError, silentLogger } from "../../../../src/index.ts"
-import type { InputRequest, InputResponse } from "../../../../src/index.ts"
+import { CallError, createRegistry, silentLogger } from "../../../../src/index.ts"
+import type { CallOptions, InputRequest, InputResponse } from "../../../../src/index.ts"
+import { createMCPClient } from "../../../../src/from-mcp.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"
 import type { MCPLogLine } from "../../../../src/sources/mcp/client/log-lines.ts"
 import { serveAwkward } from "../awkward/http.ts"
@@ -137,6 +138,23 @@ describe.each(ERAS)("what a %s server asks", (era) => {
         ),
       ),
     ).toMatchObject({ code: "TIMEOUT" })
+  })
+
+  test("stops the time limit of the call, but not an explicit deadline", async () => {
+    await using client = await createMCPClient("srv", {
+      ...{ ...awkward({ era }), era, forwardInput: true, logger: silentLogger },
+    })
+    const registry = createRegistry(client.operations, { logger: silentLogger })
+    const requestInput = async (): Promise<InputResponse> => {
+      await new Promise((resolve) => setTimeout(resolve, 1200))
+      return { action: "accept", content: { name: "Slow" } }
+    }
+    const ask = (options: CallOptions): Promise<unknown> =>
+      registry.execute("srv.ask", { kind: "form" }, { ...options, requestInput })
+
+    expect(await ask({ timeout: 800 })).toMatchObject({ data: { action: "accept" } })
+    const error = await failure(ask({ deadline: Date.now() + 800 }))
+    expect(error).toMatchObject({ code: "TIMEOUT" })
   })
 
   test.each([
