@@ -513,7 +513,8 @@ describe("a stream that waits for its server", () => {
     await server.pass(10_000)
     expect(server.requests).toHaveLength(2)
     expect(server.requests[0]?.["timeout"]).toBe(30_000)
-    expect(server.requests[1]?.["timeout"]).toBeLessThan(20_000)
+    // It may be held until the link is up again, as every request.
+    expect(server.requests[1]?.["timeout"]).toBeLessThan(29_000)
   })
 
   test("grants what its consumer has room for, and numbers it from where it was resumed", async () => {
