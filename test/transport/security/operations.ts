@@ -95,7 +95,7 @@ export function attackedOperations(): {
         outputSchema: anything,
         handler: async (_, { requestInput }) => {
           runs.push("task.ask")
-          return (await requestInput({ message: "Sure?", schema: { type: "object" } })).content
+          return (await requestInput({ message: "Sure?", schema: { type: "string" } })).content
         },
       }),
       defineOperation({
