@@ -1,7 +1,6 @@
 import type { Metafile, Plugin } from "esbuild"
 import { readFile } from "node:fs/promises"
 import { dirname, join, relative, resolve } from "node:path"
-import { fileURLToPath } from "node:url"
 
 /** Modules to import in addition, by the file that gets the imports. */
 export type AddedImports = ReadonlyMap<string, ReadonlySet<string>>
@@ -113,10 +112,6 @@ async function withImports(
   return `${await readFile(path, "utf8")}\n${imports.join("\n")}\n`
 }
 
-function packageFile(name: string): string {
-  return fileURLToPath(import.meta.resolve(name))
-}
-
 /** Whether an input is a file, not a copy. */
 function isFile(input: string): boolean {
   return !input.startsWith(`${COPIES}:`)
@@ -142,9 +137,9 @@ export function copyOnDemand(
     name: namespace,
     setup(pass) {
       pass.onResolve({ filter: /^[.a-z@]/ }, ({ path, resolveDir, kind, namespace: from }) => {
-        const isPackage = copied.some((one) => one.startsWith(`node_modules/${path}/`))
-        if (!isPackage && !path.startsWith(".")) return undefined
-        const file = isPackage ? packageFile(path) : resolve(resolveDir, path)
+        const ofPackage = copied.find((one) => one.startsWith(`node_modules/${path}/`))
+        if (ofPackage === undefined && !path.startsWith(".")) return undefined
+        const file = ofPackage === undefined ? resolve(resolveDir, path) : join(root, ofPackage)
         const isCopy = isCopied(file) && (kind === "dynamic-import" || from === namespace)
         // Relative, since comments of the bundle contain it.
         return isCopy ? { path: relative(root, file), namespace, sideEffects: false } : undefined

@@ -21,7 +21,7 @@ test("the operations that the referee calls work without it", async () => {
     {
       requestInput: async ({ key }) => {
         asked.push(key)
-        return { action: "accept", content: {} }
+        return { action: "accept", content: { name: "Ada", color: "red" } }
       },
     },
   )

@@ -155,7 +155,7 @@ describe("an application", { timeout: BUILD_TIMEOUT }, () => {
       'const config = { sources: [], server: {}, registry: {}, baseDir: ".", file: undefined }',
       "const hub = createHub(config)",
       "const served = await serveHub(hub, { port: 0 })",
-      "const page = await (await fetch(served.consoleUrl)).text()",
+      "const page = await (await fetch(served.consoleUrl, { headers: { accept: 'text/html' } })).text()",
       'const script = new URL(/src="([^"]+)"/.exec(page)[1], served.consoleUrl)',
       "const { status, headers } = await fetch(script)",
       'console.log(status, headers.get("content-type"))',

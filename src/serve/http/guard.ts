@@ -142,7 +142,10 @@ export class Guard {
     const { reason, outage } = verdict
     if (outage !== undefined) {
       const cause = outage.cause instanceof Error ? outage.cause.message : undefined
-      this.#logger.warn("Callers cannot be authenticated at the moment", { reason, cause })
+      // What retrying does not help was reported when the server was created.
+      if (outage.retryable) {
+        this.#logger.warn("Callers cannot be authenticated at the moment", { reason, cause })
+      }
       return this.#refuse(statusOf(outage.code), outage, headers, reason)
     }
     // Only failed attempts are charged to the address, which others may share.
