@@ -33,6 +33,8 @@ export class RequestTimeout {
   readonly #listeners = new Listeners()
   readonly #totalEndsAt: number
   #endsAt: number
+  /** As it was read last: only a changed one is converted again, since dates may be set. */
+  #deadline: number | undefined
   #idleAt = NEVER
   #pauses = 1
   // One timer for both limits: it checks what is due when it fires, so that progress costs nothing.
@@ -170,15 +172,16 @@ export class RequestTimeout {
   readonly #fire = (): void => {
     this.#timer = undefined
     const now = this.#options.clock.now()
-    if (this.#endsAt <= now) this.#endsAt = this.#due()
+    if (this.#endsAt <= now && this.#options.deadline !== this.#deadline) this.#endsAt = this.#due()
     if (this.#endsAt <= now) this.#expire()
     else if (this.#idleAt <= now) this.#end("idle")
     else this.#arm(Math.min(this.#endsAt, this.#idleAt), now)
   }
 
   #due(): number {
-    const { clock, deadline = NEVER } = this.#options
-    return Math.min(this.#totalEndsAt, fromWallTime(clock, deadline))
+    const { clock, deadline } = this.#options
+    this.#deadline = deadline
+    return Math.min(this.#totalEndsAt, fromWallTime(clock, deadline ?? NEVER))
   }
 
   #expire(): void {
