@@ -191,7 +191,7 @@ export interface ServerConfig {
   readonly console?: boolean | undefined
 }
 
-/** What each caller may have open at the same time; callers without an identity are told apart by their address. */
+/** What each caller may have open at the same time; a caller without an identity is identified by its address. */
 export interface LimitsConfig {
   /** Running calls; default: 100. Further ones wait over a WebSocket, and are refused elsewhere. */
   readonly calls?: number | undefined

@@ -19,8 +19,11 @@ export function checkedAnswer(
   return { ...response, content }
 }
 
-function withDefaults(schema: object, content: unknown = {}): unknown {
+function withDefaults(schema: object, given: unknown): unknown {
   const properties = getOwn(schema, "properties")
+  // A form without fields may be accepted without content.
+  const isForm = isRecord(properties) || getOwn(schema, "type") === "object"
+  const content = given === undefined && isForm ? {} : given
   if (!isRecord(content) || !isRecord(properties)) return content
   const filled = { ...content }
   for (const [name, property] of Object.entries(properties)) {

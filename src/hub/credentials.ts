@@ -28,7 +28,7 @@ export class Credentials {
     const before = this.#auth.apiKeys ?? []
     if (sameData(before, apiKeys ?? [])) return () => new Set()
     const auth = { ...this.#auth, apiKeys }
-    // Without its last key a hub admits nobody, until it is started without authentication.
+    // A hub whose last key was removed rejects all callers, until it is started without authentication.
     const isEmpty = apiKeys === undefined && auth.jwt === undefined
     const next: Authenticate = isEmpty ? () => undefined : createAuthenticate(auth, this.#clock)
     return () => {

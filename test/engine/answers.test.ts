@@ -1,4 +1,4 @@
-// Answers to questions: what a handler receives, whoever answers.
+// Answers to questions: what a handler receives over every way in.
 import { describe, expect, test } from "vitest"
 import { createRegistry, silentLogger } from "../../src/index.ts"
 import type { AnyOperation, InputResponse, OperationContext } from "../../src/index.ts"
@@ -71,6 +71,18 @@ describe.each(WAYS)("an answer over %s", (way) => {
     expect(await call({ action: "decline" })).toEqual({ action: "decline" })
     expect(await call({ action: "decline", content: "no" })).toMatchObject({ action: "decline" })
   })
+})
+
+test("an answer without content is that of an empty form, and of no other question", async () => {
+  const ask = operation("ask.any", {
+    handler: async (question: { schema: object }, { requestInput }: OperationContext) =>
+      (await requestInput({ message: "?", ...question })).content,
+  })
+  await using registry = createRegistry([ask], { logger: silentLogger })
+  const answered = (schema: object): Promise<unknown> =>
+    registry.execute("ask.any", { schema }, { requestInput: () => Promise.resolve(accept()) })
+  expect(await answered({ type: "object" })).toMatchObject({ data: {} })
+  await expect(answered({ type: "string" })).rejects.toThrow("must be string, got undefined")
 })
 
 describe.each(["modern", "legacy"] as const)("an answer of an MCP client, %s", (era) => {

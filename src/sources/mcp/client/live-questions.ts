@@ -41,7 +41,7 @@ export function answerQuestions(
         if (calls.length > 1 && isCapabilityRequired(error)) {
           throw rpcError(reportUnasked(key, server, log, calls))
         }
-        // Nobody has declined or cancelled what nobody was asked.
+        // If no one was asked, the answer is an error, neither "decline" nor "cancel".
         if (method !== "elicitation/create" || isCapabilityRequired(error)) throw rpcError(error)
         return { action: "cancel" }
       } finally {
