@@ -79,8 +79,8 @@ test("an answer without content is that of an empty form, and of no other questi
       (await requestInput({ message: "?", ...question })).content,
   })
   await using registry = createRegistry([ask], { logger: silentLogger })
-  const answered = (schema: object): Promise<unknown> =>
-    registry.execute("ask.any", { schema }, { requestInput: () => Promise.resolve(accept()) })
+  const answered = (form: object): Promise<unknown> =>
+    registry.execute("ask.any", { schema: form }, { requestInput: () => Promise.resolve(accept()) })
   expect(await answered({ type: "object" })).toMatchObject({ data: {} })
   await expect(answered({ type: "string" })).rejects.toThrow("must be string, got undefined")
 })
