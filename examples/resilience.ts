@@ -18,7 +18,7 @@ const registry = createRegistry(
       accessControl: { requiredScopes: [] },
       resilience: {
         retry: { attempts: 3, delay: 0, maxRetryAfter: 1_000 },
-        breaker: { least: 5, rest: 5_000 },
+        breaker: { minimumCalls: 5, openMs: 5_000 },
         cache: { ttl: 60_000, staleIfError: 3_600_000 },
       },
       handler: async ({ city }) => {

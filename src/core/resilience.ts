@@ -33,13 +33,13 @@ export interface RetryPolicy {
 /** Stops calls to a system that keeps failing: they end with `CIRCUIT_OPEN` until it has recovered. */
 export interface BreakerPolicy {
   /** The share of failures, from 0 to 1, at which the circuit opens; 0.5. */
-  readonly share?: number | undefined
+  readonly failureRate?: number | undefined
   /** Minimum number of outcomes in the window before it can open; 20. */
-  readonly least?: number | undefined
+  readonly minimumCalls?: number | undefined
   /** How long outcomes count, in milliseconds; 10,000. */
-  readonly window?: number | undefined
+  readonly windowMs?: number | undefined
   /** How long the circuit stays open before the first probe, in milliseconds; 5,000. Doubled after each probe that fails, up to ten times. */
-  readonly rest?: number | undefined
+  readonly openMs?: number | undefined
   /** How many probes may run at the same time; 1. */
   readonly probes?: number | undefined
   /** What the circuit protects: the whole source (the default), or only this operation. */
@@ -49,11 +49,11 @@ export interface BreakerPolicy {
 /** Limits how many handlers run at the same time; further calls wait in turn, or end with `OVERLOADED`. */
 export interface ConcurrencyPolicy {
   /** How many may run, including those whose calls have ended. */
-  readonly most: number
+  readonly max: number
   /** How many may wait; 0. */
-  readonly queue?: number | undefined
+  readonly maxQueue?: number | undefined
   /** How long one may wait, in milliseconds; until its deadline by default. */
-  readonly wait?: number | undefined
+  readonly maxWaitMs?: number | undefined
 }
 
 /** Decides outside of this process whether a call may start; `createRedisLimiter` creates one. */
@@ -78,7 +78,7 @@ export interface RateLimitPolicy {
    */
   readonly per?: "registry" | "identity" | ((call: MiddlewareCall) => string) | undefined
   /** How long a call may wait for its turn, in milliseconds; 0. */
-  readonly wait?: number | undefined
+  readonly maxWaitMs?: number | undefined
   /** Shares the count among several processes. */
   readonly limiter?: RateLimiter | undefined
 }
@@ -99,7 +99,7 @@ export interface CachePolicy {
   /** How many results are kept; 1,000. */
   readonly max?: number | undefined
   /** Let the `cache-control` of a response set the times; otherwise it can only shorten them. */
-  readonly obey?: boolean | undefined
+  readonly respectCacheControl?: boolean | undefined
 }
 
 /** Starts another attempt when the first one takes long; the first success counts. Only where repeating has no effect. */
@@ -107,7 +107,7 @@ export interface HedgePolicy {
   /** Milliseconds, or the time in which 95 % of the last calls had ended; `"p95"` by default. */
   readonly after?: number | "p95" | undefined
   /** How many further attempts; 1. */
-  readonly most?: number | undefined
+  readonly max?: number | undefined
 }
 
 /** Stores the outcomes of calls with a key; `createRedisIdempotencyStore` creates one for several processes. */
@@ -173,23 +173,23 @@ const RETRY: OptionsSchema<RetryPolicy> = {
   maxRetryAfter: milliseconds,
 }
 const BREAKER: OptionsSchema<BreakerPolicy> = {
-  share: { min: 0.01, max: 1 },
-  least: "count",
-  window: "duration",
-  rest: "duration",
+  failureRate: { min: 0.01, max: 1 },
+  minimumCalls: "count",
+  windowMs: "duration",
+  openMs: "duration",
   probes: "count",
   scope: { oneOf: ["source", "operation"] },
 }
 const CONCURRENCY: OptionsSchema<ConcurrencyPolicy> = {
-  most: { required: "count" },
-  queue: { min: 0, whole: true },
-  wait: milliseconds,
+  max: { required: "count" },
+  maxQueue: { min: 0, whole: true },
+  maxWaitMs: milliseconds,
 }
 const RATE_LIMIT: OptionsSchema<RateLimitPolicy> = {
   perSecond: { required: { min: 0.000_001 } },
   burst: "count",
   per: { either: [{ oneOf: ["registry", "identity"] }, "function"] },
-  wait: milliseconds,
+  maxWaitMs: milliseconds,
   limiter: { methods: ["take"], expected: "a limiter with take()" },
 }
 const CACHE: OptionsSchema<CachePolicy> = {
@@ -198,11 +198,11 @@ const CACHE: OptionsSchema<CachePolicy> = {
   staleIfError: milliseconds,
   vary: { either: [{ oneOf: ["identity", "none"] }, "function"] },
   max: "count",
-  obey: "boolean",
+  respectCacheControl: "boolean",
 }
 const HEDGE: OptionsSchema<HedgePolicy> = {
   after: { either: ["duration", { oneOf: ["p95"] }] },
-  most: { min: 1, max: 10, whole: true },
+  max: { min: 1, max: 10, whole: true },
 }
 const IDEMPOTENCY: OptionsSchema<IdempotencyPolicy> = {
   ttl: "duration",

@@ -7,8 +7,8 @@ export type Outcome = "success" | "failure" | "neutral"
 
 /** The window moves in tenths. */
 const SLOTS = 10
-/** The rest grows to at most this many times the first one. */
-const MAX_RESTS = 10
+/** The open time grows to at most this many times the first one. */
+const MAX_OPEN_TIMES = 10
 
 /** The ticket of a refused call. */
 export const REFUSED = -1
@@ -22,7 +22,9 @@ export class Breaker {
   readonly protects: Protected
   /** The code of the last failure. */
   lastCode: string | undefined
-  readonly #settings: Readonly<Record<"share" | "least" | "window" | "rest" | "probes", number>>
+  readonly #settings: Readonly<
+    Record<"failureRate" | "minimumCalls" | "windowMs" | "openMs" | "probes", number>
+  >
   readonly #clock: Clock
   /** Outcomes of each slot of the window. */
   readonly #successes = new Array<number>(SLOTS).fill(0)
@@ -34,19 +36,25 @@ export class Breaker {
   #generation = 0
   #state: BreakerState = "closed"
   #openUntil = 0
-  #rest: number
+  #openMs: number
   #probes = 0
   #goodProbes = 0
 
   constructor(policy: BreakerPolicy, protects: Protected, clock: Clock) {
-    const { share = 0.5, least = 20, window = 10_000, rest = 5_000, probes = 1 } = policy
+    const {
+      failureRate = 0.5,
+      minimumCalls = 20,
+      windowMs = 10_000,
+      openMs = 5_000,
+      probes = 1,
+    } = policy
     this.protects = protects
-    this.#settings = { share, least, window, rest, probes }
+    this.#settings = { failureRate, minimumCalls, windowMs, openMs, probes }
     this.#clock = clock
-    this.#rest = rest
+    this.#openMs = openMs
   }
 
-  /** The state at this moment: an open circuit whose rest is over is half open. */
+  /** The state at this moment: an open circuit whose time is over is half open. */
   get state(): BreakerState {
     return this.#state === "open" && this.#clock.now() >= this.#openUntil
       ? "half-open"
@@ -86,10 +94,10 @@ export class Breaker {
     }
     this.#probes--
     if (outcome === "failure") {
-      this.#rest = Math.min(this.#rest * 2, this.#settings.rest * MAX_RESTS)
+      this.#openMs = Math.min(this.#openMs * 2, this.#settings.openMs * MAX_OPEN_TIMES)
       this.#open()
     } else if (outcome === "success" && ++this.#goodProbes >= this.#settings.probes) {
-      this.#rest = this.#settings.rest
+      this.#openMs = this.#settings.openMs
       this.#become("closed")
     }
   }
@@ -104,7 +112,7 @@ export class Breaker {
   retryAfter(): number {
     if (this.#state === "closed") return 0
     const left = this.#openUntil - this.#clock.now()
-    return this.#state === "open" && left > 0 ? left : this.#rest
+    return this.#state === "open" && left > 0 ? left : this.#openMs
   }
 
   #count(outcome: "success" | "failure"): void {
@@ -117,14 +125,14 @@ export class Breaker {
     }
     this.#failureCount++
     this.#failures[at]!++
-    const { least, share } = this.#settings
+    const { minimumCalls, failureRate } = this.#settings
     const total = this.#successCount + this.#failureCount
-    if (total >= least && this.#failureCount >= share * total) this.#open()
+    if (total >= minimumCalls && this.#failureCount >= failureRate * total) this.#open()
   }
 
   /** Drops the outcomes of slots that are no longer in the window. */
   #moveWindow(): void {
-    const slot = Math.floor((this.#clock.now() * SLOTS) / this.#settings.window)
+    const slot = Math.floor((this.#clock.now() * SLOTS) / this.#settings.windowMs)
     if (slot === this.#slot) return
     const passed = Math.min(slot - this.#slot, SLOTS)
     for (let step = 0; step < passed; step++) this.#clear((slot - step) % SLOTS)
@@ -140,7 +148,7 @@ export class Breaker {
 
   #open(): void {
     this.#become("open")
-    this.#openUntil = this.#clock.now() + this.#rest
+    this.#openUntil = this.#clock.now() + this.#openMs
   }
 
   #become(state: BreakerState): void {

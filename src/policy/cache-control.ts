@@ -34,7 +34,11 @@ export function lifetimeByHeaders(headers: Headers, policy: CachePolicy): Lifeti
   const fresh = maxAge === undefined ? undefined : Math.max(maxAge - (age > 0 ? age : 0), 0)
   const own = configured(policy)
   const combine = (ours: number, theirs: number | undefined): number =>
-    theirs === undefined ? ours : policy.obey === true ? theirs : Math.min(ours, theirs)
+    theirs === undefined
+      ? ours
+      : policy.respectCacheControl === true
+        ? theirs
+        : Math.min(ours, theirs)
   return {
     ttl: combine(own.ttl, fresh),
     stale: combine(own.stale, seconds(said, "stale-while-revalidate")),

@@ -11,9 +11,9 @@ interface Waiter {
 
 /** Limits how many handlers run at the same time; further calls wait in turn. Every `enter` needs one `leave`. */
 export class Slots {
-  readonly #most: number
-  readonly #queue: number
-  readonly #maxWait: number
+  readonly #max: number
+  readonly #maxQueue: number
+  readonly #maxWaitMs: number
   readonly #clock: Clock
   readonly #waiting = new Set<Waiter>()
   #running = 0
@@ -23,10 +23,10 @@ export class Slots {
   #interval = 0
   #freedAt: number | undefined
 
-  constructor({ most, queue = 0, wait = Infinity }: ConcurrencyPolicy, clock: Clock) {
-    this.#most = most
-    this.#queue = queue
-    this.#maxWait = wait
+  constructor({ max, maxQueue = 0, maxWaitMs = Infinity }: ConcurrencyPolicy, clock: Clock) {
+    this.#max = max
+    this.#maxQueue = maxQueue
+    this.#maxWaitMs = maxWaitMs
     this.#clock = clock
   }
 
@@ -36,11 +36,11 @@ export class Slots {
 
   /** Takes a slot: immediately, or when the promise resolves. Throws `OVERLOADED` if there is none. */
   enter(call: MiddlewareCall): Promise<void> | undefined {
-    if (this.#running < this.#most) {
+    if (this.#running < this.#max) {
       this.#running++
       return undefined
     }
-    if (this.#waiting.size >= this.#queue || this.#maxWait <= 0) throw this.#overloaded(call)
+    if (this.#waiting.size >= this.#maxQueue || this.#maxWaitMs <= 0) throw this.#overloaded(call)
     return this.#wait(call)
   }
 
@@ -89,8 +89,8 @@ export class Slots {
         reject(error)
       }
       const listener = { handleEvent: giveUp }
-      const timer = Number.isFinite(this.#maxWait)
-        ? this.#clock.setTimeout(giveUp, this.#maxWait)
+      const timer = Number.isFinite(this.#maxWaitMs)
+        ? this.#clock.setTimeout(giveUp, this.#maxWaitMs)
         : undefined
       this.#waiting.add(waiter)
       addSignalListener(signal, listener)
@@ -103,7 +103,7 @@ export class Slots {
     const after = Math.ceil(this.#interval * (waiting + 1))
     return refuse(
       "OVERLOADED",
-      `"${operationId}" was not called: ${running} calls of it run and ${waiting} wait, of at most ${this.#most} and ${this.#queue}.`,
+      `"${operationId}" was not called: ${running} calls of it run and ${waiting} wait, of at most ${this.#max} and ${this.#maxQueue}.`,
       {
         operationId,
         details: { running, waiting },

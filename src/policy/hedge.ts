@@ -16,15 +16,15 @@ const NEEDED = 20
 /** Starts another attempt when the first one takes long. The first success counts; the others are aborted. */
 export class Hedge {
   readonly #after: number | "p95"
-  readonly #most: number
+  readonly #max: number
   readonly #clock: Clock
   readonly #budget: RetryBudget
   readonly #durations: number[] = []
   #next = 0
 
-  constructor({ after = "p95", most = 1 }: HedgePolicy, budget: RetryBudget, clock: Clock) {
+  constructor({ after = "p95", max = 1 }: HedgePolicy, budget: RetryBudget, clock: Clock) {
     this.#after = after
-    this.#most = most
+    this.#max = max
     this.#budget = budget
     this.#clock = clock
   }
@@ -37,7 +37,7 @@ export class Hedge {
     const after = this.#after === "p95" ? this.#p95() : this.#after
     return new Promise((resolve, reject) => {
       const running = new Set<AbortController>()
-      let left = this.#most
+      let left = this.#max
       const requestInput = answererOf(call)
       let timer: unknown
       const end = (): void => {

@@ -29,11 +29,15 @@ export class RateLimit {
    * Takes a token: immediately, or when the promise resolves. Throws `RATE_LIMITED` if there is none in time.
    */
   take(call: MiddlewareCall): Promise<void> | undefined {
-    const { wait = 0, limiter } = this.#policy
+    const { maxWaitMs = 0, limiter } = this.#policy
     const key = this.#keyOf(call)
     if (limiter !== undefined) return this.#takeShared(call, key)
     const now = this.#clock.now()
-    const delay = this.#buckets.take(key, now, wait === 0 ? 0 : Math.min(wait, call.remainingMs))
+    const delay = this.#buckets.take(
+      key,
+      now,
+      maxWaitMs === 0 ? 0 : Math.min(maxWaitMs, call.remainingMs),
+    )
     if (delay === 0) return undefined
     if (delay < 0) throw this.#limited(call, -delay)
     return this.#waitForTurn(call, key, delay)
@@ -54,8 +58,8 @@ export class RateLimit {
   }
 
   async #takeShared(call: MiddlewareCall, key: string): Promise<void> {
-    const { limiter, perSecond, wait = 0 } = this.#policy
-    const until = this.#clock.now() + Math.min(wait, wait === 0 ? 0 : call.remainingMs)
+    const { limiter, perSecond, maxWaitMs = 0 } = this.#policy
+    const until = this.#clock.now() + Math.min(maxWaitMs, maxWaitMs === 0 ? 0 : call.remainingMs)
     const limit = { perSecond, burst: this.#burst }
     for (;;) {
       const held = this.#buckets.heldFor(key, this.#clock.now())

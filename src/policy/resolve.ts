@@ -11,7 +11,7 @@ export type ResolvedResilience = {
 
 const LOCAL_STANDARD: Resilience = {
   timeout: { attempt: 10_000 },
-  concurrency: { most: 64, queue: 256 },
+  concurrency: { max: 64, maxQueue: 256 },
 }
 
 /** The preset. Operations of this process get only the limits, because they do not fail like a network. */

@@ -107,8 +107,8 @@ function crowded({ runs }: Journal, plan: History["plan"]): string[] {
     const limit = plan.registries[home]?.[kind].concurrency
     if (!limit || found.has(operationId)) continue
     const count = runs.slice(0, run.id + 1).filter((other) => isBeside(run, other)).length
-    if (count > limit.most)
-      found.set(operationId, `crowded: ${count} runs of ${operationId} at once, of ${limit.most}`)
+    if (count > limit.max)
+      found.set(operationId, `crowded: ${count} runs of ${operationId} at once, of ${limit.max}`)
   }
   return [...found.values()]
 }

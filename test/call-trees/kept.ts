@@ -38,7 +38,7 @@ export const KEPT: Readonly<Record<string, WorldPlan>> = {
     call({ abortAfter: 0, scripts: [script({ effect: "before", end: "UNAVAILABLE" }), script()] }),
   ),
   "a keyed call in a queue ran after its caller was told that it did not": world(
-    [{ ...NONE, pay: { idempotency: {}, concurrency: { most: 1, queue: 1 } } }],
+    [{ ...NONE, pay: { idempotency: {}, concurrency: { max: 1, maxQueue: 1 } } }],
     call({ scripts: [script({ wait: 20 })] }),
     call({ isKeyed: true, patience: 5, scripts: [script({ effect: "before" })] }),
   ),
@@ -86,7 +86,7 @@ export const KEPT: Readonly<Record<string, WorldPlan>> = {
     call({ hops: 1, isKeyed: true, who: "bob", scripts: [script({ effect: "before" })] }),
   ),
   "a timeout of the caller freed the place of a handler that went on": world(
-    [{ ...NONE, pay: { concurrency: { most: 1 } } }],
+    [{ ...NONE, pay: { concurrency: { max: 1 } } }],
     call({ patience: 5, scripts: [script({ wait: 2_000 })] }),
     { ...call({ scripts: [script({ wait: 20 })] }), after: 300 },
   ),
@@ -94,8 +94,8 @@ export const KEPT: Readonly<Record<string, WorldPlan>> = {
     [
       {
         ...NONE,
-        put: { hedge: { after: 5, most: 1 } },
-        get: { rateLimit: { perSecond: 50, burst: 1, wait: 100 }, cache: { ttl: 5 } },
+        put: { hedge: { after: 5, max: 1 } },
+        get: { rateLimit: { perSecond: 50, burst: 1, maxWaitMs: 100 }, cache: { ttl: 5 } },
       },
     ],
     call({ kind: "get" }),
@@ -108,7 +108,10 @@ export const KEPT: Readonly<Record<string, WorldPlan>> = {
     [
       {
         ...NONE,
-        get: { retry: { attempts: 3, delay: 0 }, concurrency: { most: 2, queue: 0, wait: 10 } },
+        get: {
+          retry: { attempts: 3, delay: 0 },
+          concurrency: { max: 2, maxQueue: 0, maxWaitMs: 10 },
+        },
       },
     ],
     call({

@@ -201,14 +201,14 @@ function policies(kind: Kind): fc.Arbitrary<Resilience> {
       2,
     ),
     breaker: rarely(
-      fc.record({ least: fc.integer({ min: 2, max: 5 }), rest: fc.constantFrom(50, 500) }),
+      fc.record({ minimumCalls: fc.integer({ min: 2, max: 5 }), openMs: fc.constantFrom(50, 500) }),
       4,
     ),
     concurrency: rarely(
       fc.record({
-        most: fc.integer({ min: 1, max: 2 }),
-        queue: fc.nat(3),
-        wait: fc.constantFrom(10, 500, 10_000),
+        max: fc.integer({ min: 1, max: 2 }),
+        maxQueue: fc.nat(3),
+        maxWaitMs: fc.constantFrom(10, 500, 10_000),
       }),
       3,
     ),
@@ -216,13 +216,13 @@ function policies(kind: Kind): fc.Arbitrary<Resilience> {
       fc.record({
         perSecond: fc.constant(50),
         burst: fc.constant(2),
-        wait: fc.constantFrom(0, 100),
+        maxWaitMs: fc.constantFrom(0, 100),
       }),
       5,
     ),
     idempotency: rarely(fc.constantFrom({}, {}, { ttl: 300 }), 2),
     ...(kind !== "pay" && {
-      hedge: rarely(fc.record({ after: fc.constantFrom(5, 50), most: fc.constant(1) }), 3),
+      hedge: rarely(fc.record({ after: fc.constantFrom(5, 50), max: fc.constant(1) }), 3),
     }),
     ...(kind === "get" && {
       cache: rarely(fc.record({ ttl: fc.constantFrom(5, 500), stale: fc.constantFrom(0, 200) }), 3),

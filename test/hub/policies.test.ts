@@ -15,8 +15,8 @@ import { folder, operationText } from "./support.ts"
 
 const CACHED = `resilience: { cache: { ttl: 60_000, vary: () => "all" }, fallback: () => "none" }`
 const CONFIG = {
-  sources: { tools: { scan: ".", resilience: { concurrency: { most: 1 } } } },
-  policies: [{ match: ["x.*", "w.r*"], breaker: { least: 1 }, rateLimit: { perSecond: 1 } }],
+  sources: { tools: { scan: ".", resilience: { concurrency: { max: 1 } } } },
+  policies: [{ match: ["x.*", "w.r*"], breaker: { minimumCalls: 1 }, rateLimit: { perSecond: 1 } }],
 }
 
 async function serving(): Promise<{ url: string; dir: string }> {
@@ -35,9 +35,9 @@ async function serving(): Promise<{ url: string; dir: string }> {
 }
 
 const READ_POLICIES = [
-  { policy: "breaker", from: 'pattern "w.r*"', settings: { least: 1 } },
+  { policy: "breaker", from: 'pattern "w.r*"', settings: { minimumCalls: 1 } },
   { policy: "rateLimit", from: 'pattern "w.r*"', settings: { perSecond: 1 } },
-  { policy: "concurrency", from: 'source "tools"', settings: { most: 1 } },
+  { policy: "concurrency", from: 'source "tools"', settings: { max: 1 } },
   { policy: "cache", from: "definition", settings: { ttl: 60_000, vary: "custom" } },
   { policy: "fallback", from: "definition", settings: "custom" },
 ]
@@ -49,11 +49,11 @@ describe("policies of a hub", () => {
       (await (await fetch(`${url}/operations/${id}`)).json()) as { resilience?: unknown }
     expect((await described("w.read")).resilience).toEqual(READ_POLICIES)
     expect((await described("w.free")).resilience).toEqual([
-      { policy: "concurrency", from: 'source "tools"', settings: { most: 1 } },
+      { policy: "concurrency", from: 'source "tools"', settings: { max: 1 } },
     ])
     for (const target of [["--hub", url], []]) {
       const { stdout } = await run(["describe", "w.read", ...target], { cwd: dir })
-      expect(stdout).toContain("Policies:\n  breaker      least 1 ")
+      expect(stdout).toContain("Policies:\n  breaker      minimumCalls 1 ")
       expect(stdout).toMatch(/ {2}cache +ttl 60000, vary custom +definition\n/)
       const json = await run(["describe", "w.read", "--json", ...target], { cwd: dir })
       expect(JSON.parse(json.stdout)).toMatchObject({ id: "w.read", resilience: READ_POLICIES })
@@ -89,7 +89,7 @@ test("other policies in the configuration of a hub begin with closed circuits", 
   const document = { openapi: "3.1.0", info, paths: { "/things": { get } } }
   const openapi = join(folder({ "api.json": JSON.stringify(document) }), "api.json")
   const configFor = (rest: number): ResolvedConfig => {
-    const resilience = { breaker: { least: 1, rest } }
+    const resilience = { breaker: { minimumCalls: 1, openMs: rest } }
     return configOf([sourceOf("api", { openapi, baseUrl: "http://127.0.0.1:9", resilience })])
   }
   const hub = createHub(configFor(60_000), { logger: silentLogger })
@@ -110,7 +110,7 @@ test("a registry that is served with a console reports the policies of what is e
   const fail = (): never => {
     throw new CallError("UNAVAILABLE", "away")
   }
-  const resilience = { breaker: { least: 1 } }
+  const resilience = { breaker: { minimumCalls: 1 } }
   const registry = createRegistry(
     [
       operation("api.shown", { type: "query", handler: fail, resilience }),

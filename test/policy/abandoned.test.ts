@@ -33,14 +33,14 @@ class Deaf {
   readonly query = operation("deaf.get", {
     type: "query",
     inputSchema: { type: "object" },
-    resilience: { concurrency: { most: 2 } },
+    resilience: { concurrency: { max: 2 } },
     handler: this.work,
   })
 
   readonly stream: AnyOperation = operation("deaf.watch", {
     type: "subscription",
     inputSchema: { type: "object" },
-    resilience: { concurrency: { most: 2 } },
+    resilience: { concurrency: { max: 2 } },
     handler: async function* (this: Deaf) {
       yield await this.work()
     }.bind(this),
@@ -94,7 +94,7 @@ describe("concurrency counts handlers, not callers, over", () => {
   ])("calls that end with %s, and counts them in policyState", async (_name, more, options) => {
     const clock = new VirtualClock()
     const deaf = new Deaf()
-    await using it = guarded([deaf.query], { concurrency: { most: 2 }, ...more }, { clock })
+    await using it = guarded([deaf.query], { concurrency: { max: 2 }, ...more }, { clock })
     const state = (): unknown => it.policies.state().operations[0]?.concurrency
     for (let calls = 0; calls < 20; calls++) {
       it.registry.execute("deaf.get", { calls }, options).catch(() => undefined)
@@ -110,7 +110,7 @@ describe("concurrency counts handlers, not callers, over", () => {
   test("the place of a caller in the queue, which gets it when an abandoned handler ends", async () => {
     const clock = new VirtualClock()
     const deaf = new Deaf()
-    await using it = guarded([deaf.query], { concurrency: { most: 1, queue: 1 } }, { clock })
+    await using it = guarded([deaf.query], { concurrency: { max: 1, maxQueue: 1 } }, { clock })
     it.registry.execute("deaf.get", {}, { timeout: 5 }).catch(() => undefined)
     await clock.advance(10)
     const waiting = it.registry.execute("deaf.get", {})
@@ -133,7 +133,7 @@ describe("concurrency counts handlers, not callers, over", () => {
       return deaf.work()
     }
     const query = { ...deaf.query, handler }
-    await using it = guarded([query], { concurrency: { most: 1 } }, { clock })
+    await using it = guarded([query], { concurrency: { max: 1 } }, { clock })
     const { signal } = controller
     it.registry.execute("deaf.get", {}, { signal }).catch(() => undefined)
     await clock.advance(1)

@@ -410,7 +410,7 @@ describe("what an HTTP server says about caching", () => {
     ],
     [
       { "cache-control": "max-age=600" },
-      { ...policy, obey: true },
+      { ...policy, respectCacheControl: true },
       { ttl: 600_000, stale: 10_000, staleIfError: 10_000 },
     ],
     [
@@ -476,14 +476,14 @@ test("an operation as policies see it has the settings of its layers, one by one
     cache: { ttl: 1, vary: expect.any(Function) as unknown },
     fallback: expect.any(Function) as unknown,
     timeout: { attempt: 10_000 },
-    concurrency: { most: 64, queue: 256 },
+    concurrency: { max: 64, maxQueue: 256 },
     breaker: {},
   })
   expect(describeResilience(target)).toEqual([
     { policy: "cache", from: 'pattern "api.*"', settings: { ttl: 1, vary: "custom" } },
     { policy: "fallback", from: "definition", settings: "custom" },
     { policy: "timeout", from: 'source "api"', settings: { attempt: 10_000 } },
-    { policy: "concurrency", from: 'source "api"', settings: { most: 64, queue: 256 } },
+    { policy: "concurrency", from: 'source "api"', settings: { max: 64, maxQueue: 256 } },
     { policy: "breaker", from: 'source "api"', settings: {} },
   ])
   expect(resolveResilience({ ...target, isIdempotent: false })).not.toHaveProperty("cache")

@@ -16,7 +16,7 @@ const WAYS = Object.keys(WAYS_IN).filter(
   (name) => !name.startsWith("MCP") && (!NEED_BROKERS.has(name) || name in BROKERS),
 )
 
-const BREAKER = { least: 5, rest: 1_000 }
+const BREAKER = { minimumCalls: 5, openMs: 1_000 }
 
 describe("a caller with a short deadline opens no circuit for others, over", () => {
   test.each(WAYS)("%s", async (name) => {
@@ -83,7 +83,7 @@ describe("a TIMEOUT counts for a breaker", () => {
       { timeout: 100 },
     ],
   ])("%s if %s", async (not, _why, policies, options) => {
-    const breaker = { ...BREAKER, window: 1_000_000, rest: 1_000_000 }
+    const breaker = { ...BREAKER, windowMs: 1_000_000, openMs: 1_000_000 }
     await using it = guarded([hang], { breaker, ...policies }, { timeout: LIMIT })
     const calls = Array.from({ length: 6 }, () => options)
     expect(await stateAfter(it, calls)).toBe(not === "not" ? "closed" : "open")

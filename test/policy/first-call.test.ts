@@ -10,7 +10,7 @@ function counting(): { registry: AnyRegistry; opened: () => number; closed: () =
   const watch = operation("api.watch", {
     type: "subscription",
     annotations: { idempotent: true },
-    resilience: { retry: { delay: 0 }, concurrency: { most: 1 } },
+    resilience: { retry: { delay: 0 }, concurrency: { max: 1 } },
     handler: async function* () {
       if (++opened === 1) throw new CallError("UNAVAILABLE", "away")
       try {

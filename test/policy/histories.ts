@@ -122,7 +122,7 @@ function effectLaws(
   const broken: string[] = []
   const { retry, hedge, cache, idempotency } = resilience
   const isShared = Boolean(cache) || Boolean(idempotency)
-  const most = (retry ? (retry.attempts ?? 3) : 1) * (hedge ? 1 + (hedge.most ?? 1) : 1)
+  const most = (retry ? (retry.attempts ?? 3) : 1) * (hedge ? 1 + (hedge.max ?? 1) : 1)
   for (const [index, { error }] of settled.entries()) {
     const own = starts.filter(({ call }) => call === index + 1)
     if (own.length > most)
@@ -221,21 +221,21 @@ function randomPolicies(random: Random, isIdempotent: boolean): Resilience {
     timeout: some(() => ({ attempt: random.pick([10, 100, 1_000]) })),
     retry: some(() => ({ attempts: random.between(1, 4), delay: random.pick([0, 10, 200]) })),
     breaker: some(() => ({
-      least: random.between(1, 5),
-      rest: random.pick([50, 500]),
+      minimumCalls: random.between(1, 5),
+      openMs: random.pick([50, 500]),
       probes: random.between(1, 2),
     })),
     concurrency: some(() => ({
-      most: random.between(1, 2),
-      queue: random.between(0, 3),
-      wait: random.pick([10, 500, Infinity]),
+      max: random.between(1, 2),
+      maxQueue: random.between(0, 3),
+      maxWaitMs: random.pick([10, 500, Infinity]),
     })),
-    rateLimit: random.chance(0.2) && { perSecond: 100, burst: 2, wait: random.pick([0, 100]) },
+    rateLimit: random.chance(0.2) && { perSecond: 100, burst: 2, maxWaitMs: random.pick([0, 100]) },
     idempotency: some(() => ({})),
     fallback: random.chance(0.1) && (() => INSTEAD),
     ...(isIdempotent && {
       cache: some(() => ({ ttl: random.pick([5, 500]), stale: random.pick([0, 200]) })),
-      hedge: some(() => ({ after: random.pick([5, 50]), most: random.between(1, 2) })),
+      hedge: some(() => ({ after: random.pick([5, 50]), max: random.between(1, 2) })),
     }),
   }
 }

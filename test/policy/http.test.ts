@@ -149,7 +149,7 @@ describe("retry of requests to a real HTTP server:", () => {
   })
 
   test("a circuit opens for all operations of the API", async () => {
-    await using it = await api(status(500), { breaker: { least: 3 } })
+    await using it = await api(status(500), { breaker: { minimumCalls: 3 } })
     for (let calls = 0; calls < 3; calls++) await rejection(it.registry.execute("api.get"))
     expect(await rejection(it.registry.execute("api.post", { body: {} }))).toMatchObject({
       code: "CIRCUIT_OPEN",

@@ -207,7 +207,11 @@ describe("an idempotency key", () => {
       if (count === 1) throw new CallError("TIMEOUT", "slow", { retryable: true })
       return { receipt: count }
     })
-    const policies = { idempotency: {}, retry: { attempts: 2, delay: 0 }, breaker: { least: 1 } }
+    const policies = {
+      idempotency: {},
+      retry: { attempts: 2, delay: 0 },
+      breaker: { minimumCalls: 1 },
+    }
     const repeatable = { ...pay, annotations: { idempotent: true } }
     await using it = guarded([repeatable], policies, { clock })
     // The first attempt opens the circuit, which refuses the second one.

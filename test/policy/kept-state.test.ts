@@ -42,13 +42,13 @@ function shop(): { operations: () => AnyOperation[]; runs: { n: number }; gate: 
 }
 
 const RULES: readonly PolicyRule[] = [
-  { match: "shop.pay", idempotency: {}, concurrency: { most: 1 } },
+  { match: "shop.pay", idempotency: {}, concurrency: { max: 1 } },
   {
     match: "shop.get",
     cache: { ttl: 60_000 },
     rateLimit: { perSecond: 0.001, burst: 1, per: () => "all" },
   },
-  { match: "shop.fail", breaker: { least: 1, rest: 60_000 } },
+  { match: "shop.fail", breaker: { minimumCalls: 1, openMs: 60_000 } },
 ]
 const KEYED: CallOptions = { idempotencyKey: "k" }
 
@@ -88,7 +88,7 @@ const CHANGES: Readonly<Record<string, readonly [change: Change, left: object]>>
         cache: { ttl: 50_000 },
         rateLimit: { perSecond: 1, burst: 2 },
       })
-      const [pay, , fail] = rulesBut("shop.fail", { breaker: { least: 1, rest: 50_000 } })
+      const [pay, , fail] = rulesBut("shop.fail", { breaker: { minimumCalls: 1, openMs: 50_000 } })
       registry.setPolicies(compileRules([pay!, cached[1]!, fail!]))
     },
     { cache: false, limit: false, breaker: false },
@@ -234,7 +234,7 @@ describe.each(Object.keys(PEERS))("a key of an operation that is imported over %
   > => {
     const made = shop()
     const peer = await PEERS[name]!(made.operations())
-    const policies = [{ match: "*", idempotency: {}, concurrency: { most: 1 } }]
+    const policies = [{ match: "*", idempotency: {}, concurrency: { max: 1 } }]
     const gateway = createRegistry([], { logger, policies })
     const replaced: string[] = []
     gateway.onChange(({ type, id }) => void (type === "replaced" && replaced.push(id)))

@@ -52,7 +52,7 @@ class Shop {
       define("pay", () => ({ paid: true })),
       define("wait", () => this.gate.promise.then(() => ({ paid: true }))),
       define("one", () => this.gate.promise.then(() => ({ paid: true })), {
-        concurrency: { most: 1, queue: 5 },
+        concurrency: { max: 1, maxQueue: 5 },
       }),
       define("self", ({ call, idempotencyKey }) =>
         call("shop.self", { n: "self" }, { idempotencyKey }),

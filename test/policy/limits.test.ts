@@ -24,7 +24,11 @@ describe("a limit that is shared", () => {
         return answers.shift() ?? 0
       },
     }
-    await using it = guarded([get], { rateLimit: { perSecond: 1, wait: 500, limiter } }, { clock })
+    await using it = guarded(
+      [get],
+      { rateLimit: { perSecond: 1, maxWaitMs: 500, limiter } },
+      { clock },
+    )
     const call = it.registry.execute("api.get")
     await clock.advance(200)
     await call
@@ -37,7 +41,11 @@ describe("a limit that is shared", () => {
   test("refuses a call that would wait too long, at once", async () => {
     const { get, starts, clock } = counted()
     const limiter = { take: async (): Promise<number> => 700 }
-    await using it = guarded([get], { rateLimit: { perSecond: 1, wait: 500, limiter } }, { clock })
+    await using it = guarded(
+      [get],
+      { rateLimit: { perSecond: 1, maxWaitMs: 500, limiter } },
+      { clock },
+    )
 
     expect(await rejection(it.registry.execute("api.get"))).toMatchObject({
       code: "RATE_LIMITED",
@@ -50,7 +58,7 @@ describe("a limit that is shared", () => {
   test("lets a caller leave while it waits", async () => {
     const { get, starts, clock } = counted()
     for (const limiter of [{ take: () => 100 }, undefined]) {
-      const rateLimit = { perSecond: 1, burst: 1, wait: 5_000, limiter }
+      const rateLimit = { perSecond: 1, burst: 1, maxWaitMs: 5_000, limiter }
       await using it = guarded([get], { rateLimit }, { clock })
       if (limiter === undefined) await it.registry.execute("api.get")
       const before = starts.length
@@ -70,7 +78,7 @@ describe("a limit that is shared", () => {
 test("a caller without a key that leaves a queue was not executed, although one with a key runs", async () => {
   const clock = new VirtualClock()
   const handler = (): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, 1_000))
-  const resilience = { concurrency: { most: 1, queue: 1 }, idempotency: {} }
+  const resilience = { concurrency: { max: 1, maxQueue: 1 }, idempotency: {} }
   const pay = operation("api.pay", { type: "mutation", handler, resilience })
   const registry = quietRegistry([pay], { clock })
   onTestFinished(() => registry.close())

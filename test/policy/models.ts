@@ -80,15 +80,17 @@ class BreakerModel {
   readonly outcomes: { readonly slot: number; readonly isFailure: boolean }[] = []
   state: "closed" | "open" | "half-open" = "closed"
   openUntil = 0
-  rest: number
+  openMs: number
   readonly running = new Set<number>()
   good = 0
 
-  readonly policy: Readonly<Record<"share" | "least" | "window" | "rest" | "probes", number>>
+  readonly policy: Readonly<
+    Record<"failureRate" | "minimumCalls" | "windowMs" | "openMs" | "probes", number>
+  >
 
   constructor(policy: BreakerModel["policy"]) {
     this.policy = policy
-    this.rest = policy.rest
+    this.openMs = policy.openMs
   }
 
   admits(now: number): boolean {
@@ -102,17 +104,17 @@ class BreakerModel {
   }
 
   count(now: number, isFailure: boolean): void {
-    const slot = Math.floor((now * 10) / this.policy.window)
+    const slot = Math.floor((now * 10) / this.policy.windowMs)
     this.outcomes.push({ slot, isFailure })
     const counted = this.outcomes.filter((one) => one.slot > slot - 10)
     const failures = counted.filter((one) => one.isFailure).length
-    if (!isFailure || counted.length < this.policy.least) return
-    if (failures >= this.policy.share * counted.length) this.open(now)
+    if (!isFailure || counted.length < this.policy.minimumCalls) return
+    if (failures >= this.policy.failureRate * counted.length) this.open(now)
   }
 
   open(now: number): void {
     this.state = "open"
-    this.openUntil = now + this.rest
+    this.openUntil = now + this.openMs
     this.outcomes.length = 0
   }
 }
@@ -122,10 +124,10 @@ export const compareBreaker: Comparison = (seed, steps) => {
   const random = new Random(seed)
   const clock = new StepClock()
   const policy = {
-    share: random.pick([0.2, 0.5, 0.9, 1]),
-    least: random.between(1, 20),
-    window: random.pick([100, 1_000, 10_000]),
-    rest: random.pick([50, 500, 5_000]),
+    failureRate: random.pick([0.2, 0.5, 0.9, 1]),
+    minimumCalls: random.between(1, 20),
+    windowMs: random.pick([100, 1_000, 10_000]),
+    openMs: random.pick([50, 500, 5_000]),
     probes: random.between(1, 4),
   }
   const breaker = new Breaker(policy, { name: "it", source: "it" }, clock)
@@ -143,7 +145,7 @@ export const compareBreaker: Comparison = (seed, steps) => {
     if (step % 500 === 0) badness = random.pick([0, 0.1, 0.5, 1])
     const what = random.next()
     if (what < 0.2) {
-      clock.advance(random.pick([1, policy.window / 20, policy.window / 3, policy.rest]))
+      clock.advance(random.pick([1, policy.windowMs / 20, policy.windowMs / 3, policy.openMs]))
     } else if (what < 0.6) {
       const admits = model.admits(clock.time)
       watch()
@@ -165,11 +167,11 @@ export const compareBreaker: Comparison = (seed, steps) => {
       } else if (model.state === "half-open") {
         model.running.delete(left.id)
         if (!isNeutral && isFailure) {
-          model.rest = Math.min(model.rest * 2, policy.rest * 10)
+          model.openMs = Math.min(model.openMs * 2, policy.openMs * 10)
           model.open(clock.time)
         } else if (!isNeutral && ++model.good >= policy.probes) {
           model.state = "closed"
-          model.rest = policy.rest
+          model.openMs = policy.openMs
         }
       }
       watch()
@@ -263,7 +265,7 @@ export const compareSlots: Comparison = async (seed, steps) => {
   const clock = new StepClock()
   const [most, queue] = [random.between(1, 5), random.between(0, 6)]
   const wait = random.pick([0, 20, 200])
-  const slots = new Slots({ most, queue, wait }, clock)
+  const slots = new Slots({ max: most, maxQueue: queue, maxWaitMs: wait }, clock)
   let running: number[] = []
   let waiting: { readonly id: number; readonly until: number; readonly leave: () => void }[] = []
   /** What really became of each who waits. */

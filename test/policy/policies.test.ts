@@ -194,7 +194,7 @@ describe("the attempt timeout", () => {
 })
 
 describe("the breaker", () => {
-  const trip = { breaker: { least: 5, window: 1_000, rest: 1_000, probes: 2 } }
+  const trip = { breaker: { minimumCalls: 5, windowMs: 1_000, openMs: 1_000, probes: 2 } }
 
   test("opens, says for how long, lets its probes through, closes", async () => {
     let isUp = false
@@ -247,7 +247,7 @@ describe("the breaker", () => {
         throw away()
       },
     })
-    await using it = guarded([get], { breaker: { rest: 1_000 } }, { clock })
+    await using it = guarded([get], { breaker: { openMs: 1_000 } }, { clock })
     for (let time = 0; time < 60_000; time++) {
       void it.registry.execute("api.get").catch(() => undefined)
       if (time % 10 === 9) await clock.advance(10)
@@ -284,7 +284,7 @@ describe("the breaker", () => {
       type: "query",
       handler: (_input: unknown, context: OperationContext) => context.call("api.inner", {}),
     })
-    const policies = { breaker: { least: 2 }, concurrency: { most: 1 } }
+    const policies = { breaker: { minimumCalls: 2 }, concurrency: { max: 1 } }
     await using it = guarded([inner, outer], policies, { isImported: false })
     void it.registry.execute("api.inner", {}).catch(() => undefined)
     for (let calls = 0; calls < 5; calls++) {
@@ -322,8 +322,8 @@ describe("the breaker", () => {
     "gets its probe back when a limit further in, with a wait of %i ms, does not let it through",
     async (wait, code) => {
       const { operation: get, clock } = scripted([fail(away()), () => "there"])
-      const rateLimit = { perSecond: 1, burst: 1, wait }
-      const policies = { breaker: { least: 1, rest: 500 }, rateLimit }
+      const rateLimit = { perSecond: 1, burst: 1, maxWaitMs: wait }
+      const policies = { breaker: { minimumCalls: 1, openMs: 500 }, rateLimit }
       await using it = guarded([get], policies, { clock })
       await rejection(it.registry.execute("api.get"))
       await clock.advance(500)
@@ -376,7 +376,11 @@ describe("the concurrency limit", () => {
         return input
       },
     })
-    await using it = guarded([get], { concurrency: { most: 2, queue: 2, wait: 150 } }, { clock })
+    await using it = guarded(
+      [get],
+      { concurrency: { max: 2, maxQueue: 2, maxWaitMs: 150 } },
+      { clock },
+    )
     const calls = [1, 2, 3, 4, 5].map((input) => it.registry.execute("api.get", input))
     const outcomes = Promise.allSettled(calls)
     expect(it.policies.state().operations).toMatchObject([
@@ -403,7 +407,7 @@ describe("the concurrency limit", () => {
     const get = operation("api.get", { type: "query", handler: () => clock.sleep(10_000) })
     await using it = guarded(
       [get],
-      { concurrency: { most: 1, queue: 9, wait: 500 } },
+      { concurrency: { max: 1, maxQueue: 9, maxWaitMs: 500 } },
       { clock, timeout: 20_000 },
     )
     const leaving = new AbortController()
@@ -470,7 +474,7 @@ describe("the rate limit", () => {
     const { operation: get, clock, starts } = scripted([() => "there"])
     await using it = guarded(
       [get],
-      { rateLimit: { perSecond: 10, burst: 1, wait: 250 } },
+      { rateLimit: { perSecond: 10, burst: 1, maxWaitMs: 250 } },
       { clock },
     )
     const calls = Array.from({ length: 5 }, () => it.registry.execute("api.get"))
@@ -736,7 +740,7 @@ describe("streams", () => {
     })
     await using it = guarded(
       [endless],
-      { concurrency: { most: 1, queue: 0 }, breaker: {} },
+      { concurrency: { max: 1, maxQueue: 0 }, breaker: {} },
       { clock },
     )
     const running = (): unknown => it.policies.state().operations[0]?.concurrency?.running
@@ -767,7 +771,11 @@ describe("streams", () => {
       yield 1
       throw away()
     })
-    await using it = guarded([breaking], { breaker: { least: 4, share: 0.5 } }, { clock })
+    await using it = guarded(
+      [breaking],
+      { breaker: { minimumCalls: 4, failureRate: 0.5 } },
+      { clock },
+    )
     await read(it.registry.subscribe("api.watch"))
     await read(it.registry.subscribe("api.watch"))
     expect(await read(it.registry.subscribe("api.watch"))).toEqual(["CIRCUIT_OPEN"])
@@ -780,7 +788,7 @@ describe("streams", () => {
       await new Promise<void>((resolve) => (end = resolve))
       yield 1
     })
-    await using it = guarded([endless], { concurrency: { most: 1, queue: 5 } }, { clock })
+    await using it = guarded([endless], { concurrency: { max: 1, maxQueue: 5 } }, { clock })
     const first = it.registry.subscribe("api.watch")[Symbol.asyncIterator]()
     const one = first.next()
     await clock.advance(1)

@@ -48,7 +48,7 @@ const POLICIES: Readonly<Record<string, Resilience>> = {
   key: { idempotency: {} },
   both: { cache: { ttl: 60_000 }, idempotency: {} },
   attempts: { timeout: { attempt: 100 }, retry: { attempts: 3, delay: 1 } },
-  hedge: { hedge: { after: 50, most: 2 } },
+  hedge: { hedge: { after: 50, max: 2 } },
 }
 
 describe("a call that asks its caller", () => {
@@ -210,12 +210,12 @@ describe("the time of an attempt", () => {
   })
 
   test("starts no further attempt while a question is open, nor after it", async () => {
-    const found = await query(new VirtualClock(), { hedge: { after: 50, most: 3 } }, 20, 500)
+    const found = await query(new VirtualClock(), { hedge: { after: 50, max: 3 } }, 20, 500)
     expect(found).toEqual({ asked: 1, outcome: "accept" })
   })
 
   test("ends the other attempts when one asks: people are asked once", async () => {
-    const found = await query(new VirtualClock(), { hedge: { after: 50, most: 3 } }, 120, 20)
+    const found = await query(new VirtualClock(), { hedge: { after: 50, max: 3 } }, 120, 20)
     expect(found).toEqual({ asked: 1, outcome: "accept" })
   })
 })

@@ -37,8 +37,8 @@ function refusing(): AnyOperation[] {
     })
   return [
     define("limited", { rateLimit: { perSecond: 0.01, burst: 1 } }, again("policy.limited")),
-    define("overloaded", { concurrency: { most: 1 } }, again("policy.overloaded")),
-    define("circuit", { breaker: { least: 1, rest: 60_000 } }, () => {
+    define("overloaded", { concurrency: { max: 1 } }, again("policy.overloaded")),
+    define("circuit", { breaker: { minimumCalls: 1, openMs: 60_000 } }, () => {
       throw new CallError("UNAVAILABLE", "away")
     }),
     define("late", { timeout: { attempt: 20 } }, () => new Promise(() => undefined)),

@@ -219,7 +219,7 @@ describe("policies of an operation of whatever source", () => {
   test.each(Object.keys(SOURCES))(
     "%s: refuse what is too much, and say that nothing ran",
     async (source) => {
-      const rule = { match: "*", concurrency: { most: 1, queue: 0 } }
+      const rule = { match: "*", concurrency: { max: 1, maxQueue: 0 } }
       const it = await (SOURCES[source] as Source)("mutation", [rule])
       const caller = new AbortController()
       const first = rejection(it.call({ signal: caller.signal }))
@@ -249,7 +249,7 @@ describe("policies of an operation of whatever source", () => {
   })
 
   test.each(Object.keys(SOURCES))("%s: open the circuit when attempts time out", async (source) => {
-    const rule = { match: "*", breaker: { least: 2 }, timeout: { attempt: 300 } }
+    const rule = { match: "*", breaker: { minimumCalls: 2 }, timeout: { attempt: 300 } }
     const it = await (SOURCES[source] as Source)("query", [rule])
     const codes: string[] = []
     for (let calls = 0; calls < 3; calls++)

@@ -41,9 +41,9 @@ const api = sourceOf("api", {
   openapi: document,
   baseUrl: `http://127.0.0.1:${port}`,
   resilience: {
-    breaker: { least: 3, window: 10 * REST_MS, rest: REST_MS },
+    breaker: { minimumCalls: 3, windowMs: 10 * REST_MS, openMs: REST_MS },
     cache: { ttl: 10 * REST_MS },
-    concurrency: { most: 8 },
+    concurrency: { max: 8 },
   },
 })
 
@@ -89,7 +89,7 @@ describe.skipIf(noBrowser)("the policies of an operation", () => {
     await tab(page, "Policies").click()
     await expectShown(now("breaker").getByText('Calls of source "api" go through.'))
     await expectShown(now("breaker").getByText('source "api"', { exact: true }))
-    await expectShown(now("breaker").getByText("least 3, window 1200000, rest 120000"))
+    await expectShown(now("breaker").getByText("minimumCalls 3, windowMs 1200000, openMs 120000"))
     await expectShown(now("cache").getByText(/^1 hit, 1 miss; 1 result, /))
     await expectShown(now("concurrency").getByText("0 running, 0 waiting"))
     expect(await word("circuit").count()).toBe(0)
