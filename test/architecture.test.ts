@@ -228,6 +228,12 @@ describe("source files", () => {
     expect(files.flatMap((file) => globalFaults(file, read(file)))).toEqual([])
   })
 
+  test("leave the call of a handler to src/engine/invoke.ts", () => {
+    const calls = /\bhandler\(|handler as [^)]*\)\(/
+    const inEngine = files.filter((file) => /^src\/(engine|protocol)\//.test(file))
+    expect(inEngine.filter((file) => calls.test(read(file)))).toEqual(["src/engine/invoke.ts"])
+  })
+
   test("copy no helper of src/internal/", () => {
     const all = [...files, ...sourceFiles("faults")]
     expect(all.flatMap((file) => helperFaults(file, read(file)))).toEqual([])

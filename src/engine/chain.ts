@@ -13,15 +13,13 @@ import type {
 import { markAbandoned, markInternal } from "../core/error-marks.ts"
 import { capture, capturedReject, capturedResolve } from "../internal/captured.ts"
 import { typeName } from "../internal/message-text.ts"
-import { isThenable } from "../internal/guards.ts"
 import { Attempt } from "./attempt.ts"
 import { AttemptLog } from "./attempt-log.ts"
 import type { Call } from "./call.ts"
-import { CallContext } from "./context.ts"
 import { isStillChecked } from "./input.ts"
+import { invoke } from "./invoke.ts"
 import { CallView } from "./middleware-call.ts"
 import { optionsIssue } from "./options.ts"
-import type { AnyHandler } from "./record.ts"
 import { HANDLER, iteratorOf, Stream } from "./stream.ts"
 import type { StreamSource } from "./stream.ts"
 
@@ -280,29 +278,20 @@ class LoggedHandler implements StreamSource {
   }
 }
 
-/**
- * Calls the handler. Returns its envelope, the error that it threw, or a promise of its result if it is asynchronous.
- */
+/** Invokes the handler, and logs the attempt. */
 function callHandler(
   call: Call,
   input: unknown,
   log: AttemptLog,
 ): ResponseEnvelope | CallError | Promise<unknown> {
-  const { record, kernel } = call
   call.noteStart()
-  try {
-    const result = (record.handler as AnyHandler)(input, new CallContext(call))
-    if (isThenable(result)) return result instanceof Promise ? result : Promise.resolve(result)
-    const envelope = kernel.toEnvelope(record, result)
-    log.end(true)
-    return envelope
-  } catch (thrown) {
-    return handlerFailed(call, thrown, log)
-  }
+  const result = invoke(call, input)
+  if (result instanceof Error) return handlerFailed(call, result, log)
+  if (!(result instanceof Promise)) log.end(true)
+  return result
 }
 
-function handlerFailed(call: Call, thrown: unknown, log: AttemptLog): CallError {
-  const error = call.toHandlerError(thrown)
+function handlerFailed(call: Call, error: CallError, log: AttemptLog): CallError {
   log.end(error.mayHaveExecuted)
   // Another attempt may follow in the same call.
   if (!log.isRunning) call.endOpened("The handler that opened it has failed.")
@@ -317,7 +306,7 @@ function followHandler(
   receiver: Receiver,
 ): void {
   const fail = (thrown: unknown): void => {
-    const error = handlerFailed(call, thrown, log)
+    const error = handlerFailed(call, call.toHandlerError(thrown), log)
     call.handling = undefined
     receiver.finishWith(error)
   }

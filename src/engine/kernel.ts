@@ -4,7 +4,6 @@ import type { EnvelopeStream } from "../core/infer.ts"
 import type { Clock } from "../internal/platform.ts"
 import { fromWallTime } from "../internal/clock.ts"
 import { Deadlines } from "../internal/deadlines.ts"
-import { isThenable } from "../internal/guards.ts"
 import type { Logger } from "../internal/logger.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { processResult } from "./result-pipeline.ts"
@@ -20,7 +19,8 @@ import type { ErrorListener } from "./failures.ts"
 import { optionsIssue, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { CallError } from "../core/errors.ts"
-import type { AnyHandler, OperationRecord } from "./record.ts"
+import type { OperationRecord } from "./record.ts"
+import { invoke, runHandler } from "./invoke.ts"
 import { admitInput, isStillChecked, readInput } from "./input.ts"
 import { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
@@ -130,17 +130,13 @@ export class Kernel implements PipelineHost, CallHost {
       chain.start(call, prepared, false)
       return
     }
-    let result: unknown
-    try {
-      result = (call.record.handler as AnyHandler)(prepared, new CallContext(call))
-      if (!isThenable(result)) result = call.endWork(this.toEnvelope(call.record, result))
-    } catch (thrown) {
-      queueMicrotask(() => sink.fail(running.fail(running.toHandlerError(thrown))))
-      return
+    const result = invoke(call, prepared)
+    if (result instanceof Promise) call.finishAfter(result)
+    else if (result instanceof Error) queueMicrotask(() => sink.fail(running.fail(result)))
+    else {
+      call.endWork(result)
+      queueMicrotask(() => sink.succeed(result))
     }
-    if (isThenable(result))
-      call.finishAfter(result instanceof Promise ? result : Promise.resolve(result))
-    else queueMicrotask(() => sink.succeed(result as ResponseEnvelope))
   }
 
   /** A call on behalf of a context, for `buildEnv`: nested if it is a handler's own context. */
@@ -366,17 +362,14 @@ export class Kernel implements PipelineHost, CallHost {
   }
 
   #run(call: Call, input: unknown): Promise<ResponseEnvelope> {
-    const { record, options, parent } = call
+    const { options, parent } = call
     // Otherwise nothing can have ended it yet, and its deadline matters only if the handler is asynchronous.
     if (options !== undefined || parent !== undefined) this.begin(call)
-    let result: unknown
-    try {
-      result = (record.handler as AnyHandler)(input, new CallContext(call))
-      if (!isThenable(result)) return Promise.resolve(call.endWork(this.toEnvelope(record, result)))
-    } catch (thrown) {
-      return rejected(call.fail(call.toHandlerError(thrown)))
-    }
-    return call.wait(result instanceof Promise ? result : Promise.resolve(result))
+    const result = invoke(call, input)
+    if (result instanceof Promise) return call.wait(result)
+    return result instanceof Error
+      ? rejected(call.fail(result))
+      : Promise.resolve(call.endWork(result))
   }
 
   /** As `#run`, while the input is still being checked: the deadline counts from now. */
@@ -399,7 +392,7 @@ export class Kernel implements PipelineHost, CallHost {
     const run = (input: unknown): unknown => {
       if (call.ended !== undefined) return undefined
       if (chain !== undefined) return chain.continue(call, input, trusted)
-      return (call.record.handler as AnyHandler)(input, new CallContext(call))
+      return runHandler(call, input)
     }
     return prepared.then(run, (thrown: unknown) => call.refuseWithError(thrown))
   }

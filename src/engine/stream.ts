@@ -2,11 +2,10 @@ import { CallError } from "../core/errors.ts"
 import type { EnvelopeStream } from "../core/infer.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { Call } from "./call.ts"
-import { CallContext } from "./context.ts"
+import { runHandler } from "./invoke.ts"
 import { isStillChecked } from "./input.ts"
 import { asRefusal } from "./refusals.ts"
 import type { CallObserver, ObservedCall } from "./observe.ts"
-import type { AnyHandler } from "./record.ts"
 
 /** The source of a stream's items: its handler, or middleware around it. */
 export interface StreamSource {
@@ -24,8 +23,7 @@ export interface StreamSource {
 export const HANDLER: StreamSource = {
   isMiddleware: false,
   open: (call, input) => {
-    const handler = call.record.handler as AnyHandler
-    return iteratorOf(handler(input, new CallContext(call)), () => {
+    return iteratorOf(runHandler(call, input), () => {
       const operationId = call.record.id
       const message = `The handler of "${operationId}" must return an async iterable; write async function*.`
       return new CallError("EXECUTION_ERROR", message, { operationId })
