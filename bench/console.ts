@@ -10,7 +10,7 @@ import { launch } from "../test/console/e2e/support/browser.ts"
 import { startHub } from "../test/console/e2e/support/hub.ts"
 import { manyOperations } from "../test/console/e2e/support/many.ts"
 import { sourceOf } from "../test/hub/plain.ts"
-import { provideChromium } from "../test/support/chromium.ts"
+import { CHROMIUM, findProgram, missing } from "../test/support/programs.ts"
 import { CONSOLE, EMPTY, OPERATIONS } from "./console-report.ts"
 import type { ConsoleResults, Paint, Weight } from "./console-report.ts"
 
@@ -22,8 +22,8 @@ export async function measureConsole({
   readonly isQuick: boolean
   readonly log: (text: string) => void
 }): Promise<ConsoleResults> {
-  const { path } = await provideChromium()
-  if (path === undefined) throw new Error("Set CHROMIUM_PATH, or install chromium.")
+  const path = findProgram(CHROMIUM)
+  if (path === undefined) throw new Error(missing(CHROMIUM))
   log("Building the console")
   const weight = weigh(await builtConsole())
   const folder = mkdtempSync(join(tmpdir(), "operations-bench-"))

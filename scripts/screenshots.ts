@@ -11,7 +11,7 @@ import { createHub } from "../src/hub/create-hub.ts"
 import { serveHub } from "../src/hub/serve-hub.ts"
 import { silentLogger } from "../src/internal/logger.ts"
 import { builtConsole } from "../test/console/e2e/support/build.ts"
-import { provideChromium } from "../test/support/chromium.ts"
+import { CHROMIUM, findProgram, missing } from "../test/support/programs.ts"
 
 interface Shot {
   readonly name: string
@@ -114,8 +114,8 @@ const SHOTS: readonly Shot[] = [
 
 const names = process.argv.slice(2)
 const shots = SHOTS.filter(({ name }) => names.length === 0 || names.includes(name))
-const { path: executablePath } = await provideChromium()
-if (executablePath === undefined) throw new Error("Set CHROMIUM_PATH, or install chromium.")
+const executablePath = findProgram(CHROMIUM)
+if (executablePath === undefined) throw new Error(missing(CHROMIUM))
 mkdirSync(images, { recursive: true })
 const hub = createHub(await loadConfig(join(root, "demo/operations.config.ts")), {
   logger: silentLogger,

@@ -18,7 +18,7 @@ import { VirtualClock } from "../support/virtual-clock.ts"
 import type { Clock } from "../../src/index.ts"
 import { launchBrowser } from "../support/browser.ts"
 import type { Browser, Page } from "../support/browser.ts"
-import { provideChromium } from "../support/chromium.ts"
+import { CHROMIUM, provideProgram } from "../support/programs.ts"
 import { waitFor } from "../support/wait-for.ts"
 
 const MB = 1024 * 1024
@@ -202,9 +202,9 @@ describe("the client for browsers", () => {
   })
 })
 
-const chromium = await provideChromium()
+const chromium = provideProgram(CHROMIUM)
 
-describe.skipIf(chromium.path === undefined)("a registry called from Chromium", () => {
+describe.skipIf(chromium === undefined)("a registry called from Chromium", () => {
   let server: Awaited<ReturnType<typeof serve>>
   let browser: Browser
   let page: Page
@@ -226,7 +226,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
       (await bundle({ file: new URL("../fixtures/browser/worker.ts", import.meta.url) })).text,
     )
     server = await serve(files)
-    browser = await launchBrowser(chromium.path as string)
+    browser = await launchBrowser(chromium as string)
     page = await browser.open(`http://127.0.0.1:${server.port}/`)
   })
 
@@ -398,7 +398,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
   })
 })
 
-describe.skipIf(chromium.path === undefined)("the example of a page", () => {
+describe.skipIf(chromium === undefined)("the example of a page", () => {
   test("calls over HTTP", async () => {
     const shout = defineOperation({
       namespace: "text",
@@ -421,7 +421,7 @@ describe.skipIf(chromium.path === undefined)("the example of a page", () => {
       response.end(isScript ? script.text : PAGE)
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    const browser = await launchBrowser(chromium.path as string)
+    const browser = await launchBrowser(chromium as string)
     try {
       const page = await browser.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
       await waitFor(async () => expect(await page.evaluate("document.title")).toBe("HELLO"))
@@ -434,7 +434,7 @@ describe.skipIf(chromium.path === undefined)("the example of a page", () => {
   })
 })
 
-describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"])(
+describe.skipIf(chromium === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"])(
   "a registry called from Chromium over %s",
   (way) => {
     let server: Awaited<ReturnType<typeof serve>>
@@ -448,7 +448,7 @@ describe.skipIf(chromium.path === undefined).each(["HTTP/1.1", "an HTTP/2 proxy"
       const script = await split(new URL("../fixtures/browser/page.ts", import.meta.url))
       server = await serve(new Map([["/", PAGE], ...script]))
       proxy = await startProxy(server.port)
-      browser = await launchBrowser(chromium.path as string, ["--ignore-certificate-errors"])
+      browser = await launchBrowser(chromium as string, ["--ignore-certificate-errors"])
       const origin = way === "HTTP/1.1" ? `http://127.0.0.1:${server.port}` : proxy.url
       page = await browser.open(`${origin}/?http`)
     })

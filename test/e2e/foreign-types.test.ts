@@ -9,7 +9,7 @@ import type { ServedHTTP } from "../../src/node.ts"
 import { FileStream, toFile } from "../../src/type.ts"
 import { launchBrowser } from "../support/browser.ts"
 import type { Browser } from "../support/browser.ts"
-import { provideChromium } from "../support/chromium.ts"
+import { CHROMIUM, provideProgram } from "../support/programs.ts"
 
 /** Content types of which browsers take the last one, and readers of the first one something harmless. */
 const TYPES = [
@@ -48,7 +48,7 @@ const upstream = createServer((request, response) => {
 })
 let served: ServedHTTP
 let browser: Browser
-const chromium = await provideChromium()
+const chromium = provideProgram(CHROMIUM)
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve))
@@ -89,7 +89,7 @@ beforeAll(async () => {
       }),
     },
   })
-  if (chromium.path !== undefined) browser = await launchBrowser(chromium.path)
+  if (chromium !== undefined) browser = await launchBrowser(chromium)
 })
 
 afterAll(async () => {
@@ -98,7 +98,7 @@ afterAll(async () => {
   upstream.close()
 })
 
-describe.skipIf(chromium.path === undefined).each([
+describe.skipIf(chromium === undefined).each([
   ["own", (at: number) => `/api/x/file?type=${encodeURIComponent(TYPES[at] as string)}`],
   ["imported", (at: number) => `/api/api/f${at}`],
 ])("a file of an operation (%s)", (_, pathOf) => {

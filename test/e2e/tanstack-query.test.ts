@@ -10,7 +10,7 @@ import type { ServedWebSocket } from "../../src/websocket.ts"
 import { createTasks, seen } from "../fixtures/tanstack-query/operations.ts"
 import { launchBrowser } from "../support/browser.ts"
 import type { Browser, Page } from "../support/browser.ts"
-import { provideChromium } from "../support/chromium.ts"
+import { CHROMIUM, provideProgram } from "../support/programs.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -38,9 +38,9 @@ describe("the entry for TanStack Query", () => {
   })
 })
 
-const chromium = await provideChromium()
+const chromium = provideProgram(CHROMIUM)
 
-describe.skipIf(chromium.path === undefined)("TanStack Query in Chromium", () => {
+describe.skipIf(chromium === undefined)("TanStack Query in Chromium", () => {
   let server: Server
   let calls: ServedWebSocket
   let browser: Browser
@@ -61,7 +61,7 @@ describe.skipIf(chromium.path === undefined)("TanStack Query in Chromium", () =>
     })
     calls = await serveWebSocket({ registry: createTasks(), server, path: "/calls" })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    browser = await launchBrowser(chromium.path as string)
+    browser = await launchBrowser(chromium as string)
     page = await browser.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   })
 

@@ -12,7 +12,7 @@ import { createRegistry } from "../../src/engine/registry.ts"
 import type { AnyRegistry } from "../../src/engine/registry.ts"
 import { launchBrowser } from "../support/browser.ts"
 import type { Browser, Page } from "../support/browser.ts"
-import { provideChromium } from "../support/chromium.ts"
+import { CHROMIUM, provideProgram } from "../support/programs.ts"
 import { waitFor } from "../support/wait-for.ts"
 import { base } from "./http/support.ts"
 
@@ -50,9 +50,9 @@ function element(tag: string, attribute: string, url: string): string {
     { ${attribute}: ${JSON.stringify(url)} }))`
 }
 
-const chromium = await provideChromium()
+const chromium = provideProgram(CHROMIUM)
 
-describe.skipIf(chromium.path === undefined)("a server without authentication, in Chromium", () => {
+describe.skipIf(chromium === undefined)("a server without authentication, in Chromium", () => {
   let browser: Browser
   let runs = 0
   const answered = new Map<string, number>()
@@ -99,7 +99,7 @@ describe.skipIf(chromium.path === undefined)("a server without authentication, i
       logger: silentLogger,
     })
     cleanups.push(() => served.close())
-    browser = await launchBrowser(chromium.path as string)
+    browser = await launchBrowser(chromium as string)
   })
 
   afterAll(async () => {

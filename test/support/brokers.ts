@@ -1,18 +1,18 @@
 /** Real brokers for tests: `nats-server` and `redis-server`, each a process of its own on loopback. */
-import { execFile, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync, rmSync } from "node:fs"
-import { access, constants, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
-import { delimiter, isAbsolute, join } from "node:path"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { promisify } from "node:util"
 import { freePort } from "./free-port.ts"
 import { PATIENCE } from "./patience.ts"
-
-const run = promisify(execFile)
+import * as programs from "./programs.ts"
+import { findProgram, missing, provideProgram } from "./programs.ts"
+import type { Program } from "./programs.ts"
 
 /** A broker that runs. Whoever starts one ends it; what is forgotten ends with this process. */
 export interface Broker extends AsyncDisposable {
@@ -41,14 +41,14 @@ export interface BrokerOptions {
   readonly args?: readonly string[] | undefined
 }
 
-/** Whether there is a `nats-server`; it is installed from the system's packages where that is possible. */
+/** Whether there is a `nats-server`. */
 export async function provideNats(): Promise<boolean> {
-  return await provide(NATS)
+  return provideProgram(NATS.program) !== undefined
 }
 
-/** Whether there is a `redis-server`, or a `valkey-server`; installed like `nats-server`. */
+/** Whether there is a `redis-server`, or a `valkey-server`. */
 export async function provideRedis(): Promise<boolean> {
-  return await provide(REDIS)
+  return provideProgram(REDIS.program) !== undefined
 }
 
 /** How each broker that there is starts, by the name of its transport. */
@@ -69,8 +69,7 @@ export async function startRedis(options: BrokerOptions = {}): Promise<Broker> {
 
 interface Kind {
   readonly scheme: string
-  readonly programs: readonly string[]
-  readonly package: string
+  readonly program: Program
   config(port: number, folder: string): string
   args(file: string): readonly string[]
   /** What to say to it, so that what it answers begins with one of `hello`. */
@@ -80,8 +79,7 @@ interface Kind {
 
 const NATS: Kind = {
   scheme: "nats",
-  programs: ["nats-server"],
-  package: "nats-server",
+  program: programs.NATS,
   config: (port) => `host: "127.0.0.1"\nport: ${port}\n`,
   args: (file) => ["-c", file],
   greeting: "",
@@ -90,8 +88,7 @@ const NATS: Kind = {
 
 const REDIS: Kind = {
   scheme: "redis",
-  programs: ["redis-server", "valkey-server"],
-  package: "redis-server",
+  program: programs.REDIS,
   config: (port, folder) =>
     `bind 127.0.0.1\nport ${port}\nsave ""\nappendonly no\ndaemonize no\ndir ${folder}\n`,
   args: (file) => [file],
@@ -100,64 +97,16 @@ const REDIS: Kind = {
   hello: /^(\+PONG|-NOAUTH|-NOPERM)/,
 }
 
-async function provide(kind: Kind): Promise<boolean> {
-  if ((await find(kind.programs)) !== undefined) return true
-  const failure = await install(kind)
-  if ((await find(kind.programs)) !== undefined) return true
-  const reason = `There is no ${kind.package}: ${failure} Install it: apt-get install ${kind.package}`
-  const ci = process.env["CI"] ?? ""
-  // A check that did not run must not look like one that passed.
-  if (ci !== "" && ci !== "false") throw new Error(reason)
-  process.stderr.write(`SKIPPED broker tests. ${reason}\n`)
-  return false
-}
-
-/** Installs the package; gives what went wrong. */
-async function install(kind: Kind): Promise<string> {
-  if (process.getuid?.() !== 0) return "none is on PATH, and only root can install one."
-  // The lock is the kernel's: several runs wait for one installation.
-  const lock = join(tmpdir(), `operations-${kind.package}.lock`)
-  const package_ = `apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 ${kind.package}`
-  const there = `PATH="$PATH:/usr/sbin" command -v ${kind.programs[0]}`
-  const script = `${there} || ${package_} || { apt-get update && ${package_}; }`
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
-  try {
-    await run("flock", [lock, "sh", "-c", script], { env, timeout: 600_000 })
-    return "it was installed, and still is not on PATH."
-  } catch (error) {
-    const { stderr = "", message } = error as { stderr?: string; message: string }
-    return `none is on PATH, and apt-get gave none (${stderr.trim().split("\n").at(-1) || message}).`
-  }
-}
-
-/** Where a program is; system programs are often not on the PATH of a plain user. */
-async function find(names: readonly string[]): Promise<string | undefined> {
-  const onPath = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute)
-  for (const name of names) {
-    for (const folder of [...onPath, "/usr/sbin", "/usr/local/sbin"]) {
-      const path = join(folder, name)
-      const isThere = await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-      if (isThere) return path
-    }
-  }
-  return undefined
-}
-
 async function start(kind: Kind, options: BrokerOptions): Promise<Broker> {
-  const program = await find(kind.programs)
-  if (program === undefined) {
-    throw new Error(`There is no ${kind.package}. Install it: apt-get install ${kind.package}`)
-  }
+  const program = findProgram(kind.program)
+  if (program === undefined) throw new Error(missing(kind.program))
   const folder = await mkdtemp(join(tmpdir(), `operations-${kind.scheme}-`))
   folders.add(folder)
   const port = options.port ?? (await freePort())
   const file = join(folder, "server.conf")
   await writeFile(file, `${kind.config(port, folder)}${options.config ?? ""}\n`)
   const args = [...kind.args(file), ...(options.args ?? [])]
-  const broker = new BrokerProcess(kind, port, folder, await tied([program, ...args]))
+  const broker = new BrokerProcess(kind, port, folder, tied([program, ...args]))
   try {
     await broker.restart()
   } catch (error) {
@@ -168,8 +117,8 @@ async function start(kind: Kind, options: BrokerOptions): Promise<Broker> {
 }
 
 /** The command, such that it ends with this process, however that ends. */
-async function tied(command: readonly string[]): Promise<readonly string[]> {
-  const setpriv = await find(["setpriv"])
+function tied(command: readonly string[]): readonly string[] {
+  const setpriv = findProgram({ names: ["setpriv"], package: "util-linux", tests: "broker" })
   // It becomes the command, so that the process is the same one.
   return setpriv === undefined ? command : [setpriv, "--pdeathsig", "KILL", ...command]
 }
@@ -199,7 +148,8 @@ class BrokerProcess implements Broker {
 
   get pid(): number {
     const pid = this.#child?.pid
-    if (pid === undefined) throw new Error(`The ${this.#kind.package} at ${this.url} does not run.`)
+    if (pid === undefined)
+      throw new Error(`The ${this.#kind.program.package} at ${this.url} does not run.`)
     return pid
   }
 
@@ -243,7 +193,7 @@ class BrokerProcess implements Broker {
     for (const until = Date.now() + PATIENCE; !(await this.#answers()); await sleep(10)) {
       if (child.exitCode === null && child.signalCode === null && Date.now() < until) continue
       const log = (await this.log()).split("\n").slice(-20).join("\n")
-      throw new Error(`The ${this.#kind.package} at ${this.url} does not start:\n${log}`)
+      throw new Error(`The ${this.#kind.program.package} at ${this.url} does not start:\n${log}`)
     }
   }
 

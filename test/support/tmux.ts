@@ -6,30 +6,13 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { PATIENCE } from "./patience.ts"
+import { provideProgram, TMUX } from "./programs.ts"
 
 const run = promisify(execFile)
 
-/** Whether there is a tmux; it is installed from the system's packages where that is possible. */
+/** Whether there is a tmux. */
 export async function provideTmux(): Promise<boolean> {
-  if (await hasTmux()) return true
-  // The lock is the kernel's: several runs wait for one installation.
-  const lock = join(tmpdir(), "operations-tmux.lock")
-  const install = "apt-get install -y --no-install-recommends -o DPkg::Lock::Timeout=300 tmux"
-  const script = `command -v tmux || ${install} || { apt-get update && ${install}; }`
-  await run("flock", [lock, "sh", "-c", script], { timeout: 600_000 }).catch(() => undefined)
-  if (await hasTmux()) return true
-  const reason = "There is no tmux. Install it: apt-get install tmux"
-  // A check that did not run must not look like one that passed.
-  if ((process.env["CI"] ?? "") !== "") throw new Error(reason)
-  process.stderr.write(`SKIPPED terminal tests. ${reason}\n`)
-  return false
-}
-
-async function hasTmux(): Promise<boolean> {
-  return await run("tmux", ["-V"]).then(
-    () => true,
-    () => false,
-  )
+  return provideProgram(TMUX) !== undefined
 }
 
 export interface ScreenOptions {

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import createClient from "openapi-fetch"
@@ -7,7 +7,7 @@ import { compileSchema } from "../../../src/schema/compiled.ts"
 import type { ServedHTTP } from "../../../src/node.ts"
 import { launchBrowser } from "../../support/browser.ts"
 import type { Browser, Page } from "../../support/browser.ts"
-import { provideChromium } from "../../support/chromium.ts"
+import { CHROMIUM, CURL, provideProgram } from "../../support/programs.ts"
 import { createTasks } from "./clients-support.ts"
 import { eventsOf, serve } from "./support.ts"
 import { waitFor } from "../../support/wait-for.ts"
@@ -41,13 +41,7 @@ afterAll(async () => {
   await new Promise<void>((resolve) => site.close(() => resolve()))
 })
 
-const hasCurl = spawnSync("curl", ["--version"]).status === 0
-if (!hasCurl) {
-  if (process.env["CI"] !== undefined) throw new Error("There is no curl: install it.")
-  process.stderr.write(
-    "SKIPPED the tests with curl: there is none. Install it: apt-get install curl\n",
-  )
-}
+const hasCurl = provideProgram(CURL) !== undefined
 
 describe.skipIf(!hasCurl)("curl", () => {
   function curl(...args: string[]): Promise<{ code: number | null; out: string }> {
@@ -232,15 +226,15 @@ describe("fetch", () => {
   })
 })
 
-const chromium = await provideChromium()
+const chromium = provideProgram(CHROMIUM)
 
-describe.skipIf(chromium.path === undefined)("EventSource in Chromium", () => {
+describe.skipIf(chromium === undefined)("EventSource in Chromium", () => {
   let browser: Browser
   let own: Page
   let foreign: Page
 
   beforeAll(async () => {
-    browser = await launchBrowser(chromium.path as string)
+    browser = await launchBrowser(chromium as string)
     own = await browser.open(`${api.url}/page`)
     foreign = await browser.open(siteURL())
   })

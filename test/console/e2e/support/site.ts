@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
 import type { ServerConfig, ResolvedSource } from "../../../../src/config/model.ts"
 import type { HubOptions } from "../../../../src/hub/model.ts"
-import { provideChromium } from "../../../support/chromium.ts"
+import { CHROMIUM, provideProgram } from "../../../support/programs.ts"
 import { launch, moveTo, openPage, reloadAt } from "./browser.ts"
 import type { Opened } from "./browser.ts"
 import { startHub } from "./hub.ts"
@@ -23,7 +23,7 @@ export interface Site {
 }
 
 /** The browser of these tests; `undefined` where there is none. */
-export const chromiumPath: string | undefined = (await provideChromium()).path
+export const chromiumPath: string | undefined = provideProgram(CHROMIUM)
 
 export const noBrowser: boolean = chromiumPath === undefined
 
