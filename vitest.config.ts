@@ -1,69 +1,54 @@
+import { readdirSync, readFileSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer } from "vitest/node"
 import type { TestSpecification } from "vitest/node"
-import { LONG_TESTS } from "./test/support/long-tests.ts"
 
 /**
- * Test files that need a process and modules of their own. All others share theirs with the files before them, which
- * saves loading the sources again.
+ * What tests need, by the ends of their names: `*.system.test.ts` brokers, a browser, a terminal, real documents or much
+ * time, `*.process.test.ts` other processes, and all others Node alone.
  */
-const ISOLATED = [
-  // These count the timers, listeners or processes that are left, also those of other files.
-  "test/faults.test.ts",
-  "test/hub/watch-events.test.ts",
-  "test/internal/{deadlines,defer}.test.ts",
-  "test/serve/mcp/{progress,surface-streams}.test.ts",
-  "test/sources/mcp/attacks/leftovers.test.ts",
-  "test/sources/mcp/connection/{changes,parts}.test.ts",
-  "test/sources/mcp/loader/wrapper.test.ts",
-  "test/sources/mcp/stdio/{close,reaper,transport}.test.ts",
-  "test/transport/exit.test.ts",
-  // These ask what is loaded before the first use.
-  "test/policy/first-call.test.ts",
-  "test/transport/http/lazy-{files,streams}.test.ts",
-  "test/transport/lazy-codec.test.ts",
-  // These change what the whole process uses: its signals, environment, modules or globals.
-  "test/cli/{replace-file,serve/{follow-config,process}}.test.ts",
-  "test/hub/config-file/{script-in-process,secret-sources}.test.ts",
-  "test/node/{import-module,scan-directory,tsx}.test.ts",
-  // Hono replaces the global Request and Response.
-  "test/serve/frameworks/*.test.ts",
-  "test/transport/browser-socket.test.ts",
-]
+const KINDS = ["system", "process", "unit"] as const
 
-/** Which files are tested with which settings. */
-const PROJECTS: readonly Project[] = [
-  { name: "shared", include: ["test/**/*.test.ts"], exclude: ISOLATED, isolate: false },
-  { name: "isolated", include: ISOLATED, exclude: [] },
-]
+type Kind = (typeof KINDS)[number]
 
-interface Project {
-  readonly name: string
-  readonly include: string[]
-  readonly exclude: string[]
-  readonly isolate?: boolean
+function kindOf(file: string): Kind {
+  return KINDS.find((kind) => file.endsWith(`.${kind}.test.ts`)) ?? "unit"
 }
 
-/** The projects without some files, which are given by their paths. */
-export function projectsWithout(files: readonly string[]): { extends: true; test: Project }[] {
-  return PROJECTS.map(({ exclude, ...project }) => ({
-    extends: true,
-    test: { ...project, exclude: [...exclude, ...files] },
-  }))
-}
+/**
+ * Files that begin with `// @isolated: <reason>` have a process and modules of their own. All others share theirs with the
+ * files before them, which saves loading the sources again.
+ */
+const FILES = readdirSync(join(import.meta.dirname, "test"), { recursive: true, encoding: "utf8" })
+  .map((file) => `test/${file.replaceAll("\\", "/")}`)
+  .filter((file) => file.endsWith(".test.ts"))
+const ISOLATED = new Set(
+  FILES.filter((file) =>
+    readFileSync(join(import.meta.dirname, file), "utf8").startsWith("// @isolated: "),
+  ),
+)
 
-/** Starts each project with its long tests. Where no earlier run is known, Vitest goes by the size of the files. */
-class LongTestsFirst extends BaseSequencer {
+const PROJECTS = KINDS.flatMap((kind) =>
+  [false, true].map((isolate) => ({
+    extends: true as const,
+    test: {
+      name: isolate ? `${kind}-isolated` : kind,
+      include: FILES.filter((file) => kindOf(file) === kind && ISOLATED.has(file) === isolate),
+      isolate,
+      ...(kind === "unit" && { setupFiles: ["test/support/no-processes.ts"] }),
+      ...(kind === "system" && { globalSetup: ["test/support/report-missing.ts"] }),
+    },
+  })),
+)
+
+/** Starts with the files that need most, so that a run does not wait for one of them at its end. */
+class SystemTestsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const long = new Set(LONG_TESTS.map((file) => join(import.meta.dirname, file)))
-    const sorted = await super.sort(files)
-    return [...new Set(sorted.map(({ project }) => project))].flatMap((project) => {
-      const own = sorted.filter((file) => file.project === project)
-      const isLong = ({ moduleId }: TestSpecification): boolean => long.has(moduleId)
-      return [...own.filter(isLong), ...own.filter((file) => !isLong(file))]
-    })
+    const names = PROJECTS.map(({ test }) => test.name)
+    const place = ({ project }: TestSpecification): number => names.indexOf(project.name)
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other))
   }
 }
 
@@ -79,8 +64,8 @@ export default defineConfig({
     ],
   },
   test: {
-    projects: projectsWithout([]),
-    sequence: { sequencer: LongTestsFirst },
+    projects: PROJECTS,
+    sequence: { sequencer: SystemTestsFirst },
     environment: "node",
     // Tests write the configurations that they run, and leave nothing in the home of whoever runs them.
     env: { OPERATIONS_TRUST: "1", XDG_STATE_HOME: join(tmpdir(), "operations-test-state") },
@@ -90,16 +75,19 @@ export default defineConfig({
     teardownTimeout: 60_000,
     // As long as `waitFor` in test/support.
     expect: { poll: { timeout: 30_000, interval: 20 } },
+    // Modules that have not changed are not transformed again.
+    experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest-modules" },
     // Many tests wait for processes and sockets: four at a time keep two cores busy.
     maxWorkers: Math.max(4, availableParallelism()),
     coverage: {
-      provider: "v8",
+      provider: "custom",
+      customProviderModule: "test/support/coverage.ts",
       include: ["src/**/*.ts"],
       // A browser runs it: test/console/e2e. The pattern above would take it in by its `src`.
       exclude: ["console/**"],
       reporter: ["text-summary", "json-summary"],
       reportOnFailure: true,
-      // Held where coverage is asked for: `npm test -- --coverage.enabled`, as CI does.
+      // Held where coverage is asked for: `npm run test:all -- --coverage.enabled`, as CI does.
       thresholds: { branches: 95 },
     },
   },

@@ -3,7 +3,7 @@
  * event loop. Nothing here depends on the speed of the machine. It needs the built package, and none of the
  * peers.
  *
- * Tests check what types cost compilers (`test/types/compilers.test.ts`), and what users download (`test/package/`).
+ * Tests check what types cost compilers (`test/types/compilers.process.test.ts`), and what users download (`test/package/`).
  *
  * Exits with 1 when a target is missed.
  */

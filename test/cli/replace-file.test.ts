@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises"
 import type * as FileSystem from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { Clock } from "../../src/internal/platform.ts"

@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { defer, setRef } from "../../src/internal/defer.ts"
 

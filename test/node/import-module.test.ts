@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { describe, expect, type Mock, test, vi } from "vitest"
 import { importModule, type ModuleLoaders } from "../../src/node/import-module.ts"
 

@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"

@@ -1,3 +1,4 @@
+// @isolated: it asks what is loaded before the first use.
 // The code of the policies is loaded when an operation that has some is first called.
 import { expect, test } from "vitest"
 import { CallError, createRegistry, silentLogger } from "../../src/index.ts"

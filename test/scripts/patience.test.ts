@@ -1,7 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import config from "../../vitest.config.ts"
-import { LONG_TESTS } from "../support/long-tests.ts"
 import { PATIENCE } from "../support/patience.ts"
 import { maskSource } from "../support/source-scan.ts"
 
@@ -81,10 +80,6 @@ describe("the time that tests have", () => {
     }
     expect(settings).toMatchObject({ testTimeout: TEST_TIMEOUT, hookTimeout: TEST_TIMEOUT })
     expect(settings.expect.poll.timeout).toBe(PATIENCE)
-  })
-
-  test("is known to be long for files that exist", () => {
-    expect(LONG_TESTS.filter((file) => !existsSync(file))).toEqual([])
   })
 
   test.each([

@@ -1,4 +1,4 @@
-// Run by test/e2e/leaks.test.ts in a process of its own, with gc exposed. Prints one JSON value.
+// Run by test/e2e/leaks.process.test.ts in a process of its own, with gc exposed. Prints one JSON value.
 import { Type } from "typebox"
 import {
   createRegistry,

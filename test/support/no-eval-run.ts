@@ -1,4 +1,4 @@
-// Run by test/e2e/no-eval.test.ts where code cannot be made from strings. Prints one JSON value.
+// Run by test/e2e/no-eval.process.test.ts where code cannot be made from strings. Prints one JSON value.
 import { Type } from "typebox"
 import {
   collectErrors,

@@ -1,4 +1,4 @@
-// Run by test/e2e/protocol-leaks.test.ts in a process of its own, with gc exposed. Takes the program of its threads
+// Run by test/e2e/protocol-leaks.process.test.ts in a process of its own, with gc exposed. Takes the program of its threads
 // and prints one JSON value.
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"

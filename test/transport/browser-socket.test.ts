@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"

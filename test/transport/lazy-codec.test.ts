@@ -1,3 +1,4 @@
+// @isolated: it asks what is loaded before the first use.
 // What only bytes need is loaded with the first of them: each test starts with nothing loaded.
 
 import { beforeEach, expect, test, vi } from "vitest"

@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { expect, test, vi } from "vitest"
 import { followConfig } from "../../../src/cli/serve/follow-config.ts"
 import type { ResolvedConfig } from "../../../src/config/model.ts"

@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { afterEach, expect, test, vi } from "vitest"
 import { parentGone, protectStdout } from "../../../src/cli/serve/process.ts"
 

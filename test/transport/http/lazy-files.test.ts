@@ -1,3 +1,4 @@
+// @isolated: it asks what is loaded before the first use.
 // The first test here is the first to need what only bytes need: nothing has loaded it yet.
 
 import { expect, test } from "vitest"

@@ -1,3 +1,4 @@
+// @isolated: it asks what is loaded before the first use.
 // What only streams need is loaded with the first of them.
 
 import { expect, test, vi } from "vitest"

@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { systemClock } from "../../../../src/internal/clock.ts"
 import { Changes, listenForChanges } from "../../../../src/sources/mcp/client/changes.ts"

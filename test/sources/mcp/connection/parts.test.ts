@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import fc from "fast-check"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
 import { CallError } from "../../../../src/index.ts"

@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { describe, expect, test, vi } from "vitest"
 import { resolveServer } from "../../../../src/sources/mcp/config-resolve.ts"
 import type { MCPClientConfig } from "../../../../src/sources/mcp/config.ts"

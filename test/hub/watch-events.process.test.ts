@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { EventEmitter } from "node:events"
 import { mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"

@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { spawn } from "node:child_process"
 import { resolve } from "node:path"
 import { describe, expect, test } from "vitest"

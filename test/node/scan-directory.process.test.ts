@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"

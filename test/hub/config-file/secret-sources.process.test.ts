@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import type * as Files from "node:fs/promises"
 import { mkdir, mkdtemp, open, realpath, rm, writeFile } from "node:fs/promises"
 import { homedir, tmpdir } from "node:os"

@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import { defineOperation } from "../../../src/core/define.ts"

@@ -14,7 +14,7 @@ import { operation } from "../support/operations.ts"
 import { guarded } from "./harness.ts"
 import { play } from "./histories.ts"
 
-// More of them: LAW_HISTORIES=50000 npx vitest run test/policy/laws.test.ts
+// More of them: LAW_HISTORIES=50000 npx vitest run test/policy/laws.system.test.ts
 const HISTORIES = Number(process.env["LAW_HISTORIES"] ?? 10_000)
 const PART = 1_000
 

@@ -5,7 +5,7 @@ import { live } from "./sim/history.ts"
 import { SABOTAGES } from "./sim/sabotage.ts"
 import { SEEDS } from "./seeds.ts"
 
-// More of them: SIM_SEEDS=200000 npx vitest run test/protocol/simulation.test.ts
+// More of them: SIM_SEEDS=200000 npx vitest run test/protocol/simulation.system.test.ts
 const COUNT = Number(env["SIM_SEEDS"] ?? 2000)
 const FIRST = Number(env["SIM_FIRST"] ?? 1)
 const PIECES = 4

@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { describe, expect, test } from "vitest"
 import { provideBroker } from "../faults/brokers.ts"
 import { ENGINES } from "../faults/engines.ts"

@@ -29,7 +29,7 @@ function importedOrNone(text: string, namespace: string): OperationSpec[] {
   }
 }
 
-// All the others: test/sources/openapi/corpus.test.ts, which imports them.
+// All the others: test/sources/openapi/corpus.system.test.ts, which imports them.
 describe.runIf(hasCorpus)("real documents", () => {
   let github: readonly OperationSpec[] = []
   let written = ""

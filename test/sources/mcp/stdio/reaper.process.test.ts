@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { join } from "node:path"

@@ -152,7 +152,7 @@ describe.runIf(hasCorpus).each(entries)("$file", ({ file, operations: expected, 
     },
   )
 
-  // Rewritten by `npx vitest run test/sources/openapi/corpus.test.ts -u`: a change to what is imported, seen as one.
+  // Rewritten by `npx vitest run test/sources/openapi/corpus.system.test.ts -u`: a change to what is imported, seen as one.
   test.each(isNamed ? [file] : [])("gives what its golden file says, name by name", async () => {
     const allowedReferences = [corpusPath(`${file.split("/")[0]}/common/`)]
     // What is packed is one file.

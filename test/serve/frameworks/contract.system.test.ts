@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/internal/logger.ts"
 import { hashApiKey, toHTTP } from "../../../src/to-http.ts"

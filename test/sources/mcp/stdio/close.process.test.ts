@@ -1,3 +1,4 @@
+// @isolated: it counts the timers, listeners or processes that are left, also those of other files.
 import { describe, expect, test } from "vitest"
 import { allGone, child, isRunning, running, watchdogsOf } from "./support.ts"
 import { TOO_LONG } from "../../../support/patience.ts"

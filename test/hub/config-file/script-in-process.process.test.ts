@@ -1,3 +1,4 @@
+// @isolated: it changes what the whole process uses.
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

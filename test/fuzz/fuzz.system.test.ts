@@ -18,7 +18,7 @@ test("configurations that nobody changed are sound", () => {
   for (const base of BASES) expect(() => resolveConfig(base(), { baseDir: "." })).not.toThrow()
 })
 
-// Documents have a test of their own: test/sources/openapi/fuzz.test.ts.
+// Documents have a test of their own: test/sources/openapi/fuzz.system.test.ts.
 describe.each(Object.keys(FUZZERS).filter((name) => name !== "openapi"))(
   "the fuzzer of %s",
   (name) => {
