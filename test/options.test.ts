@@ -86,10 +86,10 @@ const RULES = new Map(
 describe("each rule of options", () => {
   test.each([...RULES])(
     "%s rejects all wrong values and shows no secret",
-    (_, { rule, isSecret }) => {
+    async (_, { rule, isSecret }) => {
       const schema = { option: isSecret ? { secret: rule } : rule } as OptionsSchema
       for (const value of wrongValuesOf(rule)) {
-        const message = thrown(() => validateOptions("f", { option: value }, schema))
+        const message = await messageOf(() => validateOptions("f", { option: value }, schema))
         expect(message).toMatch(startOf("f(): option must be "))
         expect(message).toContain(isSecret ? "got " : receivedText(value))
         expect(isSecret && message.includes("a-wrong-value")).toBe(false)
@@ -97,16 +97,6 @@ describe("each rule of options", () => {
     },
   )
 })
-
-function thrown(run: () => unknown): string {
-  try {
-    run()
-  } catch (error) {
-    expect(error).toBeInstanceOf(TypeError)
-    return (error as TypeError).message
-  }
-  return "nothing was thrown"
-}
 
 /** Options with a name that is missing, misspelt or unknown, and how the message about it begins. */
 function wrongNames(
