@@ -152,10 +152,7 @@ class PortTransport extends Closable implements WorkerTransport {
   }
 
   #onMessage(message: unknown): void {
-    if (!Array.isArray(message)) {
-      this.#onItem(message)
-      return
-    }
+    if (!Array.isArray(message)) return this.#onItem(message)
     for (const item of message as unknown[]) this.#onItem(item)
   }
 

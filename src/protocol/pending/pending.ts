@@ -62,19 +62,20 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     const { endpoint, options } = this
     const deadline = options?.deadline
     if (endpoint.isClosed) {
-      this.fail(this.error("UNAVAILABLE", "was not called: the call protocol is closed.", NOT_SENT))
-      return
+      return this.fail(
+        this.error("UNAVAILABLE", "was not called: the call protocol is closed.", NOT_SENT),
+      )
     }
     const signal = options?.signal
     if (signal?.aborted === true) {
       const cause: unknown = signal.reason
-      this.fail(this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }))
-      return
+      return this.fail(
+        this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }),
+      )
     }
     this.#resolveTimeout(deadline)
     if (this.#timeout <= 0) {
-      this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
-      return
+      return this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
     }
     endpoint.pending.add(this)
     this.#sent = 1

@@ -113,10 +113,7 @@ export class PendingRequestMap {
   abort(requestId: string, reason?: string): void {
     const { requests } = servingOf(this.#endpoint)
     const waiting = this.#endpoint.pending.get(requestId)
-    if (waiting !== undefined) {
-      waiting.abort(reason)
-      return
-    }
+    if (waiting !== undefined) return waiting.abort(reason)
     const working = requests.get(requestId)
     if (working === undefined) return
     working.abort(reason ?? "The call was aborted.")

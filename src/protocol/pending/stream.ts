@@ -125,8 +125,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     // A duplicate: the first one counts.
     if (seq <= this.#seq) return
     if (seq !== this.#seq + 1) {
-      this.#lose(`item ${this.#seq + 1} is missing (item ${seq} came)`)
-      return
+      return this.#lose(`item ${this.#seq + 1} is missing (item ${seq} came)`)
     }
     this.#seq = seq
     this.#resumption.received()
@@ -135,11 +134,10 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     if (waiter === undefined) {
       if (this.#items.length - this.#head >= this.#window) {
         const why = `sends more than the ${this.#window} items it was granted.`
-        this.#request.leave(
+        return this.#request.leave(
           this.#request.error("SLOW_CONSUMER", why),
           "More items came than were granted.",
         )
-        return
       }
       this.#items.push(event.output)
       return
@@ -151,10 +149,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
 
   completed(event: CallCompletedEvent): void {
     const seq = event.seq === undefined ? this.#seq : this.#resumedAfter + event.seq
-    if (seq !== this.#seq) {
-      this.#lose(`it ended after ${seq} items, and ${this.#seq} came`)
-      return
-    }
+    if (seq !== this.#seq) return this.#lose(`it ended after ${seq} items, and ${this.#seq} came`)
     const waiters = this.#takeWaiters()
     this.#request.finish()
     for (const { resolve } of waiters) resolve(DONE)

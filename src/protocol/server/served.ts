@@ -148,8 +148,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   runCall(registry: AnyRegistry): void {
     const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
     if (own.executeInto !== undefined) {
-      own.executeInto(this.operationId, this.event.input, this)
-      return
+      return own.executeInto(this.operationId, this.event.input, this)
     }
     registry.execute(this.operationId, this.event.input, this).then(
       (envelope) => this.succeed(envelope),
@@ -215,8 +214,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
     if (this.pending instanceof PendingCall) {
       const { pending } = this
       this.#finish()
-      pending.arrive(output)
-      return
+      return pending.arrive(output)
     }
     const { link } = this.host.endpoint
     const room = link.ready?.()

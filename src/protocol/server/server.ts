@@ -105,13 +105,11 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       !this.#isLoopback &&
       (requests.has(requestId) || this.#recent?.remember(requestId) === false)
     ) {
-      whenOver?.()
-      return
+      return whenOver?.()
     }
     if (this.isClosed || this.isLeaving) {
       this.endpoint.trySend(errorEvent(requestId, closing(event.operationId, false)))
-      whenOver?.()
-      return
+      return whenOver?.()
     }
     const request = new ServedRequest(this, event, whenOver)
     const pending = this.#isLoopback ? this.endpoint.sending : undefined
@@ -123,8 +121,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       const { link } = this.endpoint
       const isTrusted = link.isLocal === true || link.isTrusted === true
       request.identity = (isTrusted ? event.identity : undefined) ?? peer?.identity ?? link.identity
-      this.#admit(request)
-      return
+      return this.#admit(request)
     }
     void this.#identify(request, this.#resolveIdentity, peer)
   }
@@ -237,8 +234,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       if (identified instanceof Promise) request.postpone()
       request.identity = await identified
     } catch (thrown) {
-      request.fail(unauthenticated(request.operationId, thrown))
-      return
+      return request.fail(unauthenticated(request.operationId, thrown))
     }
     if (!request.isOver) this.#admit(request)
   }
@@ -247,20 +243,13 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     const { event, identity, operationId } = request
     const account = this.#accountOf?.(identity)
     const unpaid = account?.charge(1)
-    if (unpaid !== undefined) {
-      request.fail(unpaid)
-      return
-    }
+    if (unpaid !== undefined) return request.fail(unpaid)
     request.account = account
     const spec = this.#specFor(operationId)
-    if (spec === undefined) {
-      request.fail(missing(this.#registry, operationId, identity))
-      return
-    }
+    if (spec === undefined) return request.fail(missing(this.#registry, operationId, identity))
     const isStream = spec.type === "subscription"
     if (event.kind !== undefined && isStream !== (event.kind === "stream")) {
-      request.fail(wrongKind(operationId, spec))
-      return
+      return request.fail(wrongKind(operationId, spec))
     }
     if (isStream) this.#open(request)
     else if (account?.tryEnter(this.#maxInFlight) ?? this.#slots?.tryEnter(operationId) ?? true) {
@@ -276,8 +265,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
 
   #open(request: ServedRequest): void {
     if (!(request.account?.tryStream(this.#maxStreams) ?? this.#streams < this.#maxStreams)) {
-      request.fail(this.#tooManyStreams(request.operationId))
-      return
+      return request.fail(this.#tooManyStreams(request.operationId))
     }
     request.place = "streams"
     this.#streams++
@@ -289,10 +277,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     const { account } = request
     const hasRoom =
       account?.enqueue(request, this.#maxInFlight, this.#maxQueued) ?? this.#slots?.enqueue(request)
-    if (hasRoom === false) {
-      request.fail(this.#tooManyCalls(request.operationId))
-      return
-    }
+    if (hasRoom === false) return request.fail(this.#tooManyCalls(request.operationId))
     request.place = "queue"
     request.postpone()
     this.#waiting++

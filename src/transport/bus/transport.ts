@@ -93,12 +93,10 @@ class BrokerTransport implements BusTransport, BusReceiver {
       case "call.requested":
         if (this.#error !== undefined) throw this.#error
         if (this.#unavailable !== undefined) throw this.#unavailable
-        this.#caller.send(event)
-        return
+        return this.#caller.send(event)
       case "call.credit":
       case "call.answered":
-        this.#caller.send(event)
-        return
+        return this.#caller.send(event)
       case "call.aborted":
         if (this.#caller.has(event.requestId)) this.#caller.send(event)
         else this.#worker.send(event)

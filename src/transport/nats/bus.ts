@@ -234,8 +234,7 @@ export class NatsBus implements Bus {
     this.#pulse.received()
     // Headers are read only for empty messages, because reading them is slow.
     if (message.data.length === 0 && message.headers?.code === 503) {
-      this.#receiver?.noResponders(this.#subjects.correlationIdOf(message.subject))
-      return
+      return this.#receiver?.noResponders(this.#subjects.correlationIdOf(message.subject))
     }
     this.#receiver?.fromWorker(message.string())
   }

@@ -116,10 +116,7 @@ export class NatsLink {
         if (this.#isClosing) return
         refusals = isRefusal(error) ? refusals + 1 : 0
         const failure = permanentFailure(error, refusals, this.#target)
-        if (failure !== undefined && !this.#wasUp) {
-          this.#events.failed(failure)
-          return
-        }
+        if (failure !== undefined && !this.#wasUp) return this.#events.failed(failure)
         // They were accepted before: a rotation of credentials may be in progress.
         this.#reportUnreachable(error, failure)
       }

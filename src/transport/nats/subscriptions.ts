@@ -115,8 +115,7 @@ export class Subscriptions {
     return (error, message) => {
       if (error !== null) {
         this.#active.delete(subject)
-        this.#listeners.denied(subject)
-        return
+        return this.#listeners.denied(subject)
       }
       try {
         this.#listeners[kind](message)

@@ -174,8 +174,7 @@ export class RedisBus implements Bus, SessionEvents {
     } catch (error) {
       if (this.#isOver) return
       this.#session = undefined
-      this.#notOpened(error)
-      return
+      return this.#notOpened(error)
     }
     if (!this.#isOver) this.#connected(session)
   }
@@ -199,10 +198,7 @@ export class RedisBus implements Bus, SessionEvents {
   #notOpened(error: unknown): void {
     const failure = permanentFailure(error, this.#parts.peer)
     this.#refusals = failure === undefined ? 0 : this.#refusals + 1
-    if (failure !== undefined && !this.#wasConnected) {
-      this.failed(failure)
-      return
-    }
+    if (failure !== undefined && !this.#wasConnected) return this.failed(failure)
     // They were accepted before: a rotation of credentials may be in progress.
     if (failure !== undefined && this.#refusals >= MAX_REFUSALS) {
       const refused = refusal("UNAVAILABLE", `${failure.message} Reconnecting continues.`, {

@@ -119,8 +119,7 @@ export class Publisher {
       if (error !== null) this.#events.refused(message, error)
       else if (typeof count === "number") this.#events.received(message, count)
       else {
-        this.#onOutOfStep()
-        return
+        return this.#onOutOfStep()
       }
     }
   }

@@ -261,8 +261,7 @@ export class RedisSession {
     for (const connection of this.#connections) {
       const silence = connection.check(now, allowance, stalledFor > 0)
       if (silence === undefined) continue
-      this.#lost(new Error(`it has not answered for ${Math.round(silence)} ms`))
-      return
+      return this.#lost(new Error(`it has not answered for ${Math.round(silence)} ms`))
     }
     if (this.#ticks++ % COUNT_EVERY === 1) void this.#count()
   }

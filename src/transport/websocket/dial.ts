@@ -84,10 +84,7 @@ class Attempt {
 
   watch(socket: WebSocketLike): void {
     this.#socket = socket
-    if (socket.readyState > OPEN) {
-      this.#fail({ reason: "it was closed before it was used" })
-      return
-    }
+    if (socket.readyState > OPEN) return this.#fail({ reason: "it was closed before it was used" })
     socket.addEventListener("open", this.#onOpen)
     socket.addEventListener("close", this.#onClose)
     socket.addEventListener("error", this.#onError)

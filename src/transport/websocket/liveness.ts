@@ -107,10 +107,7 @@ export class Liveness implements DeadlineEntry {
   }
 
   expire(): void {
-    if (this.#silentIntervals >= 2) {
-      this.#peer.gone(2 * this.#settings.interval)
-      return
-    }
+    if (this.#silentIntervals >= 2) return this.#peer.gone(2 * this.#settings.interval)
     this.#wait()
     if (this.#peer.ping(this.#isAnswering)) this.#silentIntervals++
   }

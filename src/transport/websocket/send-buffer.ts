@@ -99,14 +99,8 @@ export class SendBuffer {
     this.#timer = undefined
     this.#look()
     const { bufferedAmount } = this.#socket
-    if (bufferedAmount <= this.#highWaterMark) {
-      this.#resolveWaiting()
-      return
-    }
-    if (this.#clock.now() - this.#movedAt >= this.#stallTimeout) {
-      this.#stalled()
-      return
-    }
+    if (bufferedAmount <= this.#highWaterMark) return this.#resolveWaiting()
+    if (this.#clock.now() - this.#movedAt >= this.#stallTimeout) return this.#stalled()
     this.#arm()
   }
 

@@ -131,10 +131,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     if (this.#over !== undefined) throw unavailable(this.#settings.peer, this.#over)
     const { maxSentBytes, maxBufferedBytes } = this.#settings.limits
     const item = encodeWithin(event, maxSentBytes)
-    if (this.#link !== undefined) {
-      this.#link.send(item)
-      return
-    }
+    if (this.#link !== undefined) return this.#link.send(item)
     // Whatever was sent before has ended with its connection; a request that was not sent is not sent later.
     if (event.type === "call.aborted") {
       this.#held.delete(event.requestId)
@@ -199,8 +196,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     const link = this.#link
     if (link === undefined) {
       this.#stopConnecting()
-      this.#onFailed({ reason: SUSPENDED })
-      return
+      return this.#onFailed({ reason: SUSPENDED })
     }
     // Not awaited: no code runs here any more.
     void link.close(1001, SUSPENDED)
@@ -281,8 +277,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     if (reconnect === undefined) {
       this.#over = why
       this.#state = "closed"
-      this.#stopWatching()
-      return
+      return this.#stopWatching()
     }
     this.#state = "waiting"
     if (this.#isSuspended) return

@@ -153,23 +153,18 @@ export class SocketLink implements LivePeer {
   #onFrame(data: unknown, isBinary: boolean): void {
     if (!this.#isOpen) return
     this.#liveness.received()
-    if (isBinary) {
-      this.#fail(1003, "it sent a binary frame instead of text")
-      return
-    }
+    if (isBinary) return this.#fail(1003, "it sent a binary frame instead of text")
     const text = String(data)
     // Sockets that were created elsewhere may not have the limit set.
     if (text.length > this.#limits.maxFrameBytes) {
-      this.#fail(1009, `it sent a frame of more than ${this.#limits.maxFrameBytes} bytes`)
-      return
+      return this.#fail(1009, `it sent a frame of more than ${this.#limits.maxFrameBytes} bytes`)
     }
     let parsed: unknown
     try {
       parsed = this.#parse(text)
     } catch (error) {
       const isJSON = !(error instanceof SyntaxError)
-      this.#fail(1007, `it sent a frame that is not ${isJSON ? "accepted" : "JSON"}`)
-      return
+      return this.#fail(1007, `it sent a frame that is not ${isJSON ? "accepted" : "JSON"}`)
     }
     if (this.#loading !== undefined || needsCodec(parsed)) this.#holdFrame(parsed)
     else this.#onParsed(parsed)
@@ -194,8 +189,7 @@ export class SocketLink implements LivePeer {
       return
     }
     if (parsed.length > BATCH_EVENTS) {
-      this.#fail(1009, `it sent more than ${BATCH_EVENTS} events in one frame`)
-      return
+      return this.#fail(1009, `it sent more than ${BATCH_EVENTS} events in one frame`)
     }
     for (const item of parsed as unknown[]) {
       // A receiver of events may close the connection.
@@ -213,8 +207,7 @@ export class SocketLink implements LivePeer {
     // A peer that is closing reads no more.
     if (this.#socket.readyState === OPEN) {
       try {
-        this.#buffer.send(this.#liveness.announce(frameOf(items), this.#limits.maxSentBytes))
-        return
+        return this.#buffer.send(this.#liveness.announce(frameOf(items), this.#limits.maxSentBytes))
       } catch (error) {
         this.#onError(error)
       }

@@ -29,10 +29,7 @@ export class CallerAnswers {
   /** `after` is the number of stream items that came before an error, which the event itself does not contain. */
   event(worker: KnownWorker, event: CallEvent, after = 0): void {
     const entry = this.#state.pending.get(event.requestId)
-    if (entry === undefined || !entry.isOpenTo(worker)) {
-      this.#late(worker, event)
-      return
-    }
+    if (entry === undefined || !entry.isOpenTo(worker)) return this.#late(worker, event)
     switch (event.type) {
       case "call.responded":
         if (event.seq !== undefined) this.#item(entry, worker, event, event.seq)
@@ -41,17 +38,13 @@ export class CallerAnswers {
         else this.#succeed(entry, worker, event)
         return
       case "call.completed":
-        this.#completed(entry, worker, event)
-        return
+        return this.#completed(entry, worker, event)
       case "call.error":
-        this.#failed(entry, worker, event, after)
-        return
+        return this.#failed(entry, worker, event, after)
       case "call.aborted":
-        this.#aborted(entry, worker, event)
-        return
+        return this.#aborted(entry, worker, event)
       case "call.progress":
-        this.#state.deliver(event)
-        return
+        return this.#state.deliver(event)
       case "call.asked": {
         entry.questions ??= new CallQuestions()
         const asked = entry.questions.asked(worker, event)
@@ -113,13 +106,9 @@ export class CallerAnswers {
   }
 
   #ended(entry: CallEntry, worker: KnownWorker, event: CallEvent): void {
-    if (event.type !== "call.error") {
-      this.#succeed(entry, worker, event)
-      return
-    }
+    if (event.type !== "call.error") return this.#succeed(entry, worker, event)
     if (this.#grants.redirectIfUnknown(entry, worker, event)) {
-      worker.finished(entry.requestId)
-      return
+      return worker.finished(entry.requestId)
     }
     // An earlier worker may have run it, whatever this one reports.
     const isSticky = entry.mayHaveExecutedBefore && event.mayHaveExecuted === false
@@ -140,8 +129,7 @@ export class CallerAnswers {
   #aborted(entry: CallEntry, worker: KnownWorker, event: CallAbortedEvent): void {
     const isHere = entry.worker === worker && entry.state === "granted"
     if (isHere && entry.isIdempotent === true && !entry.isStream) {
-      this.#grants.lost(entry, "gave it up")
-      return
+      return this.#grants.lost(entry, "gave it up")
     }
     if (isHere) this.#end(entry, worker, event)
   }
@@ -161,10 +149,7 @@ export class CallerAnswers {
     const { requestId } = event
     if (event.type === "call.progress") return
     const isItem = event.type === "call.responded" && event.seq !== undefined
-    if (isItem || event.type === "call.asked") {
-      worker.stopStray(requestId)
-      return
-    }
+    if (isItem || event.type === "call.asked") return worker.stopStray(requestId)
     this.#state.counts.lateAnswers++
     worker.finished(requestId)
   }

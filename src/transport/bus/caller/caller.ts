@@ -171,10 +171,7 @@ export class BusCaller {
       this.#isCalling = true
       state.ask()
     }
-    if (this.#services.takes(event)) {
-      this.#services.begin(event)
-      return
-    }
+    if (this.#services.takes(event)) return this.#services.begin(event)
     const offer = state.book.offers.of(operationId)
     if (offer === undefined) throw unknownId(operationId)
     const isSigned = state.signer !== undefined && event.identity !== undefined
@@ -196,10 +193,7 @@ export class BusCaller {
   #leave(event: CallAbortedEvent): void {
     const { requestId, reason } = event
     const entry = this.#state.pending.get(requestId)
-    if (entry === undefined) {
-      this.#services.leave(requestId)
-      return
-    }
+    if (entry === undefined) return this.#services.leave(requestId)
     const { worker, state } = entry
     this.#dispatcher.search.stop(entry)
     this.#state.finish(entry, undefined, reason)
@@ -209,10 +203,7 @@ export class BusCaller {
 
   #credit(requestId: string, credit: number): void {
     const entry = this.#state.pending.get(requestId)
-    if (entry === undefined) {
-      this.#services.credit(requestId, credit)
-      return
-    }
+    if (entry === undefined) return this.#services.credit(requestId, credit)
     entry.credit = credit
     if (entry.state !== "granted") return
     entry.worker?.send({ type: "event", event: { type: "call.credit", requestId, credit } })
@@ -238,19 +229,15 @@ export class BusCaller {
         return
       case "event":
         if (this.#services.event(worker, message.event)) return
-        this.#answers.event(worker, message.event, message.after)
-        return
+        return this.#answers.event(worker, message.event, message.after)
       case "pong":
         this.#answers.pong(worker, message)
-        this.#detector.onPong(worker, message.at)
-        return
+        return this.#detector.onPong(worker, message.at)
       case "here":
         book.describe(worker, message)
-        this.#dispatcher.search.onAnnouncement(worker)
-        return
+        return this.#dispatcher.search.onAnnouncement(worker)
       case "changed":
-        book.changed(worker)
-        return
+        return book.changed(worker)
       case "bye":
         book.leave(worker)
     }

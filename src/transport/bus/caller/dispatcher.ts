@@ -49,10 +49,7 @@ export class Dispatcher {
     entry.encode()
     const { identity } = entry.event
     const { signer } = this.#state
-    if (signer === undefined || identity === undefined) {
-      this.#dispatch(entry, now)
-      return
-    }
+    if (signer === undefined || identity === undefined) return this.#dispatch(entry, now)
     const { operationId, requestId } = entry
     const timeout = Math.min(entry.left(now), MAX_TICKET_MS)
     entry.isSigning = true
@@ -106,10 +103,7 @@ export class Dispatcher {
   noResponders(entry: CallEntry): void {
     const { worker } = entry
     this.#markUnsent(entry)
-    if (worker === undefined) {
-      this.search.start(entry)
-      return
-    }
+    if (worker === undefined) return this.search.start(entry)
     entry.openTo?.delete(worker.address)
     worker.goneSince ??= this.#state.now()
     this.dispatch(entry)
@@ -124,10 +118,7 @@ export class Dispatcher {
   denied(entry: CallEntry, error: CallError): void {
     const { worker, offer } = entry
     this.#markUnsent(entry)
-    if (worker === undefined || !this.#state.bus.hasQueues) {
-      this.#fail(entry, error)
-      return
-    }
+    if (worker === undefined || !this.#state.bus.hasQueues) return this.#fail(entry, error)
     entry.openTo?.delete(worker.address)
     entry.avoid = worker
     const isOffered = worker.offers.has(offer)
@@ -146,19 +137,19 @@ export class Dispatcher {
     const served = otherVersion(entry, error)
     if (served !== undefined) {
       state.book.learnVersion(worker, entry.offer, served)
-      this.dispatch(entry)
-      return
+      return this.dispatch(entry)
     }
     if (error.code !== "OVERLOADED" && entry.moves < MAX_MOVES) {
       entry.moves++
       if (worker.offers.has(entry.offer)) worker.declinesUntil = state.now() + DECLINED_MS
-      this.dispatch(entry)
-      return
+      return this.dispatch(entry)
     }
     if (entry.repeats + 1 >= state.settings.maxAttempts) {
       const { retryAfterMs } = error
-      state.fail(entry, "OVERLOADED", messages.allWorkersBusy(entry), { retryAfterMs, worker })
-      return
+      return state.fail(entry, "OVERLOADED", messages.allWorkersBusy(entry), {
+        retryAfterMs,
+        worker,
+      })
     }
     entry.repeats++
     state.counts.repeats++
@@ -186,14 +177,10 @@ export class Dispatcher {
   #dispatch(entry: CallEntry, now: number): void {
     const state = this.#state
     const { bus, breaker } = state
-    if (!bus.isConnected) {
-      this.hold(entry)
-      return
-    }
+    if (!bus.isConnected) return this.hold(entry)
     const rest = breaker.restOf(entry.offer.operationHash, now)
     if (rest > 0) {
-      state.fail(entry, "UNAVAILABLE", messages.breakerOpen(entry), { retryAfterMs: rest })
-      return
+      return state.fail(entry, "UNAVAILABLE", messages.breakerOpen(entry), { retryAfterMs: rest })
     }
     const worker = this.#workerFor(entry, now)
     if (worker === undefined && !state.mayGoToAny(entry)) this.search.start(entry)
@@ -215,10 +202,7 @@ export class Dispatcher {
   /** Sends a request. Throws a `CallError` when it cannot be sent. */
   #sendRequest(entry: CallEntry, worker: KnownWorker | undefined, now: number): void {
     const state = this.#state
-    if (entry.deadline <= now) {
-      state.fail(entry, "TIMEOUT", messages.timeout(entry))
-      return
-    }
+    if (entry.deadline <= now) return state.fail(entry, "TIMEOUT", messages.timeout(entry))
     const risk = entry.ticket === undefined ? undefined : state.bus.ticketRisk?.()
     if (risk !== undefined) throw unsafeTicket(entry.operationId, risk)
     const isNow = this.#mayRunNow(entry)
@@ -277,10 +261,7 @@ export class Dispatcher {
     const waitOn = (): void =>
       state.arm(entry, roundUp(now + state.latency.acceptTimeout(entry.repeats)))
     // This process stood still, and has not read what arrived meanwhile.
-    if (now - entry.dueAt > pingMs) {
-      waitOn()
-      return
-    }
+    if (now - entry.dueAt > pingMs) return waitOn()
     if (entry.worker === undefined) entry.offer.queue.unanswered(entry, now)
     // One of the workers is silent: pinging all finds out which.
     for (const worker of entry.offer.workers) state.book.use(worker, now)
@@ -330,8 +311,7 @@ export class Dispatcher {
     const state = this.#state
     // The broker was lost meanwhile: it is sent after the reconnect.
     if (isCallError(error, "UNAVAILABLE") && !state.bus.isConnected && !entry.isOver) {
-      this.hold(entry)
-      return
+      return this.hold(entry)
     }
     const { code, message, retryAfterMs, details } = error
     const retryable = error.retryable && entry.deliveryStatus().retryable

@@ -65,10 +65,7 @@ export class Gather implements DeadlineEntry {
   begin(): void {
     const { signer } = this.#state
     const { identity, operationId, requestId, timeout = MAX_TICKET_MS, input } = this.event
-    if (signer === undefined || identity === undefined) {
-      this.#ask()
-      return
-    }
+    if (signer === undefined || identity === undefined) return this.#ask()
     signer.sign(identity, { operationId, requestId, timeout, input }).then(
       (ticket) => {
         this.#ticket = ticket
@@ -135,10 +132,7 @@ export class Gather implements DeadlineEntry {
   noResponders(): void {
     const state = this.#state
     if (this.isOver || this.isHeld) return
-    if (this.#hasNoWorkers && this.#rounds > 1 && !state.isInGrace) {
-      this.#conclude()
-      return
-    }
+    if (this.#hasNoWorkers && this.#rounds > 1 && !state.isInGrace) return this.#conclude()
     this.#hasNoWorkers = true
     this.#arm(state.now() + RETRY_MS)
   }
@@ -213,10 +207,7 @@ export class Gather implements DeadlineEntry {
     const state = this.#state
     const now = state.now()
     const [error] = [...this.#errors.values()].toSorted((a, b) => rank(a) - rank(b))
-    if (this.#answers.size === 0 && error !== undefined) {
-      this.#end(error)
-      return
-    }
+    if (this.#answers.size === 0 && error !== undefined) return this.#end(error)
     // Their operations are missing from the answer, so that their next message counts as a change.
     for (const worker of this.#missing(now)) worker.wasMissed = true
     const { requestId, event } = this

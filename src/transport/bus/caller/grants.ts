@@ -63,8 +63,7 @@ export class CallerGrants {
     entry.state = "seeking"
     if (entry.isIdempotent === true && !entry.isStream && !isLast) {
       if (worker !== undefined) entry.openFor(worker)
-      this.#dispatcher.repeat(entry)
-      return
+      return this.#dispatcher.repeat(entry)
     }
     // If the worker is alive after all, it should stop.
     const { requestId } = entry
@@ -107,22 +106,13 @@ export class CallerGrants {
     const { isIdempotent, runs, attempt } = message
     const state = this.#state
     state.book.learn(worker, entry.offer, isIdempotent)
-    if (runs === true && !entry.isOpenTo(worker)) {
-      this.#reject(worker, message)
-      return
-    }
+    if (runs === true && !entry.isOpenTo(worker)) return this.#reject(worker, message)
     const isLatest = attempt === entry.attempt
     if (runs !== true) {
       // The only worker that has the call has not begun it.
       if (isLatest && entry.state === "sent") entry.undoAttempt()
-      if (entry.mayHaveExecuted && !isIdempotent) {
-        this.#tooLate(entry, worker, message)
-        return
-      }
-      if (entry.deadline <= now) {
-        this.#reject(worker, message)
-        return
-      }
+      if (entry.mayHaveExecuted && !isIdempotent) return this.#tooLate(entry, worker, message)
+      if (entry.deadline <= now) return this.#reject(worker, message)
     }
     if (isLatest) state.latency.observe(now - entry.sentAt)
     else if (attempt === 1) state.latency.observe(now - entry.firstSentAt)

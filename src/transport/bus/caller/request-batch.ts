@@ -71,8 +71,7 @@ export class RequestBatch {
     // At high load a request that is sent alone would only cost its worker an extra turn. Nothing may be pending then,
     // because all answers came in one frame.
     if (this.#startTurn() && this.#lastCount <= FEW && this.#state.pending.size <= FEW) {
-      this.#post(queue, [entry], frameText(this.#state.bus.address, [wholeText(message)]))
-      return
+      return this.#post(queue, [entry], frameText(this.#state.bus.address, [wholeText(message)]))
     }
     queue.waiting.push({ entry, attempt: entry.attempt, message })
     this.#filled.add(queue)

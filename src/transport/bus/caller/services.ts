@@ -44,10 +44,7 @@ export class CallerServices {
 
   /** Throws a `CallError` when it cannot be sent. */
   begin(event: CallRequestedEvent): void {
-    if (event.operationId === "services.changes") {
-      this.#changes.begin(event)
-      return
-    }
+    if (event.operationId === "services.changes") return this.#changes.begin(event)
     const { requestId } = event
     const gather = new Gather(this.#state, event, () => this.#gathers.delete(requestId))
     this.#gathers.set(requestId, gather)

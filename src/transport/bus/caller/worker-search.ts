@@ -68,10 +68,7 @@ export class WorkerSearch {
     const now = state.now()
     this.#entries.delete(entry)
     const worker = state.book.pick(entry.offer, now, entry.version)
-    if (worker !== undefined || state.mayGoToAny(entry)) {
-      this.#send(entry, worker)
-      return
-    }
+    if (worker !== undefined || state.mayGoToAny(entry)) return this.#send(entry, worker)
     const hasLooked = entry.rounds >= MAX_ROUNDS || !entry.offer.wasServed
     if (!this.#conclude(entry, hasLooked && this.#isDiscoveryOver(entry, now), now))
       this.start(entry)

@@ -98,7 +98,7 @@ export function readCallerList(list: readonly unknown[], take: Take<CallerMessag
     case "c": {
       const [, operationId, attempt, now] = list
       const type = "call.requested"
-      readItems(list, 4, 4, take, (at) => {
+      return readItems(list, 4, 4, take, (at) => {
         const requestId = list[at]
         const timeout = list[at + 1] ?? undefined
         const input = list[at + 2]
@@ -107,24 +107,20 @@ export function readCallerList(list: readonly unknown[], take: Take<CallerMessag
         const event = { type, requestId, operationId, input, kind: "call", timeout }
         return request(event, attempt, now, ticket)
       })
-      return
     }
     case "g":
-      readItems(list, 1, 3, take, (at): CallerMessage | undefined => {
+      return readItems(list, 1, 3, take, (at): CallerMessage | undefined => {
         const id = list[at]
         const key = list[at + 1]
         const left = list[at + 2]
         return isId(id) && isId(key) && isTime(left) ? { type: "go", id, key, left } : undefined
       })
-      return
     case "d": {
       const ids = list.slice(1)
-      take(ids.length > 0 && isIds(ids) ? { type: "done", ids } : undefined)
-      return
+      return take(ids.length > 0 && isIds(ids) ? { type: "done", ids } : undefined)
     }
     case "r":
-      take(request(list[3], list[1], list[2], list[4]))
-      return
+      return take(request(list[3], list[1], list[2], list[4]))
     default:
       take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
   }
@@ -137,24 +133,22 @@ export function readWorkerList(list: readonly unknown[], take: Take<WorkerMessag
       const attempt = list[1]
       const isIdempotent = list[2] === 1
       const runs = list[3] === 1
-      readItems(list, 4, 2, take, (at): WorkerMessage | undefined => {
+      return readItems(list, 4, 2, take, (at): WorkerMessage | undefined => {
         const id = list[at]
         const key = list[at + 1]
         return isId(id) && isId(key) && isCount(attempt)
           ? { type: "accepted", id, attempt, key, isIdempotent, runs }
           : undefined
       })
-      return
     }
     case "v": {
       const operationId = list[1]
-      readItems(list, 2, 3, take, (at) => {
+      return readItems(list, 2, 3, take, (at) => {
         const requestId = list[at]
         const meta = { source: "local", operationId, timestamp: list[at + 1] }
         const output = { data: list[at + 2], meta }
         return eventMessage({ type: "call.responded", requestId, output }, undefined)
       })
-      return
     }
     default:
       take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)

@@ -55,18 +55,11 @@ export class WorkerAdmission {
     const { operationId, requestId } = message.event
     const existing = calls.get(requestId)
     if (existing !== undefined && existing.caller !== caller) {
-      this.refuse(caller, message, refusals.idTaken(operationId, requestId), false)
-      return
+      return this.refuse(caller, message, refusals.idTaken(operationId, requestId), false)
     }
-    if (existing !== undefined) {
-      this.#onRepeated(existing, message, arrival.now)
-      return
-    }
+    if (existing !== undefined) return this.#onRepeated(existing, message, arrival.now)
     const why = offer.refuse(operationId, message.event.version) ?? this.#tooMuch(operationId)
-    if (why !== undefined) {
-      this.refuse(caller, message, why, true)
-      return
-    }
+    if (why !== undefined) return this.refuse(caller, message, why, true)
     callers.keep(from, caller)
     const isIdempotent = offer.isIdempotent(operationId)
     const { now, bytes } = arrival
@@ -194,10 +187,7 @@ export class WorkerAdmission {
 
   /** Accepts a request: runs it at once if both sides allow that, otherwise waits for the grant. */
   #accept(entry: WorkerEntry): void {
-    if (!entry.runsNow) {
-      sendAccepted(entry)
-      return
-    }
+    if (!entry.runsNow) return sendAccepted(entry)
     this.#run(entry, Number.POSITIVE_INFINITY)
     if (entry.state !== "running" || this.#unreported.push(entry) > 1) return
     const { clock } = this.#state.dependencies
@@ -217,8 +207,7 @@ export class WorkerAdmission {
     const left = Math.min(granted, entry.expires - dependencies.clock.now())
     if (left <= 0) {
       counts.notGranted++
-      calls.forget(entry)
-      return
+      return calls.forget(entry)
     }
     calls.begin(entry)
     const { id, ticket, isIdempotent } = entry

@@ -162,20 +162,16 @@ export class BusWorker {
   ): void {
     switch (message.type) {
       case "go":
-        this.#admission.granted(message, caller)
-        return
+        return this.#admission.granted(message, caller)
       case "nogo":
-        this.#admission.notGranted(message.id, message.key, caller)
-        return
+        return this.#admission.notGranted(message.id, message.key, caller)
       case "event":
         if (!this.#onEvent(message.event, caller)) this.#drop(1, from)
         return
       case "ping":
-        this.#resending.pinged(message, caller)
-        return
+        return this.#resending.pinged(message, caller)
       case "done":
-        this.#received(message.ids, caller)
-        return
+        return this.#received(message.ids, caller)
       case "who": {
         const answer = this.#state.offer.answer()
         if (answer !== undefined) caller.outbox.add(answer)
