@@ -10,7 +10,7 @@ import type { StreamConsumer, StreamRequest } from "./call.ts"
 import { requestError } from "./options.ts"
 import type { PendingOptions } from "./options.ts"
 import type { PendingSubscription } from "./requests.ts"
-import { EndpointTimer } from "../timer.ts"
+import { DeadlineTimer } from "../../internal/deadline-timer.ts"
 
 export { requestError } from "./options.ts"
 
@@ -52,7 +52,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   #resumedAfter = 0
   readonly #resumption = new Resumption()
   /** Runs until the stream is resumed. */
-  readonly #pause: EndpointTimer
+  readonly #pause: DeadlineTimer
   /** The number of the last item that the peer may send. */
   #granted: number
   /** Items taken since the peer last got credit. */
@@ -61,7 +61,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   /** The error that ended the stream, until `next` reports it. */
   #error: CallError | undefined
   /** Runs while an item is awaited; every item restarts it. */
-  readonly #idle: EndpointTimer | undefined
+  readonly #idle: DeadlineTimer | undefined
   readonly #idleTimeout: number
 
   constructor(request: StreamRequest, input: unknown, options: PendingOptions | undefined) {
@@ -72,10 +72,10 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     this.#input = input
     this.#window = options?.window ?? endpoint.settings.window
     this.#granted = this.#window
-    this.#pause = new EndpointTimer(endpoint, () => this.#resume())
+    this.#pause = new DeadlineTimer(endpoint.deadlines, () => this.#resume())
     this.#idleTimeout = options?.idleTimeout ?? Number.POSITIVE_INFINITY
     if (this.#idleTimeout !== Number.POSITIVE_INFINITY) {
-      this.#idle = new EndpointTimer(endpoint, () => this.#idled())
+      this.#idle = new DeadlineTimer(endpoint.deadlines, () => this.#idled())
     }
   }
 

@@ -23,7 +23,7 @@ import type { Pending, Served } from "../pending/table.ts"
 import { PendingCall } from "../pending/call.ts"
 import { Questions } from "./questions.ts"
 import type { Serving } from "../serving.ts"
-import { EndpointTimer } from "../timer.ts"
+import { DeadlineTimer } from "../../internal/deadline-timer.ts"
 import { fromWallTime } from "../../internal/clock.ts"
 
 /** The server of a request, as the request sees it. */
@@ -261,7 +261,9 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
         ? endpoint.settings.clock.now() + idleTimeout
         : Number.POSITIVE_INFINITY
     const deadline = this.#due ?? Number.POSITIVE_INFINITY
-    const timer = new EndpointTimer(endpoint, () => this.#stalled(idleDeadline < deadline))
+    const timer = new DeadlineTimer(endpoint.deadlines, () =>
+      this.#stalled(idleDeadline < deadline),
+    )
     timer.start(Math.min(deadline, idleDeadline))
     return new Promise((resolve) => {
       this.#wake = () => {

@@ -1,9 +1,8 @@
 import type { Clock } from "../../internal/platform.ts"
-import { deferOn, wallTimeOf } from "../../internal/clock.ts"
+import { deferOn, wallTimeOf, systemClock } from "../../internal/clock.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
-import { systemClock } from "../../internal/clock.ts"
 import type {
   CallFate,
   ServedOperations,

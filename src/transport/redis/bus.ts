@@ -3,6 +3,7 @@ import type { CallError } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { backOff } from "../../internal/back-off.ts"
+import { utf8Length } from "../../internal/utf8.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
 import { senderOf } from "./channels.ts"
 import type { RedisChannels } from "./channels.ts"
@@ -255,7 +256,7 @@ export class RedisBus implements Bus, SessionEvents {
   #refuseLarge({ text, operationId, correlationId }: Outgoing): void {
     // A character has at most three bytes, so that most texts need not be measured.
     if (text.length * 3 <= this.maxPayload) return
-    const bytes = new TextEncoder().encode(text).length
+    const bytes = utf8Length(text)
     if (bytes <= this.maxPayload) return
     throw refusal(
       "PAYLOAD_TOO_LARGE",

@@ -1,5 +1,6 @@
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
+import { utf8Length } from "../../internal/utf8.ts"
 import { encodeEvent } from "./lazy-codec.ts"
 
 /** An event and its encoded text. */
@@ -25,11 +26,6 @@ export function frameOf(items: readonly EncodedEvent[]): string {
   return items.length === 1 && first !== undefined
     ? first.text
     : `[${items.map(({ text }) => text).join(",")}]`
-}
-
-/** The length of a text in UTF-8. */
-export function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length
 }
 
 function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error {

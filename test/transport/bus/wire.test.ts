@@ -2,8 +2,8 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { CallEvent, CallRequestedEvent } from "../../../src/core/events.ts"
 import { CallEntry } from "../../../src/transport/bus/caller/model.ts"
-import { FrameBuilder, lengthOf, wholeText } from "../../../src/transport/bus/wire/frame-builder.ts"
-import type { MessageText } from "../../../src/transport/bus/wire/frame-builder.ts"
+import { FrameBuilder, lengthOf, wholeText } from "../../../src/transport/bus/wire/frames.ts"
+import type { MessageText } from "../../../src/transport/bus/wire/frames.ts"
 import { Offers } from "../../../src/transport/bus/caller/offers.ts"
 import {
   acceptedText,

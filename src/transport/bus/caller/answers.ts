@@ -6,10 +6,9 @@ import type {
   CallRespondedEvent,
 } from "../../../core/events.ts"
 import type { CallerState } from "./state.ts"
-import type { CallEntry } from "./model.ts"
+import type { CallEntry, KnownWorker } from "./model.ts"
 import { messages } from "./failures.ts"
 import type { CallerGrants } from "./grants.ts"
-import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import { CallQuestions } from "./questions.ts"
 import type { StreamOrder } from "./stream-order.ts"
@@ -27,7 +26,7 @@ export class CallerAnswers {
   }
 
   /** `after` is the number of stream items that came before an error, which the event itself does not contain. */
-  event(worker: KnownWorker, event: CallEvent, after = 0): void {
+  answered(worker: KnownWorker, event: CallEvent, after = 0): void {
     const entry = this.#state.pending.get(event.requestId)
     if (entry === undefined || !entry.isOpenTo(worker)) return this.#late(worker, event)
     switch (event.type) {

@@ -20,7 +20,7 @@ import type { WorkerMessage } from "../wire/messages.ts"
 import type { GuardSettings } from "../options.ts"
 import type { CallingStats } from "../stats.ts"
 import type { Bus } from "../types.ts"
-import { bytesBeyond } from "../wire/outbox.ts"
+import { bytesBeyond } from "../wire/frames.ts"
 import { readWorkerFrame } from "../wire/wire.ts"
 import { workerOfCorrelationId } from "./worker-book.ts"
 
@@ -104,7 +104,8 @@ export class BusCaller {
     const address = workerOfCorrelationId(correlationId)
     const worker = address === undefined ? undefined : this.#state.book.get(address)
     if (worker !== undefined) this.#detector.noResponders(worker)
-    else if (!this.#state.noResponders(correlationId)) this.#services.noResponders(correlationId)
+    else if (!this.#state.noResponders(correlationId))
+      this.#services.gatherSentAs(correlationId)?.noResponders()
   }
 
   /** Handles a message that the broker did not permit. */
@@ -112,7 +113,7 @@ export class BusCaller {
     if (this.#isClosed) return
     const entries = this.#state.entriesOf(correlationId)
     for (const entry of entries) this.#dispatcher.denied(entry, error)
-    if (entries.length === 0) this.#services.denied(correlationId, error)
+    if (entries.length === 0) this.#services.gatherSentAs(correlationId)?.fail(error)
   }
 
   connected(): void {
@@ -220,16 +221,18 @@ export class BusCaller {
 
   #onMessage(worker: KnownWorker, message: WorkerMessage, now: number): void {
     const { book } = this.#state
+    const services = this.#services
     switch (message.type) {
       case "accepted":
-        if (!this.#services.accepted(worker, message)) this.#grants.accepted(worker, message, now)
-        return
+        return (services.gatherOf(message.id) ?? this.#grants).accepted(worker, message, now)
       case "refused":
-        if (!this.#services.refused(worker, message)) this.#grants.refused(worker, message)
-        return
+        return (services.gatherOf(message.id) ?? this.#grants).refused(worker, message)
       case "event":
-        if (this.#services.event(worker, message.event)) return
-        return this.#answers.event(worker, message.event, message.after)
+        return (services.gatherOf(message.event.requestId) ?? this.#answers).answered(
+          worker,
+          message.event,
+          message.after,
+        )
       case "pong":
         this.#answers.pong(worker, message)
         return this.#detector.onPong(worker, message.at)

@@ -89,6 +89,15 @@ export function tooLarge(
   )
 }
 
+/** The error when workers are connected, and none answers. */
+export function noAnswer(operationId: string): CallError {
+  return refusal(
+    "UNAVAILABLE",
+    `"${operationId}" got no answer: workers are connected but do not respond. Check their load, or try again later.`,
+    { operationId },
+  )
+}
+
 /** Turns what a bus threw into a `CallError`. */
 export function notSent(operationId: string, thrown: unknown): CallError {
   if (isCallError(thrown)) return thrown

@@ -1,9 +1,8 @@
 import type { CallErrorEvent } from "../../../core/events.ts"
 import type { CallerState } from "./state.ts"
-import type { CallEntry } from "./model.ts"
+import type { CallEntry, KnownWorker } from "./model.ts"
 import { messages } from "./failures.ts"
 import type { Dispatcher } from "./dispatcher.ts"
-import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import { goText } from "../wire/short-messages.ts"
 

@@ -3,20 +3,18 @@
 import { QueueTrust } from "./queue-trust.ts"
 import { compareVersions, isCompatible } from "../wire/versions.ts"
 import type { CallerMessage } from "../wire/messages.ts"
-import type { Outbox } from "../wire/outbox.ts"
+import type { Outbox, MessageText } from "../wire/frames.ts"
 import type { WorkerStats } from "../stats.ts"
 
-import { doneText } from "../wire/short-messages.ts"
+import { doneText, callText, quoted, requestText, shortInput } from "../wire/short-messages.ts"
 import { messageText } from "../wire/wire.ts"
 import { encodeCallEvent } from "../../../core/event-codec.ts"
 import type { CallRequestedEvent } from "../../../core/events.ts"
 import type { DeadlineEntry } from "../../../internal/deadlines.ts"
 import type { CallFate } from "../../../protocol/transport.ts"
-import type { MessageText } from "../wire/frame-builder.ts"
 
 import type { CallQuestions } from "./questions.ts"
 import { StreamOrder } from "./stream-order.ts"
-import { callText, quoted, requestText, shortInput } from "../wire/short-messages.ts"
 
 /** What a seeking call does when its timer fires. */
 export type Step = "dispatch" | "repeat" | "search"

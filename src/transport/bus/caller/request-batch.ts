@@ -1,11 +1,9 @@
 import { deferOn } from "../../../internal/clock.ts"
 import type { CallerState } from "./state.ts"
-import type { CallEntry } from "./model.ts"
-import { FrameBuilder, wholeText } from "../wire/frame-builder.ts"
-import type { MessageText } from "../wire/frame-builder.ts"
-import type { KnownWorker } from "./model.ts"
+import type { CallEntry, KnownWorker, SentGroup } from "./model.ts"
+import { FrameBuilder, wholeText } from "../wire/frames.ts"
+import type { MessageText } from "../wire/frames.ts"
 import { frameText } from "../wire/wire.ts"
-import type { SentGroup } from "./model.ts"
 
 interface Waiting {
   readonly entry: CallEntry

@@ -1,7 +1,6 @@
 import type { CallerState } from "./state.ts"
-import type { CallEntry } from "./model.ts"
+import type { CallEntry, KnownWorker } from "./model.ts"
 import { messages } from "./failures.ts"
-import type { KnownWorker } from "./model.ts"
 
 /** The duration of one search, in milliseconds: a worker may be starting. */
 const ROUND_MS = 200

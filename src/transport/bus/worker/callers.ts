@@ -1,6 +1,6 @@
 import type { Clock } from "../../../internal/platform.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
-import { Outbox } from "../wire/outbox.ts"
+import { Outbox } from "../wire/frames.ts"
 import { Room } from "../room.ts"
 import type { MessageOrigin } from "../types.ts"
 import { messageText } from "../wire/wire.ts"

@@ -1,5 +1,5 @@
 import type { CallerPeer } from "./callers.ts"
-import type { MessageText } from "../wire/frame-builder.ts"
+import type { MessageText } from "../wire/frames.ts"
 import { KeptResults, KeptText } from "./kept-results.ts"
 import { SentItems } from "./sent-items.ts"
 import type { WorkerEntry } from "./entry.ts"

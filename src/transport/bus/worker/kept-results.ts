@@ -1,4 +1,4 @@
-import type { MessageText } from "../wire/frame-builder.ts"
+import type { MessageText } from "../wire/frames.ts"
 
 /** A message that may have to be sent again: a result, a stream item, or a question. */
 export class KeptText<TOwner> {
