@@ -1,5 +1,5 @@
 import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError } from "../core/errors.ts"
+import type { CallError, CallErrorOptions } from "../core/errors.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import type { Identity, OperationSpec } from "../core/types.ts"
 
@@ -31,11 +31,18 @@ export function wrongKind(operationId: string, { type }: OperationSpec): CallErr
   )
 }
 
+/** The error of a call that did not begin. */
+export function notCalled(
+  code: string,
+  operationId: string,
+  why: string,
+  options?: CallErrorOptions,
+): CallError {
+  return refusal(code, `"${operationId}" was not called: ${why}`, { operationId, ...options })
+}
+
 export function overloaded(operationId: string, why: string): CallError {
-  return refusal("OVERLOADED", `"${operationId}" was not called: ${why}. Try again later.`, {
-    operationId,
-    retryAfterMs: 1000,
-  })
+  return notCalled("OVERLOADED", operationId, `${why}. Try again later.`, { retryAfterMs: 1000 })
 }
 
 /** The error of a server that is closing. */
@@ -56,8 +63,5 @@ export function ending(operationId: string, why: CallError, hadStarted: boolean)
 
 export function unauthenticated(operationId: string, thrown: unknown): CallError {
   if (isCallError(thrown)) return thrown
-  return refusal("UNAUTHENTICATED", `"${operationId}" was not called: the caller is not known.`, {
-    operationId,
-    cause: thrown,
-  })
+  return notCalled("UNAUTHENTICATED", operationId, "the caller is not known.", { cause: thrown })
 }

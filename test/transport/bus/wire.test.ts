@@ -19,10 +19,8 @@ import {
 } from "../../../src/transport/bus/wire/wire.ts"
 import { events, json, parsed } from "../../protocol/arbitrary-events.ts"
 
-const host = { due() {} }
-
 function entryOf(event: CallRequestedEvent, isSigned = false): CallEntry {
-  const entry = new CallEntry(host, event, new Offers().byHash("m"), isSigned, 1000)
+  const entry = new CallEntry(() => undefined, event, new Offers().byHash("m"), isSigned, 1000)
   entry.attempt = 1
   return entry
 }

@@ -1,10 +1,4 @@
-import type {
-  CallAbortedEvent,
-  CallCompletedEvent,
-  CallErrorEvent,
-  CallEvent,
-  CallRespondedEvent,
-} from "../../../core/events.ts"
+import type { CallAbortedEvent, CallEvent, CallRespondedEvent } from "../../../core/events.ts"
 import type { CallerState } from "./state.ts"
 import type { CallEntry, KnownWorker } from "./model.ts"
 import { messages } from "./failures.ts"
@@ -37,9 +31,9 @@ export class CallerAnswers {
         else this.#succeed(entry, worker, event)
         return
       case "call.completed":
-        return this.#completed(entry, worker, event)
+        return this.#over(entry, worker, event, event.seq ?? 0)
       case "call.error":
-        return this.#failed(entry, worker, event, after)
+        return this.#over(entry, worker, event, after)
       case "call.aborted":
         return this.#aborted(entry, worker, event)
       case "call.progress":
@@ -94,12 +88,8 @@ export class CallerAnswers {
     }
   }
 
-  #completed(entry: CallEntry, worker: KnownWorker, event: CallCompletedEvent): void {
-    if (entry.asStream().end(event, event.seq ?? 0)) this.#ended(entry, worker, event)
-    else this.#gap(entry, worker)
-  }
-
-  #failed(entry: CallEntry, worker: KnownWorker, event: CallErrorEvent, after: number): void {
+  /** Ends a request after so many items, as soon as they have arrived. */
+  #over(entry: CallEntry, worker: KnownWorker, event: CallEvent, after: number): void {
     if (after === 0 || entry.asStream().end(event, after)) this.#ended(entry, worker, event)
     else this.#gap(entry, worker)
   }

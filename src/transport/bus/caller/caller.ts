@@ -24,8 +24,6 @@ import { bytesBeyond } from "../wire/frames.ts"
 import { readWorkerFrame } from "../wire/wire.ts"
 import { workerOfCorrelationId } from "./worker-book.ts"
 
-export type { CallerDependencies as CallerParts } from "./state.ts"
-
 /** The calling end of a bus transport. */
 export class BusCaller {
   readonly #state: CallerState
@@ -42,7 +40,7 @@ export class BusCaller {
   constructor(bus: Bus, settings: GuardSettings, parts: CallerDependencies) {
     this.#state = new CallerState(bus, settings, parts, {
       onChange: () => this.#services.changed(),
-      onWatch: () => this.#detector.start(),
+      onWatch: () => this.#detector.ticker.start(),
     })
     this.#dispatcher = new Dispatcher(this.#state)
     this.#grants = new CallerGrants(this.#state, this.#dispatcher)
@@ -77,7 +75,7 @@ export class BusCaller {
 
   fromWorker(text: string): void {
     if (this.#isClosed || !this.#isCalling) return
-    this.#detector.check()
+    this.#detector.ticker.check()
     const frame = readWorkerFrame(text)
     if (frame === undefined) {
       this.#state.counts.dropped++
@@ -97,7 +95,7 @@ export class BusCaller {
   /** Handles "no responders" for the message with this correlation id. */
   noResponders(correlationId: string): void {
     if (this.#isClosed) return
-    this.#detector.check()
+    this.#detector.ticker.check()
     const entries = this.#state.entriesOf(correlationId)
     for (const entry of entries) this.#dispatcher.noResponders(entry)
     if (entries.length > 0) return
@@ -156,7 +154,7 @@ export class BusCaller {
     this.#isClosed = true
     const { pending, receiver } = this.#state
     const held = [...pending.values()].filter(({ attempt }) => attempt === 0)
-    this.#detector.stop()
+    this.#detector.ticker.stop()
     this.#dispatcher.close()
     this.#services.close()
     this.#state.close()
@@ -177,7 +175,7 @@ export class BusCaller {
     if (offer === undefined) throw unknownId(operationId)
     const isSigned = state.signer !== undefined && event.identity !== undefined
     const now = state.now()
-    const entry = new CallEntry(this.#entryHost, event, offer, isSigned, now)
+    const entry = new CallEntry(this.#onDue, event, offer, isSigned, now)
     state.pending.set(requestId, entry)
     try {
       this.#dispatcher.begin(entry, now)
@@ -187,9 +185,7 @@ export class BusCaller {
     }
   }
 
-  readonly #entryHost = {
-    due: (entry: CallEntry): void => this.#dispatcher.due(entry),
-  }
+  readonly #onDue = (entry: CallEntry): void => this.#dispatcher.due(entry)
 
   #leave(event: CallAbortedEvent): void {
     const { requestId, reason } = event

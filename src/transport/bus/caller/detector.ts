@@ -22,26 +22,13 @@ const PING_IDS = 500
 export class Detector {
   readonly #state: CallerState
   readonly #grants: CallerGrants
-  readonly #ticker: Ticker
+  /** Runs while workers are pinged. `check` it before a message is handled, to notice that this process had stood still. */
+  readonly ticker: Ticker
 
   constructor(state: CallerState, grants: CallerGrants) {
     this.#state = state
     this.#grants = grants
-    this.#ticker = new Ticker(state.clock, state.settings.pingMs, (late) => this.#tick(late))
-  }
-
-  /** Starts pinging. */
-  start(): void {
-    this.#ticker.start()
-  }
-
-  stop(): void {
-    this.#ticker.stop()
-  }
-
-  /** Called before a message is handled, to notice that this process had stood still. */
-  check(): void {
-    this.#ticker.check()
+    this.ticker = new Ticker(state.clock, state.settings.pingMs, (late) => this.#tick(late))
   }
 
   /** Handles a reconnect: workers could not be received meanwhile, and messages may have been lost. */
@@ -92,7 +79,7 @@ export class Detector {
       if (this.#isDone(worker, now)) this.#unwatch(worker, now)
       else this.#ping(worker, now, false)
     }
-    if (state.book.watched.size === 0) this.#ticker.stop()
+    if (state.book.watched.size === 0) this.ticker.stop()
   }
 
   #resetSilence(worker: KnownWorker, now: number): void {
@@ -129,9 +116,8 @@ export class Detector {
     const entries = [...worker.entries]
     if (entries.length === 0) return
     state.counts.workersLost++
-    state.warnings.warn("A worker was lost, with the calls that it had", {
-      ...{ address, why, calls: entries.length },
-    })
+    const fields = { address, why, calls: entries.length }
+    state.warnings.warn("A worker was lost, with the calls that it had", fields)
     if (worker.goneSince !== undefined) this.#strike(entries, now)
     for (const entry of entries) this.#grants.lost(entry, why)
   }

@@ -19,12 +19,6 @@ import { StreamOrder } from "./stream-order.ts"
 /** What a seeking call does when its timer fires. */
 export type Step = "dispatch" | "repeat" | "search"
 
-/** The owner of call entries. */
-export interface EntryHost {
-  /** The timer of an entry fired. */
-  due(entry: CallEntry): void
-}
-
 /** A pending call on the bus. */
 export class CallEntry implements DeadlineEntry {
   readonly requestId: string
@@ -89,7 +83,7 @@ export class CallEntry implements DeadlineEntry {
   questions: CallQuestions | undefined
   /** Its id as JSON. */
   readonly idText: string
-  readonly #host: EntryHost
+  readonly #onDue: (entry: CallEntry) => void
   readonly #isSigned: boolean
   /** Its input as JSON, if the short form of a request is enough. */
   #input: string | undefined
@@ -102,14 +96,15 @@ export class CallEntry implements DeadlineEntry {
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 
+  /** `onDue` is called when its timer fires. */
   constructor(
-    host: EntryHost,
+    onDue: (entry: CallEntry) => void,
     event: CallRequestedEvent,
     offer: Offer,
     isSigned: boolean,
     now: number,
   ) {
-    this.#host = host
+    this.#onDue = onDue
     this.#isSigned = isSigned
     this.event = event
     this.requestId = event.requestId
@@ -126,7 +121,7 @@ export class CallEntry implements DeadlineEntry {
   }
 
   expire(): void {
-    this.#host.due(this)
+    this.#onDue(this)
   }
 
   /** Milliseconds until the deadline, as a number that JSON can represent. */

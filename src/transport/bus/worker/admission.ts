@@ -7,10 +7,11 @@ import type { CallerMessage } from "../wire/messages.ts"
 import type { MessageOrigin } from "../types.ts"
 import { RecentIds } from "../../../internal/recent-ids.ts"
 import { UsedTickets } from "../tickets/used-tickets.ts"
-import { refuseAccepted, sendAccepted } from "./state.ts"
-import type { WorkerState } from "./state.ts"
+import { refuseAccepted } from "./state.ts"
+import type { WorkerDependencies, WorkerState } from "./state.ts"
 import { WorkerEntry } from "./entry.ts"
-import { identityOf, withoutClaim } from "./identity.ts"
+import type { Arrival } from "./entry.ts"
+import { overloaded, unauthenticated } from "../../../protocol/refusals.ts"
 import * as refusals from "./refusals.ts"
 
 type Request = CallerMessage & { readonly type: "request" }
@@ -18,12 +19,6 @@ type Go = CallerMessage & { readonly type: "go" }
 
 // Keys have one length, so that the size of a message does not depend on chance.
 const KEY_DIGITS = 11
-
-/** When a request arrived, and its size in bytes. */
-export interface Arrival {
-  readonly now: number
-  readonly bytes: number
-}
 
 /** Admits requests: identifies the caller, checks for room, and waits for the grant before running. */
 export class WorkerAdmission {
@@ -62,12 +57,11 @@ export class WorkerAdmission {
     if (why !== undefined) return this.refuse(caller, message, why, true)
     callers.keep(from, caller)
     const isIdempotent = offer.isIdempotent(operationId)
-    const { now, bytes } = arrival
     const key = this.#keyStart + (this.#keys++).toString(36)
-    const entry = new WorkerEntry({ caller, message, key, isIdempotent, now, bytes })
+    const entry = new WorkerEntry(caller, message, key, isIdempotent, arrival)
     entry.mayRunNow = this.#mayRunNow(message)
     calls.add(entry)
-    this.#identify(entry, message, now)
+    this.#identify(entry, message, arrival.now)
   }
 
   /** Refuses a request. */
@@ -114,13 +108,16 @@ export class WorkerAdmission {
     const now = this.#state.dependencies.clock.now()
     if (entry.state !== "waiting" || now < entry.remindAt) return
     scheduleReminder(entry, entry.remindAfter * 2, now)
-    sendAccepted(entry)
+    entry.sendAccepted()
   }
 
   #tooMuch(operationId: string): CallError | undefined {
     const { waitingBytes } = this.#state.calls
     if (waitingBytes <= this.#state.settings.maxKeptBytes) return undefined
-    return refusals.tooMuchWaits(operationId, Math.round(waitingBytes))
+    return overloaded(
+      operationId,
+      `requests of ${Math.round(waitingBytes)} bytes wait here already`,
+    )
   }
 
   /** Handles a repeated request: reports its current state again. */
@@ -128,7 +125,7 @@ export class WorkerAdmission {
     entry.attempt = Math.max(entry.attempt, message.attempt)
     entry.mayRunNow ||= this.#mayRunNow(message)
     if (entry.state === "done") this.#state.calls.resend(entry.result, now)
-    else if (entry.state === "running") sendAccepted(entry)
+    else if (entry.state === "running") entry.sendAccepted()
     else if (entry.state === "waiting") this.#accept(entry)
   }
 
@@ -182,12 +179,12 @@ export class WorkerAdmission {
     const { operationId, id: requestId, caller } = entry
     const fields = { user: caller.user, operationId, requestId, error }
     dependencies.logger.warn("A caller could not be identified; its request was refused", fields)
-    this.refuse(caller, message, refusals.notIdentified(operationId, error), false)
+    this.refuse(caller, message, unauthenticated(operationId, error), false)
   }
 
   /** Accepts a request: runs it at once if both sides allow that, otherwise waits for the grant. */
   #accept(entry: WorkerEntry): void {
-    if (!entry.runsNow) return sendAccepted(entry)
+    if (!entry.runsNow) return entry.sendAccepted()
     this.#run(entry, Number.POSITIVE_INFINITY)
     if (entry.state !== "running" || this.#unreported.push(entry) > 1) return
     const { clock } = this.#state.dependencies
@@ -197,7 +194,7 @@ export class WorkerAdmission {
   readonly #reportAccepted = (): void => {
     const entries = this.#unreported
     this.#unreported = []
-    for (const entry of entries) if (entry.state === "running") sendAccepted(entry)
+    for (const entry of entries) if (entry.state === "running") entry.sendAccepted()
   }
 
   #run(entry: WorkerEntry, granted: number): void {
@@ -225,4 +222,29 @@ function scheduleReminder(entry: WorkerEntry, after: number, now: number): void 
 function platformRandom(): number {
   const [high = 0, low = 0] = globalThis.crypto.getRandomValues(new Uint32Array(2))
   return (high * 2 ** 20 + (low >>> 12)) / 2 ** 52
+}
+
+/**
+ * Identifies the caller: by its ticket, else by its user; otherwise it is anonymous.
+ *
+ * Throws or rejects for an invalid ticket, which never falls back to another identity.
+ */
+function identityOf(
+  { event, ticket }: Request,
+  user: string,
+  { identify, verifier, ticketRisk }: WorkerDependencies,
+): Identity | undefined | Promise<Identity | undefined> {
+  if (ticket === undefined) return identify?.(user)
+  const { operationId, requestId, input } = event
+  if (verifier === undefined) throw refusals.noVerifier(operationId)
+  const risk = ticketRisk?.()
+  if (risk !== undefined) throw refusals.unsafeTicket(operationId, risk)
+  return verifier.verify(ticket, { operationId, requestId, user, input })
+}
+
+/** The event without a claimed identity, if a ticket proves the identity. */
+function withoutClaim({ event, ticket }: Request): Request["event"] {
+  if (ticket === undefined || event.identity === undefined) return event
+  const { identity: _, ...rest } = event
+  return rest
 }

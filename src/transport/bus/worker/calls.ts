@@ -1,36 +1,23 @@
 import type { CallerPeer } from "./callers.ts"
 import type { MessageText } from "../wire/frames.ts"
-import { KeptResults, KeptText } from "./kept-results.ts"
-import { SentItems } from "./sent-items.ts"
+import { KeptResults, KeptText, SentItems } from "./entry.ts"
 import type { WorkerEntry } from "./entry.ts"
 import { MAX_ASKED_MS } from "../../../internal/asked-time.ts"
 
 /** The requests that a worker has, and the results that it keeps. */
 export class WorkerCalls {
   readonly #entries = new Map<string, WorkerEntry>()
-  readonly #kept: KeptResults<WorkerEntry>
-  #waitingBytes = 0
+  readonly kept: KeptResults
+  /** Bytes of requests that have not begun. */
+  waitingBytes = 0
   /** How often something was sent again. */
   resent = 0
 
   constructor(maxKeptBytes: number) {
-    this.#kept = new KeptResults(maxKeptBytes, (kept) => {
+    this.kept = new KeptResults(maxKeptBytes, (kept) => {
       // Without its answer a call is useless; a stream continues without some of its items.
       if (kept.owner.result === kept) this.forget(kept.owner)
     })
-  }
-
-  /** Bytes of requests that have not begun. */
-  get waitingBytes(): number {
-    return this.#waitingBytes
-  }
-
-  get keptCount(): number {
-    return this.#kept.count
-  }
-
-  get keptBytes(): number {
-    return this.#kept.bytes
   }
 
   get(id: string): WorkerEntry | undefined {
@@ -57,12 +44,12 @@ export class WorkerCalls {
 
   add(entry: WorkerEntry): void {
     this.#entries.set(entry.id, entry)
-    this.#waitingBytes += entry.bytes
+    this.waitingBytes += entry.bytes
   }
 
   /** Marks an entry as running, and releases its input. */
   begin(entry: WorkerEntry): void {
-    if (entry.event !== undefined) this.#waitingBytes -= entry.bytes
+    if (entry.event !== undefined) this.waitingBytes -= entry.bytes
     entry.event = undefined
     entry.state = "running"
   }
@@ -71,7 +58,7 @@ export class WorkerCalls {
   end(entry: WorkerEntry, message: MessageText, now: number): void {
     entry.state = "done"
     entry.result = new KeptText(entry, message, now)
-    this.#kept.add(entry.result)
+    this.kept.add(entry.result)
   }
 
   /** Keeps a stream item until the caller confirms it. */
@@ -80,7 +67,7 @@ export class WorkerCalls {
     entry.items ??= new SentItems()
     entry.items.add(item)
     entry.caller.items.used += item.text.length
-    this.#kept.add(item)
+    this.kept.add(item)
   }
 
   /** Keeps a question until it is answered. The clock of the call stops meanwhile, so that it may run longer. */
@@ -91,7 +78,7 @@ export class WorkerCalls {
   }
 
   /** Sends a kept message again. */
-  resend(kept: KeptText<WorkerEntry> | undefined, now: number): void {
+  resend(kept: KeptText | undefined, now: number): void {
     if (kept === undefined) return
     this.resent++
     kept.sentAt = now
@@ -101,7 +88,7 @@ export class WorkerCalls {
   /** Drops stream items that the caller has received. */
   received(entry: WorkerEntry, seq: number): void {
     for (const item of entry.items?.receivedUpTo(seq) ?? []) {
-      this.#kept.drop(item)
+      this.kept.drop(item)
       entry.caller.items.free(item.text.length)
     }
   }
@@ -109,9 +96,9 @@ export class WorkerCalls {
   /** Forgets an entry. That is safe at any time: a later grant with its key runs nothing. */
   forget(entry: WorkerEntry): void {
     if (this.#entries.get(entry.id) === entry) this.#entries.delete(entry.id)
-    if (entry.event !== undefined) this.#waitingBytes -= entry.bytes
+    if (entry.event !== undefined) this.waitingBytes -= entry.bytes
     entry.event = undefined
-    if (entry.result !== undefined) this.#kept.drop(entry.result)
+    if (entry.result !== undefined) this.kept.drop(entry.result)
     this.received(entry, Number.POSITIVE_INFINITY)
   }
 }

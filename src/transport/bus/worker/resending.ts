@@ -1,6 +1,5 @@
 import type { CallerPeer } from "./callers.ts"
 import type { CallerMessage } from "../wire/messages.ts"
-import { sendAccepted } from "./state.ts"
 import type { WorkerState } from "./state.ts"
 import type { WorkerEntry } from "./entry.ts"
 
@@ -67,7 +66,7 @@ export class WorkerResending {
   #repeat(entry: WorkerEntry, before: number): void {
     const { state, result, questions } = entry
     const { calls, dependencies } = this.#state
-    if (state === "waiting") sendAccepted(entry)
+    if (state === "waiting") entry.sendAccepted()
     const sent = state === "done" ? [result] : (questions?.values() ?? [])
     for (const kept of sent) {
       if (kept !== undefined && kept.sentAt <= before) calls.resend(kept, dependencies.clock.now())

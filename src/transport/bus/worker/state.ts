@@ -8,7 +8,6 @@ import type { BusOptions, GuardSettings } from "../options.ts"
 import type { ServingStats } from "../stats.ts"
 import type { WorkerCalls } from "./calls.ts"
 import type { WorkerEntry } from "./entry.ts"
-import { acceptedText } from "../wire/short-messages.ts"
 import type { WorkerOffer } from "./offer.ts"
 
 /** Dependencies of a `BusWorker`, injected for tests. */
@@ -37,14 +36,6 @@ export interface WorkerState {
   readonly calls: WorkerCalls
   readonly counts: WorkerCounts
   readonly receiver: () => TransportReceiver | undefined
-}
-
-/** Sends `accepted` for a request, and whether it runs. */
-export function sendAccepted(entry: WorkerEntry): void {
-  const { idText, attempt, key, isIdempotent, state } = entry
-  const runs = state === "running"
-  const { text, head } = acceptedText(idText, { attempt, key, isIdempotent, runs })
-  entry.caller.outbox.add(text, head)
 }
 
 /** Refuses a request after it was accepted: it has not begun, and another worker may take it. */

@@ -12,11 +12,10 @@ import type { Bus, MessageOrigin } from "../types.ts"
 import { resultText } from "../wire/short-messages.ts"
 import { messageText, readCallerFrame } from "../wire/wire.ts"
 import { WorkerAdmission } from "./admission.ts"
-import type { Arrival } from "./admission.ts"
+import type { Arrival, WorkerEntry } from "./entry.ts"
 import { WorkerCalls } from "./calls.ts"
 import { giveUp } from "./state.ts"
 import type { WorkerState, WorkerDependencies } from "./state.ts"
-import type { WorkerEntry } from "./entry.ts"
 import { WorkerOffer } from "./offer.ts"
 import { answerTooLarge, notServing, stoodStill, wrongAddress } from "./refusals.ts"
 import { WorkerResending } from "./resending.ts"
@@ -123,8 +122,8 @@ export class BusWorker {
     return {
       waiting: calls.count("checking") + calls.count("waiting"),
       running: calls.count("running"),
-      kept: calls.keptCount,
-      keptBytes: calls.keptBytes,
+      kept: calls.kept.count,
+      keptBytes: calls.kept.bytes,
       callers: callers.size,
       resent: calls.resent,
       ...counts,
