@@ -5,7 +5,7 @@ import type { CallError } from "../../core/errors.ts"
 import { setRef } from "../../internal/defer.ts"
 import { importPeer, MissingPackage } from "../../internal/import-peer.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { backOff } from "../../internal/back-off.ts"
+import { refusedDelay, refusedForNow } from "../bus/broker.ts"
 import { pause, withTimeout } from "../../internal/wait.ts"
 import type { Warnings } from "../bus/warnings.ts"
 import { Pace } from "./pace.ts"
@@ -199,14 +199,7 @@ export class NatsLink {
   }
 
   #reportUnreachable(error: unknown, failure?: CallError): void {
-    this.#events.lost(
-      failure &&
-        refusal("UNAVAILABLE", `${failure.message} Reconnecting continues.`, {
-          retryable: true,
-          mayHaveExecuted: false,
-          cause: failure,
-        }),
-    )
+    this.#events.lost(failure && refusedForNow(failure))
     const where = this.#target?.servers.join(", ") ?? "the broker"
     const message = `NATS is unreachable at ${where}: ${reasonOf(error)}. Reconnecting`
     this.#warnings.warn(message, {})
@@ -214,9 +207,8 @@ export class NatsLink {
 
   /** Keeps the process alive: a worker must not exit because its broker starts later. */
   async #pause(refusals: number): Promise<void> {
-    // Credentials that were accepted before and are rejected now are retried at increasing intervals.
-    const slowly = refusals < MAX_REFUSALS ? 0 : backOff(1 + refusals - MAX_REFUSALS, 1000, 30_000)
-    await pause(slowly + this.#pace.draw(), { clock: this.#clock, signal: this.#closing.signal })
+    const delay = refusedDelay(refusals - MAX_REFUSALS) + this.#pace.draw()
+    await pause(delay, { clock: this.#clock, signal: this.#closing.signal })
   }
 
   async #atMost(milliseconds: number, promise: Promise<unknown> | undefined): Promise<void> {

@@ -8,13 +8,13 @@ export interface Listeners {
   /** To this worker, or to any. */
   request(message: Msg): void
   /** To this caller. */
-  answer(message: Msg): void
+  answered(message: Msg): void
   /** To every caller. */
   news(message: Msg): void
   denied(subject: string): void
 }
 
-type Kind = "request" | "answer" | "news"
+type Kind = "request" | "answered" | "news"
 
 interface Wanted {
   readonly kind: Kind
@@ -38,7 +38,7 @@ export class Subscriptions {
     this.#subjects = subjects
     this.#warnings = warnings
     this.#listeners = listeners
-    this.#wanted.set(subjects.inbox, { kind: "answer" })
+    this.#wanted.set(subjects.inbox, { kind: "answered" })
     this.#wanted.set(subjects.news, { kind: "news" })
   }
 
@@ -46,12 +46,7 @@ export class Subscriptions {
   attach(connection: NatsConnection): void {
     this.#connection = connection
     this.#active.clear()
-    this.#follow()
-  }
-
-  /** Retries denied subscriptions: permissions may have changed with a reconnect. */
-  again(): void {
-    this.#follow()
+    this.follow()
   }
 
   /** Subscribes to requests for these operations; with `undefined` only to messages for this worker itself. */
@@ -79,7 +74,7 @@ export class Subscriptions {
         )
       }
     }
-    this.#follow()
+    this.follow()
   }
 
   /** Unsubscribes from everything. */
@@ -92,7 +87,8 @@ export class Subscriptions {
     this.#connection = undefined
   }
 
-  #follow(): void {
+  /** Subscribes to what is wanted. Call it again after a reconnect: permissions may have changed with it. */
+  follow(): void {
     const connection = this.#connection
     if (connection === undefined || connection.isClosed() || connection.isDraining()) return
     for (const [subject, subscription] of this.#active) {

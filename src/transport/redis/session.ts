@@ -54,10 +54,12 @@ export class RedisSession {
   readonly #connections: RedisConnection[] = []
   readonly #subscribed = new Set<string>()
   #wanted: readonly string[] = []
-  #publisher: Publisher | undefined
   #change: Promise<void> | undefined
-  #server: RedisServer = { countsAll: false, isReplica: false }
-  #inboxDenied: CallError | undefined
+  /** Set once it is open. */
+  publisher: Publisher | undefined
+  server: RedisServer = { countsAll: false, isReplica: false }
+  /** The error when this user may not subscribe to its inbox, and so cannot receive answers. */
+  inboxDenied: CallError | undefined
   /** While it is being opened: rejects with a cause. */
   #giveUp: ((cause: unknown) => void) | undefined
   #isOpen = false
@@ -67,23 +69,7 @@ export class RedisSession {
   constructor(parts: SessionParts, events: SessionEvents) {
     this.#parts = parts
     this.#events = events
-    this.#ticker = new Ticker(parts.clock, TICK_MS, (stalledFor) =>
-      this.#checkConnections(stalledFor),
-    )
-  }
-
-  get server(): RedisServer {
-    return this.#server
-  }
-
-  /** The error when this user may not subscribe to its inbox, and so cannot receive answers. */
-  get inboxDenied(): CallError | undefined {
-    return this.#inboxDenied
-  }
-
-  /** Set once it is open. */
-  get publisher(): Publisher | undefined {
-    return this.#publisher
+    this.#ticker = new Ticker(parts.clock, TICK_MS, (late) => this.#checkConnections(late))
   }
 
   /** Resolves when both connections are open, and everything is subscribed. */
@@ -142,7 +128,7 @@ export class RedisSession {
   async end(): Promise<void> {
     this.#isOver = true
     this.#ticker.stop()
-    this.#publisher?.end()
+    this.publisher?.end()
     await Promise.all(this.#connections.map((one) => one.end()))
   }
 
@@ -150,8 +136,8 @@ export class RedisSession {
     const { clock } = this.#parts
     const publishing = await this.#connect()
     const { redis } = publishing
-    this.#server = await describeServer(redis)
-    this.#publisher = new Publisher(redis, clock, this.#events, () =>
+    this.server = await describeServer(redis)
+    this.publisher = new Publisher(redis, clock, this.#events, () =>
       publishing.breakOff(outOfStep()),
     )
     await this.#connect()
@@ -205,8 +191,8 @@ export class RedisSession {
     if (news.status === "rejected" && !isDenied(news.reason)) throw news.reason
     if (inbox.status === "fulfilled") return
     if (!isDenied(inbox.reason)) throw inbox.reason
-    this.#inboxDenied = inboxDenied(peer, channels.inbox, inbox.reason)
-    if (this.#wanted.length === 0) throw this.#inboxDenied
+    this.inboxDenied = inboxDenied(peer, channels.inbox, inbox.reason)
+    if (this.#wanted.length === 0) throw this.inboxDenied
   }
 
   async #follow(): Promise<void> {
@@ -231,7 +217,7 @@ export class RedisSession {
 
   async #sendRest(): Promise<void> {
     await this.#change
-    await this.#publisher?.drained()
+    await this.publisher?.drained()
   }
 
   /** Finds the reason why the subscribed connection was closed: is the server still there? */
@@ -257,7 +243,7 @@ export class RedisSession {
 
   #checkConnections(stalledFor: number): void {
     const now = this.#parts.clock.now()
-    const allowance = (this.#publisher?.unanswered ?? 0) / PER_MILLISECOND
+    const allowance = (this.publisher?.unanswered ?? 0) / PER_MILLISECOND
     for (const connection of this.#connections) {
       const silence = connection.check(now, allowance, stalledFor > 0)
       if (silence === undefined) continue

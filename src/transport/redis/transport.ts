@@ -1,7 +1,7 @@
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { checkSafety } from "../bus/broker-safety.ts"
+import { checkSafety } from "../bus/broker.ts"
 import { BUS_OPTIONS } from "../bus/options.ts"
 import type { BusOptions } from "../bus/options.ts"
 import { createBusTransport } from "../bus/transport.ts"
