@@ -8,7 +8,8 @@ import { retryAfterOf } from "../../http-client/retry-after.ts"
 import { reasonOf } from "../../internal/message-text.ts"
 import { isRecord } from "../../internal/guards.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
-import { loadFiles } from "./lazy-files.ts"
+import { NotReady } from "../../core/not-ready.ts"
+import type * as FilesModule from "./files.ts"
 
 /** Headers of every request: fixed, or asked for before each one. */
 export type RequestHeaders = HeadersLike | (() => HeadersLike | Promise<HeadersLike>)
@@ -278,4 +279,19 @@ const CODES: Readonly<Record<number, string>> = {
   502: "UNAVAILABLE",
   503: "UNAVAILABLE",
   504: "UNAVAILABLE",
+}
+
+type Files = typeof FilesModule
+
+let files: Files | undefined
+
+/** Loads what only requests and answers with bytes need. */
+export async function loadFiles(): Promise<Files> {
+  return (files ??= await import("./files.ts"))
+}
+
+/** The same if it is already loaded; throws `NotReady` otherwise. */
+export function loadedFiles(): Files {
+  if (files !== undefined) return files
+  throw new NotReady("The module for files was not loaded.", async () => void (await loadFiles()))
 }

@@ -27,10 +27,10 @@ import {
   readText,
   resultOf,
   unanswered,
+  loadFiles,
 } from "./exchange.ts"
 import type { HTTPPeer, RequestHeaders } from "./exchange.ts"
 import type { Downloads } from "./files.ts"
-import { loadFiles } from "./lazy-files.ts"
 import { Outgoing } from "./outgoing.ts"
 import type { StreamHost } from "./streams.ts"
 

@@ -1,7 +1,7 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
 import { isPlainJson } from "../../core/plain-json.ts"
 import { outerText } from "../../core/outer-call.ts"
-import { loadedFiles } from "./lazy-files.ts"
+import { loadedFiles } from "./exchange.ts"
 import type { Upload } from "../../http-client/file-bodies.ts"
 
 /** Larger timeouts are not sent, because they have no effect. */

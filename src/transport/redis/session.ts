@@ -4,13 +4,12 @@ import type { Clock } from "../../internal/platform.ts"
 import { withTimeout } from "../../internal/wait.ts"
 import { Ticker } from "../bus/ticker.ts"
 import type { RedisChannels } from "./channels.ts"
-import { outOfStep, RedisConnection } from "./connection.ts"
+import { outOfStep, RedisConnection, countListeners, describeServer } from "./connection.ts"
+import type { RedisServer } from "./connection.ts"
 import { inboxDenied, requestsDenied, isDenied } from "./failures.ts"
 import type { MakeConnection } from "./ioredis.ts"
 import { Publisher } from "./publisher.ts"
 import type { PublisherEvents } from "./publisher.ts"
-import { countListeners, describeServer } from "./server.ts"
-import type { RedisServer } from "./server.ts"
 
 /** The common options of all sessions of a transport. */
 export interface SessionParts {

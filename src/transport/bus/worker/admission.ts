@@ -1,14 +1,17 @@
 import { deferOn } from "../../../internal/clock.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { Identity } from "../../../core/types.ts"
-import type { CallerPeer } from "./callers.ts"
+import type { CallerPeer, CallerPeers } from "./callers.ts"
 import { errorEvent } from "../../../core/error-event.ts"
 import type { CallerMessage } from "../wire/messages.ts"
 import type { MessageOrigin } from "../types.ts"
 import { RecentIds } from "../../../internal/recent-ids.ts"
 import { UsedTickets } from "../tickets/used-tickets.ts"
-import { refuseAccepted } from "./state.ts"
-import type { WorkerDependencies, WorkerState } from "./state.ts"
+import type { Logger } from "../../../internal/logger.ts"
+import type { Clock } from "../../../internal/platform.ts"
+import type { BusOptions, GuardSettings } from "../options.ts"
+import type { WorkerCalls } from "./calls.ts"
+import type { WorkerOffer } from "./offer.ts"
 import { WorkerEntry } from "./entry.ts"
 import type { Arrival } from "./entry.ts"
 import { overloaded, unauthenticated } from "../../../protocol/refusals.ts"
@@ -16,6 +19,25 @@ import * as refusals from "./refusals.ts"
 
 type Request = CallerMessage & { readonly type: "request" }
 type Go = CallerMessage & { readonly type: "go" }
+
+/** Dependencies of a `BusWorker`, injected for tests. */
+export interface WorkerDependencies extends Pick<BusOptions, "identify" | "verifier"> {
+  /** Why no ticket is accepted over the current connection. */
+  readonly ticketRisk?: (() => string | undefined) | undefined
+  readonly clock: Clock
+  readonly logger: Logger
+  /** A number from 0 to 1, for the keys of grants; from the platform's crypto when left out. */
+  readonly random?: (() => number) | undefined
+}
+
+/** The state that the parts of a worker share. */
+export interface WorkerState {
+  readonly settings: GuardSettings
+  readonly dependencies: WorkerDependencies
+  readonly offer: WorkerOffer
+  readonly callers: CallerPeers
+  readonly calls: WorkerCalls
+}
 
 // Keys have one length, so that the size of a message does not depend on chance.
 const KEY_DIGITS = 11
@@ -67,7 +89,7 @@ export class WorkerAdmission {
   /** Refuses a request. */
   refuse(caller: CallerPeer, message: Request, why: CallError, elsewhere: boolean): void {
     const { attempt, event } = message
-    this.#state.counts.refused++
+    this.#state.calls.counts.refused++
     if (message.now === true) this.#refused.remember(event.requestId)
     const error = errorEvent(event.requestId, why)
     caller.send({ type: "refused", id: event.requestId, attempt, elsewhere, error })
@@ -81,22 +103,23 @@ export class WorkerAdmission {
     if (entry?.state !== "waiting" || entry.key !== key) return
     const why = offer.refuse(entry.operationId, entry.event?.version)
     if (why === undefined) this.#run(entry, left)
-    else refuseAccepted(this.#state, entry, why)
+    else calls.refuse(entry, why)
   }
 
   /** Forgets a request that will not be granted. */
   notGranted(id: string, key: string, caller: CallerPeer): void {
-    const { calls, counts } = this.#state
+    const { calls } = this.#state
     const entry = calls.of(caller, id)
     if (entry?.state !== "waiting" || entry.key !== key) return
-    counts.notGranted++
+    calls.counts.notGranted++
     calls.forget(entry)
   }
 
   /** Refuses all requests that have not begun, so that other workers get them. */
   handBack(why: (operationId: string) => CallError): void {
-    for (const entry of this.#state.calls.all()) {
-      if (entry.state === "waiting") refuseAccepted(this.#state, entry, why(entry.operationId))
+    const { calls } = this.#state
+    for (const entry of calls.all()) {
+      if (entry.state === "waiting") calls.refuse(entry, why(entry.operationId))
     }
   }
 
@@ -169,7 +192,7 @@ export class WorkerAdmission {
     entry.state = "waiting"
     scheduleReminder(entry, 2 * this.#state.settings.pingMs, now)
     if (offer.isOpen) this.#accept(entry)
-    else refuseAccepted(this.#state, entry, refusals.notServing(entry.operationId))
+    else calls.refuse(entry, refusals.notServing(entry.operationId))
   }
 
   #notIdentified(entry: WorkerEntry, message: Request, error: unknown): void {
@@ -198,18 +221,18 @@ export class WorkerAdmission {
   }
 
   #run(entry: WorkerEntry, granted: number): void {
-    const { calls, counts, dependencies, receiver } = this.#state
+    const { calls, dependencies } = this.#state
     const { event } = entry
     if (event === undefined) return
     const left = Math.min(granted, entry.expires - dependencies.clock.now())
     if (left <= 0) {
-      counts.notGranted++
+      calls.counts.notGranted++
       return calls.forget(entry)
     }
     calls.begin(entry)
     const { id, ticket, isIdempotent } = entry
     if (ticket !== undefined && !isIdempotent) this.#usedTickets.add(id, ticket)
-    receiver()?.event(entry.granted(event, left), entry.peer)
+    calls.receiver?.event(entry.granted(event, left), entry.peer)
   }
 }
 
