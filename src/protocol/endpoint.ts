@@ -6,8 +6,7 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import type { Transport, TransportPeer } from "./transport.ts"
 import type { Deliverer } from "./links.ts"
-import { PendingTable } from "./pending/table.ts"
-import type { Pending } from "./pending/table.ts"
+import { PendingTable, type Pending } from "./pending/table.ts"
 
 /** The part of an endpoint that only ends with a server have. */
 export interface ServingSide {

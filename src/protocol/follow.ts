@@ -1,9 +1,7 @@
-import { idOf, isSameImport } from "../core/define.ts"
-import type { AnyOperation } from "../core/define.ts"
+import { idOf, isSameImport, type AnyOperation } from "../core/define.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
-import { endpointOver } from "./pending/requests.ts"
+import { endpointOver, type PendingSubscription } from "./pending/requests.ts"
 import type { PendingRequestMap } from "./pending/request-map.ts"
-import type { PendingSubscription } from "./pending/requests.ts"
 import type { ServiceChange } from "./services.ts"
 
 /** Loads a peer's operations: those with these ids, or all. */

@@ -1,5 +1,4 @@
-import { isCallError, refusal } from "../core/errors.ts"
-import type { CallError, CallErrorOptions } from "../core/errors.ts"
+import { isCallError, refusal, type CallError, type CallErrorOptions } from "../core/errors.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import type { Identity, OperationSpec } from "../core/types.ts"
 

@@ -1,8 +1,7 @@
 import { checkAccess } from "../core/access.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { shownDeprecation } from "../core/deprecation.ts"
-import { OperationRegistry } from "../engine/registry.ts"
-import type { AnyRegistry, RegistryChange } from "../engine/registry.ts"
+import { OperationRegistry, type AnyRegistry, type RegistryChange } from "../engine/registry.ts"
 import type { Identity, OperationSpec } from "../core/types.ts"
 import type { OperationContext } from "../core/handler.ts"
 

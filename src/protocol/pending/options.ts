@@ -1,6 +1,5 @@
 import { optionsIssue } from "../../engine/options.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { OPERATION_ID_LENGTH } from "../../core/spec-schemas.ts"
 import { typeName } from "../../internal/message-text.ts"
 import type { CallOptions } from "../../core/types.ts"

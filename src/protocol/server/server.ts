@@ -14,11 +14,9 @@ import { LoopbackLink } from "../links.ts"
 import { OperationSlots } from "./operation-slots.ts"
 import { RecentIds } from "../../internal/recent-ids.ts"
 import { closing, ending, missing, overloaded, unauthenticated, wrongKind } from "../refusals.ts"
-import { ServedRequest } from "./served.ts"
-import type { ServedHost } from "./served.ts"
+import { ServedRequest, type ServedHost } from "./served.ts"
 import { servicesOf } from "../services.ts"
-import { servingOf } from "../serving.ts"
-import type { RequestHandler, Serving } from "../serving.ts"
+import { servingOf, type RequestHandler, type Serving } from "../serving.ts"
 
 /** The sender of a request, as far as the transport knows. */
 export type CallPeer = TransportPeer

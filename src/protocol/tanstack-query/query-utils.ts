@@ -1,5 +1,4 @@
-import { unwrapOrThrow } from "../../core/envelope.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { unwrapOrThrow, type ResponseEnvelope } from "../../core/envelope.ts"
 import type { Client } from "../client.ts"
 import type {
   OperationKey,

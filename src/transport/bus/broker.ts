@@ -1,5 +1,4 @@
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { backOff } from "../../internal/back-off.ts"
 import type { MessageOrigin } from "./types.ts"
 

@@ -1,8 +1,7 @@
 import type { Clock } from "../../internal/platform.ts"
 import { deferOn, wallTimeOf, systemClock } from "../../internal/clock.ts"
 import type { CallEvent } from "../../core/events.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import type {
   CallFate,
   ServedOperations,
@@ -10,8 +9,7 @@ import type {
   TransportReceiver,
 } from "../../protocol/transport.ts"
 import { BusCaller } from "./caller/caller.ts"
-import { resolveGuardSettings } from "./options.ts"
-import type { BusOptions } from "./options.ts"
+import { resolveGuardSettings, type BusOptions } from "./options.ts"
 import type { BusStats } from "./stats.ts"
 import type { Bus, MessageOrigin, BusReceiver } from "./types.ts"
 import { BusWorker } from "./worker/worker.ts"

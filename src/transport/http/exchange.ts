@@ -1,8 +1,6 @@
 // One request to a served registry and what came of it: lines of text, or a `CallError`.
-import { isResponseEnvelope } from "../../core/envelope.ts"
-import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { isResponseEnvelope, type ResponseEnvelope } from "../../core/envelope.ts"
+import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import { problemError } from "../../core/problem.ts"
 import { retryAfterOf } from "../../http-client/retry-after.ts"
 import { reasonOf } from "../../internal/message-text.ts"
@@ -250,9 +248,7 @@ async function problemOf(peer: HTTPPeer, response: Response, path: string): Prom
     return refusal(
       "UNAVAILABLE",
       `${where} redirects. Redirects are not followed: use the final address.`,
-      {
-        retryable: false,
-      },
+      { retryable: false },
     )
   }
   if (status === 404) {

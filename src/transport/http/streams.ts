@@ -1,8 +1,7 @@
 // What only streams need: pages load it with the first of them.
 
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import type { CallEvent } from "../../core/events.ts"
 import { problemError } from "../../core/problem.ts"
 import { Resumption } from "../../core/resume.ts"

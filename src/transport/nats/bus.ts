@@ -1,23 +1,18 @@
 // A bus over NATS. Reconnecting, subscriptions and subjects are in other files.
 
 import type { Msg, NatsConnection, PermissionViolationError } from "@nats-io/transport-node"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { tagOf } from "../../internal/user-tag.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
 import { UNKNOWN_ORIGIN, isLoopback } from "../bus/broker.ts"
 import { Warnings } from "../bus/warnings.ts"
-import { NatsLink } from "./link.ts"
-import type { LinkEvents } from "./link.ts"
-import { Pulse } from "./pulse.ts"
-import type { PulseEvents } from "./pulse.ts"
-import type { NatsTarget } from "./servers.ts"
+import { NatsLink, type LinkEvents } from "./link.ts"
+import { Pulse, type PulseEvents } from "./pulse.ts"
+import { versionWarning, type NatsTarget } from "./servers.ts"
 import { Subjects } from "./subjects.ts"
-import { Subscriptions } from "./subscriptions.ts"
-import type { Listeners } from "./subscriptions.ts"
-import { versionWarning } from "./servers.ts"
+import { Subscriptions, type Listeners } from "./subscriptions.ts"
 
 /** Options of a `NatsBus`. */
 export interface NatsBusParts {

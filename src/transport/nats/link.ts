@@ -1,7 +1,6 @@
 import type * as nats from "@nats-io/transport-node"
 import type { NatsConnection, NodeConnectionOptions, Status } from "@nats-io/transport-node"
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import { setRef } from "../../internal/defer.ts"
 import { importPeer, MissingPackage } from "../../internal/import-peer.ts"
 import type { Clock } from "../../internal/platform.ts"

@@ -1,7 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node"
 import type { Warnings } from "../bus/warnings.ts"
-import { isAddressable, QUEUE } from "./subjects.ts"
-import type { Subjects } from "./subjects.ts"
+import { isAddressable, QUEUE, type Subjects } from "./subjects.ts"
 
 /** Handlers of incoming messages. */
 export interface Listeners {

@@ -1,17 +1,14 @@
-import { refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { refusal, type CallError } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { backOff } from "../../internal/back-off.ts"
 import { utf8Length } from "../../internal/utf8.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
-import { senderOf } from "./channels.ts"
-import type { RedisChannels } from "./channels.ts"
+import { senderOf, type RedisChannels } from "./channels.ts"
 import { deniedCall, isDenied, permanentFailure, reasonOf } from "./failures.ts"
 import type { Outgoing } from "./publisher.ts"
 import { refusedDelay, refusedForNow, UNKNOWN_ORIGIN } from "../bus/broker.ts"
-import { RedisSession } from "./session.ts"
-import type { SessionEvents, SessionParts } from "./session.ts"
+import { RedisSession, type SessionEvents, type SessionParts } from "./session.ts"
 
 /** Options of a `RedisBus`. */
 export interface RedisBusParts extends SessionParts {
@@ -182,9 +179,7 @@ export class RedisBus implements Bus, SessionEvents {
     this.#logger.info("Connected to the broker", { peer })
     if (denied !== undefined) this.#logger.info("This end can serve, but not call", { peer })
     if (server.isReplica) {
-      this.#warn("The broker is a replica: only clients of this replica receive messages", {
-        peer,
-      })
+      this.#warn("The broker is a replica: only clients of this replica receive messages", { peer })
     }
     this.#receiver?.connected()
   }
@@ -205,10 +200,7 @@ export class RedisBus implements Bus, SessionEvents {
   #disconnected(reason: string): void {
     this.isConnected = false
     this.#warned.clear()
-    this.#logger.warn("The broker is unreachable; reconnecting", {
-      peer: this.#parts.peer,
-      reason,
-    })
+    this.#logger.warn("The broker is unreachable; reconnecting", { peer: this.#parts.peer, reason })
     this.#receiver?.disconnected()
   }
 

@@ -1,5 +1,4 @@
-import { isCallError, refusal } from "../../core/errors.ts"
-import type { CallError } from "../../core/errors.ts"
+import { isCallError, refusal, type CallError } from "../../core/errors.ts"
 import { MissingPackage } from "../../internal/import-peer.ts"
 
 /** The error for a failure that a retry cannot fix; otherwise `undefined`. */

@@ -8,8 +8,7 @@ import { outOfStep, RedisConnection, countListeners, describeServer } from "./co
 import type { RedisServer } from "./connection.ts"
 import { inboxDenied, requestsDenied, isDenied } from "./failures.ts"
 import type { MakeConnection } from "./ioredis.ts"
-import { Publisher } from "./publisher.ts"
-import type { PublisherEvents } from "./publisher.ts"
+import { Publisher, type PublisherEvents } from "./publisher.ts"
 
 /** The common options of all sessions of a transport. */
 export interface SessionParts {

@@ -1,7 +1,6 @@
 import { isCallError } from "../../core/errors.ts"
 import { toBase64 } from "../../internal/base64.ts"
-import { plainHeaders } from "../../internal/headers.ts"
-import type { HeadersLike } from "../../internal/headers.ts"
+import { plainHeaders, type HeadersLike } from "../../internal/headers.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Connect, ConnectFailure } from "./socket-transport.ts"
 import { endSocket, OPEN } from "./ws.ts"

@@ -1,7 +1,6 @@
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { asNodeSocket, writeQueueSize } from "./ws.ts"
-import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
+import { asNodeSocket, writeQueueSize, type NodeWebSocketLike, type WebSocketLike } from "./ws.ts"
 
 /** Limits of a `SendBuffer`. */
 export interface SendBufferLimits {

@@ -1,6 +1,5 @@
 import type { CallEvent } from "../../core/events.ts"
-import { refusal } from "../../core/errors.ts"
-import type { CallError, ErrorCode } from "../../core/errors.ts"
+import { refusal, type CallError, type ErrorCode } from "../../core/errors.ts"
 
 const REFUSALS: Readonly<Record<number, ErrorCode>> = {
   401: "UNAUTHENTICATED",

@@ -4,10 +4,8 @@ import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { Batch } from "./batch.ts"
-import { frameOf, decodeEvent, loadCodec, needsCodec } from "./lazy-codec.ts"
-import type { EncodedEvent } from "./lazy-codec.ts"
-import { ALIVE, isPing, Liveness, PING } from "./liveness.ts"
-import type { LivenessSettings, LivePeer } from "./liveness.ts"
+import { frameOf, decodeEvent, loadCodec, needsCodec, type EncodedEvent } from "./lazy-codec.ts"
+import { ALIVE, isPing, Liveness, PING, type LivenessSettings, type LivePeer } from "./liveness.ts"
 import { SendBuffer } from "./send-buffer.ts"
 import { asNodeSocket, closeSocket, endSocket, OPEN, protocolCode } from "./ws.ts"
 import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
@@ -229,10 +227,7 @@ export class SocketLink implements LivePeer {
     throw refusal(
       "SLOW_CONSUMER",
       `The peer was disconnected: ${buffered} bytes were waiting for it.`,
-      {
-        requestId,
-        details,
-      },
+      { requestId, details },
     )
   }
 

@@ -1,7 +1,6 @@
 import type { CallerState } from "./state.ts"
 import type { CallEntry, KnownWorker } from "./model.ts"
-import { nextCheck } from "./grants.ts"
-import type { CallerGrants } from "./grants.ts"
+import { nextCheck, type CallerGrants } from "./grants.ts"
 import { Ticker } from "../ticker.ts"
 
 /** How long a worker is pinged after its last call, in milliseconds. */

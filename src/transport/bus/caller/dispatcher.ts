@@ -1,7 +1,6 @@
 // The life of a call until a worker has accepted it. Finding workers, sending and grants are in other files.
 import type { CallErrorEvent } from "../../../core/events.ts"
-import { isCallError } from "../../../core/errors.ts"
-import type { CallError } from "../../../core/errors.ts"
+import { isCallError, type CallError } from "../../../core/errors.ts"
 import type { CallerState } from "./state.ts"
 import type { CallEntry, Step, KnownWorker } from "./model.ts"
 import { notSent, notSigned, messages, tooLarge, unsafeTicket } from "./failures.ts"

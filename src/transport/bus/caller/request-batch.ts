@@ -1,8 +1,7 @@
 import { deferOn } from "../../../internal/clock.ts"
 import type { CallerState } from "./state.ts"
 import type { CallEntry, KnownWorker, SentGroup } from "./model.ts"
-import { FrameBuilder, wholeText } from "../wire/frames.ts"
-import type { MessageText } from "../wire/frames.ts"
+import { FrameBuilder, wholeText, type MessageText } from "../wire/frames.ts"
 import { frameText } from "../wire/wire.ts"
 
 interface Waiting {

@@ -13,8 +13,7 @@ import type { TicketSigner } from "../tickets/model.ts"
 import type { Bus } from "../types.ts"
 import { Warnings } from "../warnings.ts"
 import { frameText, messageText } from "../wire/wire.ts"
-import { WorkerBook } from "./worker-book.ts"
-import type { WorkerBookDependencies } from "./worker-book.ts"
+import { WorkerBook, type WorkerBookDependencies } from "./worker-book.ts"
 
 /** Dependencies of a `BusCaller`, injected for tests. */
 export interface CallerDependencies {

@@ -1,7 +1,6 @@
 import type { Clock } from "../../../internal/platform.ts"
-import { KnownWorker } from "./model.ts"
+import { KnownWorker, type Offer, type Offered } from "./model.ts"
 import { Offers } from "./offers.ts"
-import type { Offer, Offered } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import type { GuardSettings } from "../options.ts"
 import { Outbox } from "../wire/frames.ts"

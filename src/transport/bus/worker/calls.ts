@@ -4,8 +4,7 @@ import type { TransportReceiver } from "../../../protocol/transport.ts"
 import type { CallerMessage } from "../wire/messages.ts"
 import type { CallerPeer } from "./callers.ts"
 import type { MessageText } from "../wire/frames.ts"
-import { KeptResults, KeptText, SentItems } from "./entry.ts"
-import type { WorkerEntry } from "./entry.ts"
+import { KeptResults, KeptText, SentItems, type WorkerEntry } from "./entry.ts"
 import { MAX_ASKED_MS } from "../../../internal/asked-time.ts"
 
 type Ping = CallerMessage & { readonly type: "ping" }

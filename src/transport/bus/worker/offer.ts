@@ -1,5 +1,4 @@
-import { isCallError } from "../../../core/errors.ts"
-import type { CallError } from "../../../core/errors.ts"
+import { isCallError, type CallError } from "../../../core/errors.ts"
 import type { Logger } from "../../../internal/logger.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { deferOn } from "../../../internal/clock.ts"

@@ -1,5 +1,4 @@
-import { refusal } from "../../../core/errors.ts"
-import type { CallError } from "../../../core/errors.ts"
+import { refusal, type CallError } from "../../../core/errors.ts"
 import type { CallEvent } from "../../../core/events.ts"
 import { notCalled } from "../../../protocol/refusals.ts"
 
