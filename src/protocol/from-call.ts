@@ -158,7 +158,10 @@ async function listIds(
     const more = page.operations.map((entry) => (entry as ServiceEntry).id)
     if (!isListOf(more, "string")) throw unreadable("services.list")
     ids.push(...more)
-    if (ids.length > MAX_OPERATIONS) throw tooMany()
+    if (ids.length > MAX_OPERATIONS) {
+      const why = `it lists more than ${MAX_OPERATIONS}.`
+      throw notImported("PAYLOAD_TOO_LARGE", "services.list", why)
+    }
     hasMore = page.hasMore === true && more.length > 0
   }
   // Versions that are served side by side have one id.
@@ -177,20 +180,13 @@ function isListOf(value: unknown, type: "object" | "string"): value is unknown[]
   return Array.isArray(value) && value.every((item) => typeof item === type && item !== null)
 }
 
-function unreadable(operationId: string): CallError {
-  return refusal(
-    "EXECUTION_ERROR",
-    `The peer's operations were not imported: the answer of "${operationId}" is invalid. Is the peer served by serveCalls()?`,
-    { operationId },
-  )
+function notImported(code: string, operationId: string, why: string): CallError {
+  return refusal(code, `The peer's operations were not imported: ${why}`, { operationId })
 }
 
-function tooMany(): CallError {
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
-    `The peer's operations were not imported: it lists more than ${MAX_OPERATIONS}.`,
-    { operationId: "services.list" },
-  )
+function unreadable(operationId: string): CallError {
+  const why = `the answer of "${operationId}" is invalid. Is the peer served by serveCalls()?`
+  return notImported("EXECUTION_ERROR", operationId, why)
 }
 
 function createForwarder(

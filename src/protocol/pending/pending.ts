@@ -205,11 +205,8 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     this.end(error)
     if (served !== undefined) served.abort(reason ?? CALLER_LEFT)
     if (served !== undefined || this.#sent === 0) return
-    endpoint.trySend(
-      reason === undefined
-        ? { type: "call.aborted", requestId }
-        : { type: "call.aborted", requestId, reason },
-    )
+    const event = { type: "call.aborted", requestId } as const
+    endpoint.trySend(reason === undefined ? event : { ...event, reason })
   }
 
   fail(error: CallError): void {

@@ -65,10 +65,8 @@ export class PendingRequestMap {
       )
     }
     const { link } = this.#endpoint
-    const event: CallRespondedEvent =
-      seq === undefined
-        ? { type: "call.responded", requestId, output }
-        : { type: "call.responded", requestId, output, seq }
+    const about = { type: "call.responded", requestId, output } as const
+    const event: CallRespondedEvent = seq === undefined ? about : { ...about, seq }
     try {
       link.send(event)
     } catch (thrown) {
@@ -84,11 +82,8 @@ export class PendingRequestMap {
 
   /** Ends a stream; `seq` is the number of its items. */
   complete(requestId: string, seq?: number): void {
-    this.#endpoint.link.send(
-      seq === undefined
-        ? { type: "call.completed", requestId }
-        : { type: "call.completed", requestId, seq },
-    )
+    const event = { type: "call.completed", requestId } as const
+    this.#endpoint.link.send(seq === undefined ? event : { ...event, seq })
   }
 
   /** Answers a request with an error: a `CallError`, or its code and message. */
@@ -114,11 +109,8 @@ export class PendingRequestMap {
     const working = requests.get(requestId)
     if (working === undefined) return
     working.abort(reason ?? "The call was aborted.")
-    this.#endpoint.trySend(
-      reason === undefined
-        ? { type: "call.aborted", requestId }
-        : { type: "call.aborted", requestId, reason },
-    )
+    const event = { type: "call.aborted", requestId } as const
+    this.#endpoint.trySend(reason === undefined ? event : { ...event, reason })
   }
 
   /** The number of pending calls and streams. */

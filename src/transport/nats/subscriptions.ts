@@ -76,7 +76,6 @@ export class Subscriptions {
     this.follow()
   }
 
-  /** Unsubscribes from everything. */
   end(): void {
     for (const subscription of this.#active.values()) {
       if (!subscription.isClosed()) subscription.unsubscribe()

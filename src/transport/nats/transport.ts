@@ -57,5 +57,5 @@ export function createNatsTransport(options: NatsTransportOptions = {}): BusTran
     logger,
     insecure,
   })
-  return createBusTransport(USER, bus, options, "nats")
+  return createBusTransport(bus, options, "nats")
 }

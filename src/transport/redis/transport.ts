@@ -62,7 +62,7 @@ export function createRedisTransport(options: RedisTransportOptions = {}): BusTr
   const channels = new RedisChannels(prefix, user, address)
   const shared = { clock, logger, maxPayload, channels, address }
   const bus = new RedisBus({ ...shared, make, connectTimeout, peer: reach.peer })
-  return createBusTransport(USER, bus, options, "redis")
+  return createBusTransport(bus, options, "redis")
 }
 
 interface Target {

@@ -38,7 +38,6 @@ export class Batch<TItem> {
     defer(this.#onTurn)
   }
 
-  /** Sends the waiting items now. */
   flush(): void {
     if (this.#items.length > 0) this.#options.flush(this.take())
   }

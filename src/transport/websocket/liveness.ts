@@ -91,7 +91,6 @@ export class Liveness {
     return frame.replace("{", `{${ANNOUNCEMENT}`)
   }
 
-  /** Stops watching. */
   stop(): void {
     const { pings } = this.#settings
     this.#timer.stop()

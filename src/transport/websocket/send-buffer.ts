@@ -41,7 +41,6 @@ export class SendBuffer {
     this.#stalled = stalled
   }
 
-  /** Sends a frame. */
   send(text: string): void {
     const socket = this.#socket
     if (this.#timer !== undefined) this.#look()

@@ -11,7 +11,7 @@ import type { Identity } from "../../core/types.ts"
 import { encodeWithin, type EncodedEvent } from "./lazy-codec.ts"
 import type { WatchLifecycle } from "../page-lifecycle.ts"
 import { full, lost, unavailable } from "./socket-errors.ts"
-import { SocketLink, type SocketLimits, type SocketSettings } from "./socket.ts"
+import { SocketLink, type SocketLimits, type SocketOwner, type SocketSettings } from "./socket.ts"
 import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
 import type { WebSocketLike } from "./ws.ts"
 
@@ -71,17 +71,17 @@ export interface SocketTransportSettings {
 const SUSPENDED = "the page was hidden"
 
 /** A transport over a socket, which is opened with the transport and reopened when it breaks. */
-export class SocketTransport extends Closable implements WebSocketTransport {
+export class SocketTransport extends Closable implements WebSocketTransport, SocketOwner {
   readonly identity: Identity | undefined
   readonly isTrusted: boolean
   readonly surface = "websocket"
   readonly carriesQuestions = true
+  state: WebSocketState = "idle"
   /** The code and reason that `close()` sends instead of the default. */
   closeFrame: { readonly code: number; readonly reason: string } | undefined
   readonly #settings: SocketTransportSettings
   readonly #pings: Deadlines
   #receiver: TransportReceiver | undefined
-  #state: WebSocketState = "idle"
   #link: SocketLink | undefined
   /** The previous connection, which may still be closing. */
   #leaving: SocketLink | undefined
@@ -107,10 +107,6 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     this.isTrusted = settings.isTrusted ?? false
   }
 
-  get state(): WebSocketState {
-    return this.#state
-  }
-
   get resumeMs(): number | undefined {
     return this.#over === undefined ? this.#settings.resumeMs : 0
   }
@@ -120,7 +116,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
       throw new TypeError("This WebSocket transport is already open: create one for each use.")
     }
     this.#receiver = receiver
-    if (this.#state !== "idle") return
+    if (this.state !== "idle") return
     this.#unwatch = this.#settings.lifecycle?.(this.#suspend, this.#resume)
     this.#connect()
   }
@@ -198,7 +194,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     }
     // Not awaited: no code runs here any more.
     void link.close(1001, SUSPENDED)
-    this.#onEnded(1001, SUSPENDED, undefined)
+    this.ended(1001, SUSPENDED)
   }
 
   readonly #resume = (): void => {
@@ -215,19 +211,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     const link = new SocketLink(
       socket,
       { limits, parse, clock, pings: this.#pings, announces },
-      {
-        event: (event) => {
-          this.#failures = 0
-          this.#receiver?.event(event)
-        },
-        unsent: (event) => {
-          this.#receiver?.undelivered(
-            event,
-            unavailable(this.#settings.peer, "it was lost before this was sent"),
-          )
-        },
-        ended: (code, reason, cause) => this.#onEnded(code, reason, cause),
-      },
+      this,
     )
     // It was closed before listeners were added; that has been reported already.
     if (socket.readyState > 1) return
@@ -245,15 +229,25 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     this.#wasLost = false
   }
 
+  event(event: unknown): void {
+    this.#failures = 0
+    this.#receiver?.event(event)
+  }
+
+  unsent(event: CallEvent): void {
+    const why = "it was lost before this was sent"
+    this.#receiver?.undelivered(event, unavailable(this.#settings.peer, why))
+  }
+
   #onFailed(failure: ConnectFailure): void {
     this.#giveUp = undefined
     this.#wasLost = true
     this.#reconnectLater(failure.reason)
     this.#dropHeld(failure)
-    this.#settings.onState?.(this.#state)
+    this.#settings.onState?.(this.state)
   }
 
-  #onEnded(code: number, reason: string, cause: unknown): void {
+  ended(code: number, reason: string, cause?: unknown): void {
     const { reconnect, clock } = this.#settings
     this.#leaving = this.#link
     this.#link = undefined
@@ -266,7 +260,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     const error = lost(this.#settings.peer, code, what, cause)
     this.#reconnectLater(what)
     this.#receiver?.lost(error)
-    this.#settings.onState?.(this.#state, error)
+    this.#settings.onState?.(this.state, error)
   }
 
   /** Schedules the next attempt, or gives up for good. */
@@ -274,10 +268,10 @@ export class SocketTransport extends Closable implements WebSocketTransport {
     const { reconnect, clock } = this.#settings
     if (reconnect === undefined) {
       this.#over = why
-      this.#state = "closed"
+      this.state = "closed"
       return this.#stopWatching()
     }
-    this.#state = "waiting"
+    this.state = "waiting"
     if (this.#isSuspended) return
     const { minDelay, maxDelay, spread } = reconnect
     const delay = backOff(++this.#failures, minDelay, maxDelay)
@@ -300,7 +294,7 @@ export class SocketTransport extends Closable implements WebSocketTransport {
   }
 
   #set(state: WebSocketState): void {
-    this.#state = state
+    this.state = state
     this.#settings.onState?.(state)
   }
 }

@@ -102,8 +102,11 @@ export class SocketLink implements LivePeer {
     this.#closing = new Promise((resolve) => {
       this.#onGone = resolve
     })
-    if (this.#isOpen) this.#leave(code, reason)
-    else if (this.#graceTimer === undefined) this.#onGone?.()
+    if (this.#isOpen) {
+      this.#release()
+      closeSocket(this.#socket, code, reason)
+      this.#armGrace()
+    } else if (this.#graceTimer === undefined) this.#onGone?.()
     return this.#closing
   }
 
@@ -129,7 +132,10 @@ export class SocketLink implements LivePeer {
     }
     if (node !== undefined) {
       add("message", (data, isBinary) => this.#onFrame(data, isBinary === true))
-      add("ping", () => this.#onPing())
+      add("ping", () => {
+        this.#liveness.receivedOnSocket()
+        this.#checkRoom()
+      })
       add("pong", () => this.#liveness.receivedOnSocket())
       add("close", (code, reason) => this.#onClose(Number(code), String(reason)))
       add("error", (error) => this.#onError(error))
@@ -231,11 +237,6 @@ export class SocketLink implements LivePeer {
     )
   }
 
-  #onPing(): void {
-    this.#liveness.receivedOnSocket()
-    this.#checkRoom()
-  }
-
   #onPingFrame(): void {
     this.#liveness.pinged()
     if (this.#checkRoom()) this.#sendFrame(ALIVE)
@@ -279,16 +280,9 @@ export class SocketLink implements LivePeer {
     this.#onGone?.()
   }
 
-  /** Gives up the peer. */
   #fail(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.#end(code, reason)
-    closeSocket(this.#socket, code, reason)
-    this.#armGrace()
-  }
-
-  #leave(code: number, reason: string): void {
-    this.#release()
     closeSocket(this.#socket, code, reason)
     this.#armGrace()
   }

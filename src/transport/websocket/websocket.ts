@@ -93,24 +93,13 @@ export function createWebSocketTransport(
   const { clock = systemClock, connectTimeout = 10_000 } = options
   const logger = isolatedLogger(options.logger)
   const limits = resolveLimits(options, CLIENT_BUFFER)
-  const dial = {
-    headers: options.headers,
-    protocols: options.protocols,
-    token: options.token,
-    WebSocket: options.WebSocket,
-    maxFrameBytes: limits.maxFrameBytes,
-    connectTimeout,
-    blockPrivate: options.blockPrivate === true,
-    clock,
-  }
+  const { maxFrameBytes } = limits
+  const dial = { ...options, maxFrameBytes, connectTimeout, clock }
   const lifecycle = pageLifecycle()
   const shared = { limits, clock, isTrusted: options.isTrusted, lifecycle, announces: true }
   if (isSocket(target)) {
-    return new SocketTransport({
-      ...shared,
-      connect: awaitSocket(target, dial),
-      peer: "the server",
-    })
+    const connect = awaitSocket(target, dial)
+    return new SocketTransport({ ...shared, connect, peer: "the server" })
   }
   const { location } = globalThis as {
     readonly location?: { readonly href: string; readonly host: string }

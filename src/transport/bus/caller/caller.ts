@@ -6,7 +6,6 @@ import type {
 } from "../../../core/events.ts"
 import type { CallError } from "../../../core/errors.ts"
 import type { CallFate, TransportReceiver } from "../../../protocol/transport.ts"
-import { CallerAnswers } from "./answers.ts"
 import { CallerState, type CallerDependencies } from "./state.ts"
 import { CallEntry, type KnownWorker } from "./model.ts"
 import { closed, duplicateId, tooLarge, unknownId } from "./failures.ts"
@@ -27,7 +26,6 @@ export class BusCaller {
   readonly #state: CallerState
   readonly #dispatcher: Dispatcher
   readonly #grants: CallerGrants
-  readonly #answers: CallerAnswers
   readonly #detector: Detector
   readonly #services: CallerServices
   /** The first call was made; until then messages of workers are ignored. */
@@ -42,7 +40,6 @@ export class BusCaller {
     })
     this.#dispatcher = new Dispatcher(this.#state)
     this.#grants = new CallerGrants(this.#state, this.#dispatcher)
-    this.#answers = new CallerAnswers(this.#state, this.#grants)
     this.#detector = new Detector(this.#state, this.#grants)
     this.#services = new CallerServices(this.#state)
   }
@@ -222,13 +219,13 @@ export class BusCaller {
       case "refused":
         return (services.gatherOf(message.id) ?? this.#grants).refused(worker, message)
       case "event":
-        return (services.gatherOf(message.event.requestId) ?? this.#answers).answered(
+        return (services.gatherOf(message.event.requestId) ?? this.#grants).answered(
           worker,
           message.event,
           message.after,
         )
       case "pong":
-        this.#answers.pong(worker, message)
+        this.#grants.pong(worker, message)
         return this.#detector.onPong(worker, message.at)
       case "here":
         book.describe(worker, message)

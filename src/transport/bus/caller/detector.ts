@@ -40,7 +40,6 @@ export class Detector {
     }
   }
 
-  /** Handles a pong. */
   onPong(worker: KnownWorker, at: number | undefined): void {
     if (at !== undefined) worker.pongAt = Math.max(worker.pongAt ?? at, at)
     const { askAgain } = worker
@@ -75,7 +74,8 @@ export class Detector {
     if (!state.bus.isConnected) return
     for (const worker of [...state.book.watched]) {
       this.#checkWorker(worker, now)
-      if (this.#isDone(worker, now)) this.#unwatch(worker, now)
+      const isDone = worker.entries.size === 0 && now - worker.usedAt > WATCH_MS
+      if (isDone) this.#unwatch(worker, now)
       else this.#ping(worker, now, false)
     }
     if (state.book.watched.size === 0) this.ticker.stop()
@@ -93,11 +93,8 @@ export class Detector {
     const silentFor = worker.silentFor(now)
     const { address } = worker
     if (silentFor >= suspectMs && !worker.isLost && worker.goneSince === undefined) {
-      state.warnings.warn("A worker does not respond", {
-        address,
-        silentFor,
-        calls: worker.entries.size,
-      })
+      const fields = { address, silentFor, calls: worker.entries.size }
+      state.warnings.warn("A worker does not respond", fields)
     }
     if (state.isInGrace || worker.isLost) return
     if (worker.goneSince !== undefined && now - worker.goneSince >= goneMs) {
@@ -132,10 +129,6 @@ export class Detector {
         operationId,
       })
     }
-  }
-
-  #isDone(worker: KnownWorker, now: number): boolean {
-    return worker.entries.size === 0 && now - worker.usedAt > WATCH_MS
   }
 
   #unwatch(worker: KnownWorker, now: number): void {

@@ -87,7 +87,6 @@ export class Dispatcher {
     else this.dispatch(entry)
   }
 
-  /** Handles the timer of an entry. */
   due(entry: CallEntry): void {
     if (entry.isOver || entry.state === "granted" || entry.state === "held") return
     if (!this.#state.bus.isConnected) this.hold(entry)
@@ -166,7 +165,6 @@ export class Dispatcher {
     this.dispatch(entry)
   }
 
-  /** Stops sending. */
   close(): void {
     this.#batch.close()
   }
@@ -203,7 +201,9 @@ export class Dispatcher {
     if (entry.deadline <= now) return state.fail(entry, "TIMEOUT", messages.timeout(entry))
     const risk = entry.ticket === undefined ? undefined : state.bus.ticketRisk?.()
     if (risk !== undefined) throw unsafeTicket(entry.operationId, risk)
-    const isNow = this.#mayRunNow(entry)
+    const { offer, isStream, isIdempotent } = entry
+    // It may run without a grant if all of its workers say that it is idempotent.
+    const isNow = !isStream && isIdempotent !== false && offer.isIdempotent === true
     this.#markSent(entry, worker, isNow, now)
     const message = entry.requestText(isNow, now)
     try {
@@ -216,11 +216,6 @@ export class Dispatcher {
       throw thrown
     }
     if (worker !== undefined) state.counts.directed++
-  }
-
-  /** Whether it may run without a grant, because all of its workers say that it is idempotent. */
-  #mayRunNow({ offer, isStream, isIdempotent }: CallEntry): boolean {
-    return !isStream && isIdempotent !== false && offer.isIdempotent === true
   }
 
   #markSent(entry: CallEntry, worker: KnownWorker | undefined, isNow: boolean, now: number): void {

@@ -95,7 +95,6 @@ export class Gather {
     else this.fail(noAnswer(this.event.operationId))
   }
 
-  /** Handles the answer of a worker. */
   answered(worker: KnownWorker, event: CallEvent): void {
     if (event.type === "call.responded") this.#answers.set(worker.address, event.output)
     else if (event.type === "call.error") this.#errors.set(worker.address, event)

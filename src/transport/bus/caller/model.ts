@@ -137,7 +137,6 @@ export class CallEntry implements DeadlineEntry {
     if (this.#input === undefined) this.#body = bodyOf(event)
   }
 
-  /** The text of its request. */
   requestText(isNow: boolean, now: number): MessageText {
     this.encode()
     const { attempt, ticket } = this
@@ -282,7 +281,6 @@ export class KnownWorker {
     if (this.#done.push(quoted(requestId)) >= MAX_UNCONFIRMED) this.confirm()
   }
 
-  /** Confirms the answers that arrived. */
   confirm(): void {
     if (this.#done.length === 0) return
     const ids = this.#done
@@ -302,13 +300,11 @@ export class KnownWorker {
     this.#strays.clear()
   }
 
-  /** Sends queued messages now. */
   flush(): void {
     this.confirm()
     this.#outbox.flush()
   }
 
-  /** Notes a sign of life. */
   markAlive(now: number): void {
     this.lastSeenAt = now
     this.goneSince = undefined

@@ -74,7 +74,6 @@ export class RequestBatch {
     this.#filled.add(queue)
   }
 
-  /** Stops sending. */
   close(): void {
     this.#disarm()
     this.#filled.clear()
@@ -107,8 +106,7 @@ export class RequestBatch {
   #startTurn(): boolean {
     if (this.#isTurn) return false
     this.#isTurn = true
-    const { clock } = this.#state
-    deferOn(clock, this.#onTurn)
+    deferOn(this.#state.clock, this.#onTurn)
     return true
   }
 
@@ -156,8 +154,13 @@ export class RequestBatch {
     const frame = new FrameBuilder(bus.address)
     let entries: CallEntry[] = []
     const post = (): void => {
-      if (entries.length > 0) this.#try(queue, entries, frame.take())
+      const sent = entries
       entries = []
+      try {
+        if (sent.length > 0) this.#post(queue, sent, frame.take())
+      } catch (thrown) {
+        for (const entry of sent) this.#failed(entry, thrown)
+      }
     }
     for (const { entry, message } of still) {
       const { text, head } = message
@@ -166,14 +169,6 @@ export class RequestBatch {
       frame.add(text, head)
     }
     post()
-  }
-
-  #try(queue: RequestQueue, entries: readonly CallEntry[], frame: string): void {
-    try {
-      this.#post(queue, entries, frame)
-    } catch (thrown) {
-      for (const entry of entries) this.#failed(entry, thrown)
-    }
   }
 
   #post(queue: RequestQueue, entries: readonly CallEntry[], frame: string): void {

@@ -185,7 +185,6 @@ export class WorkerBook {
     return this.#oneOfTwo(this.live(now), () => true)
   }
 
-  /** All live workers. */
   live(now: number): KnownWorker[] {
     const { suspectMs } = this.#dependencies.settings
     return [...this.#workers.values()].filter((worker) => worker.isLive(now, suspectMs))

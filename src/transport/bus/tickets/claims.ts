@@ -1,4 +1,4 @@
-import { isStrings, isText } from "../../../internal/guards.ts"
+import { isRecord, isStrings, isText } from "../../../internal/guards.ts"
 import { toBase64 } from "../../../internal/base64.ts"
 import { frozenCopy } from "../../../internal/frozen.ts"
 import { encodeValue } from "../../../core/envelope-codec.ts"
@@ -72,12 +72,7 @@ export function checkName(user: string, name: string, value: unknown): string {
 }
 
 function isResources(value: unknown): value is Readonly<Record<string, readonly string[]>> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every(isStrings)
-  )
+  return isRecord(value) && Object.values(value).every(isStrings)
 }
 
 function isTime(value: unknown): value is number {
