@@ -62,19 +62,13 @@ export function createWorkerTransport(
   return new PortTransport(port, options)
 }
 
-/** Methods that only some ports have. */
-interface AnyPort extends PortLike {
-  start?(): void
-  close?(): void
-  terminate?(): unknown
-}
-
 class PortTransport extends Closable implements WorkerTransport {
   readonly isTrusted: boolean
   readonly isOneApplication = true
   readonly surface = "worker"
   readonly carriesQuestions = true
-  readonly #port: AnyPort
+  /** With methods that only some ports have. */
+  readonly #port: PortLike & { start?(): void; close?(): void; terminate?(): unknown }
   readonly #terminates: boolean
   readonly #listeners: (readonly [type: string, listener: (value: unknown) => void])[] = []
   #receiver: TransportReceiver | undefined

@@ -60,7 +60,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   /** The error that ended the stream, until `next` reports it. */
   #error: CallError | undefined
   /** Runs while an item is awaited; every item restarts it. */
-  readonly #idle: DeadlineTimer | undefined
+  readonly #idle: DeadlineTimer
   readonly #idleTimeout: number
 
   constructor(request: StreamRequest, input: unknown, options: PendingOptions | undefined) {
@@ -73,9 +73,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     this.#granted = this.#window
     this.#pause = new DeadlineTimer(endpoint.deadlines, () => this.#resume())
     this.#idleTimeout = options?.idleTimeout ?? Number.POSITIVE_INFINITY
-    if (this.#idleTimeout !== Number.POSITIVE_INFINITY) {
-      this.#idle = new DeadlineTimer(endpoint.deadlines, () => this.#idled())
-    }
+    this.#idle = new DeadlineTimer(endpoint.deadlines, () => this.#idled())
   }
 
   [Symbol.asyncIterator](): this {
@@ -141,7 +139,8 @@ class PendingStream implements PendingSubscription, StreamConsumer {
       this.#items.push(event.output)
       return
     }
-    if (this.#idle !== undefined) this.#restartIdle()
+    if (this.#waiters.length === 0) this.#idle.stop()
+    else this.#startIdle()
     waiter.resolve({ done: false, value: event.output })
     this.#grant()
   }
@@ -166,7 +165,7 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   }
 
   finished(): void {
-    this.#idle?.stop()
+    this.#idle.stop()
     this.#pause.stop()
   }
 
@@ -218,13 +217,8 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     this.#request.leave(this.#request.error("DATA_LOSS", `lost data: ${what}.`), "Items were lost.")
   }
 
-  #restartIdle(): void {
-    if (this.#waiters.length === 0) this.#idle?.stop()
-    else this.#startIdle()
-  }
-
   #startIdle(): void {
-    if (this.#idle === undefined) return
+    if (this.#idleTimeout === Number.POSITIVE_INFINITY) return
     this.#idle.start(this.#request.endpoint.settings.clock.now() + this.#idleTimeout)
   }
 

@@ -151,13 +151,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
 }
 
 function serverOf(
-  options: ServeLimits &
-    ErrorReporting & {
-      readonly registry: AnyRegistry
-      readonly resolveIdentity?: ResolveIdentity | undefined
-      readonly accountOf?: AccountOf | undefined
-      readonly logger?: Logger | undefined
-    },
+  options: ServeCallsOptions,
   callMap: PendingRequestMap,
   name: string,
 ): RequestServer {

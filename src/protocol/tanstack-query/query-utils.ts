@@ -15,9 +15,7 @@ interface Calls {
   subscribe(id: string, input: unknown, options: CallTerms): AsyncIterable<ResponseEnvelope>
 }
 
-interface CallTerms {
-  readonly signal?: AbortSignal | undefined
-}
+type CallTerms = { readonly signal?: AbortSignal | undefined }
 
 type Given = Readonly<Record<string, unknown>>
 

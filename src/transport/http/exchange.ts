@@ -245,17 +245,12 @@ async function problemOf(peer: HTTPPeer, response: Response, path: string): Prom
   }
   const where = peer.url + path
   if (status === 0 || (status >= 300 && status < 400)) {
-    return refusal(
-      "UNAVAILABLE",
-      `${where} redirects. Redirects are not followed: use the final address.`,
-      { retryable: false },
-    )
+    const message = `${where} redirects. Redirects are not followed: use the final address.`
+    return refusal("UNAVAILABLE", message, { retryable: false })
   }
   if (status === 404) {
-    return refusal(
-      "OPERATION_NOT_FOUND",
-      `${where} was answered with 404, and not by a served registry. Check the URL.`,
-    )
+    const message = `${where} was answered with 404, and not by a served registry. Check the URL.`
+    return refusal("OPERATION_NOT_FOUND", message)
   }
   const isBusy = status === 429 || status === 503
   return refusal(CODES[status] ?? "EXECUTION_ERROR", `${where} was answered with ${status}.`, {

@@ -15,11 +15,6 @@ export interface Listeners {
 
 type Kind = "request" | "answered" | "news"
 
-interface Wanted {
-  readonly kind: Kind
-  readonly queue?: string
-}
-
 /**
  * The subscriptions of one end, independent of the connection.
  *
@@ -29,7 +24,7 @@ export class Subscriptions {
   readonly #subjects: Subjects
   readonly #warnings: Warnings
   readonly #listeners: Listeners
-  readonly #wanted = new Map<string, Wanted>()
+  readonly #wanted = new Map<string, { readonly kind: Kind; readonly queue?: string }>()
   readonly #active = new Map<string, Subscription>()
   #connection: NatsConnection | undefined
 

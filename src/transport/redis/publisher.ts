@@ -20,9 +20,6 @@ export interface PublisherEvents {
   refused(message: Outgoing, error: Error): void
 }
 
-/** Called when answers do not match the commands. */
-type OnOutOfStep = () => void
-
 /** Unconfirmed characters beyond which streams and large results wait. */
 const MAX_WAITING = 8 * 1024 * 1024
 
@@ -31,7 +28,7 @@ export class Publisher {
   readonly #redis: RedisLike
   readonly #clock: Clock
   readonly #events: PublisherEvents
-  readonly #onOutOfStep: OnOutOfStep
+  readonly #onOutOfStep: () => void
   #batch: Outgoing[] = []
   readonly #room = new Room(MAX_WAITING)
   #batches = 0
@@ -39,7 +36,8 @@ export class Publisher {
   #isOver = false
   #idle: (() => void) | undefined
 
-  constructor(redis: RedisLike, clock: Clock, events: PublisherEvents, onOutOfStep: OnOutOfStep) {
+  /** `onOutOfStep` is called when answers do not match the commands. */
+  constructor(redis: RedisLike, clock: Clock, events: PublisherEvents, onOutOfStep: () => void) {
     this.#redis = redis
     this.#clock = clock
     this.#events = events

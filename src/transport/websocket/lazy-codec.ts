@@ -15,7 +15,7 @@ export async function loadCodec(): Promise<void> {
 }
 
 /** An event as JSON text. Throws `NotReady` for the first one that `JSON.stringify` cannot encode. */
-export function encodeEvent(event: CallEvent): string {
+function encodeEvent(event: CallEvent): string {
   if (contentOf(event).every(isPlainJson)) return JSON.stringify(event)
   if (codec !== undefined) return codec.encodeCallEvent(event)
   throw new NotReady("The module for bytes was not loaded.", loadCodec)

@@ -4,14 +4,9 @@ import type { Clock } from "../../internal/platform.ts"
 import { utf8Length } from "../../internal/utf8.ts"
 
 /** The frame that pings the peer's program; it contains no events. */
-export const PING: string = JSON.stringify("ping")
+export const PING = '"ping"'
 /** The frame that answers a ping: a batch without events. */
 export const ALIVE = "[]"
-
-/** Whether the parsed text of a frame is a ping. */
-export function isPing(parsed: unknown): boolean {
-  return parsed === "ping"
-}
 
 /** A peer that can be pinged. */
 export interface LivePeer {

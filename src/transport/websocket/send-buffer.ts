@@ -1,12 +1,7 @@
+import type { SocketLimits } from "./limits.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { asNodeSocket, writeQueueSize, type NodeWebSocketLike, type WebSocketLike } from "./ws.ts"
-
-/** Limits of a `SendBuffer`. */
-export interface SendBufferLimits {
-  readonly maxBufferedBytes: number
-  readonly stallTimeout: number
-}
 
 // A browser does not report when its buffer has drained.
 const POLL = 5
@@ -29,7 +24,7 @@ export class SendBuffer {
 
   constructor(
     socket: WebSocketLike,
-    { maxBufferedBytes, stallTimeout }: SendBufferLimits,
+    { maxBufferedBytes, stallTimeout }: SocketLimits,
     clock: Clock,
     stalled: () => void,
   ) {

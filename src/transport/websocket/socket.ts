@@ -5,24 +5,11 @@ import { refusal } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { Batch } from "./batch.ts"
 import { frameOf, decodeEvent, loadCodec, needsCodec, type EncodedEvent } from "./lazy-codec.ts"
-import { ALIVE, isPing, Liveness, PING, type LivenessSettings, type LivePeer } from "./liveness.ts"
+import { ALIVE, Liveness, PING, type LivenessSettings, type LivePeer } from "./liveness.ts"
+import type { SocketLimits } from "./limits.ts"
 import { SendBuffer } from "./send-buffer.ts"
 import { asNodeSocket, closeSocket, endSocket, OPEN, protocolCode } from "./ws.ts"
 import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
-
-/** The limits of one socket, defaults filled in. */
-export interface SocketLimits {
-  /** Bytes of one frame that arrives. */
-  readonly maxFrameBytes: number
-  /** Bytes of one frame that is sent. */
-  readonly maxSentBytes: number
-  /** Bytes that may be buffered; beyond a quarter of it, streams and large results wait. */
-  readonly maxBufferedBytes: number
-  /** Milliseconds between two pings, 0 for none. After two intervals without a sign of life the peer is given up. */
-  readonly pingInterval: number
-  /** Milliseconds after which a peer that reads nothing is given up. */
-  readonly stallTimeout: number
-}
 
 /** Settings of a `SocketLink`. */
 export interface SocketSettings extends Omit<LivenessSettings, "interval"> {
@@ -72,10 +59,8 @@ export class SocketLink implements LivePeer {
     this.#parse = parse
     this.#clock = clock
     this.#owner = owner
-    this.#batch = new Batch({
-      limit: Math.min(BATCH_CHARACTERS, Math.floor(limits.maxSentBytes / 3)),
-      flush: (items) => this.#write(items),
-    })
+    const most = Math.min(BATCH_CHARACTERS, Math.floor(limits.maxSentBytes / 3))
+    this.#batch = new Batch(most, (items) => this.#write(items))
     this.#buffer = new SendBuffer(socket, limits, clock, () =>
       this.#fail(1013, "it reads too slowly"),
     )
@@ -187,7 +172,8 @@ export class SocketLink implements LivePeer {
 
   #onParsed(parsed: unknown): void {
     if (!Array.isArray(parsed)) {
-      if (isPing(parsed)) this.#onPingFrame()
+      // The value of `PING`.
+      if (parsed === "ping") this.#onPingFrame()
       else this.#onEvent(parsed)
       return
     }

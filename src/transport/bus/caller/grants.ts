@@ -38,8 +38,10 @@ export class CallerGrants {
   accepted(worker: KnownWorker, message: Accepted, now: number): void {
     const entry = this.#state.pending.get(message.id)
     if (entry === undefined) this.#reject(worker, message)
-    else if (entry.state === "granted") this.#acceptedAgain(entry, worker, message, now)
-    else this.#decide(entry, worker, message, now)
+    else if (entry.state !== "granted") this.#decide(entry, worker, message, now)
+    else if (entry.worker !== worker || entry.key !== message.key) this.#reject(worker, message)
+    // The grant was lost.
+    else if (message.runs !== true) this.#go(entry, worker, message.key, now)
   }
 
   /** Handles `refused`: a worker will not run a call. */
@@ -105,13 +107,6 @@ export class CallerGrants {
     this.#state.fail(entry, code, message, { retryable, retryAfterMs, details, worker })
   }
 
-  #acceptedAgain(entry: CallEntry, worker: KnownWorker, message: Accepted, now: number): void {
-    const isSame = entry.worker === worker && entry.key === message.key
-    if (!isSame) this.#reject(worker, message)
-    // The grant was lost.
-    else if (message.runs !== true) this.#go(entry, worker, message.key, now)
-  }
-
   #decide(entry: CallEntry, worker: KnownWorker, message: Accepted, now: number): void {
     const { isIdempotent, runs, attempt } = message
     const state = this.#state
@@ -130,7 +125,6 @@ export class CallerGrants {
     if (runs !== true) this.#go(entry, worker, message.key, now)
   }
 
-  /** Binds a call to the worker that runs it. */
   #bind(entry: CallEntry, worker: KnownWorker, message: Accepted, now: number): void {
     const state = this.#state
     state.leaveGroup(entry)

@@ -32,9 +32,6 @@ export interface FailureOptions {
   readonly details?: unknown
 }
 
-/** Notified about workers. */
-export type CallerListener = Pick<WorkerBookDependencies, "onChange" | "onWatch">
-
 /** Discovery requests that are remembered; beyond it the oldest is forgotten. */
 const MAX_ASKS = 32
 /** The minimum interval between discovery requests, in milliseconds. */
@@ -81,7 +78,7 @@ export class CallerState {
     bus: Bus,
     settings: GuardSettings,
     parts: CallerDependencies,
-    listener: CallerListener,
+    listener: Pick<WorkerBookDependencies, "onChange" | "onWatch">,
   ) {
     const { clock, logger, signer, random = Math.random } = parts
     this.bus = bus
@@ -104,7 +101,6 @@ export class CallerState {
     return this.clock.now() < this.graceUntil
   }
 
-  /** Starts the grace period after a reconnect. */
   startGrace(): void {
     this.graceUntil = this.clock.now() + GRACE
   }
@@ -125,7 +121,6 @@ export class CallerState {
     return kind + (this.#correlationIds++).toString(36)
   }
 
-  /** A message as a separate frame. */
   frame(text: string): string {
     return frameText(this.bus.address, [text])
   }
@@ -159,7 +154,6 @@ export class CallerState {
     return true
   }
 
-  /** Sets the timer of an entry. */
   arm(entry: CallEntry, at: number): void {
     this.deadlines.remove(entry)
     entry.dueAt = at

@@ -106,7 +106,6 @@ export class WorkerBook {
     offer.add(worker, { isIdempotent, version })
   }
 
-  /** Notes that the operations of a worker have changed. */
   changed(worker: KnownWorker): void {
     worker.isDescribed = false
     worker.isAsked = false
@@ -180,7 +179,6 @@ export class WorkerBook {
     return this.#oneOfTwo(offer.workers, isFit)
   }
 
-  /** Picks any live worker, whatever it serves. */
   pickAny(now: number): KnownWorker | undefined {
     return this.#oneOfTwo(this.live(now), () => true)
   }

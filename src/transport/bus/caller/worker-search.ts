@@ -11,18 +11,16 @@ const DISCOVERED_MS = 150
 /** How long the others get to announce an operation after the first worker did, in milliseconds. */
 const GATHER_MS = 10
 
-/** Sends a request to one worker, or to any. */
-type Post = (entry: CallEntry, worker: KnownWorker | undefined) => void
-
 /** Searches workers for calls that have none, and fails the calls when there is none. */
 export class WorkerSearch {
   readonly #state: CallerState
-  readonly #post: Post
+  readonly #post: (entry: CallEntry, worker: KnownWorker | undefined) => void
   readonly #entries = new Set<CallEntry>()
   /** When a worker last announced its operations. */
   #announcedAt = Number.NEGATIVE_INFINITY
 
-  constructor(state: CallerState, post: Post) {
+  /** `post` sends a request to one worker, or to any. */
+  constructor(state: CallerState, post: (entry: CallEntry, worker?: KnownWorker) => void) {
     this.#state = state
     this.#post = post
   }

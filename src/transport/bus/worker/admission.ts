@@ -65,7 +65,6 @@ export class WorkerAdmission {
       .padStart(KEY_DIGITS, "0")
   }
 
-  /** Handles a request. */
   requested(message: Request, caller: CallerPeer, from: MessageOrigin, arrival: Arrival): void {
     const { offer, callers, calls } = this.#state
     const { operationId, requestId } = message.event
@@ -85,7 +84,6 @@ export class WorkerAdmission {
     this.#identify(entry, message, arrival.now)
   }
 
-  /** Refuses a request. */
   refuse(caller: CallerPeer, message: Request, why: CallError, elsewhere: boolean): void {
     const { attempt, event } = message
     this.#state.calls.counts.refused++

@@ -41,7 +41,6 @@ export class WorkerOffer {
     return this.#served !== undefined && !this.#hasLeft
   }
 
-  /** Starts serving. */
   serve(served: ServedOperations): void {
     this.#stopListening?.()
     this.#served = served
@@ -107,13 +106,9 @@ export class WorkerOffer {
     this.#bus.serve([...this.#isIdempotent.keys()])
   }
 
+  /** The announcement of as many operations as fit: callers find the others through the broker. */
   #hereText(): string {
-    this.#here ??= this.#describe()
-    return this.#here
-  }
-
-  /** Describes as many operations as fit: callers find the others through the broker. */
-  #describe(): string {
+    if (this.#here !== undefined) return this.#here
     const room = this.#bus.maxPayload - frameOverhead(this.#bus.address) - 200
     const { version, others } = this.#versions()
     const length = others.size === 0 ? HASH_LENGTH : HASH_LENGTH + VERSION_LENGTH
@@ -126,12 +121,12 @@ export class WorkerOffer {
       const other = others.get(id)
       return other === undefined ? [] : [[hashOperationId(id), other] as const]
     })
-    return messageText({
+    return (this.#here = messageText({
       type: "here",
       operations: Object.fromEntries(hashes),
       version,
       ...(versions.length > 0 && { versions: Object.fromEntries(versions) }),
-    })
+    }))
   }
 
   /** The most common version, and the other versions by operation id. */

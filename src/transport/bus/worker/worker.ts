@@ -30,15 +30,12 @@ export class BusWorker {
 
   constructor(bus: Bus, settings: GuardSettings, dependencies: WorkerDependencies) {
     const { clock, logger } = dependencies
-    const { address } = bus
-    const maxBytes = (): number => bus.maxPayload
-    const answer = (reply: string, text: string): void => this.#answer(reply, text)
     this.#bus = bus
     this.#state = {
       settings,
       dependencies: { ...dependencies, ticketRisk: () => bus.ticketRisk?.() },
       offer: new WorkerOffer(bus, clock, logger),
-      callers: new CallerPeers({ address, maxBytes, clock, answer }),
+      callers: new CallerPeers(bus, clock, logger),
       calls: new WorkerCalls(settings.maxKeptBytes),
     }
     this.#admission = new WorkerAdmission(this.#state)
@@ -257,18 +254,6 @@ export class BusWorker {
     // An error that does not fit is sent without its details.
     const { details: _, ...bare } = event
     return { text: messageText({ type: "event", event: bare, ...about }) }
-  }
-
-  #answer(reply: string, text: string): void {
-    try {
-      this.#bus.answer(reply, text)
-    } catch (error) {
-      // Answers are kept, and sent again when the caller asks.
-      this.#state.dependencies.logger.debug("An answer could not be sent", {
-        bytes: text.length,
-        error,
-      })
-    }
   }
 
   #drop(count: number, { user, address }: MessageOrigin): void {
