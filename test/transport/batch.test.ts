@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { Batch } from "../../src/transport/websocket/batch.ts"
+import { Batch } from "../../src/transport/batch.ts"
 import { nextTurn } from "./recorder.ts"
 
 function batchOf(limit: number): { batch: Batch<string>; flushed: string[][] } {

@@ -65,11 +65,9 @@ function checkOwnOptions(options: PendingOptions): { path: string; message: stri
   if (window !== undefined && !(Number.isInteger(window) && window > 0)) {
     return { path: "/window", message: "must be a whole number of at least 1" }
   }
-  if (traceparent !== undefined && typeof traceparent !== "string") {
-    return { path: "/traceparent", message: `must be a string, got ${typeName(traceparent)}` }
-  }
-  if (version !== undefined && typeof version !== "string") {
-    return { path: "/version", message: `must be a string, got ${typeName(version)}` }
+  for (const [name, value] of Object.entries<unknown>({ traceparent, version })) {
+    if (value === undefined || typeof value === "string") continue
+    return { path: `/${name}`, message: `must be a string, got ${typeName(value)}` }
   }
   return undefined
 }

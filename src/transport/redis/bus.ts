@@ -100,7 +100,7 @@ export class RedisBus implements Bus, SessionEvents {
   }
 
   ready(): Promise<void> | undefined {
-    return this.isConnected ? this.#session?.publisher?.ready() : undefined
+    return this.isConnected ? this.#session?.publisher?.room.ready() : undefined
   }
 
   close(): Promise<void> {

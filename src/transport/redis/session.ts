@@ -77,16 +77,15 @@ export class RedisSession {
     const over = new Promise<never>((_resolve, reject) => {
       this.#giveUp = reject
     })
-    const timer = clock.setTimeout(() => {
-      this.#giveUp?.(new Error(`it did not answer within ${connectTimeout} ms`))
-    }, connectTimeout)
+    const late = (): never => {
+      throw new Error(`it did not answer within ${connectTimeout} ms`)
+    }
     try {
-      await Promise.race([over, this.#open()])
+      await withTimeout(Promise.race([over, this.#open()]), connectTimeout, late, { clock })
     } catch (error) {
       void this.end()
       throw error
     } finally {
-      clock.clearTimeout(timer)
       this.#giveUp = undefined
     }
   }
@@ -241,7 +240,7 @@ export class RedisSession {
 
   #checkConnections(stalledFor: number): void {
     const now = this.#parts.clock.now()
-    const allowance = (this.publisher?.unanswered ?? 0) / PER_MILLISECOND
+    const allowance = (this.publisher?.room.used ?? 0) / PER_MILLISECOND
     for (const connection of this.#connections) {
       const silence = connection.check(now, allowance, stalledFor > 0)
       if (silence === undefined) continue

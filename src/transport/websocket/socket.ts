@@ -3,7 +3,7 @@
 import type { CallEvent } from "../../core/events.ts"
 import { refusal } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { Batch } from "./batch.ts"
+import { Batch } from "../batch.ts"
 import { frameOf, decodeEvent, loadCodec, needsCodec, type EncodedEvent } from "./lazy-codec.ts"
 import { ALIVE, Liveness, PING, type LivenessSettings, type LivePeer } from "./liveness.ts"
 import type { SocketLimits } from "./limits.ts"

@@ -40,9 +40,7 @@ export class CallerServices {
 
   /** Requests that wait for the broker. */
   get held(): number {
-    let held = 0
-    for (const { isHeld } of this.#gathers.values()) if (isHeld) held++
-    return held
+    return [...this.#gathers.values()].filter(({ isHeld }) => isHeld).length
   }
 
   /** Whether a request is answered here. A wrong kind of request goes to a worker, whose registry refuses it. */

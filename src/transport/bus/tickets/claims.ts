@@ -52,10 +52,13 @@ export async function inputHash(input: unknown): Promise<string> {
   const { value, binary } = encodeValue(input)
   const text = (JSON.stringify(value, sorted) as string | undefined) ?? ""
   // No JSON has a line break outside of its strings: the two parts cannot be confused.
-  const all = binary === undefined ? text : `${text}\n${JSON.stringify(binary, sorted)}`
-  const bytes = new TextEncoder().encode(all)
-  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes))
-  return toBase64(hash)
+  return await hashOf(binary === undefined ? text : `${text}\n${JSON.stringify(binary, sorted)}`)
+}
+
+/** The SHA-256 hash of a text, in base64. */
+export async function hashOf(text: string): Promise<string> {
+  const bytes = new TextEncoder().encode(text)
+  return toBase64(new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes)))
 }
 
 function sorted(_key: string, value: unknown): unknown {

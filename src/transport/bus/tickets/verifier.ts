@@ -9,6 +9,7 @@ import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
 import {
   checkName,
+  hashOf,
   inputHash,
   MAX_LIFETIME,
   MAX_TICKET_LENGTH,
@@ -222,10 +223,4 @@ function headerOf(
   } catch {
     throw new TicketRefused("malformed")
   }
-}
-
-async function hashOf(ticket: string): Promise<string> {
-  const bytes = new TextEncoder().encode(ticket)
-  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes))
-  return String.fromCharCode(...hash)
 }

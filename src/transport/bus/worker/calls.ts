@@ -48,9 +48,7 @@ export class WorkerCalls {
   }
 
   count(state: WorkerEntry["state"]): number {
-    let count = 0
-    for (const entry of this.#entries.values()) if (entry.state === state) count++
-    return count
+    return this.all().filter((entry) => entry.state === state).length
   }
 
   add(entry: WorkerEntry): void {

@@ -1,4 +1,6 @@
-import { defer } from "../../internal/defer.ts"
+import { deferOn } from "../internal/clock.ts"
+import { defer } from "../internal/defer.ts"
+import type { Clock } from "../internal/platform.ts"
 
 /**
  * Collects the items of one turn of the event loop, and sends them together.
@@ -8,15 +10,17 @@ import { defer } from "../../internal/defer.ts"
 export class Batch<TItem> {
   readonly #limit: number
   readonly #send: (items: TItem[]) => void
+  readonly #clock: Clock | undefined
   #items: TItem[] = []
   /** The total weight of the waiting items. */
   weight = 0
   #isDue = false
 
-  /** `limit` is the weight at which a batch is sent at once; `send` gets at least one item. */
-  constructor(limit: number, send: (items: TItem[]) => void) {
+  /** `limit` is the weight at which a batch is sent at once; `send` gets at least one item. Without a clock, turns are the platform's. */
+  constructor(limit: number, send: (items: TItem[]) => void, clock?: Clock) {
     this.#limit = limit
     this.#send = send
+    this.#clock = clock
   }
 
   /** Adds an item. Sends the waiting items first if both together would exceed the limit. */
@@ -26,7 +30,8 @@ export class Batch<TItem> {
     this.weight += weight
     if (this.#isDue) return
     this.#isDue = true
-    defer(this.#onTurn)
+    if (this.#clock === undefined) defer(this.#onTurn)
+    else deferOn(this.#clock, this.#onTurn)
   }
 
   flush(): void {
