@@ -23,11 +23,8 @@ export function missing(
 
 export function wrongKind(operationId: string, { type }: OperationSpec): CallError {
   const [right, used] = type === "subscription" ? ["subscribe", "call"] : ["call", "subscribe"]
-  return refusal(
-    "INVALID_OPERATION_TYPE",
-    `"${operationId}" is a ${type}: use ${right}(), not ${used}().`,
-    { operationId, details: { operationId, type } },
-  )
+  const message = `"${operationId}" is a ${type}: use ${right}(), not ${used}().`
+  return refusal("INVALID_OPERATION_TYPE", message, { operationId, details: { operationId, type } })
 }
 
 /** The error of a call that did not begin. */

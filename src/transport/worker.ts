@@ -194,16 +194,10 @@ class PortTransport extends Closable implements WorkerTransport {
 }
 
 function unavailable(what: string, cause?: unknown, mayHaveExecuted = false): CallError {
-  return refusal(
-    "UNAVAILABLE",
-    `The thread at the other end ${what}. To continue, start a worker and create a new transport for it.`,
-    {
-      mayHaveExecuted,
-      // Another worker may run it; this transport never will.
-      retryable: !mayHaveExecuted,
-      ...(cause === undefined ? {} : { cause }),
-    },
-  )
+  const message = `The thread at the other end ${what}. To continue, start a worker and create a new transport for it.`
+  // Another worker may run it; this transport never will.
+  const terms = { mayHaveExecuted, retryable: !mayHaveExecuted }
+  return refusal("UNAVAILABLE", message, cause === undefined ? terms : { ...terms, cause })
 }
 
 function uncloned(event: CallEvent, cause: unknown): CallError {
@@ -211,17 +205,11 @@ function uncloned(event: CallEvent, cause: unknown): CallError {
   const { requestId } = event
   if (event.type === "call.requested") {
     const { operationId } = event
-    return refusal(
-      "VALIDATION_ERROR",
-      `Input for "${operationId}" cannot be sent to another thread: ${reason} Send plain data.`,
-      { cause, requestId, operationId },
-    )
+    const message = `Input for "${operationId}" cannot be sent to another thread: ${reason} Send plain data.`
+    return refusal("VALIDATION_ERROR", message, { cause, requestId, operationId })
   }
-  return refusal(
-    "EXECUTION_ERROR",
-    `The result of request "${requestId}" cannot be sent to another thread: ${reason} Return plain data.`,
-    { cause, requestId },
-  )
+  const message = `The result of request "${requestId}" cannot be sent to another thread: ${reason} Return plain data.`
+  return refusal("EXECUTION_ERROR", message, { cause, requestId })
 }
 
 // Deeper values are left as they are; the receiver validates them.

@@ -42,10 +42,8 @@ export function requestError(
 function checkRequest(id: unknown, options: PendingOptions | undefined): CallError | undefined {
   if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_LENGTH) {
     const got = typeof id === "string" ? `one of ${id.length} characters` : typeName(id)
-    return refusal(
-      "OPERATION_NOT_FOUND",
-      `An operation's id must be a string such as "task.create", got ${got}.`,
-    )
+    const message = `An operation's id must be a string such as "task.create", got ${got}.`
+    return refusal("OPERATION_NOT_FOUND", message)
   }
   if (options === undefined) return undefined
   const issue = optionsIssue(options) ?? checkOwnOptions(options)

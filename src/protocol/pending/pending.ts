@@ -60,16 +60,13 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     const { endpoint, options } = this
     const deadline = options?.deadline
     if (endpoint.isClosed) {
-      return this.fail(
-        this.error("UNAVAILABLE", "was not called: the call protocol is closed.", NOT_SENT),
-      )
+      const what = "was not called: the call protocol is closed."
+      return this.fail(this.error("UNAVAILABLE", what, NOT_SENT))
     }
     const signal = options?.signal
     if (signal?.aborted === true) {
-      const cause: unknown = signal.reason
-      return this.fail(
-        this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }),
-      )
+      const terms = { ...NOT_SENT, cause: signal.reason as unknown }
+      return this.fail(this.error("ABORTED", "was aborted before it began.", terms))
     }
     this.#resolveTimeout(deadline)
     if (this.#timeout <= 0) {
@@ -82,7 +79,9 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     else endpoint.deadlines.add(this)
     if (signal !== undefined) addSignalListener(signal, this)
     const sharedDeadline = endpoint.link.isLocal === true ? deadline : undefined
-    const timeout = sharedDeadline === undefined ? this.#timeoutForPeer(deadline) : undefined
+    // The peer gets no timeout if the caller set none.
+    const isStated = (deadline ?? options?.timeout) !== undefined || Number.isFinite(this.#timeout)
+    const timeout = sharedDeadline === undefined && isStated ? this.#timeout : undefined
     const event = requestEvent(this, input, sharedDeadline, timeout, options)
     endpoint.sending = this
     this.#send(window === undefined ? event : { ...event, window })
@@ -127,20 +126,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
 
   expire(): void {
     const { operationId, requestId } = this
-    const { clock } = this.endpoint.settings
-    this.leave(
-      refusal(
-        "TIMEOUT",
-        `No response to "${operationId}" within ${this.#timeout} ms (request ${requestId}).`,
-        {
-          operationId,
-          requestId,
-          details: { deadline: toWallTime(clock, this.due()) },
-          ...this.#deliveryStatus(),
-        },
-      ),
-      "The deadline passed.",
-    )
+    const message = `No response to "${operationId}" within ${this.#timeout} ms (request ${requestId}).`
+    const details = { deadline: toWallTime(this.endpoint.settings.clock, this.due()) }
+    const terms = { operationId, requestId, details, ...this.#deliveryStatus() }
+    this.leave(refusal("TIMEOUT", message, terms), "The deadline passed.")
   }
 
   /**
@@ -159,22 +148,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     this.#deadline = settings.clock.now() + this.#timeout
   }
 
-  /** The timeout that is sent to the peer, in milliseconds; `undefined` when the caller set none. */
-  #timeoutForPeer(deadline: number | undefined): number | undefined {
-    const isStated =
-      deadline !== undefined ||
-      this.options?.timeout !== undefined ||
-      this.#timeout !== Number.POSITIVE_INFINITY
-    return isStated ? this.#timeout : undefined
-  }
-
   /** The caller's signal fired. */
   handleEvent(): void {
     const cause: unknown = this.options?.signal?.reason
-    this.leave(
-      this.error("ABORTED", "was aborted.", { cause, ...this.#executionOptions() }),
-      undefined,
-    )
+    this.leave(this.error("ABORTED", "was aborted.", { cause, ...this.#executionOptions() }))
   }
 
   abort(reason?: string): void {
@@ -199,7 +176,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   }
 
   /** Ends it here, and aborts it at the peer. */
-  leave(error: CallError, reason: string | undefined): void {
+  leave(error: CallError, reason?: string): void {
     if (this.isOver) return
     const { endpoint, requestId, served } = this
     this.end(error)

@@ -131,10 +131,8 @@ class PendingStream implements PendingSubscription, StreamConsumer {
     if (waiter === undefined) {
       if (this.#items.length - this.#head >= this.#window) {
         const why = `sends more than the ${this.#window} items it was granted.`
-        return this.#request.leave(
-          this.#request.error("SLOW_CONSUMER", why),
-          "More items came than were granted.",
-        )
+        const error = this.#request.error("SLOW_CONSUMER", why)
+        return this.#request.leave(error, "More items came than were granted.")
       }
       this.#items.push(event.output)
       return
@@ -223,11 +221,10 @@ class PendingStream implements PendingSubscription, StreamConsumer {
   }
 
   #idled(): void {
-    const idleTimeout = this.#idleTimeout
+    const details = { idleTimeout: this.#idleTimeout }
+    const what = `sent nothing for ${this.#idleTimeout} ms.`
     this.#request.leave(
-      this.#request.error("TIMEOUT", `sent nothing for ${idleTimeout} ms.`, {
-        details: { idleTimeout },
-      }),
+      this.#request.error("TIMEOUT", what, { details }),
       "No item arrived in time.",
     )
   }

@@ -4,7 +4,7 @@ import { readCallPolicy } from "../../core/call-policy.ts"
 import type { CallAnsweredEvent, CallRequestedEvent } from "../../core/events.ts"
 import type { Failures } from "../../engine/failures.ts"
 import { changedError } from "../../core/error-marks.ts"
-import { isCallError, refusal, type CallError } from "../../core/errors.ts"
+import { isCallError, refusal } from "../../core/errors.ts"
 import { NotReady } from "../../core/not-ready.ts"
 import { outerOf, type OuterCall } from "../../core/outer-call.ts"
 import { watchResume, type WatchedResume } from "../../core/resume.ts"
@@ -234,7 +234,10 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
   }
 
   #failSending(thrown: unknown): void {
-    this.fail(isCallError(thrown) ? withMayHaveExecuted(thrown) : thrown)
+    const isUnmarked = isCallError(thrown) && !thrown.mayHaveExecuted
+    const terms = { mayHaveExecuted: true, retryable: false }
+    // Its handler has run.
+    this.fail(isUnmarked ? changedError(thrown, terms) : thrown)
   }
 
   #finish(): void {
@@ -292,10 +295,4 @@ export class ServedRequest extends CallSink implements CallOptions, Served, Wait
       ...(message !== undefined && { message }),
     })
   }
-}
-
-/** The error for an answer that could not be sent: its handler has run. */
-function withMayHaveExecuted(error: CallError): CallError {
-  if (error.mayHaveExecuted) return error
-  return changedError(error, { mayHaveExecuted: true, retryable: false })
 }

@@ -161,11 +161,8 @@ async function readPieces(
 
 /** The error of an answer, or of an item of a stream, that is longer than the limit. */
 export function tooLong({ maxResponseBytes }: HTTPPeer): CallError {
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
-    `The answer is longer than ${maxResponseBytes} bytes. Ask for less, or raise maxResponseBytes.`,
-    { mayHaveExecuted: true },
-  )
+  const message = `The answer is longer than ${maxResponseBytes} bytes. Ask for less, or raise maxResponseBytes.`
+  return refusal("PAYLOAD_TOO_LARGE", message, { mayHaveExecuted: true })
 }
 
 /** The path of an operation. */

@@ -90,10 +90,8 @@ export function createHTTPTransport(
   const { location } = globalThis as { readonly location?: { href: string; host: string } }
   const base = validateUrl(url, location?.href)
   if (headers !== undefined && !insecure && isUnencrypted(base) && base.host !== location?.host) {
-    throw refusal(
-      "EGRESS_BLOCKED",
-      `createHTTPTransport(url): ${base.host} has no TLS, so that others could read the headers. Use https, or set insecure: true.`,
-    )
+    const message = `createHTTPTransport(url): ${base.host} has no TLS, so that others could read the headers. Use https, or set insecure: true.`
+    throw refusal("EGRESS_BLOCKED", message)
   }
   // Looked up per call: a browser's must not be called as a method, and tests replace the platform's.
   const fetch: typeof globalThis.fetch =

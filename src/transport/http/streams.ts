@@ -125,11 +125,9 @@ async function readEvents(
   take: (event: StreamEvent) => Promise<void> | void,
 ): Promise<void> {
   if ((response.body as unknown) === undefined) {
-    throw refusal(
-      "UNAVAILABLE",
-      "This platform's fetch cannot read streams. Pass one that can as the option fetch.",
-      { retryable: false },
-    )
+    const message =
+      "This platform's fetch cannot read streams. Pass one that can as the option fetch."
+    throw refusal("UNAVAILABLE", message, { retryable: false })
   }
   const frames = createSseFrameParser(peer.maxResponseBytes)
   let id = ""

@@ -261,17 +261,13 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
 }
 
 function notPermitted(action: "publish" | "subscribe", subject: string): CallError {
-  return refusal(
-    "ACCESS_DENIED",
+  const message =
     `The NATS server does not permit this user to ${action} to "${subject}". ` +
-      `Grant it (see "operations nats-permissions"), or check "user" of createNatsTransport().`,
-  )
+    `Grant it (see "operations nats-permissions"), or check "user" of createNatsTransport().`
+  return refusal("ACCESS_DENIED", message)
 }
 
 function tooLarge(bytes: number, limit: number): CallError {
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
-    `A message of ${bytes} bytes exceeds the NATS server's limit of ${limit} bytes. Send less at once, or raise max_payload of the server.`,
-    { details: { bytes, limit } },
-  )
+  const message = `A message of ${bytes} bytes exceeds the NATS server's limit of ${limit} bytes. Send less at once, or raise max_payload of the server.`
+  return refusal("PAYLOAD_TOO_LARGE", message, { details: { bytes, limit } })
 }

@@ -170,12 +170,9 @@ export class NatsLink {
     this.#connection = undefined
     this.#events.lost()
     if (this.#userConnection === undefined) return reason ?? new Error("the connection was closed")
-    this.#events.failed(
-      refusal(
-        "UNAVAILABLE",
-        "The connection that you passed to createNatsTransport() is closed. Create a new one, and a new transport.",
-      ),
-    )
+    const message =
+      "The connection that you passed to createNatsTransport() is closed. Create a new one, and a new transport."
+    this.#events.failed(refusal("UNAVAILABLE", message))
     return undefined
   }
 
@@ -257,12 +254,10 @@ function permanentFailure(
   }
   if (refusals < MAX_REFUSALS) return undefined
   const where = target?.servers.join(", ")
-  return refusal(
-    "UNAUTHENTICATED",
+  const message =
     `NATS at ${where} refuses the credentials of this transport (${reasonOf(error)}). ` +
-      `Check "connect" of createNatsTransport(): user and pass, token, or authenticator.`,
-    { cause: error },
-  )
+    `Check "connect" of createNatsTransport(): user and pass, token, or authenticator.`
+  return refusal("UNAUTHENTICATED", message, { cause: error })
 }
 
 /** Why a connection failed, in a few words. */

@@ -231,17 +231,13 @@ export class RedisBus implements Bus, SessionEvents {
     if (text.length * 3 <= this.maxPayload) return
     const bytes = utf8Length(text)
     if (bytes <= this.maxPayload) return
-    throw refusal(
-      "PAYLOAD_TOO_LARGE",
-      `A message of ${bytes} bytes exceeds the limit of ${this.maxPayload} bytes (maxPayload). ` +
-        "Send less, or a stream.",
-      {
-        details: { bytes, maxPayload: this.maxPayload },
-        // Only answers have no correlation id.
-        mayHaveExecuted: correlationId === undefined,
-        ...(operationId !== undefined && { operationId }),
-      },
-    )
+    const message = `A message of ${bytes} bytes exceeds the limit of ${this.maxPayload} bytes (maxPayload). Send less, or a stream.`
+    throw refusal("PAYLOAD_TOO_LARGE", message, {
+      details: { bytes, maxPayload: this.maxPayload },
+      // Only answers have no correlation id.
+      mayHaveExecuted: correlationId === undefined,
+      ...(operationId !== undefined && { operationId }),
+    })
   }
 
   get #isServing(): boolean {

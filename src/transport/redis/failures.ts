@@ -60,12 +60,10 @@ export function requestsDenied(
 
 /** The error when a caller may not publish a request. */
 export function deniedCall(peer: string, operationId: string, channel: string): CallError {
-  return refusal(
-    "ACCESS_DENIED",
+  const message =
     `${peer} does not permit this user to publish to "${channel}", which calls "${operationId}". ` +
-      `Permit it there, or call as another user.`,
-    { operationId },
-  )
+    `Permit it there, or call as another user.`
+  return refusal("ACCESS_DENIED", message, { operationId })
 }
 
 /** Why a connection failed, in a few words, without secrets of a URL. */

@@ -80,15 +80,9 @@ function tooLarge(event: CallEvent, bytes: number, maxFrameBytes: number): Error
   const advice = `The limit is ${maxFrameBytes} bytes (maxFrameBytes); send less, or a stream.`
   if (event.type === "call.requested") {
     const { operationId } = event
-    return refusal(
-      "PAYLOAD_TOO_LARGE",
-      `Input for "${operationId}" takes at least ${bytes} bytes as JSON. ${advice}`,
-      { ...options, operationId },
-    )
+    const message = `Input for "${operationId}" takes at least ${bytes} bytes as JSON. ${advice}`
+    return refusal("PAYLOAD_TOO_LARGE", message, { ...options, operationId })
   }
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
-    `Data of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`,
-    { ...options, mayHaveExecuted: true },
-  )
+  const message = `Data of request "${requestId}" takes at least ${bytes} bytes as JSON. ${advice}`
+  return refusal("PAYLOAD_TOO_LARGE", message, { ...options, mayHaveExecuted: true })
 }

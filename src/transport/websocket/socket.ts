@@ -209,18 +209,12 @@ export class SocketLink implements LivePeer {
     const details = { bufferedBytes: buffered, maxBufferedBytes: this.#limits.maxBufferedBytes }
     if (type === "call.requested") {
       const { operationId } = event
-      throw refusal(
-        "OVERLOADED",
-        `"${operationId}" was not sent: ${buffered} bytes wait to be sent already. Try again later.`,
-        { requestId, operationId, details, retryAfterMs: 100 },
-      )
+      const message = `"${operationId}" was not sent: ${buffered} bytes wait to be sent already. Try again later.`
+      throw refusal("OVERLOADED", message, { requestId, operationId, details, retryAfterMs: 100 })
     }
     this.#fail(1013, "it reads too slowly")
-    throw refusal(
-      "SLOW_CONSUMER",
-      `The peer was disconnected: ${buffered} bytes were waiting for it.`,
-      { requestId, details },
-    )
+    const message = `The peer was disconnected: ${buffered} bytes were waiting for it.`
+    throw refusal("SLOW_CONSUMER", message, { requestId, details })
   }
 
   #onPingFrame(): void {

@@ -33,11 +33,8 @@ export const messages = {
 
 /** The error for an id that no operation can have, and that must not get into an address. */
 export function unknownId(operationId: string): CallError {
-  return refusal(
-    "OPERATION_NOT_FOUND",
-    `Operation ${quote(operationId)} is not registered: ids are names with dots between them, of letters, digits, "_" and "-".`,
-    { operationId: operationId.slice(0, 256) },
-  )
+  const message = `Operation ${quote(operationId)} is not registered: ids are names with dots between them, of letters, digits, "_" and "-".`
+  return refusal("OPERATION_NOT_FOUND", message, { operationId: operationId.slice(0, 256) })
 }
 
 /** The error of a request that was not sent. */
@@ -81,21 +78,16 @@ export function tooLarge(
   maxPayload: number,
   what = "Input",
 ): CallError {
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
+  const message =
     `${what} for "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
-      "send less, or raise the broker's limit.",
-    { operationId, details: { bytes, maxPayload } },
-  )
+    "send less, or raise the broker's limit."
+  return refusal("PAYLOAD_TOO_LARGE", message, { operationId, details: { bytes, maxPayload } })
 }
 
 /** The error when workers are connected, and none answers. */
 export function noAnswer(operationId: string): CallError {
-  return refusal(
-    "UNAVAILABLE",
-    `"${operationId}" got no answer: workers are connected but do not respond. Check their load, or try again later.`,
-    { operationId },
-  )
+  const message = `"${operationId}" got no answer: workers are connected but do not respond. Check their load, or try again later.`
+  return refusal("UNAVAILABLE", message, { operationId })
 }
 
 /** Turns what a bus threw into a `CallError`. */

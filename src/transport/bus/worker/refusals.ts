@@ -64,13 +64,9 @@ export function answerTooLarge(
     type === "call.asked"
       ? ["A question", "ask for less"]
       : ["The result", "return less, return a stream"]
-  return refusal(
-    "PAYLOAD_TOO_LARGE",
+  const message =
     `${what} of "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
-      `${advice}, or raise the broker's limit.`,
-    {
-      ...{ requestId, operationId, details: { bytes, maxPayload } },
-      ...{ mayHaveExecuted: true, retryable: false },
-    },
-  )
+    `${advice}, or raise the broker's limit.`
+  const terms = { details: { bytes, maxPayload }, mayHaveExecuted: true, retryable: false }
+  return refusal("PAYLOAD_TOO_LARGE", message, { requestId, operationId, ...terms })
 }
