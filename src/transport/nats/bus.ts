@@ -37,7 +37,7 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
   readonly address: string
   readonly hasQueues = true
   isConnected = false
-  maxPayload = DEFAULT_MAX_PAYLOAD
+  maxPayload: number = DEFAULT_MAX_PAYLOAD
   readonly #subjects: Subjects
   readonly #warnings: Warnings
   readonly #link: NatsLink
