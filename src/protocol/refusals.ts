@@ -1,4 +1,4 @@
-import { isCallError, refusal, type CallError, type CallErrorOptions } from "../core/errors.ts"
+import { refusal, type CallError } from "../core/errors.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import type { Identity, OperationSpec } from "../core/types.ts"
 
@@ -27,20 +27,6 @@ export function wrongKind(operationId: string, { type }: OperationSpec): CallErr
   return refusal("INVALID_OPERATION_TYPE", message, { operationId, details: { operationId, type } })
 }
 
-/** The error of a call that did not begin. */
-export function notCalled(
-  code: string,
-  operationId: string,
-  why: string,
-  options?: CallErrorOptions,
-): CallError {
-  return refusal(code, `"${operationId}" was not called: ${why}`, { operationId, ...options })
-}
-
-export function overloaded(operationId: string, why: string): CallError {
-  return notCalled("OVERLOADED", operationId, `${why}. Try again later.`, { retryAfterMs: 1000 })
-}
-
 /** The error of a server that is closing. */
 export function closing(operationId: string, hadStarted: boolean): CallError {
   return refusal("UNAVAILABLE", `"${operationId}" has no answer: the server was closed.`, {
@@ -55,9 +41,4 @@ export function ending(operationId: string, why: CallError, hadStarted: boolean)
     operationId,
     mayHaveExecuted: hadStarted,
   })
-}
-
-export function unauthenticated(operationId: string, thrown: unknown): CallError {
-  if (isCallError(thrown)) return thrown
-  return notCalled("UNAUTHENTICATED", operationId, "the caller is not known.", { cause: thrown })
 }

@@ -4,11 +4,6 @@ import type { MessageOrigin } from "./types.ts"
 
 // What the transports over brokers share.
 
-/** A new address: letters and digits. */
-export function randomAddress(): string {
-  return globalThis.crypto.randomUUID().replaceAll("-", "")
-}
-
 /** The origin of an invalid message. */
 export const UNKNOWN_ORIGIN: MessageOrigin = {
   ...{ user: "", address: "", reply: "", operationId: undefined },

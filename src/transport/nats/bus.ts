@@ -6,7 +6,7 @@ import { tagOf } from "../../internal/user-tag.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Bus, BusReceiver } from "../bus/types.ts"
-import { isLoopback, randomAddress, UNKNOWN_ORIGIN } from "../bus/broker.ts"
+import { isLoopback, UNKNOWN_ORIGIN } from "../bus/broker.ts"
 import { Warnings } from "../bus/warnings.ts"
 import { NatsLink, type LinkEvents } from "./link.ts"
 import { Pulse, type PulseEvents } from "./pulse.ts"
@@ -57,7 +57,7 @@ export class NatsBus implements Bus, PulseEvents, LinkEvents, Listeners {
 
   constructor({ from, user, prefix, clock, logger, insecure = false }: NatsBusParts) {
     this.#insecure = insecure
-    this.address = tagOf(user) + randomAddress()
+    this.address = tagOf(user) + randomName()
     this.#subjects = new Subjects(prefix, user, this.address)
     this.#warnings = new Warnings(logger, clock)
     this.#pulse = new Pulse(clock, this)
@@ -270,4 +270,10 @@ function notPermitted(action: "publish" | "subscribe", subject: string): CallErr
 function tooLarge(bytes: number, limit: number): CallError {
   const message = `A message of ${bytes} bytes exceeds the NATS server's limit of ${limit} bytes. Send less at once, or raise max_payload of the server.`
   return refusal("PAYLOAD_TOO_LARGE", message, { details: { bytes, limit } })
+}
+
+/** A random unique name of letters and digits. */
+function randomName(): string {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => (byte % 36).toString(36)).join("")
 }

@@ -1,6 +1,6 @@
 import { validateOptions, type OptionsSchema } from "../../internal/options.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { checkSafety, randomAddress } from "../bus/broker.ts"
+import { checkSafety } from "../bus/broker.ts"
 import { BUS_OPTIONS, type BusOptions } from "../bus/options.ts"
 import { createBusTransport, type BusTransport } from "../bus/transport.ts"
 import { RedisBus } from "./bus.ts"
@@ -58,7 +58,7 @@ export function createRedisTransport(options: RedisTransportOptions = {}): BusTr
   const { prefix = "operations", user = "anyone", maxPayload = 8 * MIB } = options
   const { make, reach, connectTimeout } = resolveTarget(options)
   checkSafety(USER, { ...reach, insecure })
-  const address = randomAddress()
+  const address = crypto.randomUUID().replaceAll("-", "")
   const channels = new RedisChannels(prefix, user, address)
   const shared = { clock, logger, maxPayload, channels, address }
   const bus = new RedisBus({ ...shared, make, connectTimeout, peer: reach.peer })

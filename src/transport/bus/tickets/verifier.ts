@@ -22,7 +22,7 @@ import { ALGORITHM, loadTicketKey, validateTicketKey } from "./keys.ts"
 import type { LoadedKey, TicketKey } from "./keys.ts"
 import { reasonOf, TicketRefused } from "./reasons.ts"
 import type { TicketSubject, TicketVerifier } from "./model.ts"
-import { notCalled } from "../../../protocol/refusals.ts"
+import { notCalled } from "../../../core/not-called.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
 
 /** Options of `createTicketVerifier`, which needs the package `jose`. */

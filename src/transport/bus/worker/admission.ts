@@ -13,7 +13,7 @@ import type { BusOptions, GuardSettings } from "../options.ts"
 import type { WorkerCalls } from "./calls.ts"
 import type { WorkerOffer } from "./offer.ts"
 import { WorkerEntry, type Arrival } from "./entry.ts"
-import { overloaded, unauthenticated } from "../../../protocol/refusals.ts"
+import { overloaded, unauthenticated } from "../../../core/not-called.ts"
 import * as refusals from "./refusals.ts"
 
 type Request = CallerMessage & { readonly type: "request" }

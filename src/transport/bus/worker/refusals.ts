@@ -1,6 +1,6 @@
 import { refusal, type CallError } from "../../../core/errors.ts"
 import type { CallEvent } from "../../../core/events.ts"
-import { notCalled } from "../../../protocol/refusals.ts"
+import { notCalled } from "../../../core/not-called.ts"
 
 /** Another worker may run it. */
 const ELSEWHERE = { retryable: true, mayHaveExecuted: false }
